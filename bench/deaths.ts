@@ -134,7 +134,7 @@ async function die(how: keyof typeof deaths): Promise<Sample> {
   const next = await until(async () => (await starts()).find((start) => start.atMs > atMs) ?? null, patience);
   let leaseLeftMs: number | null = null;
   if (how === 'SIGSTOP of the agent') {
-    const line = await node.logged(/guardian has run the release/, { after: heard, ...patience });
+    const line = await node.logged(/guardian ran the release/, { after: heard, ...patience });
     leaseLeftMs = Number(line.leaseLeftMs);
     node.resume();
     await node.logged(/^joined/, { after: heard, ...patience });

@@ -35,6 +35,7 @@ export { groupConfigSchema } from './model/group-config.js';
 export { longSchema, nameSchema, strictObject, toInstant } from './model/names.js';
 export { cut, depthProblem, firstOf } from './model/outside.js';
 export { groupPaths } from './model/paths.js';
+export { plainMessage } from './model/plain-message.js';
 export { prepareStrategy } from './model/read-config.js';
 export { registrationSchema } from './model/registration.js';
 export { requestsScore } from './model/scores.js';

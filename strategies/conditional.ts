@@ -10,7 +10,7 @@ import {
 } from './registry.js';
 
 const time = /^([01]\d|2[0-3]):([0-5]\d)$/;
-const timeSchema = z.string().regex(time, 'a time of day in UTC, from 00:00 to 23:59');
+const timeSchema = z.string().regex(time, 'expected a time of day in UTC, from 00:00 to 23:59');
 const count = z.int().min(0).max(10_000);
 const names = z.union([nameSchema.transform((name) => [name]), z.array(nameSchema).min(1).max(100)]);
 
@@ -44,8 +44,8 @@ const optionsSchema = strictObject({
       if (open === rules.length - 1) return;
       const message =
         open < 0
-          ? 'the last rule must apply in every condition: leave out its `when`'
-          : `no rule after ${rules[open]?.name} is ever reached: that has no \`when\``;
+          ? 'the last rule must apply under all conditions: remove its `when`'
+          : `the rules after ${rules[open]?.name} are never reached: ${rules[open]?.name} has no \`when\``;
       context.addIssue({ code: 'custom', message, path: [open < 0 ? rules.length - 1 : open + 1] });
     }),
 });
@@ -61,7 +61,7 @@ const name = 'conditional';
 /** Ranks by the first of some rules that applies, each of which names another strategy. */
 export const conditional: RegisteredStrategy = {
   name,
-  description: 'the first of your rules that applies: after a failure, at night, by a flag, …',
+  description: 'strategy of the first rule that applies: after a failure, at night, when a flag is set, …',
   usesScores(raw, known) {
     const { data } = optionsSchema.safeParse(raw);
     return data?.rules.some((rule) => inner(rule, known)?.usesScores(rule.options, known)) ?? false;
@@ -95,7 +95,7 @@ function prepareRule(rule: Rule, known: Rules): Prepared {
   const valid = [...known.strategies.keys()].filter((other) => other !== name).join(', ');
   return {
     strategy: null,
-    problems: [`strategy: there is no ${JSON.stringify(rule.strategy)} here; known are ${valid}`],
+    problems: [`unknown strategy ${JSON.stringify(rule.strategy)}; known are ${valid}`],
   };
 }
 

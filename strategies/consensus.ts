@@ -12,7 +12,7 @@ const options = strictObject({ size: sizeOption, width: widthOption, margin: mar
  * majority, the node itself counted at 0. */
 export const consensus: Strategy<z.infer<typeof options>> = {
   name: 'consensus',
-  description: 'the node that a majority of the group answers fastest',
+  description: 'the node with the fastest quorum: the shortest time until a majority of the group answers',
   usesScores: true,
   options,
   rank: (input) => {

@@ -34,6 +34,9 @@ export interface Criterion {
   readonly unit: '' | ' ms';
 }
 
+/** The rule for candidates that all criteria leave equal. */
+const tie = 'the leader ranks first, then the higher node id';
+
 type ConstraintContext = Pick<StrategyInput<unknown>, 'candidates' | 'incumbent'>;
 
 /** Ranks by the first criterion, by the next where that leaves candidates equal, and so on; ties go to the higher node
@@ -48,14 +51,15 @@ export function rankBy(
     const decides = levels.find((level) => level.get(a.node) !== level.get(b.node));
     return (decides?.get(a.node) ?? 0) - (decides?.get(b.node) ?? 0);
   };
-  const tie = (a: Candidate, b: Candidate) => {
+  const byTie = (a: Candidate, b: Candidate) => {
     if (a.node === incumbent) return -1;
     return b.node === incumbent || a.node < b.node ? 1 : -1;
   };
-  return gradeBy(candidates, compare, tie).map(({ candidate: { node }, grade }) => {
+  return gradeBy(candidates, compare, byTie).map(({ candidate: { node }, grade }) => {
     const score = asNumber(criteria[0]?.readings.get(node)?.value ?? null);
     const reason = scales.map((scale) => scale.reason(node)).join('; ');
-    return score === null ? { node, grade, reason } : { node, grade, reason, score };
+    const ranked = { node, grade, reason, tie };
+    return score === null ? ranked : { ...ranked, score };
   });
 }
 
@@ -74,7 +78,7 @@ interface Standing extends Reading {
 const unknown: Standing = {
   value: null,
   missing: 0,
-  text: 'nothing is known of it',
+  text: 'no measurements',
   counted: null,
   isHeld: false,
 };
@@ -115,7 +119,7 @@ class Scale {
         ? `, in the class from ${bound(from * width)} to below ${bound((from + 1) * width)}${unit}`
         : '';
     const held = isHeld
-      ? `, better than ${this.#incumbent}, which leads, by less than ${margin.text}${margin.isShare ? '' : unit}`
+      ? `, better than the leader ${this.#incumbent} by less than the margin of ${margin.text}${margin.isShare ? '' : unit}`
       : '';
     return `${text}${among}${held}`;
   }

@@ -2,6 +2,9 @@ import type { Candidate } from '../src/model/strategy.js';
 
 type Compare = (a: Candidate, b: Candidate) => number;
 
+/** The rule that `gradeBy` breaks ties by if it is given none. */
+export const lowerIdFirst = 'the lower node id ranks first';
+
 /** Sorts by `compare`, ties by `tie`, else by node id, and gives equal candidates one grade. */
 export function gradeBy(
   candidates: readonly Candidate[],

@@ -17,7 +17,7 @@ const options = strictObject({
  * the mean way to the clients and back, by the share of requests that comes from each. */
 export const latency: Strategy<z.infer<typeof options>> = {
   name: 'latency',
-  description: 'the node under which clients are answered fastest on average',
+  description: 'the node with the lowest average latency for clients',
   usesScores: true,
   options,
   rank: (input) => {

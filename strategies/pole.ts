@@ -14,16 +14,17 @@ import {
 import { type Survey, survey } from './survey.js';
 
 const computedNames: readonly string[] = Object.keys(computed);
-const scoresRule = 'a list of scores, the most important first, as [{score: latency, width: 10}, history]';
+const scoresRule =
+  'expected a list of scores, the most important first, such as [{score: latency, width: 10}, history]';
 
 const entry = strictObject({
   /** `latency`, `consensus`, `worst-case`, or the name of a score that nodes report. */
   score: scoreNameOption,
-  better: z.enum(['higher', 'lower'], 'higher or lower').optional(),
+  better: z.enum(['higher', 'lower'], 'expected higher or lower').optional(),
   width: widthOption,
   margin: ownMarginOption,
 }).refine(({ score, better }) => better !== 'higher' || !computedNames.includes(score), {
-  error: `lower: of ${computedNames.join(', ')} the lower is always the better`,
+  error: `expected lower: for ${computedNames.join(', ')}, a lower value is always better`,
   path: ['better'],
 });
 
@@ -33,7 +34,7 @@ const options = strictObject({
     .min(1, scoresRule)
     .refine(
       (scores) => new Set(scores.map(({ score }) => score)).size === scores.length,
-      'names a score twice',
+      'a score is listed twice',
     ),
   size: sizeOption,
   load: scoreNameOption.default(usualLoad),
@@ -52,7 +53,7 @@ function spelledOut(input: unknown): unknown {
  */
 export const pole: Strategy<Options> = {
   name: 'pole',
-  description: 'by the scores in option `scores`, the first before the second, each in classes of a width',
+  description: 'compares the scores of option `scores` in order, each in classes of a given width',
   usesScores: true,
   options,
   rank: (input) => {

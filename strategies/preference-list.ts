@@ -1,14 +1,14 @@
 import * as z from 'zod';
 import { strictObject } from '../src/model/names.js';
 import type { Strategy } from '../src/model/strategy.js';
-import { gradeBy } from './grade.js';
+import { gradeBy, lowerIdFirst } from './grade.js';
 
 const options = strictObject({
   /** Node ids, the most preferred first. */
   order: z
-    .array(z.string(), 'a list of node ids, the most preferred first')
-    .min(1, 'names at least one node id, the most preferred first')
-    .refine((order) => new Set(order).size === order.length, 'names a node twice'),
+    .array(z.string(), 'expected a list of node ids, the most preferred first')
+    .min(1, 'expected at least one node id, the most preferred first')
+    .refine((order) => new Set(order).size === order.length, 'a node is listed twice'),
 });
 
 /** The nodes in the order that the option `order` gives; nodes it does not name come last, all alike. */
@@ -22,6 +22,7 @@ export const preferenceList: Strategy<z.infer<typeof options>> = {
     return gradeBy(candidates, (a, b) => place(a.node) - place(b.node)).map(({ candidate, grade }) => ({
       node: candidate.node,
       grade,
+      tie: lowerIdFirst,
       reason: places.has(candidate.node)
         ? `number ${place(candidate.node) + 1} of the preference list`
         : 'not on the preference list',

@@ -11,7 +11,7 @@ export function reported(candidates: readonly Candidate[], name: string): Readin
   const reading = (value: Score | undefined): Reading =>
     value === undefined
       ? { value: null, missing: 1, text: `it reports no ${name}` }
-      : { value, missing: 0, text: `its ${name} is ${shown(value)}` };
+      : { value, missing: 0, text: `${name} = ${shown(value)}` };
   return new Map(candidates.map(({ node, scores }) => [node, reading(scores.get(name))]));
 }
 
@@ -38,9 +38,9 @@ function latency({ quorum, clients, isLoadUnknown }: Survey): Reading {
   if (quorum.ms === null) return withoutQuorum(quorum);
   const gap = gapText(clients.missing);
   const missing = clients.missing.length;
-  if (clients.ms === null) return { value: null, missing, text: `its clients are out of reach${gap}` };
+  if (clients.ms === null) return { value: null, missing, text: `its latency to clients is unknown${gap}` };
   const sumMs = quorum.ms + clients.ms;
-  const spread = isLoadUnknown ? ', taken as spread evenly since no node tells of requests' : '';
+  const spread = isLoadUnknown ? ' (assumed evenly spread, because no node reports requests)' : '';
   const parts = `quorum ${shownMs(quorum.ms)} + clients ${shownMs(clients.ms)}${spread}${gap}`;
   return { value: exact(sumMs), missing, text: `an average client is ${shownMs(sumMs)} away: ${parts}` };
 }
@@ -58,7 +58,7 @@ function worstCase({ quorum, farthest }: Survey): Reading {
 }
 
 function withoutQuorum({ needs, of, reached }: Survey['quorum']): Reading {
-  const text = `a quorum, ${needs} of ${of}, is out of reach: with itself it knows round trips to ${reached}`;
+  const text = `no quorum (${needs} of ${of} nodes): round trips are known to only ${reached}, including itself`;
   return { value: null, missing: needs - reached, text };
 }
 

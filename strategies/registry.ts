@@ -1,5 +1,6 @@
 /** What makes a strategy fit for a group's configuration to name: its options checked, and bound. */
 import type { AnyConstraint, Constraint } from '../src/core/constraint.js';
+import { plainMessage } from '../src/model/plain-message.js';
 import type { Strategy } from '../src/model/strategy.js';
 import type { Answer, Answers, ConstraintQuestion, OptionIssue, StrategyQuestion } from './questions.js';
 
@@ -83,6 +84,6 @@ export function register<Options>(strategy: Strategy<Options>): RegisteredStrate
 export function optionProblems(strategy: string, issues: readonly OptionIssue[]): string[] {
   return issues.map(({ path, message }) => {
     const key = ['strategyOptions', ...path.map(String)].join('.');
-    return `${key}: ${message} (strategy ${strategy})`;
+    return `${key}: ${plainMessage(message)} (strategy ${strategy})`;
   });
 }

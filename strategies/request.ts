@@ -4,6 +4,6 @@ import { usualLoad } from './score-options.js';
 /** The node that most requests come to, on average over time: θr of Becker et al. (2011). */
 export const request = byReport(
   'request',
-  'the node that most requests of clients come to, as it reports in score `requests`',
+  'the node that receives most client requests, according to its score `requests`',
   usualLoad,
 );

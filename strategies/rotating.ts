@@ -8,7 +8,7 @@ import type { Strategy } from '../src/model/strategy.js';
  */
 export const rotating: Strategy<Record<never, never>> = {
   name: 'rotating',
-  description: 'the eligible node whose turn the term is, in the order of node ids',
+  description: 'another eligible node in each term, in the order of node ids',
   options: strictObject({}),
   rank: ({ candidates, term }) => {
     const turn = candidates[term % candidates.length];
@@ -16,7 +16,10 @@ export const rotating: Strategy<Record<never, never>> = {
     return [...(turn === undefined ? [] : [turn]), ...others].map(({ node }, index) => ({
       node,
       grade: 0,
-      reason: index === 0 ? `term ${term} is its turn` : `term ${term} is the turn of ${turn?.node}`,
+      reason:
+        index === 0
+          ? `it is this node’s turn in term ${term}`
+          : `it is the turn of ${turn?.node} in term ${term}`,
       score: index === 0 ? 1 : 0,
     }));
   },

@@ -4,7 +4,7 @@ import type { Strategy } from '../src/model/strategy.js';
 /** The node after the previous leader, in the order of node ids, around. */
 export const roundRobin: Strategy<Record<never, never>> = {
   name: 'round-robin',
-  description: 'the eligible node after the previous leader, in the order of node ids, around',
+  description: 'the next eligible node after the previous leader, in circular order of node ids',
   options: strictObject({}),
   rank: ({ candidates, previous }) => {
     const after = previous === null ? [] : candidates.filter(({ node }) => node > previous.node);
@@ -14,7 +14,7 @@ export const roundRobin: Strategy<Record<never, never>> = {
       grade: 0,
       reason:
         previous === null
-          ? `number ${index + 1} by node id, nobody led before`
+          ? `number ${index + 1} by node id, because there was no leader before`
           : `number ${index + 1} in turn after ${previous.node}`,
     }));
   },

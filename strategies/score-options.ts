@@ -13,7 +13,7 @@ export interface Margin {
 }
 
 const marginRule =
-  'a share of the leader\'s value, as "20%", or an amount in the score\'s own unit, as 5: by how much another has to be better';
+  'expected the margin by which another node must be better: a share of the leader\'s value, such as "20%", or an amount in the unit of the score, such as 5';
 const writtenShare = /^(\d{1,6}(?:\.\d{1,6})?) ?%$/;
 
 const writtenMargin = z.custom<string | number>(isMargin, marginRule);
@@ -33,10 +33,11 @@ export const marginOption = writtenMargin.default('20%').transform(readMargin);
 export const ownMarginOption = writtenMargin.transform(readMargin).optional();
 
 const widthRule =
-  "a number from 0 on, in the score's own unit: values within one class of this width count as equal";
+  'expected a number of at least 0, in the unit of the score: values within one class of this width count as equal';
 export const widthOption = z.number(widthRule).min(0, widthRule).default(0);
 
-const sizeRule = 'a whole number from 1 on: how many nodes the group has, those that are down too';
+const sizeRule =
+  'expected a whole number of at least 1: the number of nodes in the group, including nodes that are down';
 /** |N|; where it is not given, `groupSize` says what holds. */
 export const sizeOption = z.int(sizeRule).min(1, sizeRule).optional();
 

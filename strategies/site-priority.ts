@@ -1,6 +1,6 @@
 import { strictObject } from '../src/model/names.js';
 import type { Candidate, Strategy } from '../src/model/strategy.js';
-import { gradeBy } from './grade.js';
+import { gradeBy, lowerIdFirst } from './grade.js';
 
 /** The node of the site with the highest priority; among its nodes, the one with the highest priority of its own. */
 export const sitePriority: Strategy<Record<never, never>> = {
@@ -11,7 +11,8 @@ export const sitePriority: Strategy<Record<never, never>> = {
     gradeBy(candidates, compare).map(({ candidate, grade }) => ({
       node: candidate.node,
       grade,
-      reason: `site ${candidate.site} has priority ${candidate.sitePriority}, the node ${candidate.priority}`,
+      tie: lowerIdFirst,
+      reason: `site ${candidate.site} has priority ${candidate.sitePriority}, the node has priority ${candidate.priority}`,
     })),
 };
 

@@ -12,7 +12,7 @@ const options = strictObject({ size: sizeOption, width: widthOption, margin: mar
  * the way to the farthest node and back. */
 export const worstCase: Strategy<z.infer<typeof options>> = {
   name: 'worst-case',
-  description: 'the node under which the farthest client is answered fastest',
+  description: 'the node with the lowest latency for the farthest client',
   usesScores: true,
   options,
   rank: (input) => {

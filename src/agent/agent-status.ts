@@ -27,5 +27,5 @@ export function statusText(status: AgentStatus): string {
 export function leftText(ended: boolean, timeoutMs: number): string {
   if (ended || timeoutMs === 0) return 'left the group';
   const withinS = ((timeoutMs * 4) / 3 / 1000).toFixed(1);
-  return `left, but the session could not be ended: it expires within ${withinS} s, later without a quorum`;
+  return `left, but could not end the session: the session expires within ${withinS} s (later if ZooKeeper has no quorum)`;
 }

@@ -243,7 +243,7 @@ export class Agent {
     const refusal = forbidden(error, this.#paths.root, 'use');
     if (refusal !== null) this.#leaveBecauseOf(refusal);
     const isRoutine = error.outcomeUnknown || this.#store?.state !== 'CONNECTED';
-    if (isRoutine) log.debug({ error }, `round cut short: ${error.message}`);
+    if (isRoutine) log.debug({ error }, `round interrupted: ${error.message}`);
     else this.#report({ error }, error.message);
     if (this.#store !== null) await this.#step(this.#store, null);
     if (this.#hasLeft(null)) return null;
@@ -274,7 +274,7 @@ export class Agent {
       return retryMs / 10;
     } catch (error) {
       if (error instanceof PetrelError) throw error;
-      this.#report({ error }, `the group's znodes could not be created: ${errorMessage(error)}`);
+      this.#report({ error }, `cannot create the group's znodes: ${errorMessage(error)}`);
       await this.#step(store, null);
       return this.#hasLeft(null) ? null : retryMs;
     }
@@ -339,7 +339,7 @@ export class Agent {
         this.#leaveBecauseOf(refusal);
         return this.#store;
       }
-      log.warn('the session is over: registering anew');
+      log.warn('the session has ended: registering again');
       void this.#store.close({ timeoutMs: 0 });
     }
     const store = openStore();
@@ -416,7 +416,7 @@ export class Agent {
       if (isNews && this.#snapshotReader.part !== 'elector') await this.#publish(store, expected);
     } catch (error) {
       if (error instanceof PetrelError || !isStoreError(error)) throw error;
-      this.#options.log.debug({ error }, `not done ahead of the look: ${error.message}`);
+      this.#options.log.debug({ error }, `an early step failed and will be repeated: ${error.message}`);
     }
     return false;
   }
@@ -478,7 +478,7 @@ export class Agent {
     this.#leadershipRunner.close();
     // What may still live keeps its claim: the session is then left to expire.
     const abandon = !(await workload.close());
-    if (abandon) log.error('the workload is not proven dead: the session is left to expire');
+    if (abandon) log.error('the workload is not proven dead: leaving the session to expire');
     const ended = (await this.#store?.close({ abandon })) ?? true;
     forget(sessionMemory, ended, log);
     this.#unlist();

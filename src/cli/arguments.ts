@@ -5,6 +5,7 @@ import { errorMessage } from '../errors.js';
 import { readPointInTime } from '../group/time.js';
 import { durationMs } from '../model/duration.js';
 import { nameSchema } from '../model/names.js';
+import { plainMessage } from '../model/plain-message.js';
 
 export function name(text: string): string {
   return checked(nameSchema, text);
@@ -19,7 +20,7 @@ export function wholeNumber(min: number, max: number): (text: string) => number 
   return (text) => {
     const value = Number(text);
     if (/^\d+$/.test(text) && value >= min && value <= max) return value;
-    throw new InvalidArgumentError(`It is a whole number, ${min} to ${max}.`);
+    throw new InvalidArgumentError(`Expected a whole number from ${min} to ${max}.`);
   };
 }
 
@@ -46,5 +47,5 @@ export function pointInTime(text: string): (nowMs: number) => number {
 function checked<T>(schema: z.ZodType<T>, text: string): T {
   const parsed = schema.safeParse(text);
   if (parsed.success) return parsed.data;
-  throw new InvalidArgumentError(parsed.error.issues.map(({ message }) => message).join('; '));
+  throw new InvalidArgumentError(parsed.error.issues.map(({ message }) => plainMessage(message)).join('; '));
 }

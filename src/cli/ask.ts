@@ -20,14 +20,18 @@ export async function makeSure(
   if (saidYes) return;
   if (!isPersonThere()) {
     if (dangers.length === 0) return;
-    throw new PetrelError('REFUSED', 'this wants a person’s yes: -y does it all the same', {
-      reasons: dangers,
-    });
+    throw new PetrelError(
+      'REFUSED',
+      'confirmation required, but stdin is not a terminal; pass --yes to proceed',
+      {
+        reasons: dangers,
+      },
+    );
   }
   for (const fact of facts) process.stderr.write(`${fact}\n`);
   for (const danger of dangers) process.stderr.write(`  ! ${oneLine(danger)}\n`);
   if (await isYes(question)) return;
-  throw new PetrelError('REFUSED', 'not confirmed; nothing was changed');
+  throw new PetrelError('REFUSED', 'not confirmed: nothing was changed');
 }
 
 export function isPersonThere(): boolean {

@@ -34,10 +34,10 @@ const optionsSchema = z.object({
 /** The options of every command that changes a group. */
 export function changeOptions(command: Command): Command {
   return command
-    .option('--reason <text>', 'why, for the history and for whoever looks next')
-    .option('--dry-run', 'show what would be written and what would follow, and change nothing')
-    .option('-y, --yes', 'ask nothing')
-    .option('--no-wait', 'do not wait for the outcome');
+    .option('--reason <text>', 'reason for the change, shown in the history and in petrel list')
+    .option('--dry-run', 'show the changes and their effect without making them')
+    .option('-y, --yes', 'skip confirmation prompts')
+    .option('--no-wait', 'return without waiting for the outcome');
 }
 
 export function saidYes(command: Command): boolean {
@@ -87,13 +87,13 @@ function onceConfirmed({ question }: ChangeCommand, yes: boolean): (plan: Plan) 
   let confirmed: 'nothing' | 'harmless' | 'danger' = 'nothing';
   return async (plan) => {
     const dangers = plan.leavesNobody
-      ? [`nobody would lead: ${plan.follows?.reason ?? 'no node is eligible'}`]
+      ? [`the group would have no leader: ${plan.follows?.reason ?? 'no node is eligible'}`]
       : [];
     const level = dangers.length > 0 ? 'danger' : 'harmless';
     if (confirmed === 'danger' || confirmed === level) return;
     if (question !== undefined || dangers.length > 0) {
       const facts = followsLines(plan.follows === null ? null : choiceResult(plan.follows));
-      await makeSure({ question: question ?? `${plan.what}: really?`, facts, dangers }, yes);
+      await makeSure({ question: question ?? `${plan.what}: proceed?`, facts, dangers }, yes);
     }
     confirmed = level;
   };
@@ -157,24 +157,24 @@ function pretty({
 }: ChangeResult): string[] {
   if (changes.length === 0) return [`Nothing to change: ${what}`];
   const head = dryRun
-    ? [styled('bold', `Would do: ${what}`), ...changes.map((each) => `  ${differenceText(each)}`)]
+    ? [styled('bold', `Dry run: ${what}`), ...changes.map((each) => `  ${differenceText(each)}`)]
     : changed
       ? [`Done: ${what} (configuration version ${configVersion})`]
       : [what];
   const follow =
     term === null || dryRun
       ? []
-      : [`To follow it: petrel wait --term ${term}${slot === 1 ? '' : ` --slot ${slot}`}`];
+      : [`To follow the transition: petrel wait --term ${term}${slot === 1 ? '' : ` --slot ${slot}`}`];
   return [...head, ...followsLines(follows), ...follow];
 }
 
 function followsLines(follows: ChangeResult['follows']): string[] {
   if (follows === null) return [];
-  const who = follows.node ?? 'Nobody';
+  const who = follows.node ?? 'No node';
   return [
     follows.changes
-      ? styled('yellow', `${who} is to be elected: ${oneLine(follows.reason)}`)
-      : `${who} stays elected: ${oneLine(follows.reason)}`,
+      ? styled('yellow', `${who} will be elected: ${oneLine(follows.reason)}`)
+      : `${who} remains elected: ${oneLine(follows.reason)}`,
   ];
 }
 
@@ -192,14 +192,14 @@ export function outcomeText(outcome: Outcome): string {
   const { state, term, node, reason, record } = forTerminal(outcomeSchema, outcome);
   switch (state) {
     case 'READY':
-      return styled('green', `${node} leads: term ${term} is READY`);
+      return styled('green', `${node} is the leader: term ${term} is READY`);
     case 'NOBODY':
-      return styled('red', `Nobody leads in term ${term}: ${reason}`);
+      return styled('red', `Term ${term} has no leader: ${reason}`);
     case 'SUPERSEDED':
-      return styled('red', `Term ${term} is over: ${reason}`);
+      return styled('red', `Term ${term} was superseded: ${reason}`);
     case 'FAILED':
       return [
-        styled('red', `Term ${term} failed on ${node ?? 'nobody'}: ${reason}`),
+        styled('red', `Term ${term} failed on ${node ?? 'no node'}: ${reason}`),
         ...failureLines(record),
       ].join('\n');
   }

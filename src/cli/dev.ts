@@ -78,7 +78,7 @@ export async function runDev(options: DevOptions): Promise<void> {
     await store.connected();
     await prepareGroup(store, root);
     print(
-      `ZooKeeper for development on ${server.connectString}; agents ${agents.nodes.join(', ')} in sites a and b`,
+      `Development ZooKeeper on ${server.connectString}; agents ${agents.nodes.join(', ')} in sites a and b`,
     );
     const stage = { server, store, paths: groupPaths(root), agents, hooks };
     if (crash === null) agents.startAll();
@@ -87,7 +87,7 @@ export async function runDev(options: DevOptions): Promise<void> {
       const outcome = await Promise.race([rehearse(rehearsal, crash, print), stop]);
       if (outcome === undefined || options.once) return;
       await store.set(stage.paths.config, configText, 'any');
-      for (const node of agents.startAll()) print(`${node} is started again`);
+      for (const node of agents.startAll()) print(`restarted ${node}`);
     }
     const first = await Promise.race([nextLeader(store, root, null), stop]);
     if (first !== undefined) {
@@ -126,7 +126,7 @@ function devAgents(
   const [, program = ''] = process.argv;
   const echoes = [
     ...['--on-takeover', 'echo serving, term $PETREL_TERM, token $PETREL_FENCING_TOKEN'],
-    ...['--on-release', 'echo serving no more'],
+    ...['--on-release', 'echo stopped serving'],
   ];
   const rehearsed = hookPhases.flatMap((phase) => [`--on-${phase}`, hooks.command(phase)]);
   return new DevAgents({
@@ -162,14 +162,14 @@ function sayer(print: Print): (text: string, atMs: number | null) => void {
 function summary({ cast, leader, term, leaderlessMs }: Outcome): string[] {
   const who =
     leader === cast.candidate
-      ? `${leader} leads, which was elected`
+      ? `${leader} leads, as elected`
       : leader === cast.leader
-        ? `${leader} leads, as before`
+        ? `${leader} leads, as before the transition`
         : `${leader} leads, instead of ${cast.candidate}`;
   const forS = `${(leaderlessMs / 1000).toFixed(3)} s`;
   return [
     '',
-    `${who}, term ${term}; the group was without a READY leader for ${forS} (the session timeout is ${sessionTimeout})`,
+    `${who}, term ${term}; the group had no READY leader for ${forS} (session timeout: ${sessionTimeout})`,
   ];
 }
 
@@ -199,11 +199,11 @@ async function tellLeaders(first: Leader, stage: Stage, { root, print }: DevOpti
     for (;;) {
       leader = await nextLeader(stage.store, root, leader.token);
       const lines = await waysToKill(leader.node, stage);
-      for (const line of ['', `READY: ${leader.node} leads now. Its processes:`, '', ...lines, ''])
+      for (const line of ['', `READY: ${leader.node} is the new leader. Its processes:`, '', ...lines, ''])
         print(line);
     }
   } catch (error) {
-    print(`who leads next is not told any more: ${errorMessage(error)}`);
+    print(`later leaders are not shown, because the group cannot be watched: ${errorMessage(error)}`);
   }
 }
 
@@ -239,18 +239,18 @@ async function whatToTry(
   const command = (text: string) => `  ${invocation} ${text}${where}`;
   return [
     '',
-    `READY: ${leader} leads. In another terminal, try:`,
+    `READY: ${leader} is the leader. In another terminal, try:`,
     '',
     command('list'),
     command('explain'),
     `${command('site priority a 0 --for 10m --reason "switch replacement"')}    # leadership moves to site b`,
-    `${command('site reset a')}    # and back`,
+    `${command('site reset a')}    # leadership returns to site a`,
     `${command('switchover --yes')}    # a planned handover to the next best node`,
     ...(await waysToKill(leader, { store, paths, agents })),
     command('history'),
     ...(http === null ? [] : httpToTry(http, agents.nodes)),
     '',
-    'Stop everything with ^C.',
+    'Press Ctrl-C to stop everything.',
   ];
 }
 
@@ -262,9 +262,9 @@ async function waysToKill(
   const agent = members.find(({ node }) => node === leader)?.value?.pid ?? 'PID';
   const guardian = agents.isRunning(leader) ? agents.guardianPid(leader) : 'PID';
   return [
-    `  kill -9 ${agent}    # the agent of ${leader}: another is READY at once, and this one is started again`,
-    `  kill -9 ${guardian}    # its guardian: another is READY at once, and ${leader} leaves`,
-    `  kill -9 ${guardian} ${agent}    # both: the service ends at once, and another is READY within ${sessionTimeout}`,
+    `  kill -9 ${agent}    # kill the agent of ${leader}: another node is READY at once; the guardian restarts the agent`,
+    `  kill -9 ${guardian}    # kill the guardian of ${leader}: another node is READY at once; ${leader} leaves the group`,
+    `  kill -9 ${guardian} ${agent}    # kill both: the service stops at once; another node is READY within ${sessionTimeout}`,
   ];
 }
 
@@ -274,7 +274,7 @@ function httpToTry(http: DevHttp, nodes: readonly string[]): string[] {
     '',
     `HTTP: ${nodes.map((node) => `${node} ${http.urlOf(node)}`).join(', ')}`,
     '',
-    `  ${url}/    # the page; for changes it wants the token, which is in ${http.tokenFile}`,
+    `  ${url}/    # status page; changes require the token in ${http.tokenFile}`,
     `  curl -si ${url}/leader    # 200 while ${nodes[0]} leads, else 503`,
     `  curl -s ${url}/status`,
     `  curl -sN ${url}/events`,

@@ -32,7 +32,10 @@ export async function edit({ path }: Draft): Promise<Draft> {
     });
     const [code] = await once(child, 'exit');
     if (code !== 0) {
-      throw new PetrelError('FAILED', `the editor, ${editor}, ended with ${code}; the text is in ${path}`);
+      throw new PetrelError(
+        'FAILED',
+        `the editor ${editor} exited with code ${code}; your text is saved in ${path}`,
+      );
     }
   } finally {
     process.off('SIGINT', ignore);

@@ -62,14 +62,14 @@ function describeError(error: unknown): Failure['error'] {
 function remedyText(remedy: Remedy): string {
   switch (remedy.kind) {
     case 'yes':
-      return `-y ${remedy.does}`;
+      return `pass --yes to ${remedy.does}`;
     case 'slot':
-      return 'say which by --slot';
+      return 'pass --slot';
     case 'cancel':
-      return 'petrel switchover --cancel takes it back';
+      return 'to cancel it: petrel switchover --cancel';
     case 'root':
-      return 'is it another root (--root, PETREL_ROOT)?';
+      return 'check the root path (--root, PETREL_ROOT)';
     case 'credentials':
-      return 'credentials are given by --auth-file or PETREL_AUTH; petrel acl show tells who may do what';
+      return 'pass credentials with --auth-file or PETREL_AUTH; petrel acl show lists the rights';
   }
 }

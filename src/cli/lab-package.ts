@@ -38,8 +38,9 @@ export async function loadLab(wantedBy: string): Promise<LabPackage> {
 
 function missingText(wantedBy: string, error: unknown): string {
   const install = `npm install ${packageName}@${version}`;
-  if (isNotInstalled(error)) return `${wantedBy} needs a package that is not installed: ${install}`;
-  return `${wantedBy} cannot load ${packageName} (${errorMessage(error)}), which must have Petrel's version: ${install}`;
+  if (isNotInstalled(error))
+    return `${wantedBy} requires a package that is not installed. Install it: ${install}`;
+  return `${wantedBy} cannot load ${packageName}: ${errorMessage(error)}. Install the version that matches petrel: ${install}`;
 }
 
 /** And not just something that the package needs itself. */

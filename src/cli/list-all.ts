@@ -19,7 +19,7 @@ export async function listAll(command: Command, under: string | undefined): Prom
   if (under !== undefined && under !== '/' && !commonSettings.shape.root.safeParse(under).success)
     throw new PetrelError(
       'INVALID',
-      '--under takes an absolute path without a slash at its end, like /services',
+      '--under: expected an absolute path without a trailing slash, such as /services',
     );
   const configured = clientSettings.extend(groupsSettings);
   const sources = { flags: command.optsWithGlobals(), env: process.env };
@@ -35,10 +35,8 @@ type Configured = Parameters<typeof hasGroups>[0];
 
 /** So that nobody takes what may not be read for what is not there. */
 function closed(path: string): void {
-  const right = 'give credentials that may by --auth-file';
-  process.stderr.write(
-    `petrel: what is below ${cut(path)} may not be read with the credentials given: ${right}\n`,
-  );
+  const right = 'pass credentials that allow it with --auth-file';
+  process.stderr.write(`petrel: no permission to read the znodes below ${cut(path)}: ${right}\n`);
 }
 
 async function rootsOf(
@@ -61,7 +59,7 @@ function printable(lines: readonly GroupLine[]): Printable {
   return {
     json: lines,
     rows: [header, ...rows],
-    pretty: () => (lines.length === 0 ? 'No group is there.' : table(header, rows.map(coloured))),
+    pretty: () => (lines.length === 0 ? 'No groups found.' : table(header, rows.map(coloured))),
   };
 }
 

@@ -27,7 +27,7 @@ export async function checkPrinted(): Promise<void> {
   await turn();
   const { reason } = stdoutLost;
   if (!stdoutLost.aborted || isReaderGone(reason)) return;
-  throw new PetrelError('FAILED', `the output could not be written: ${errorMessage(reason)}`, {
+  throw new PetrelError('FAILED', `cannot write the output: ${errorMessage(reason)}`, {
     cause: reason,
   });
 }

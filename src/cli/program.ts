@@ -75,7 +75,7 @@ export async function withHint(error: unknown): Promise<unknown> {
     family.commands.map((command) => `petrel ${family.name()} ${command.name()}`),
   );
   const same = places.filter((place) => error.message.includes(`'${place.split(' ').at(-1)}'`));
-  const hint = same.length > 0 ? `did you mean ${same.join(' or ')}?` : 'petrel --help lists all';
+  const hint = same.length > 0 ? `did you mean ${same.join(' or ')}?` : 'petrel --help lists all commands';
   return new CommanderError(error.exitCode, error.code, `${error.message}; ${hint}`);
 }
 

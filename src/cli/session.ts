@@ -98,7 +98,7 @@ async function connect(store: Store, settings: ClientSettings, signal: AbortSign
     const tried = servers.servers.map(serverText).join(', ');
     throw new PetrelError(
       'UNREACHABLE',
-      `ZooKeeper is out of reach at ${tried} (--zookeeper, PETREL_ZOOKEEPER): ${errorMessage(error)}`,
+      `ZooKeeper is unreachable at ${tried} (--zookeeper, PETREL_ZOOKEEPER): ${errorMessage(error)}`,
       { cause: error },
     );
   }

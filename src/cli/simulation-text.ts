@@ -49,17 +49,17 @@ function pretty(simulation: Simulation): string {
     ),
     ...(nodes.length === 0 ? [] : ['', nodesTable(simulation)]),
     ...section(
-      'Left out:',
+      'Strategies left out:',
       leftOut.map(({ strategy, reason }) => `${strategy}: ${reason}`),
     ),
-    ...section('Note:', notes),
+    ...section('Notes:', notes),
   ].join('\n');
 }
 
 function headline({ of, lost, nodes, size, quorum, strategy }: Simulation): string {
   const without = lost.length === 0 ? '' : ` without ${lost.join(', ')}`;
-  const left = `${nodes.length} of ${size} nodes, a quorum is ${quorum}`;
-  return styled('bold', `${of}${without}: ${left}; its own strategy is ${strategy}`);
+  const left = `${nodes.length} of ${size} nodes, quorum ${quorum}`;
+  return styled('bold', `${of}${without}: ${left}, own strategy ${strategy}`);
 }
 
 function outcomeRow({
@@ -72,7 +72,7 @@ function outcomeRow({
   aboveBestWorst,
   reason,
 }: Outcome): string[] {
-  const elected = node === null ? styled('red', 'nobody') : node;
+  const elected = node === null ? styled('red', 'none') : node;
   return [
     strategy,
     elected,

@@ -32,20 +32,20 @@ function pretty(logContext: TermReport): string {
   const { root, slot, term, outcome, node, reason, lengths, failed, resumes } = logContext;
   const { totalMs, leaderlessMs, leaderlessAtLeast } = lengths;
   const { releaseMs, claimMs, takeoverMs } = phasesInTurn({ phases: lengths, release: logContext.release });
-  const from = resumes === null ? 'From the decision' : 'From when it stopped';
+  const from = resumes === null ? 'From the decision' : 'From the stop';
   const style = outcome === 'READY' ? 'green' : outcome === 'UNDER_WAY' ? 'yellow' : 'red';
-  const phases = `release ${lengthText(releaseMs)}, to the claim ${lengthText(claimMs)}, takeover ${lengthText(takeoverMs)}`;
+  const phases = `release ${lengthText(releaseMs)}, claim ${lengthText(claimMs)}, takeover ${lengthText(takeoverMs)}`;
   return [
-    `Term ${term} of ${root}${slot === undefined ? '' : `, slot ${slot}`}, ${node ?? 'nobody'}: ${styled(style, outcome)}`,
-    `Why: ${reason}`,
+    `Term ${term} of ${root}${slot === undefined ? '' : `, slot ${slot}`}, ${node ?? 'no node'}: ${styled(style, outcome)}`,
+    `Reason: ${reason}`,
     '',
     table(header, cells(logContext)),
     ...(logContext.error === null ? [] : failureLines(logContext)),
     '',
     `${from} to READY ${lengthText(totalMs)}: ${phases}`,
-    `Without a leader: ${leaderlessAtLeast ? 'at least ' : ''}${lengthText(leaderlessMs)}`,
+    `Time without a leader: ${leaderlessAtLeast ? 'at least ' : ''}${lengthText(leaderlessMs)}`,
     ...(failed.length === 0
       ? []
-      : [`Failed before: ${failed.map((record) => record.node ?? 'nobody').join(', ')}`]),
+      : [`Failed before in this transition: ${failed.map((record) => record.node ?? 'no node').join(', ')}`]),
   ].join('\n');
 }

@@ -20,14 +20,14 @@ const defaultSeconds = 2;
 export function watchOption(): Option {
   return new Option(
     '-w, --watch [seconds]',
-    `print again on every change, and every so many seconds (default: ${defaultSeconds})`,
+    `refresh on every change, and every [seconds] (default: ${defaultSeconds})`,
   ).argParser(positiveSeconds);
 }
 
 function positiveSeconds(text: string): number {
   const seconds = Number(text);
   if (Number.isFinite(seconds) && seconds >= 0.1 && seconds <= 86_400) return seconds;
-  throw new InvalidArgumentError('It is a number of seconds, 0.1 to 86400.');
+  throw new InvalidArgumentError('Expected a number of seconds from 0.1 to 86400.');
 }
 
 const watchSchema = z.object({ watch: z.union([z.number(), z.literal(true)]).optional() });
@@ -66,7 +66,7 @@ async function showOnChange(session: Session, everyMs: number, draw: Draw): Prom
   const { store, clock } = session.access;
   const { format } = session.settings;
   const unlisten = store.onState((state) => {
-    if (state === 'SUSPENDED') process.stderr.write('petrel: lost touch with ZooKeeper, trying again\n');
+    if (state === 'SUSPENDED') process.stderr.write('petrel: connection to ZooKeeper lost, reconnecting\n');
   });
   const kept = new KeptClock(clock);
   let printed = { content: '', atMs: clock.monotonicMs() };
@@ -92,7 +92,7 @@ async function showOnChange(session: Session, everyMs: number, draw: Draw): Prom
 const clearScreen = '\u001B[H\u001B[2J';
 
 function redraw(result: Printable, everyMs: number): void {
-  const note = styled('dim', `on every change and every ${everyMs / 1000} s; ^C ends`);
+  const note = styled('dim', `Refreshed on every change and every ${everyMs / 1000} s. Ctrl-C quits`);
   process.stdout.write(`${clearScreen}${note}\n\n${result.pretty()}\n`);
 }
 

@@ -24,12 +24,15 @@ export async function chosenRoot(
   if (!hasGroups(values)) return root;
   const [only, ...others] = values.groups;
   if (only !== undefined && others.length === 0 && values.groupsUnder === null) return only.root;
-  throw new PetrelError('INVALID', `say which group by --root: ${namesOf(values)} (petrel list --all)`);
+  throw new PetrelError(
+    'INVALID',
+    `the settings name several groups; choose one with --root: ${namesOf(values)} (petrel list --all shows them)`,
+  );
 }
 
 function namesOf({ groups, groupsUnder }: ChosenGroups): string {
   const roots = groups.slice(0, shown).map(({ root }) => cut(root));
   const more = groups.length > shown ? [`${groups.length - shown} more`] : [];
-  const below = groupsUnder === null ? [] : [`what is below ${groupsUnder}`];
+  const below = groupsUnder === null ? [] : [`the groups below ${groupsUnder}`];
   return [...roots, ...more, ...below].join(', ');
 }

@@ -10,8 +10,8 @@ import { readSecretText } from './secret-file.js';
 import { optionalPath, setting } from './setting.js';
 
 const authPattern = /^digest:[^:\r\n]+:[^\r\n]+$/;
-const authRule = 'written digest:USER:PASSWORD, on one line';
-const identityRule = 'an identity is written USER:DIGEST, as petrel acl digest prints it';
+const authRule = 'expected digest:USER:PASSWORD on one line';
+const identityRule = 'expected USER:DIGEST, as petrel acl digest prints it';
 const maxIdentities = 32;
 
 function identities(role: string, what: string) {
@@ -21,7 +21,7 @@ function identities(role: string, what: string) {
     {
       key: `acl.${role}`,
       env: `PETREL_ACL_${role.toUpperCase()}`,
-      help: `${what}, each USER:DIGEST; the variable separates them by commas`,
+      help: `${what}, each USER:DIGEST; in the variable, separated by commas`,
       fromText: (texts) => texts.map((text) => text.trim()).filter((text) => text !== ''),
       separator: ',',
     },
@@ -32,24 +32,24 @@ export const accessFields = {
   auth: setting(z.string(authRule).regex(authPattern, authRule).nullable().prefault(null), {
     key: 'auth',
     env: 'PETREL_AUTH',
-    help: 'ZooKeeper credentials, digest:USER:PASSWORD, in the place of a file of their own',
+    help: 'ZooKeeper credentials, digest:USER:PASSWORD, instead of authFile',
     secret: true,
   }),
   authFile: setting(optionalPath(), {
     key: 'authFile',
     flags: '--auth-file <file>',
     env: 'PETREL_AUTH_FILE',
-    help: 'file with ZooKeeper credentials, digest:USER:PASSWORD; nobody else may read it',
+    help: 'file with ZooKeeper credentials, digest:USER:PASSWORD; mode 0600',
     isPath: true,
     isFile: true,
   }),
-  aclAgents: identities('agents', 'who may do everything to the group’s znodes'),
-  aclOperators: identities('operators', 'who may change the group by commands'),
-  aclObservers: identities('observers', 'who may look at the group'),
+  aclAgents: identities('agents', 'identities with all rights on the group’s znodes'),
+  aclOperators: identities('operators', 'identities that may change the group with commands'),
+  aclObservers: identities('observers', 'identities that may read the group'),
   aclWorld: setting(z.enum(worldRights, `one of ${worldRights.join(', ')}`).prefault('none'), {
     key: 'acl.world',
     env: 'PETREL_ACL_WORLD',
-    help: `what everybody may do to the znodes of a group with ACLs: ${worldRights.join(', ')}`,
+    help: `rights of all other clients in a group with ACLs: ${worldRights.join(', ')}`,
   }),
 };
 
@@ -62,7 +62,7 @@ export function credentialsOf({ auth, authFile }: AccessSettings): string | null
   const text = auth ?? (authFile === null ? null : readSecretText('authFile', authFile));
   if (text === null) return null;
   if (authPattern.test(text)) return text.slice('digest:'.length);
-  throw new PetrelError('INVALID', `authFile: ${authFile} holds no credentials: ${authRule}`);
+  throw new PetrelError('INVALID', `authFile: ${authFile} contains no credentials: ${authRule}`);
 }
 
 /** Who this process is; null: nobody in particular. Throws as `credentialsOf`. */
@@ -92,14 +92,14 @@ export function checkAgent(settings: AccessSettings): void {
   if (asks && own === null) {
     throw new PetrelError(
       'INVALID',
-      'acl: an agent needs credentials of its own beside it: authFile or PETREL_AUTH; credentials, in the library',
+      'acl: an agent with acl settings also needs its own credentials: set authFile or PETREL_AUTH (in the library: credentials)',
     );
   }
   if (access === null || access.agents.some(({ id }) => id === own?.id)) return;
-  const right = 'it would lock itself out';
+  const right = 'the agent would lock itself out';
   throw new PetrelError(
     'INVALID',
-    `acl.agents: the credentials of this agent are not among them, user and password: ${right}`,
+    `acl.agents: this agent’s credentials (user and password) are not listed: ${right}`,
   );
 }
 

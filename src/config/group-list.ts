@@ -30,8 +30,8 @@ export function groupList(of: GroupFields) {
     return { ...own, ...commands, ...times };
   });
   return z
-    .array(entry, 'a list of groups, each with its root, like - root: /services/db')
-    .max(mostGroups, `at most ${mostGroups} groups`)
+    .array(entry, 'expected a list of groups, each with its root, such as - root: /services/db')
+    .max(mostGroups, `expected at most ${mostGroups} groups`)
     .superRefine((entries, context) => {
       const problem = rootProblem(entries.map(({ root }) => root));
       if (problem !== null) context.addIssue({ code: 'custom', message: problem, input: entries });
@@ -43,7 +43,7 @@ function rootProblem(roots: readonly string[]): string | null {
   const seen = new Set(roots);
   if (seen.size < roots.length) {
     const twice = roots.find((root, index) => roots.indexOf(root) !== index);
-    return `${quoted(twice)} is there twice`;
+    return `${quoted(twice)} is listed twice`;
   }
   for (const root of roots) {
     const above = ancestors(root).find((path) => seen.has(path));
@@ -66,6 +66,6 @@ export function groupsFromText(texts: readonly string[]): unknown {
     });
   } catch (error) {
     if (error instanceof UnusableKey) throw error;
-    throw new Error('is not a JSON list, like [{"root": "/services/db"}]');
+    throw new Error('expected a JSON list, such as [{"root": "/services/db"}]');
   }
 }

@@ -20,12 +20,12 @@ export function checkGroups(settings: AgentSettings): void {
   const { groups, groupsUnder, probeListen } = settings;
   const reasons: string[] = [];
   if (probeListen !== null)
-    reasons.push('probe.listen: a node of several groups does not probe: leave it out');
+    reasons.push('probe.listen: a node in several groups cannot probe its peers: remove this setting');
   const within = groups.find(
     ({ root }) => groupsUnder !== null && (root === groupsUnder || ancestors(groupsUnder).includes(root)),
   );
   if (within !== undefined)
-    reasons.push(`groupsUnder: ${groupsUnder} is in the group ${within.root}: what is below it is no group`);
+    reasons.push(`groupsUnder: ${groupsUnder} is inside the group ${within.root}: no groups can be below it`);
   const below = groups.find(
     ({ root }) => groupsUnder !== null && ancestors(root).slice(0, -1).includes(groupsUnder),
   );

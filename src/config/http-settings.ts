@@ -5,12 +5,12 @@ import { optionalPath, parsedBy, setting } from './setting.js';
 import { tokenPattern, tokenRule } from './token.js';
 
 export const httpFields = {
-  httpListen: listen('auto', '127.0.0.1:8008, or nowhere if that is taken'),
-  httpHosts: setting(z.array(z.hostname('a host’s name')).max(100).prefault([]), {
+  httpListen: listen('auto', '127.0.0.1:8008, or off if that port is in use'),
+  httpHosts: setting(z.array(z.hostname('expected a host name')).max(100).prefault([]), {
     key: 'http.hosts',
     flags: '--http-host <name...>',
     env: 'PETREL_HTTP_HOSTS',
-    help: 'further names by which an agent that answers its own machine alone is asked; the variable separates them by commas',
+    help: 'additional host names that an agent on a loopback address accepts in requests; in the variable, separated by commas',
     fromText: (texts) => texts,
     separator: ',',
   }),
@@ -18,21 +18,21 @@ export const httpFields = {
     key: 'http.tokenFile',
     flags: '--http-token-file <file>',
     env: 'PETREL_HTTP_TOKEN_FILE',
-    help: 'file with the bearer token that changes over HTTP want; nobody else may read it',
+    help: 'file with the bearer token required for changes over HTTP; mode 0600',
     isPath: true,
     isFile: true,
   }),
   httpToken: setting(z.string('a token').regex(tokenPattern, tokenRule).nullable().prefault(null), {
     key: 'http.token',
     env: 'PETREL_HTTP_TOKEN',
-    help: 'the bearer token itself, in the place of a file of its own',
+    help: 'bearer token itself, instead of http.tokenFile',
     secret: true,
   }),
   httpTlsCert: setting(optionalPath(), {
     key: 'http.tls.cert',
     flags: '--http-tls-cert <file>',
     env: 'PETREL_HTTP_TLS_CERT',
-    help: 'speak HTTPS: certificate, a PEM file',
+    help: 'certificate (PEM file); turns on HTTPS',
     isPath: true,
     isFile: true,
   }),
@@ -40,7 +40,7 @@ export const httpFields = {
     key: 'http.tls.key',
     flags: '--http-tls-key <file>',
     env: 'PETREL_HTTP_TLS_KEY',
-    help: 'key of that certificate, a PEM file',
+    help: 'key of the HTTPS certificate (PEM file)',
     isPath: true,
     isFile: true,
   }),
@@ -52,7 +52,7 @@ export function listen(fallback: string, defaultText: string) {
     key: 'http.listen',
     flags: '--listen <address>',
     env: 'PETREL_LISTEN',
-    help: 'where to answer HTTP, ADDRESS:PORT, or off',
+    help: 'address for the HTTP server, ADDRESS:PORT, or off',
     defaultText,
   });
 }

@@ -15,16 +15,17 @@ export type Listen = ListenAddress | 'auto' | 'off';
 export const usualListen: ListenAddress = { host: '127.0.0.1', port: 8008 };
 
 const pattern = /^(?:\[(?<v6>[^\]]+)\]|(?<host>[^:[\]\s/@]+)):(?<port>\d{1,5})$/;
-const rule = 'write ADDRESS:PORT, like 127.0.0.1:8008, 0.0.0.0:8008 or [::1]:8008; or off, or auto';
+const rule = 'write ADDRESS:PORT (such as 127.0.0.1:8008, 0.0.0.0:8008 or [::1]:8008), off, or auto';
 
 /** Throws a RangeError that says what would be right. */
 export function parseListen(text: string): Listen {
   if (text === 'off' || text === 'auto') return text;
   const { v6, host = v6, port = '' } = pattern.exec(text)?.groups ?? {};
   if (host === undefined || (v6 !== undefined && !isIPv6(v6))) {
-    throw new RangeError(`${quoted(text)} is no place to listen: ${rule}`);
+    throw new RangeError(`${quoted(text)} is not an address to listen on: ${rule}`);
   }
-  if (Number(port) > 65_535) throw new RangeError(`${port} is no port: 0 to 65535, 0 for any that is free`);
+  if (Number(port) > 65_535)
+    throw new RangeError(`${port} is not a port: expected 0 to 65535, where 0 means any free port`);
   return { host, port: Number(port) };
 }
 

@@ -18,7 +18,7 @@ import { httpFields } from './http-settings.js';
 import { probeFields } from './probe-settings.js';
 import { optionalPath, parsedBy, setting } from './setting.js';
 
-const servers = parsedBy(parseConnectionString, 'a list of servers: host:port,host:port');
+const servers = parsedBy(parseConnectionString, 'expected a list of servers: host:port,host:port');
 
 /** Every command takes these. */
 export const commonSettings = z.object({
@@ -35,29 +35,35 @@ export const commonSettings = z.object({
     help: 'root path of the group in ZooKeeper',
   }),
   ...accessFields,
-  strategies: setting(z.array(z.string('a path or the name of a package').min(1)).max(20).prefault([]), {
-    key: 'strategies',
-    flags: '--strategy-module <module...>',
-    env: 'PETREL_STRATEGIES',
-    help: 'strategies of your own: paths of ES modules, beginning with / or ./, or names of packages; the variable separates them by commas',
-    fromText: (texts) => texts,
-    separator: ',',
-    isPath: true,
-  }),
-  constraints: setting(z.array(z.string('a path or the name of a package').min(1)).max(20).prefault([]), {
-    key: 'constraints',
-    flags: '--constraint-module <module...>',
-    env: 'PETREL_CONSTRAINTS',
-    help: 'constraints of your own: paths of ES modules, beginning with / or ./, or names of packages; the variable separates them by commas',
-    fromText: (texts) => texts,
-    separator: ',',
-    isPath: true,
-  }),
+  strategies: setting(
+    z.array(z.string('expected a path or the name of a package').min(1)).max(20).prefault([]),
+    {
+      key: 'strategies',
+      flags: '--strategy-module <module...>',
+      env: 'PETREL_STRATEGIES',
+      help: 'custom strategies: paths of ES modules (starting with / or ./) or names of packages; in the variable, separated by commas',
+      fromText: (texts) => texts,
+      separator: ',',
+      isPath: true,
+    },
+  ),
+  constraints: setting(
+    z.array(z.string('expected a path or the name of a package').min(1)).max(20).prefault([]),
+    {
+      key: 'constraints',
+      flags: '--constraint-module <module...>',
+      env: 'PETREL_CONSTRAINTS',
+      help: 'custom constraints: paths of ES modules (starting with / or ./) or names of packages; in the variable, separated by commas',
+      fromText: (texts) => texts,
+      separator: ',',
+      isPath: true,
+    },
+  ),
   tlsCa: setting(optionalPath(), {
     key: 'tls.ca',
     flags: '--tls-ca <file>',
     env: 'PETREL_TLS_CA',
-    help: 'speak TLS to ZooKeeper, trusting the certificates in this PEM file',
+    help: 'connect to ZooKeeper with TLS and trust the certificates in this PEM file',
     isPath: true,
     isFile: true,
   }),
@@ -65,7 +71,7 @@ export const commonSettings = z.object({
     key: 'tls.cert',
     flags: '--tls-cert <file>',
     env: 'PETREL_TLS_CERT',
-    help: 'client certificate, a PEM file',
+    help: 'client certificate (PEM file)',
     isPath: true,
     isFile: true,
   }),
@@ -73,7 +79,7 @@ export const commonSettings = z.object({
     key: 'tls.key',
     flags: '--tls-key <file>',
     env: 'PETREL_TLS_KEY',
-    help: 'key of the client certificate, a PEM file',
+    help: 'key of the client certificate (PEM file)',
     isPath: true,
     isFile: true,
   }),
@@ -86,7 +92,7 @@ export const commonSettings = z.object({
     {
       key: 'tls.passphrase',
       env: 'PETREL_TLS_PASSPHRASE',
-      help: 'passphrase of the key, in the place of a file of its own',
+      help: 'passphrase of the key, instead of tls.passphraseFile',
       secret: true,
     },
   ),
@@ -94,7 +100,7 @@ export const commonSettings = z.object({
     key: 'tls.passphraseFile',
     flags: '--tls-passphrase-file <file>',
     env: 'PETREL_TLS_PASSPHRASE_FILE',
-    help: 'file with the passphrase of the key; nobody else may read it',
+    help: 'file with the passphrase of the key; mode 0600',
     isPath: true,
     isFile: true,
   }),
@@ -102,19 +108,19 @@ export const commonSettings = z.object({
     key: 'tls.servername',
     flags: '--tls-servername <name>',
     env: 'PETREL_TLS_SERVERNAME',
-    help: 'name to find in the servers’ certificates, if it is not the host’s',
+    help: 'name expected in the servers’ certificates, if it is not the host name',
   }),
   logLevel: setting(z.enum(logLevels, `one of ${logLevels.join(', ')}`).prefault('info'), {
     key: 'logLevel',
     flags: '--log-level <level>',
     env: 'PETREL_LOG_LEVEL',
-    help: `what to log: ${logLevels.join(', ')}`,
+    help: `lowest level to log: ${logLevels.join(', ')}`,
   }),
   logFormat: setting(z.enum(logFormats, `one of ${logFormats.join(', ')}`).prefault('auto'), {
     key: 'logFormat',
     flags: '--log-format <format>',
     env: 'PETREL_LOG_FORMAT',
-    help: 'json lines, pretty, or auto: pretty on a terminal',
+    help: 'log format: json, pretty, or auto (pretty on a terminal, json otherwise)',
   }),
 });
 
@@ -137,8 +143,8 @@ export const nodeSettings = commonSettings.extend({
     key: 'nodeId',
     flags: '--node-id <id>',
     env: 'PETREL_NODE_ID',
-    help: 'name of this node, its own in the group',
-    defaultText: 'the host’s name',
+    help: 'id of this node, unique in the group',
+    defaultText: 'the host name',
   }),
   site: setting(nameSchema.prefault('default'), {
     key: 'site',
@@ -160,7 +166,7 @@ export const nodeSettings = commonSettings.extend({
     key: 'sessionTimeout',
     flags: '--session-timeout <duration>',
     env: 'PETREL_SESSION_TIMEOUT',
-    help: 'session timeout to ask ZooKeeper for; within it a lost leader is noticed',
+    help: 'session timeout to request from ZooKeeper; a lost leader is detected within this time',
   }),
   stateDir: setting(
     z
@@ -171,7 +177,7 @@ export const nodeSettings = commonSettings.extend({
       key: 'stateDir',
       flags: '--state-dir <dir>',
       env: 'PETREL_STATE_DIR',
-      help: 'where this node keeps what a restart needs',
+      help: 'directory for the state that this node needs after a restart',
       defaultText: '$XDG_STATE_HOME/petrel',
       isPath: true,
     },
@@ -183,20 +189,20 @@ export const nodeSettings = commonSettings.extend({
           .string()
           .regex(
             /^[A-Za-z0-9][A-Za-z0-9._/-]{0,62}$/,
-            'a tag’s name has up to 63 letters, digits or . _ / -',
+            'expected a tag name of at most 63 letters, digits, or . _ / -',
           ),
         z
-          .union([z.string(), z.number(), z.boolean()], 'a tag’s value is a text')
+          .union([z.string(), z.number(), z.boolean()], 'expected a string as the value of a tag')
           .transform(String)
-          .pipe(z.string().max(256, 'a tag’s value has at most 256 characters')),
-        'tags are names with values',
+          .pipe(z.string().max(256, 'expected a tag value of at most 256 characters')),
+        'expected tags as names with values',
       )
       .prefault({}),
     {
       key: 'tags',
       flags: '--tag <name=value...>',
       env: 'PETREL_TAGS',
-      help: 'tags of this node, for strategies and people; the variable separates them by commas',
+      help: 'tags of this node, for strategies and operators; in the variable, separated by commas',
       fromText: tagsFrom,
       separator: ',',
     },
@@ -205,30 +211,30 @@ export const nodeSettings = commonSettings.extend({
     key: 'scores',
     flags: '--score <name=command...>',
     env: 'PETREL_SCORES',
-    help: 'what to measure of this node, for strategies that compare it: a name, and a command that writes one number; or a JSON object as in the file; the variable separates them by line breaks',
+    help: 'scores of this node, for strategies that compare nodes: a name and a command that prints one number, or a JSON object as in the settings file; in the variable, separated by line breaks',
     fromText: scoresFrom,
     separator: '\n',
   }),
   ...probeFields,
-  onTakeover: hook('onTakeover', 'run when this node takes over'),
-  onRelease: hook('onRelease', 'run when this node stops leading'),
-  onFence: hook('onFence', 'run to make sure that a leader that does not answer is dead'),
-  onPrepare: hook('onPrepare', 'run when this node is elected, while the old leader still leads'),
+  onTakeover: hook('onTakeover', 'hook that runs when this node takes over'),
+  onRelease: hook('onRelease', 'hook that runs when this node stops leading'),
+  onFence: hook('onFence', 'hook that fences a leader that does not respond'),
+  onPrepare: hook('onPrepare', 'hook that runs when this node is elected, while the old leader still leads'),
   healthCheck: hook(
     'healthCheck',
-    'run every so often: exit 0 is healthy, and an unhealthy node is not elected',
+    'health check that runs at an interval: exit code 0 means healthy; an unhealthy node is not elected',
   ),
   healthCheckIntervalMs: setting(durationInMs({ minMs: 100 }).prefault('5s'), {
     key: 'hooks.healthCheckInterval',
     flags: '--health-check-interval <duration>',
     env: 'PETREL_HEALTH_CHECK_INTERVAL',
-    help: 'time between two health checks',
+    help: 'interval between health checks',
   }),
   healthCheckTimeoutMs: setting(durationInMs({ minMs: 100 }).prefault('3s'), {
     key: 'hooks.healthCheckTimeout',
     flags: '--health-check-timeout <duration>',
     env: 'PETREL_HEALTH_CHECK_TIMEOUT',
-    help: 'a health check that takes longer has failed',
+    help: 'timeout of a health check; a check that takes longer fails',
   }),
   healthCheckFailures: setting(
     z.int('a whole number').min(1, 'at least 1').max(1000, 'at most 1000').prefault(3),
@@ -236,7 +242,7 @@ export const nodeSettings = commonSettings.extend({
       key: 'hooks.healthCheckFailures',
       flags: '--health-check-failures <n>',
       env: 'PETREL_HEALTH_CHECK_FAILURES',
-      help: 'failed checks in a row that make a node unhealthy',
+      help: 'number of failed checks in a row after which the node is unhealthy',
       fromText: wholeNumber,
     },
   ),
@@ -251,7 +257,7 @@ function hook(name: string, help: string) {
     key: `hooks.${name}`,
     flags: `--${kebab} <command>`,
     env: `PETREL_${kebab.replaceAll('-', '_').toUpperCase()}`,
-    help: `${help}: a line for the shell, or a JSON list of program and arguments`,
+    help: `${help}: a shell command, or a JSON list of program and arguments`,
     fromText: commandFrom,
   });
 }
@@ -268,7 +274,7 @@ function commandFrom(texts: readonly string[]): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    throw new Error('begins with [ but is not a JSON list, like ["/usr/bin/promote", "--now"]');
+    throw new Error('starts with [ but is not a JSON list, such as ["/usr/bin/promote", "--now"]');
   }
 }
 
@@ -285,7 +291,7 @@ function jsonEntries(text: string): [string, unknown][] {
   } catch (error) {
     if (error instanceof UnusableKey) throw error;
     throw new Error(
-      'begins with { but is not a JSON object, like {"load": {"command": "cut -d\' \' -f1 /proc/loadavg"}}',
+      'starts with { but is not a JSON object, such as {"load": {"command": "cut -d\' \' -f1 /proc/loadavg"}}',
     );
   }
 }

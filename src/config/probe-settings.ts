@@ -14,39 +14,39 @@ export const probeFields = {
     key: 'probe.listen',
     flags: '--probe-listen <host:port>',
     env: 'PETREL_PROBE_LISTEN',
-    help: 'measure round trips between nodes, and answer the probes of others here, as 0.0.0.0:7946 or [::]:7946',
+    help: 'measure round trips between nodes; listen for probes on this address, such as 0.0.0.0:7946 or [::]:7946',
   }),
   probeAddress: setting(parsedBy(parseHost, 'HOST or HOST:PORT').nullable().prefault(null), {
     key: 'probe.address',
     flags: '--probe-address <host[:port]>',
     env: 'PETREL_PROBE_ADDRESS',
-    help: 'where others reach what listens there',
-    defaultText: 'where it listens, by the host’s name if at all addresses',
+    help: 'address at which other nodes reach probe.listen',
+    defaultText: 'the address of probe.listen, or the host name if probe.listen is all addresses',
   }),
   probeProtocol: setting(z.enum(probeProtocols, `one of ${probeProtocols.join(', ')}`).prefault('auto'), {
     key: 'probe.protocol',
     flags: '--probe-protocol <protocol>',
     env: 'PETREL_PROBE_PROTOCOL',
-    help: 'how to probe: udp, tcp, or auto: UDP, and TCP where that is not let through',
+    help: 'protocol for probes: udp, tcp, or auto (UDP, and TCP where UDP is blocked)',
   }),
   probeIntervalMs: setting(durationInMs({ minMs: 100, maxMs: 60_000 }).prefault('1s'), {
     key: 'probe.interval',
     flags: '--probe-interval <duration>',
     env: 'PETREL_PROBE_INTERVAL',
-    help: 'time between two probes of a peer',
+    help: 'interval between two probes of a peer',
   }),
   probeSecretFile: setting(optionalPath(), {
     key: 'probe.secretFile',
     flags: '--probe-secret-file <file>',
     env: 'PETREL_PROBE_SECRET_FILE',
-    help: 'file that holds the secret by which nodes of the group know one another’s probes; or the secret itself in PETREL_PROBE_SECRET, or in the settings file',
+    help: 'file with the secret that authenticates probes between nodes of the group; or give the secret itself in PETREL_PROBE_SECRET or in the settings file',
     isPath: true,
     isFile: true,
   }),
   probeSecret: setting(probeSecretSchema.nullable().prefault(null), {
     key: 'probe.secret',
     env: 'PETREL_PROBE_SECRET',
-    help: 'that secret',
+    help: 'secret that authenticates probes, instead of probe.secretFile',
     secret: true,
   }),
 };
@@ -70,6 +70,6 @@ export function probeSettings(settings: Given): ProbeSettings | null {
 function readProbeSecret(path: string): string {
   const secret = probeSecretSchema.safeParse(readSecretText('probe.secretFile', path));
   if (secret.success) return secret.data;
-  const problem = `${probeSecretRule}, and the file has another number of them`;
+  const problem = `${probeSecretRule}, but the secret in the file has a different length`;
   throw new PetrelError('INVALID', `probe.secretFile: ${path}: ${problem}`);
 }

@@ -13,6 +13,7 @@ import { errorMessage, PetrelError } from '../errors.js';
 import { writeDuration } from '../model/duration.js';
 import { brief } from '../model/names.js';
 import { cut, firstOf, quoted } from '../model/outside.js';
+import { plainMessage } from '../model/plain-message.js';
 import { type SettingMeta, settingMeta } from './setting.js';
 import { allSettings } from './settings.js';
 import type { SettingsFile } from './settings-file.js';
@@ -79,7 +80,7 @@ const shownSecret = '[secret]';
 
 /** The options of a command that takes these settings, `--config` among them. */
 export function settingOptions(settings: SettingsSchema<unknown>): Option[] {
-  const file = new Option(config.flags, `settings file, YAML (env: ${config.env})`);
+  const file = new Option(config.flags, `settings file in YAML (env: ${config.env})`);
   return [file, ...fieldsOf(settings).flatMap(settingOption)];
 }
 
@@ -238,10 +239,11 @@ function valueProblems({ schema, meta }: Field, { source, value }: Given): strin
   if (parsed.success) return [];
   if (meta.secret !== true && isUnquoted(schema, value)) {
     return [
-      `${source}: ${meta.key}: ${value} is a ${typeof value} here, not a text: write "${value}", in quotes`,
+      `${source}: ${meta.key}: ${value} is a ${typeof value}, but a string is expected: write "${value}", with the quotes`,
     ];
   }
-  return parsed.error.issues.map(({ path, message }) => {
+  return parsed.error.issues.map(({ path, message: raw }) => {
+    const message = plainMessage(raw);
     const key = [meta.key, ...path.map(String)].join('.');
     const quotable = typeof value === 'string' && meta.secret !== true;
     const isTold = quotable && (message.startsWith(cut(value)) || message.includes(quoted(value)));
@@ -259,7 +261,7 @@ function isUnquoted(schema: Field['schema'], value: unknown): value is number | 
 function defaultProblems(fields: readonly Field[], error: z.ZodError): string[] {
   return error.issues.map((issue) => {
     const meta = fields.find(({ name }) => name === issue.path[0])?.meta;
-    return `${meta?.key}: the default (${meta?.defaultText}) will not do: ${issue.message}; give ${longFlag(meta?.flags ?? meta?.env ?? '')}`;
+    return `${meta?.key}: the default (${meta?.defaultText}) is not valid: ${plainMessage(issue.message)}; set ${longFlag(meta?.flags ?? meta?.env ?? '')}`;
   });
 }
 
@@ -267,12 +269,12 @@ function pairProblems(given: ReadonlyMap<string, Given>): string[] {
   const lonely = (name: string, key: string, partner: string, partnerKey: string) => {
     const entry = given.get(name);
     if (entry === undefined || given.has(partner)) return [];
-    return [`${entry.source}: ${key}: needs ${partnerKey} beside it`];
+    return [`${entry.source}: ${key} also requires ${partnerKey}`];
   };
   const rivals = (name: string, key: string, other: string, otherKey: string) => {
     const [entry, rival] = [given.get(name), given.get(other)];
     if (entry === undefined || rival === undefined) return [];
-    return [`${entry.source}: ${key}: give it or ${otherKey} (${rival.source}), not both`];
+    return [`${entry.source}: ${key}: set either ${key} or ${otherKey} (${rival.source}), not both`];
   };
   return [
     ...lonely('tlsCert', 'tls.cert', 'tlsKey', 'tls.key'),
@@ -314,7 +316,7 @@ function invalid(all: readonly string[]): PetrelError {
   const problems = firstOf(all);
   const [first, ...others] = problems;
   const message =
-    others.length === 0 ? String(first) : [`${all.length} settings are wrong:`, ...problems].join('\n  ');
+    others.length === 0 ? String(first) : [`${all.length} settings are invalid:`, ...problems].join('\n  ');
   return new PetrelError('INVALID', message, { reasons: problems });
 }
 
@@ -352,6 +354,6 @@ function misspeltVariables(env: SettingSources['env']): string[] {
     .filter((name) => name.startsWith('PETREL_') && !known.includes(name) && !isOfKubernetes(name, env[name]))
     .flatMap((name) => {
       const nearest = known.find((candidate) => distance(candidate, name) <= 2);
-      return nearest === undefined ? [] : [`${name} has no meaning here: did you mean ${nearest}?`];
+      return nearest === undefined ? [] : [`unknown variable ${name}: did you mean ${nearest}?`];
     });
 }

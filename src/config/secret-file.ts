@@ -16,14 +16,14 @@ export function readSecretText(key: string, path: string): string {
     const octal = (mode & 0o777).toString(8).padStart(4, '0');
     throw new PetrelError(
       'INVALID',
-      `${key}: ${path} is open to others, its mode is ${octal}: chmod 600 ${path}`,
+      `${key}: other users can access ${path} (mode ${octal}): run chmod 600 ${path}`,
     );
   }
   const secret = text.replace(/\r?\n$/, '');
   // Earlier versions took it for a part of the secret: silence would make it another one.
   if (/[\r\n]$/.test(secret))
-    throw new PetrelError('INVALID', `${key}: ${path} ends in an empty line: remove it`);
-  if (/[\r\n]/.test(secret)) throw new PetrelError('INVALID', `${key}: ${path} holds more than one line`);
+    throw new PetrelError('INVALID', `${key}: ${path} ends with an empty line: remove the empty line`);
+  if (/[\r\n]/.test(secret)) throw new PetrelError('INVALID', `${key}: ${path} contains more than one line`);
   return secret;
 }
 
@@ -35,6 +35,6 @@ function read(key: string, path: string): { readonly mode: number; readonly text
   try {
     return { mode: statSync(path).mode, text: readFileSync(path, 'utf8') };
   } catch (error) {
-    throw new PetrelError('INVALID', `${key}: ${path} cannot be read`, { cause: error });
+    throw new PetrelError('INVALID', `${key}: cannot read ${path}`, { cause: error });
   }
 }

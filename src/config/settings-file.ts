@@ -63,7 +63,7 @@ class EntryReader implements SettingsFile {
     if (!isMap<Node, Node | null>(node)) {
       const what = prefix === '' ? 'a settings file' : `"${prefix.slice(0, -1)}"`;
       this.problems.push(
-        `${this.placeOf(startOf(node))}: ${what} holds keys with values, like "${this.example(prefix)}"`,
+        `${this.placeOf(startOf(node))}: ${what}: expected keys with values, such as "${this.example(prefix)}"`,
       );
       return;
     }
@@ -103,8 +103,9 @@ function unknownKey(key: string, knownKeys: readonly string[]): string {
   const lastPart = (text: string) => text.slice(text.lastIndexOf('.') + 1);
   const elsewhere = knownKeys.find((known) => lastPart(known) === lastPart(key));
   const nearest = elsewhere ?? nearestOf(key, knownKeys);
-  const hint = nearest === undefined ? `known are ${knownKeys.join(', ')}` : `did you mean "${nearest}"?`;
-  return `there is no setting "${cut(key)}": ${hint}`;
+  const hint =
+    nearest === undefined ? `known settings: ${knownKeys.join(', ')}` : `did you mean "${nearest}"?`;
+  return `unknown setting "${cut(key)}": ${hint}`;
 }
 
 function startOf(node: unknown): number | undefined {

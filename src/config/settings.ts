@@ -14,14 +14,14 @@ export const groupsSettings = {
   groups: setting(groupList(nodeSettings.shape).prefault([]), {
     key: 'groups',
     env: 'PETREL_GROUPS',
-    help: 'groups that this node is in, each with its root and what it has of its own; the variable holds JSON',
+    help: 'groups of this node, each with its root and its own settings; in the variable, as JSON',
     fromText: groupsFromText,
   }),
   groupsUnder: setting(commonSettings.shape.root.unwrap().nullable().prefault(null), {
     key: 'groupsUnder',
     flags: '--groups-under <path>',
     env: 'PETREL_GROUPS_UNDER',
-    help: 'every child of this path in ZooKeeper is a group that this node is in',
+    help: 'join every child of this path in ZooKeeper as a group',
   }),
 };
 
@@ -34,8 +34,8 @@ export const runSettings = nodeSettings.omit({ onTakeover: true, onRelease: true
     key: 'nodeId',
     flags: '--node-id <id>',
     env: 'PETREL_NODE_ID',
-    help: 'name of this node, its own in the group',
-    defaultText: 'the host’s name, with a number behind it while others here have that',
+    help: 'id of this node, unique in the group',
+    defaultText: 'the host name; with a number appended if another petrel run on this machine uses it',
   }),
   /** Many of them may run on one machine. */
   httpListen: listen('off', 'off'),
@@ -43,13 +43,13 @@ export const runSettings = nodeSettings.omit({ onTakeover: true, onRelease: true
     key: 'run.restart',
     flags: '--restart <policy>',
     env: 'PETREL_RESTART',
-    help: `what to do when the command ends by itself: ${restartPolicies.join(', ')}`,
+    help: `when to restart the command if it exits by itself: ${restartPolicies.join(', ')}`,
   }),
   restartLimit: setting(z.int('a whole number').min(0, 'at least 0').max(1000, 'at most 1000').prefault(3), {
     key: 'run.restartLimit',
     flags: '--restart-limit <n>',
     env: 'PETREL_RESTART_LIMIT',
-    help: 'failures in a row after which it is started again; then leadership is handed on',
+    help: 'number of failures in a row after which the command is restarted; after one more, leadership is handed over',
     fromText: wholeNumber,
   }),
 });
@@ -63,20 +63,20 @@ export const clientSettings = commonSettings.extend({
     key: 'format',
     flags: '-f, --format <format>',
     env: 'PETREL_FORMAT',
-    help: `how to print: ${outputFormats.join(', ')}`,
+    help: `output format: ${outputFormats.join(', ')}`,
   }),
   connectTimeoutMs: setting(durationInMs({ minMs: 100, maxMs: 3_600_000 }).prefault('5s'), {
     key: 'connectTimeout',
     flags: '--connect-timeout <duration>',
     env: 'PETREL_CONNECT_TIMEOUT',
-    help: 'how long to try to reach ZooKeeper',
+    help: 'timeout for connecting to ZooKeeper',
   }),
   waitTimeoutMs: setting(durationInMs().nullable().prefault(null), {
     key: 'waitTimeout',
     flags: '--wait-timeout <duration>',
     env: 'PETREL_WAIT_TIMEOUT',
-    help: 'how long to wait for an outcome',
-    defaultText: 'what the group allows a transition',
+    help: 'timeout for the outcome of a transition',
+    defaultText: 'the group’s own limit for a transition',
   }),
 });
 

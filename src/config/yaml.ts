@@ -44,9 +44,10 @@ export function readYaml(text: string): unknown {
 /** What a parser or an alias stumbled over. */
 export function yamlProblem(error: unknown): string {
   const message = errorMessage(error).trim();
-  if (/call stack/i.test(message)) return 'it nests too deeply';
-  if (/multiple documents/i.test(message)) return 'it holds several YAML documents: keep one, without ---';
-  if (/alias count/i.test(message)) return 'its aliases multiply without end';
+  if (/call stack/i.test(message)) return 'the YAML is nested too deeply';
+  if (/multiple documents/i.test(message))
+    return 'expected one YAML document, found several: keep one, and remove the --- lines';
+  if (/alias count/i.test(message)) return 'the YAML aliases expand to too many values';
   return cut(message);
 }
 
@@ -62,7 +63,7 @@ function doubledIn({ items }: YAMLMap): YamlProblem[] {
     if (!isScalar(key) || key.value === '<<') return [];
     // As an object key it would be lost.
     if (key.value === '__proto__')
-      return [{ offset: key.range?.[0] ?? 0, message: '__proto__ cannot be a name' }];
+      return [{ offset: key.range?.[0] ?? 0, message: '__proto__ is not allowed as a name' }];
     const isDoubled = seen.has(key.value);
     seen.add(key.value);
     return isDoubled ? [{ offset: key.range?.[0] ?? 0, message: 'Map keys must be unique' }] : [];

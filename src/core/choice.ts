@@ -163,10 +163,10 @@ function paused(
   const why = `paused by ${by}: ${because}`;
   const waits = failures.some((record) => record.node === elected.node && isInBackoff(record, nowMs));
   if (!electedFailed || waits) return { ...standing(elected), reason: why };
-  // Still what a person asked for: it keeps what was waived, and whom it returns to once the group is not paused.
+  // Still what a person asked for: it keeps what was overridden, and whom it returns to once the group is not paused.
   const { node } = elected;
   const requested = stillOverridden(elected, judged);
-  return { node, changes: true, cause: 'retry', reason: `tried again while ${why}`, requested };
+  return { node, changes: true, cause: 'retry', reason: `retry while ${why}`, requested };
 }
 
 function standing({ node, cause }: Elected): Pick<Choice, 'node' | 'changes' | 'cause'> {
@@ -217,8 +217,8 @@ function prefer(input: ChoiceInput, better: BestFirst, present: Ranked): Outcome
   };
   if (elected.requested !== null) return keep(`but ${elected.requested.by} requested ${present.node}`);
   const delayMs = failbackDelayMs(config);
-  if (delayMs === null) return keep('and failback is manual');
-  if (readyForMs === null) return wait(`and waits until ${present.node} is READY or has failed`);
+  if (delayMs === null) return keep('but failback is manual');
+  if (readyForMs === null) return wait(`but waits until ${present.node} is READY or has failed`);
   const holdMs = Math.max(delayMs, failbackBackoffMs(failureOf(input.failures, best.node), config));
   const minLeadershipLeftMs = durationMs(config.minLeadership) - readyForMs;
   const eligibleMs = Math.min(input.eligibleForMs(best.node), sinceFailureMs(input, best.node));
@@ -261,11 +261,11 @@ function replace(input: ChoiceInput, ranking: BestFirst, ineligible: readonly In
   const { elected, members, failures, config } = input;
   const failedSite = siteOfFailure(input, ineligible);
   const { best, why } = replacement(withLastGood(input, ranking), failedSite, members, config);
-  if (best === null) return { ...nobody(elected, why ?? 'nobody may replace the leader'), failedSite };
+  if (best === null) return { ...nobody(elected, why ?? 'no node may replace the leader'), failedSite };
   const rule = why === null ? '' : `${why}; `;
   const chosen = { node: best.node, changes: true, failedSite };
   if (elected.node === null) {
-    const again = isGivenUp(elected) ? `the group is to have ${input.elsewhere.name} again: ` : '';
+    const again = isGivenUp(elected) ? `${input.elsewhere.name} was added again: ` : '';
     return {
       ...chosen,
       cause: causeOfFilling(elected, failures, best.node),
@@ -274,7 +274,7 @@ function replace(input: ChoiceInput, ranking: BestFirst, ineligible: readonly In
   }
   const found = ineligibleReasonsOf(elected.node, ineligible);
   const gone = !members.some(({ node }) => node === elected.node);
-  const away = gone ? 'it is gone' : reasonsOf(found) || 'it failed';
+  const away = gone ? 'no longer registered' : reasonsOf(found) || 'failed';
   const cause = input.electedFailed && best.node === elected.node ? 'retry' : departure(found);
   return { ...chosen, cause, reason: `instead of ${elected.node} (${away}): ${rule}${best.reason}` };
 }
@@ -291,7 +291,7 @@ function withLastGood({ elected, previous }: ChoiceInput, ranking: BestFirst): B
   const [best] = ranking;
   if (!isPlanned || isForced || last === undefined || last === best) return ranking;
   if (!isAsked && last.grade !== best.grade) return ranking;
-  const reason = `it led until ${elected.node} was to take over; ${last.reason}`;
+  const reason = `it led before the failed handover to ${elected.node}; ${last.reason}`;
   return [{ ...last, reason }, ...ranking.filter((one) => one !== last)];
 }
 
@@ -304,9 +304,9 @@ function causeOfFilling(elected: Elected, failures: readonly FailureRecord[], no
 function nobodyEligible(input: ChoiceInput, ineligible: readonly Ineligible[]): Outcome {
   const { elected } = input;
   const found = ineligibleReasonsOf(elected.node, ineligible);
-  // Garbage in its registration does not end a leadership that nobody could take up.
+  // Junk in its registration does not end a leadership that nobody could take up.
   if (leads(input) && found.every(({ kind }) => kind === kindOfMalformed)) {
-    return { ...standing(elected), reason: `it leads, and nobody else could: ${reasonsOf(found)}` };
+    return { ...standing(elected), reason: `it leads, and no other node is eligible: ${reasonsOf(found)}` };
   }
   const failedSite = siteOfFailure(input, ineligible);
   const able = ineligible.filter(({ site }) => mayFollow(site, failedSite, input.config));
@@ -347,7 +347,7 @@ function leastRecentlyFailed(input: ChoiceInput, ineligible: readonly Ineligible
   if (record === undefined) return null;
   const waitMs = retryAtMs(record, config) - nowMs;
   if (waitMs > 0) {
-    const when = `is tried again in ${formatDuration(waitMs)}`;
+    const when = `will be retried in ${formatDuration(waitMs)}`;
     return nobody(
       elected,
       `every eligible node has failed; ${record.node}, which failed longest ago, ${when}`,
@@ -357,7 +357,7 @@ function leastRecentlyFailed(input: ChoiceInput, ineligible: readonly Ineligible
     node: record.node,
     changes: true,
     cause: 'retry',
-    reason: `every eligible node has failed, and it failed longest ago (${record.reason})`,
+    reason: `every eligible node has failed, and this one failed longest ago (${record.reason})`,
     failures: failures.map((other) => (other === record ? endBackoff(record) : other)),
   };
 }

@@ -54,10 +54,10 @@ export function circuitBreaker(
   }
   const groups = [...new Set(counted.map((one) => one.root))].toSorted();
   const where = groups.length === 1 ? `of ${groups[0]}` : `of ${groups.length} groups, ${groups.join(', ')},`;
-  const next = `the next, term ${term} of ${root} (${cause}), is left to a person: petrel resume`;
+  const next = `Pending: ${root} term ${term} (${cause}). Run petrel resume when the cause is fixed`;
   return {
     stops: true,
-    reason: `leadership ${where} has moved by itself ${timesText(counted.length)} within ${within}; ${next}`,
+    reason: `automatic failover suspended after leadership ${where} moved ${timesText(counted.length)} within ${within}. ${next}`,
   };
 }
 

@@ -39,7 +39,7 @@ export function endOverrides({ snapshot, config, epochMs }: ConfigInput): Change
     do: 'change-sites',
     changes: sites.map((site) => ({ site, settings: { override: null } })),
     what: `the priority override of ${sites.join(', ')} ended`,
-    reason: 'its time was over',
+    reason: 'it had expired',
     configVersion: snapshot.config.version,
   };
 }
@@ -60,10 +60,12 @@ export function dropMissedRequest(input: ConfigInput): DropRequest | null {
 function whyMissed(request: SwitchoverRequest, { elected, epochMs }: ConfigInput): string | null {
   const { replacesTerm } = request;
   if (elected.missedRequest === true && replacesTerm < elected.term) {
-    return `term ${replacesTerm}, which it was to replace, ended without it; term ${elected.term}: ${elected.reason}`;
+    return `term ${replacesTerm} ended before the request was carried out; term ${elected.term}: ${elected.reason}`;
   }
   const isOver =
     replacesTerm === elected.term && epochMs >= (missedAtMs(request) ?? Number.POSITIVE_INFINITY);
   const within = formatDuration(mostLateMs);
-  return isOver ? `${targetText(request.to)} was not eligible at its time, nor within ${within} of it` : null;
+  return isOver
+    ? `${targetText(request.to)} was ineligible at the requested time and for ${within} after it`
+    : null;
 }

@@ -134,7 +134,7 @@ function ineligibleReasonOf(
 
 /** Of a node that nothing is known of no constraint can tell. */
 function unreadable({ problem }: Member): IneligibleReason {
-  const reason = `its registration cannot be read: ${problem}`;
+  const reason = `its registration is malformed: ${problem}`;
   return { kind: kindOfMalformed, reason, ends: 'failure', canBeForced: true };
 }
 

@@ -33,7 +33,7 @@ export function failedCandidate(
   const reachedReady = progress !== null && told.includes(String(progress.token));
   const lives = members.some(({ owner }) => owner === progress?.owner);
   if (progress !== null && !lives && !reachedReady && snapshot.current?.token !== progress.token) {
-    return failed('its claim vanished while it was taking over');
+    return failed('its claim disappeared during the takeover');
   }
   if (watched === null || watched.condition.kind === 'holding' || overdueMs(watched, nowMs) < 0) return null;
   return failed(lateText(watched, durationMs(config.timeouts.takeover)));
@@ -41,6 +41,7 @@ export function failedCandidate(
 
 /** Uses the words of the candidate's own report: on a loaded machine either report may come first. */
 function lateText({ condition, limitMs }: Watched, takeoverMs: number): string {
-  if (condition.kind === 'unclaimed') return `it did not claim within ${limitMs} ms, a prepare hook included`;
-  return `its takeover took longer than the ${takeoverMs} ms it had: it was not READY within ${limitMs} ms`;
+  if (condition.kind === 'unclaimed')
+    return `it did not claim leadership within ${limitMs} ms (including the prepare hook)`;
+  return `its takeover timed out after ${takeoverMs} ms: it was not READY within ${limitMs} ms`;
 }

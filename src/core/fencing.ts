@@ -47,7 +47,7 @@ export function stuckLeaderActions(input: FencingInput): FencingAction[] {
   }
   const alarm = memory.alarmed === current.token ? [] : [alarmOf(input, node, watched.limitMs)];
   if (hasFencedInVain(input, current, node)) {
-    const reason = `onFence has failed ${fencesBeforeHandover} times here; another elector has to fence ${node}`;
+    const reason = `onFence failed ${fencesBeforeHandover} times on this node: another elector must fence ${node}`;
     return [...alarm, { do: 'give-up-seat', reason, configVersion: null }];
   }
   return canFence && fence !== null ? [...alarm, { do: 'fence', fence }] : alarm;
@@ -67,10 +67,10 @@ function hasFencedInVain(
 function leftToOthers(input: FencingInput, { token }: Claim, limitMs: number): FencingAction[] {
   const { self, members, memory } = input;
   const canOthers = members.some(({ node, seat }) => seat !== null && node !== self);
-  const remedy = canOthers ? 'another node is to elect, and to fence it' : 'it must be stopped by hand';
+  const remedy = canOthers ? 'another node must become elector and fence it' : 'it must be stopped by hand';
   const alarm = memory.alarmed === token ? [] : [alarmOf(input, self, limitMs, remedy)];
   if (!canOthers) return alarm;
-  const reason = 'this node has not released leader/current in time; another elector has to fence it';
+  const reason = 'this node has not released leader/current in time: another elector must fence it';
   // Not once only: the write may fail, and this node may come to be the elector again.
   return [...alarm, { do: 'give-up-seat', reason, configVersion: null }];
 }
@@ -84,8 +84,8 @@ function alarmOf(
   const isCandidateHere = members.some((member) => member.node === elected.node);
   const candidate =
     elected.node === null
-      ? 'nobody is elected'
-      : `${elected.node} ${isCandidateHere ? 'waits' : 'is elected and not registered'}`;
+      ? 'no node is elected'
+      : `${elected.node} ${isCandidateHere ? 'waits' : 'is elected but not registered'}`;
   const isFenced = node !== null && node !== elected.node && (isCandidateHere || elected.node === null);
   const byHand = 'it must be stopped by hand';
   const fencing = remedy ?? (canFence ? (isFenced ? 'fencing it' : byHand) : `no onFence hook: ${byHand}`);

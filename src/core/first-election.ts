@@ -50,6 +50,6 @@ export function awaited(
   const there = ranking.filter(({ node }) => !unheard.has(node)).length;
   if (there >= nodes) return null;
   const kind = `eligible node${nodes === 1 ? '' : 's'}${strategy.usesScores === true ? ' with scores' : ''}`;
-  const until = `${there} so far, ${formatDuration(leftMs)} at most`;
+  const until = `${there} so far, at most ${formatDuration(leftMs)} more`;
   return { leftMs, reason: `the first election waits for ${nodes} ${kind}: ${until}` };
 }

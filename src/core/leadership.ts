@@ -113,8 +113,8 @@ function ownClaim({ session }: LeadershipInput, snapshot: GroupSnapshot): Claim 
 export function claimHindrance(situation: LeadershipInput, snapshot: GroupSnapshot): string | null {
   const { self, healthy, draining, failedUnder } = situation;
   const { elected, seat } = snapshot;
-  if (elected.value === null) return 'leader/elected cannot be read';
-  if (elected.value.node !== self) return `elected is ${elected.value.node ?? 'nobody'}`;
+  if (elected.value === null) return 'leader/elected is malformed';
+  if (elected.value.node !== self) return `${elected.value.node ?? 'no node'} is elected`;
   if (draining) return 'it is leaving';
   if (failedUnder === elected.version) return 'it failed under this decision';
   if (failureOf(elected.value.failures, self)?.until != null) return 'it is in backoff after a failure';
@@ -199,10 +199,10 @@ function whyEnd(situation: LeadershipInput, leadership: Leadership): Ending | nu
 /** What there is against going on, whatever is decided. */
 function whyNotOn(situation: LeadershipInput, leadership: Leadership): string | null {
   const { snapshot, lease, nowMs, draining, drainOverdue, config } = situation;
-  if (situation.sessionOver) return 'the session is over, and the claim with it';
-  if (nowMs >= lease.releaseAtMs) return 'out of touch with the ensemble: the lease was not renewed';
+  if (situation.sessionOver) return 'the session has ended, and the claim with it';
+  if (nowMs >= lease.releaseAtMs) return 'no connection to the ensemble: the lease was not renewed';
   if (leadership.failure !== null) return `${leadership.failure.phase} failed: ${leadership.failure.reason}`;
-  if (drainOverdue) return 'shutting down, and not waiting for a successor any longer';
+  if (drainOverdue) return 'shutting down without waiting for a successor any longer';
   if (snapshot === null) return null;
   const own = ownClaim(situation, snapshot);
   if (own === null || own.token !== leadership.token) return 'the claim leader/current is gone';
@@ -211,7 +211,7 @@ function whyNotOn(situation: LeadershipInput, leadership: Leadership): string | 
 }
 
 function whyReplaced(elected: Elected, self: string, leadership: Leadership): string | null {
-  if (elected.node === null) return `nobody is elected: ${elected.reason}`;
+  if (elected.node === null) return `no node is elected: ${elected.reason}`;
   if (elected.node !== self) return `${elected.node} is elected: ${elected.reason}`;
   const backsOff = failureOf(elected.failures, self)?.until != null;
   return backsOff && leadership.stage !== 'leading'
@@ -220,7 +220,9 @@ function whyReplaced(elected: Elected, self: string, leadership: Leadership): st
 }
 
 function outOfTouch({ sessionOver }: LeadershipInput): LeadershipAction | null {
-  return sessionOver ? { do: 'forget-leadership', why: 'its session is over, and the claim with it' } : null;
+  return sessionOver
+    ? { do: 'forget-leadership', why: 'its session has ended, and the claim with it' }
+    : null;
 }
 
 function afterRelease(

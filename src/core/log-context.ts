@@ -20,6 +20,6 @@ export function logContext(term: number, reason: string, ofTerm: number, slot: N
 /** Of what stands decided. */
 export function decided(snapshot: GroupSnapshot): LogContext {
   const { elected, slot = 1, others = [] } = snapshot;
-  const { term = 0, reason = 'the decision cannot be read' } = elected.value ?? {};
+  const { term = 0, reason = 'the decision is malformed' } = elected.value ?? {};
   return { ...named(slot, 1 + others.length), term, reason };
 }

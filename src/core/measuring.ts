@@ -11,8 +11,8 @@ const whole = /^[+-]?\d+$/;
 /** A number as programs write it. A whole number is kept exactly, as a bigint where a double would round it. */
 export function readScore(text: string): Parsed<Score> {
   const trimmed = text.trim();
-  if (trimmed === '') return unreadable('it is empty, and a score is one number');
-  if (!decimal.test(trimmed)) return unreadable(`${quoted(trimmed)} is not one number`);
+  if (trimmed === '') return unreadable('expected one number, found nothing');
+  if (!decimal.test(trimmed)) return unreadable(`expected one number, found ${quoted(trimmed)}`);
   const double = Number(trimmed);
   if (!Number.isFinite(double)) return unreadable(`${quoted(trimmed)} is too large`);
   if (Number.isSafeInteger(double) || !whole.test(trimmed)) return { value: double, problem: null };
@@ -25,7 +25,7 @@ function unreadable(problem: string): Parsed<Score> {
   return { value: null, problem };
 }
 
-const toleranceRule = 'a share like 5%, or a number that is not below 0';
+const toleranceRule = 'expected a share such as 5%, or a number of at least 0';
 
 /** What a score must move by to be told anew: more than a share of what was told last, or than an absolute number. */
 export const toleranceSchema = z.union(

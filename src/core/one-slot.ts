@@ -66,11 +66,11 @@ export function elsewhereOf(input: SlotsInput): Elsewhere {
 }
 
 function givenUpReason(leaders: number, slot: number): string {
-  return `leaders is ${leaders} now, and slot ${slot} is given up`;
+  return `slot ${slot} is removed, because leaders is now ${leaders}`;
 }
 
 function courting([node, slot]: readonly [string, number]): [string, string] {
-  return [node, `it is to take over slot ${slot}`];
+  return [node, `it will take over slot ${slot}`];
 }
 
 /**

@@ -22,11 +22,12 @@ export const rankingSchema = z
       grade: z.number(),
       /** Stands in the history of every term that goes by it. */
       reason: z.string().min(1).max(2_000),
+      tie: z.string().max(2_000).optional(),
       score: z.number().optional(),
     }),
   )
   .refine((ranking) => ranking.every(({ grade }, index) => grade >= (ranking[index - 1]?.grade ?? grade)), {
-    error: 'a grade falls from one node to the next, which is not the best first',
+    error: 'the grades decrease from one node to the next: rank the best node first',
   });
 
 export interface RankInput {
@@ -72,7 +73,7 @@ export function heldToContract(
   if (!parsed.success) throw broken(strategy, describeIssues(parsed.error).join('; '));
   const ranked = parsed.data.map(({ node }) => node);
   if (JSON.stringify(ranked.toSorted()) !== JSON.stringify(known)) {
-    throw broken(strategy, `it was given ${list(known)} and ranked ${list(ranked)}`);
+    throw broken(strategy, `it received ${list(known)} but ranked ${list(ranked)}`);
   }
   return parsed.data;
 }

@@ -160,10 +160,10 @@ function whyOf(
 ): Pick<TransitionRecord, 'previous' | 'reason' | 'cause'> {
   if (resumes === null) return { previous, reason, cause };
   const before = node === null || site === null ? null : { node, site };
-  const ending = resumes.reason ?? 'nobody tells why';
+  const ending = resumes.reason ?? 'no reason reported';
   return {
     previous: before,
-    reason: `leads again by the same decision, having stopped: ${ending}`,
+    reason: `leads again under the same decision after it stopped: ${ending}`,
     cause: 'retry',
   };
 }

@@ -140,7 +140,7 @@ function judgeLeaseLosses(seen: Election, asItStands: ElectorRound): ElectorRoun
   if (!isOwn)
     return clock !== null && isExact(clock, nowMs) ? { ...round, isLocalEvidence: true } : readClock(memory);
   if (!members.some((one) => one.seat !== null && one.node !== self)) return asItStands;
-  const reason = `${failed.reason}; whether this node is to lead on is left to another to judge`;
+  const reason = `${failed.reason}; another elector must judge whether this node may continue to lead`;
   const actions = [{ do: 'give-up-seat', reason, configVersion: null } as const];
   return { ...asItStands, actions, memory: { ...asItStands.memory, leftTo: current.token } };
 }

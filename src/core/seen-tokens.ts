@@ -55,7 +55,7 @@ export function goneBack(
   isNew: boolean,
 ): GoneBack | null {
   const cause = 'ZooKeeper was restored from a backup or rebuilt';
-  const todo = `see docs/guides/fencing.md; once no store remembers a greater token: petrel config set tokenEpoch ${seen.epoch + 1}`;
+  const todo = `see docs/guides/fencing.md; when no store remembers a greater token, run petrel config set tokenEpoch ${seen.epoch + 1}`;
   if (epoch !== null && epoch < seen.epoch) {
     const what = `tokenEpoch of the configuration is ${epoch}, but ${seen.epoch} was in force before: ${cause}, or the group's tree was deleted`;
     return { what, todo };
@@ -63,7 +63,10 @@ export function goneBack(
   const greatest = seen.bySlot.get(slot);
   if (greatest === undefined || (epoch !== null && epoch > seen.epoch)) return null;
   if (token > greatest || (!isNew && token === greatest)) return null;
-  return { what: `fencing token ${token} is not above ${greatest}, which was given before: ${cause}`, todo };
+  return {
+    what: `fencing token ${token} is not greater than ${greatest}, which was issued before: ${cause}`,
+    todo,
+  };
 }
 
 export function goneBackText({ what, todo }: GoneBack): string {

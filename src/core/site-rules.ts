@@ -38,7 +38,7 @@ export function replacement(
     return { best, why: null };
   }
   const elsewhere = ranking.find(({ node }) => siteOf(node, members) !== failedSite);
-  const rule = `a leader that failed in site ${failedSite} is replaced from another site`;
+  const rule = `a leader that failed in site ${failedSite} must be replaced from another site`;
   if (elsewhere !== undefined) return { best: elsewhere, why: rule };
   if (mayFollow(failedSite, failedSite, config))
     return { best, why: `${rule}, but no other site has an eligible node` };
@@ -114,7 +114,7 @@ export function judgeSites({ members, config, nowMs }: Counted, counts: SiteCoun
     if (count === undefined || (failed !== null && !failed.byRule)) continue;
     if (count.isEnough === (failed === null)) continue;
     const leftMs = durationMs(count.isEnough ? recovery : after) - (nowMs - count.sinceMs);
-    const nodes = `${alive(site, members)} of its nodes are there, ${minNodes} are needed`;
+    const nodes = `only ${alive(site, members)} of its nodes are registered, but ${minNodes} are required`;
     if (leftMs > 0) waits.push(leftMs);
     else verdicts.push({ site, isFailed: !count.isEnough, reason: nodes });
   }

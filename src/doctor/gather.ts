@@ -92,7 +92,10 @@ async function gatherByStore({ settings, clock, log }: GatherOptions): Promise<R
 }
 
 function unreached(error: unknown): Reached {
-  return { session: problemOf(error), group: { problem: 'the group cannot be looked at without a session' } };
+  return {
+    session: problemOf(error),
+    group: { problem: 'the group was not checked: no session with ZooKeeper' },
+  };
 }
 
 function problemOf(error: unknown): Problem {
@@ -103,10 +106,10 @@ function problemOfGroup(error: unknown): Problem {
   const { message, remedies } = asPetrelError(error);
   const kinds = remedies.map(({ kind }) => kind);
   const todo = kinds.includes('root')
-    ? 'give its root (--root) if it is another; if this is the one, start an agent of it that may make it'
+    ? 'check the root path (--root). If the path is right, start an agent with permission to create the group'
     : kinds.includes('credentials')
-      ? 'give the credentials that its agents have (authFile); petrel acl show tells who may do what'
-      : 'petrel list and the log of an agent tell more';
+      ? 'pass the credentials of the group’s agents (authFile); petrel acl show lists the rights'
+      : 'see petrel list and the log of an agent';
   return { problem: message, todo };
 }
 

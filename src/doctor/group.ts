@@ -16,7 +16,7 @@ export function checkGroup({ group, node }: Facts): Finding[] {
         'group',
         'error',
         group.problem,
-        group.todo ?? 'mend what is found of the servers and the session',
+        group.todo ?? 'fix the findings about servers and session first',
       ),
     ];
   return [
@@ -35,21 +35,21 @@ function checkLeader({ leader, problems, members, root }: GroupFacts): Finding[]
       'group',
       'warning',
       problem,
-      'petrel list shows it in its place; petrel config edit mends a configuration',
+      'see petrel list for details; to repair a configuration, run petrel config edit',
     ),
   );
   const count = members.length === 1 ? '1 node' : `${members.length} nodes`;
-  if (leader !== null) return [ok('group', `${leader} leads ${root}, ${count}`), ...broken];
-  return [finding('group', 'warning', `nobody leads ${root}`, 'petrel explain says why'), ...broken];
+  if (leader !== null) return [ok('group', `${leader} leads ${root} (${count})`), ...broken];
+  return [finding('group', 'warning', `${root} has no leader`, 'run petrel explain to see why'), ...broken];
 }
 
 function checkTransition(late: Transition): Finding {
-  const what = `term ${late.term} should be over: ${transitionText(late)}`;
+  const what = `the transition of term ${late.term} is overdue: ${transitionText(late)}`;
   const who = late.node ?? 'the owner of leader/current';
   const todo =
     late.phase === 'releasing'
-      ? `stop the service on ${who}; the log of the elector says whether onFence ran, and why it failed. When ${who} is dead for certain: petrel node evict ${late.node ?? 'NODE'} --dead`
-      : `look at the logs of ${who} and of the elector, which is to replace it`;
+      ? `stop the service on ${who}. If onFence is set, the elector’s log shows its result. If you are sure that ${who} is dead, run petrel node evict ${late.node ?? 'NODE'} --dead`
+      : `check the log of ${who}, and the log of the elector, which should replace ${who}`;
   return finding('group', 'error', what, todo);
 }
 
@@ -59,10 +59,13 @@ function checkAcls({ access, znodes }: GroupFacts): Finding[] {
     const isOpen = znodes.some(({ acl }) => acl?.some(isOpenToChange));
     const [what, todo] = isOpen
       ? [
-          'whoever reaches ZooKeeper may change everything of the group, and end its leader',
-          'docs/guides/security.md says how to give it ACLs',
+          'the group has no ACLs: any client of ZooKeeper can change the group and end its leadership',
+          'set ACLs as described in docs/guides/security.md',
         ]
-      : ['the group has ACLs, but no credentials are given here', 'give authFile as its agents have it'];
+      : [
+          'the group has ACLs, but doctor runs without credentials',
+          'set authFile to the same value as on the agents',
+        ];
     return [finding(check, 'warning', what, todo)];
   }
   const wrong = znodes.filter(({ isRight }) => !isRight);
@@ -72,27 +75,27 @@ function checkAcls({ access, znodes }: GroupFacts): Finding[] {
       finding(
         check,
         'warning',
-        'acl.world is all: everybody may change the group',
-        'once all agents have credentials, leave it out',
+        'acl.world is all: any client of ZooKeeper can change the group',
+        'remove acl.world when all agents have credentials',
       ),
     ];
   }
-  if (wrong.length === 0) return [ok(check, `all ${znodes.length} znodes have the ACL that they should`)];
+  if (wrong.length === 0) return [ok(check, `all ${znodes.length} znodes have the required ACL`)];
   const [first] = open.length > 0 ? open : wrong;
   const example =
     first === undefined
       ? ''
-      : `, as ${first.path} (${first.acl === null ? 'malformed' : aclText(first.acl)})`;
+      : `, for example ${first.path} (${first.acl === null ? 'unreadable' : aclText(first.acl)})`;
   const what =
     open.length > 0
-      ? `${open.length} of ${znodes.length} znodes may be changed by everybody${example}`
-      : `${wrong.length} of ${znodes.length} znodes have another ACL than they should${example}`;
+      ? `any client of ZooKeeper can change ${open.length} of ${znodes.length} znodes${example}`
+      : `${wrong.length} of ${znodes.length} znodes do not have the required ACL${example}`;
   return [
     finding(
       check,
       'error',
       what,
-      'petrel acl apply, when all agents run with the same acl.*; petrel acl show lists them',
+      'make sure that all agents run with the same acl.* settings, then run petrel acl apply; petrel acl show lists the znodes',
     ),
   ];
 }
@@ -114,15 +117,15 @@ function checkClocks({ clock, members }: GroupFacts): Finding[] {
           finding(
             'clock',
             'note',
-            'the ensemble’s clock could not be read: that takes a write',
-            'look with the credentials of an agent or an operator, if clocks are in doubt',
+            'cannot compare clocks: reading the ensemble’s clock requires write permission',
+            'to compare clocks, run doctor with the credentials of an agent or an operator',
           ),
         ]
       : checkOwnClock(clock);
   const ahead = members.flatMap(({ node, startedAtMs, registeredAtMs }) => {
     const byMs = startedAtMs - registeredAtMs;
     if (byMs <= clockToleranceMs) return [];
-    const what = `the clock of ${node} is ahead of the ensemble’s by ${seconds(byMs)} at least: it registered before it was started`;
+    const what = `the clock of ${node} is at least ${seconds(byMs)} ahead of the ensemble’s clock: by its own clock, ${node} started after it registered`;
     return [finding('clock', 'warning', what, syncClocks)];
   });
   return [...own, ...ahead];
@@ -140,16 +143,16 @@ function checkOwnClock({
     return [
       ok(
         'clock',
-        `this machine’s clock and the ensemble’s agree within ${seconds(Math.abs(aheadMs) + withinMs)}`,
+        `the clock of this machine and the ensemble’s clock agree within ${seconds(Math.abs(aheadMs) + withinMs)}`,
       ),
     ];
   }
   const way = aheadMs > 0 ? 'ahead of' : 'behind';
-  const what = `this machine’s clock is ${way} the ensemble’s by ${seconds(surelyMs)} at least: logs of several machines do not eligible together`;
+  const what = `the clock of this machine is at least ${seconds(surelyMs)} ${way} the ensemble’s clock: times in the logs of different machines cannot be compared`;
   return [finding('clock', 'warning', what, syncClocks)];
 }
 
-const syncClocks = 'let all machines keep time by NTP (chrony, systemd-timesyncd)';
+const syncClocks = 'synchronize the clocks of all machines with NTP (chrony, systemd-timesyncd)';
 
 /** Of many that are alike the first tell enough. */
 const mostTold = 20;
@@ -169,20 +172,20 @@ function checkVersions({ members }: GroupFacts, own: string): Finding[] {
       finding(
         'versions',
         'warning',
-        `agents of different versions: ${told}`,
-        'end the upgrade: agents run side by side for its time',
+        `agents run different versions: ${told}`,
+        'complete the upgrade; different versions are supported only during an upgrade',
       ),
     ];
   }
   const [only] = versions.keys();
   if (only === undefined) return [];
   if (only !== own) {
-    const what = `all agents have version ${only}, this command has ${own}`;
+    const what = `all agents run version ${only}, but this command is version ${own}`;
     return [
-      finding('versions', 'note', what, `look with the command of version ${only}, or end the upgrade`),
+      finding('versions', 'note', what, `use the petrel command of version ${only}, or complete the upgrade`),
     ];
   }
-  return [ok('versions', `all agents have version ${only}`)];
+  return [ok('versions', `all agents run version ${only}`)];
 }
 
 function checkProbes({ members }: GroupFacts): Finding[] {
@@ -197,21 +200,26 @@ function checkProbes({ members }: GroupFacts): Finding[] {
   return orOk(
     findings.slice(0, mostTold),
     'peers',
-    `all ${telling.length} nodes that probe reach all others that answer`,
+    `all ${telling.length} nodes that send probes reach all nodes that answer probes`,
   );
 }
 
 /** The same port takes the probes by UDP, so a machine that is not there is found out this way, too. */
 function unreached({ node, probe, unreachable }: MemberFacts): Finding[] {
   if (probe === null || unreachable === null) return [];
-  const what = `${node} cannot be reached from here by TCP at ${probe.host}:${probe.port}: ${unreachable}`;
+  const what = `${node} is unreachable from this machine over TCP at ${probe.host}:${probe.port}: ${unreachable}`;
   return [
-    finding('peers', 'warning', what, 'open the way to it, and set probe.address where others reach it'),
+    finding(
+      'peers',
+      'warning',
+      what,
+      'allow this traffic in firewalls, and set probe.address to an address that other nodes can reach',
+    ),
   ];
 }
 
 function unanswered({ node }: MemberFacts, { node: peer, probe }: MemberFacts): Finding {
   const where = probe === null ? '' : ` at ${probe.host}:${probe.port}`;
-  const todo = `open ${probe?.protocol === 'tcp' ? 'TCP' : 'UDP'} to it, set probe.address where others reach it, and the same secret on all`;
+  const todo = `allow ${probe?.protocol === 'tcp' ? 'TCP' : 'UDP'} to ${peer} in firewalls, set its probe.address to an address that other nodes can reach, and set the same probe.secret on all nodes`;
   return finding('peers', 'warning', `${peer} does not answer the probes of ${node}${where}`, todo);
 }

@@ -30,9 +30,9 @@ export async function listenFacts(settings: ListenSettings): Promise<ListenFacts
 }
 
 const remedies: Readonly<Record<string, string>> = {
-  EACCES: 'a port below 1024 takes CAP_NET_BIND_SERVICE, or root: give another --listen',
-  EADDRNOTAVAIL: 'it is no address of this machine: give one that `ip address` shows, or 0.0.0.0',
-  ENOTFOUND: 'the name is not known here: give an address',
+  EACCES: 'a port below 1024 requires root or CAP_NET_BIND_SERVICE: choose another port for --listen',
+  EADDRNOTAVAIL: 'the address does not belong to this machine: use one that `ip address` shows, or 0.0.0.0',
+  ENOTFOUND: 'the host name cannot be resolved: use an IP address',
 };
 
 function tryToListen({ host, port }: ListenAddress): Promise<ListenFacts['state']> {
@@ -40,7 +40,10 @@ function tryToListen({ host, port }: ListenAddress): Promise<ListenFacts['state'
     const server = createServer();
     server.once('error', (error: NodeJS.ErrnoException) => {
       const { code = '', message } = error;
-      const problem: Problem = { problem: cut(message), todo: remedies[code] ?? 'give another --listen' };
+      const problem: Problem = {
+        problem: cut(message),
+        todo: remedies[code] ?? 'choose another address for --listen',
+      };
       resolve(code === 'EADDRINUSE' ? 'taken' : problem);
     });
     server.listen({ host, port, exclusive: true }, () => server.close(() => resolve('free')));
@@ -58,7 +61,7 @@ type Answer = z.infer<typeof answerSchema>;
 async function ownerOf(place: ListenAddress, settings: ListenSettings): Promise<ListenFacts['owner']> {
   const answer = await healthOf(place, settings.httpTlsCert !== null);
   if (answer === null) return null;
-  if ('groups' in answer) return { isOwn: true, text: `an agent of ${answer.groups} groups` };
+  if ('groups' in answer) return { isOwn: true, text: `an agent with ${answer.groups} groups` };
   const text = `the agent of ${cut(answer.node)} in ${cut(answer.root)}`;
   return { isOwn: answer.node === settings.nodeId, text };
 }

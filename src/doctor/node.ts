@@ -15,18 +15,23 @@ export function checkNode({ node }: Facts): Finding[] {
 
 function checkSettings({ settings }: NodeFacts): Finding[] {
   if (settings === null) return [];
-  return [finding('settings', 'error', settings, 'an agent with these settings does not start: mend them')];
+  return [finding('settings', 'error', settings, 'fix the settings: an agent does not start with them')];
 }
 
 function checkHooks({ hooks, hasHooks }: NodeFacts): Finding[] {
   const broken = hooks.map((problem) =>
-    finding('hooks', 'error', problem, 'install it, or mend the setting'),
+    finding('hooks', 'error', problem, 'install the program, or correct the setting'),
   );
   if (broken.length > 0) return broken;
-  if (hasHooks) return orOk([], 'hooks', 'all programs that hooks name are there');
-  const todo = 'look with the agent’s own --config, if it has hooks';
+  if (hasHooks) return orOk([], 'hooks', 'all programs named in hooks exist');
+  const todo = 'if the agent has hooks, run doctor with the agent’s --config';
   return [
-    finding('hooks', 'note', 'no hook is set: an agent with these settings leads, and does nothing', todo),
+    finding(
+      'hooks',
+      'note',
+      'no hook is set: an agent with these settings can lead, but starts no workload',
+      todo,
+    ),
   ];
 }
 
@@ -34,34 +39,35 @@ function checkFiles({ secretFiles, unreadable }: NodeFacts): Finding[] {
   const open = secretFiles.filter(({ mode }) => mode !== null && isOpenToOthers(mode));
   const findings = open.map(({ path, key, mode }) => {
     const octal = ((mode ?? 0) & 0o777).toString(8).padStart(4, '0');
-    const what = `${path} (${key}) holds a secret, and its mode is ${octal}`;
+    const what = `${path} (${key}) contains a secret, but other users can access it (mode ${octal})`;
     return finding('files', 'error', what, `chmod 600 ${path}`);
   });
   const missing = unreadable.map(({ path, key, why }) => {
-    const todo = 'put it there, or mend the setting; is this the agent’s user, and its machine?';
+    const todo =
+      'create the file, or correct the setting. Check that doctor runs on the agent’s machine and as the agent’s user';
     return finding('files', 'error', `${path} (${key}) cannot be read: ${why}`, todo);
   });
   const all = [...findings, ...missing];
   if (secretFiles.length === 0) return all;
-  return orOk(all, 'files', `nobody else may read the ${secretFiles.length} files that hold secrets`);
+  return orOk(all, 'files', `no other user can read the ${secretFiles.length} files that contain secrets`);
 }
 
 function checkListen({ listen }: NodeFacts): Finding[] {
   if (listen === null) return [];
   const { address, isAskedFor, state, owner } = listen;
-  if (state === 'free') return [ok('http', `${address} is free for HTTP`)];
-  if (owner?.isOwn === true) return [ok('http', `${address} is this node’s: ${owner.text} answers there`)];
+  if (state === 'free') return [ok('http', `${address} is available for HTTP`)];
+  if (owner?.isOwn === true) return [ok('http', `${address} is in use by this node: ${owner.text} answers`)];
   const [severity, cost] = isAskedFor
-    ? (['error', 'an agent with these settings does not start'] as const)
-    : (['warning', 'the agent goes on without HTTP'] as const);
+    ? (['error', 'an agent with these settings cannot start'] as const)
+    : (['warning', 'the agent runs without HTTP'] as const);
   if (state === 'taken') {
-    const who = owner === null ? 'something that is no agent of Petrel' : owner.text;
+    const who = owner === null ? 'a process that is not a Petrel agent' : owner.text;
     const port = address.slice(address.lastIndexOf(':') + 1);
-    const todo = `give another --listen, or stop what listens there: ss -ltnp 'sport = :${port}' tells which process it is`;
-    return [finding('http', severity, `${address} is taken by ${who}: ${cost}`, todo)];
+    const todo = `choose another address for --listen, or stop the process that ss -ltnp 'sport = :${port}' shows`;
+    return [finding('http', severity, `${address} is in use by ${who}: ${cost}`, todo)];
   }
-  const todo = state.todo ?? 'give another --listen';
-  return [finding('http', severity, `nobody can listen on ${address}: ${state.problem}: ${cost}`, todo)];
+  const todo = state.todo ?? 'choose another address for --listen';
+  return [finding('http', severity, `cannot listen on ${address} (${state.problem}): ${cost}`, todo)];
 }
 
 function checkSystem({ system }: NodeFacts): Finding[] {
@@ -72,8 +78,8 @@ function checkSystem({ system }: NodeFacts): Finding[] {
           finding(
             'system',
             'warning',
-            '/proc shows no processes: what is left of a workload cannot be proven dead, and claims are kept',
-            'mount /proc where the agent runs',
+            '/proc shows no processes: Petrel cannot prove that a workload is dead, and keeps its claim',
+            'mount /proc in the agent’s environment',
           ),
         ]),
     ...(system.hasShell
@@ -82,10 +88,10 @@ function checkSystem({ system }: NodeFacts): Finding[] {
           finding(
             'system',
             'warning',
-            'there is no /bin/sh: no reaper, and hooks that are lines for the shell do not run',
-            'install one',
+            '/bin/sh is missing: the reaper and hooks given as shell commands cannot run',
+            'install a shell as /bin/sh',
           ),
         ]),
   ];
-  return orOk(findings, 'system', 'processes can be seen, and there is a shell for the reaper');
+  return orOk(findings, 'system', '/proc shows processes, and the reaper has a shell');
 }

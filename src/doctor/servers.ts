@@ -26,7 +26,7 @@ export function readTiming(answer: string): ServerTiming | null {
 export function checkServers({ servers }: Facts): Finding[] {
   const each = servers.flatMap(checkServer);
   return [
-    ...orOk(each, 'servers', `all answer: ${servers.map(described).join(', ')}`),
+    ...orOk(each, 'servers', `all servers answer: ${servers.map(described).join(', ')}`),
     ...checkQuorum(servers),
     ...checkVersions(servers),
     ...checkTimings(servers),
@@ -40,16 +40,17 @@ function described({ server, summary }: ServerFacts): string {
 
 function checkServer({ server, summary }: ServerFacts): Finding[] {
   if (isProblem(summary)) {
-    const todo = 'start it, open the way to it, or take it out of --zookeeper';
-    return [finding('servers', 'error', `${server} cannot be reached: ${summary.problem}`, todo)];
+    const todo = 'start the server, allow traffic to it in firewalls, or remove it from --zookeeper';
+    return [finding('servers', 'error', `${server} is unreachable: ${summary.problem}`, todo)];
   }
   if (!summary.isServing) {
-    const todo = 'look into its log: it finds no majority of its ensemble, or has just started';
-    return [finding('servers', 'error', `${server} is there, but serves nobody`, todo)];
+    const todo =
+      'check the log of the server: it has just started, or it cannot reach a majority of its ensemble';
+    return [finding('servers', 'error', `${server} is running but not serving clients`, todo)];
   }
   if (summary.mode !== null) return [];
-  const todo = 'set 4lw.commands.whitelist=srvr,conf in its zoo.cfg';
-  return [finding('servers', 'note', `${server} answers, but does not tell its mode and version`, todo)];
+  const todo = 'set 4lw.commands.whitelist=srvr,conf in the server’s zoo.cfg';
+  return [finding('servers', 'note', `${server} answers, but does not report its mode and version`, todo)];
 }
 
 function checkQuorum(servers: readonly ServerFacts[]): Finding[] {
@@ -61,13 +62,21 @@ function checkQuorum(servers: readonly ServerFacts[]): Finding[] {
   if (alone.length > 0 && servers.length > 1) {
     const what =
       alone.length === 1
-        ? `${alone[0]} stands alone, and knows nothing of the others named: what is written to them is not on it`
-        : `${alone.join(', ')} know nothing of each other: what is written to one is not on the others`;
-    return [finding('quorum', 'error', what, 'give each the same server.N lines, or name one server alone')];
+        ? `${alone[0]} runs standalone, not in the ensemble of the other servers in --zookeeper: it does not have their data`
+        : `${alone.join(', ')} all run standalone: they do not share data`;
+    return [
+      finding(
+        'quorum',
+        'error',
+        what,
+        'give all servers the same server.N lines in zoo.cfg, or name only one server in --zookeeper',
+      ),
+    ];
   }
   if (alone.length === 1) {
-    const what = 'a single server: while it is away nobody can be elected, and leaders let go';
-    return [finding('quorum', 'warning', what, 'three servers outlive the loss of one')];
+    const what =
+      'the ensemble has a single server: while it is down, leaders release leadership and no node can be elected';
+    return [finding('quorum', 'warning', what, 'run three servers: three tolerate the loss of one')];
   }
   return modes.length < servers.length ? [] : checkLeaders(named('leader'), named('follower'));
 }
@@ -75,20 +84,26 @@ function checkQuorum(servers: readonly ServerFacts[]): Finding[] {
 function checkLeaders(leaders: readonly string[], followers: readonly string[]): Finding[] {
   const voters = leaders.length + followers.length;
   if (leaders.length > 1) {
-    const what = `${leaders.join(' and ')} both say that they lead: one of them does not know yet that it is cut off`;
+    const what = `${leaders.join(' and ')} both report that they lead the ensemble: one of them is cut off and has not detected it yet`;
     return [
-      finding('quorum', 'warning', what, 'look again; if it stays so, the servers belong to two ensembles'),
+      finding(
+        'quorum',
+        'warning',
+        what,
+        'run doctor again; if the finding remains, the servers belong to two ensembles',
+      ),
     ];
   }
   if (leaders.length === 0) {
-    const what = 'no server named leads: the leader is not among those named, or there is none';
+    const what =
+      'none of the named servers leads the ensemble: the ensemble has no leader, or its leader is missing from --zookeeper';
     return [finding('quorum', 'warning', what, 'name all servers of the ensemble in --zookeeper')];
   }
   if (voters === 2) {
-    const what = 'two servers: both must be there, so the loss of either stops everything';
-    return [finding('quorum', 'warning', what, 'three servers outlive the loss of one')];
+    const what = 'the ensemble has two servers: the loss of either one stops it';
+    return [finding('quorum', 'warning', what, 'run three servers: three tolerate the loss of one')];
   }
-  return [ok('quorum', `${leaders[0]} leads ${followers.length} followers`)];
+  return [ok('quorum', `${leaders[0]} leads the ensemble with ${followers.length} followers`)];
 }
 
 function checkVersions(servers: readonly ServerFacts[]): Finding[] {
@@ -96,8 +111,8 @@ function checkVersions(servers: readonly ServerFacts[]): Finding[] {
     servers.map(({ summary }) => (isProblem(summary) ? null : summary.version)).filter((one) => one !== null),
   );
   if (versions.length <= 1) return [];
-  const what = `servers of different versions: ${versions.join(', ')}`;
-  return [finding('servers', 'note', what, 'end the upgrade')];
+  const what = `the servers run different versions: ${versions.join(', ')}`;
+  return [finding('servers', 'note', what, 'complete the upgrade of the servers')];
 }
 
 function checkTimings(servers: readonly ServerFacts[]): Finding[] {
@@ -105,8 +120,8 @@ function checkTimings(servers: readonly ServerFacts[]): Finding[] {
     servers.flatMap(({ timing }) => (timing === null ? [] : [JSON.stringify(timing)])),
   );
   if (timings.length <= 1) return [];
-  const what = `servers that do not agree on tickTime, syncLimit or session timeouts: ${timings.join(' and ')}`;
-  return [finding('timing', 'warning', what, 'give all the same zoo.cfg, but for what is their own')];
+  const what = `the servers have different tickTime, syncLimit or session timeouts: ${timings.join(' and ')}`;
+  return [finding('timing', 'warning', what, 'set the same values in zoo.cfg on all servers')];
 }
 
 /**
@@ -116,7 +131,12 @@ function checkTimings(servers: readonly ServerFacts[]): Finding[] {
 export function checkSession({ session, servers }: Facts): Finding[] {
   if (isProblem(session)) {
     return [
-      finding('session', 'error', session.problem, 'mend what is found of the servers, credentials and TLS'),
+      finding(
+        'session',
+        'error',
+        session.problem,
+        'fix the findings about servers, credentials and TLS first',
+      ),
     ];
   }
   const timing = servers.find((server) => server.timing !== null)?.timing ?? null;
@@ -129,7 +149,7 @@ export function checkSession({ session, servers }: Facts): Finding[] {
       ? []
       : [ok('timing', `tickTime ${timing.tickTimeMs} ms, session timeout ${session.grantedMs} ms`)];
   return [
-    ...orOk(findings, 'session', `a session of ${session.grantedMs} ms is granted, as asked`),
+    ...orOk(findings, 'session', `ZooKeeper granted the requested session timeout, ${session.grantedMs} ms`),
     ...known,
   ];
 }
@@ -140,31 +160,38 @@ function checkGranted(
 ): Finding[] {
   if (grantedMs === askedMs) return [];
   const limits =
-    timing === null ? '' : `, which lets ${timing.minSessionTimeoutMs} to ${timing.maxSessionTimeoutMs} ms`;
+    timing === null ? '' : ` (allowed: ${timing.minSessionTimeoutMs} to ${timing.maxSessionTimeoutMs} ms)`;
   const cost =
-    grantedMs > askedMs ? 'a dead machine is noticed later' : 'a shorter stall costs the leadership';
-  const what = `the session timeout asked for is ${askedMs} ms, granted are ${grantedMs} by the ensemble${limits}: ${cost}`;
+    grantedMs > askedMs ? 'failures are detected later' : 'a shorter stall already ends leadership';
+  const what = `ZooKeeper granted a session timeout of ${grantedMs} ms instead of ${askedMs} ms${limits}: ${cost}`;
   return [
     finding(
       'session',
       'warning',
       what,
-      'change sessionTimeout, or min- and maxSessionTimeout of the servers',
+      'change sessionTimeout, or minSessionTimeout and maxSessionTimeout of the servers',
     ),
   ];
 }
 
 function checkTicks(grantedMs: number, { tickTimeMs, syncLimitTicks }: ServerTiming): Finding[] {
   if (grantedMs < 2 * tickTimeMs) {
-    const what = `the session timeout, ${grantedMs} ms, is less than two ticks of ${tickTimeMs} ms: the lease does not hold`;
-    const todo = `ask for ${2 * tickTimeMs} ms at least, and leave minSessionTimeout at its default of two ticks`;
+    const what = `the session timeout (${grantedMs} ms) is shorter than two ticks of ${tickTimeMs} ms: the lease is not safe`;
+    const todo = `set sessionTimeout to at least ${2 * tickTimeMs} ms, and keep minSessionTimeout at its default of two ticks`;
     return [finding('timing', 'error', what, todo)];
   }
   const syncMs = (syncLimitTicks ?? 0) * tickTimeMs;
   if (syncMs <= grantedMs) return [];
-  const what = `syncLimit times tickTime, ${syncMs} ms, is longer than the session timeout, ${grantedMs} ms: a standby on a server that is cut off may lose its session before it is told. Leaders leave such a server in time`;
+  const what = `syncLimit × tickTime (${syncMs} ms) is longer than the session timeout (${grantedMs} ms): on a server that is cut off, a standby’s session may expire before the standby detects it. Leaders leave such a server in time`;
   const least = Math.max(1, Math.floor(grantedMs / tickTimeMs));
-  return [finding('timing', 'note', what, `syncLimit=${least}, or a session timeout of ${syncMs} ms`)];
+  return [
+    finding(
+      'timing',
+      'note',
+      what,
+      `set syncLimit=${least} on the servers, or sessionTimeout to ${syncMs} ms`,
+    ),
+  ];
 }
 
 function distinct(texts: readonly string[]): string[] {

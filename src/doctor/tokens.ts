@@ -12,7 +12,7 @@ export function checkTokens({ group, node: { seenTokens } }: Facts): Finding[] {
         check,
         'error',
         seenTokens.problem,
-        'run doctor as the user of the agent: an agent that cannot read this file does not start',
+        'run doctor as the agent’s user; the agent does not start if it cannot read this file',
       ),
     ];
   }
@@ -21,5 +21,5 @@ export function checkTokens({ group, node: { seenTokens } }: Facts): Finding[] {
     const found = goneBack(seenTokens, token, false);
     return found === null ? [] : [finding(check, 'error', found.what, found.todo)];
   });
-  return orOk(findings, check, 'no fencing token has gone back, as far as this node has seen');
+  return orOk(findings, check, 'no fencing token is lower than one that this node has seen');
 }

@@ -16,8 +16,8 @@ function checkClear({ transports }: NodeFacts): Finding[] {
         finding(
           'wires',
           'warning',
-          'the ZooKeeper password goes over the network in the clear',
-          'speak TLS to the servers: tls.ca, or keep the network to yourselves',
+          'the ZooKeeper password is sent over the network in clear text',
+          'set tls.ca to use TLS to the servers, or make sure that the network is private',
         ),
       ]
     : [];
@@ -26,18 +26,20 @@ function checkClear({ transports }: NodeFacts): Finding[] {
         finding(
           'wires',
           'warning',
-          'HTTP is open to other machines, and the token that changes want goes over the network in the clear',
-          'give http.tls.cert and http.tls.key, or listen on a loopback address',
+          'HTTP is open to other machines without TLS: the token for changes is sent over the network in clear text',
+          'set http.tls.cert and http.tls.key, or listen on a loopback address',
         ),
       ]
     : [];
-  return orOk([...zooKeeper, ...http], 'wires', 'no secret leaves this machine in the clear');
+  return orOk([...zooKeeper, ...http], 'wires', 'no secret leaves this machine in clear text');
 }
 
 function checkCertificates({ certificates, nowMs }: NodeFacts): Finding[] {
   const findings = certificates.flatMap((certificate) => checkCertificate(certificate, nowMs));
   if (certificates.length === 0) return [];
-  return findings.length > 0 ? findings : [ok('certificates', 'all last for another three weeks at least')];
+  return findings.length > 0
+    ? findings
+    : [ok('certificates', 'all certificates are valid for at least three more weeks')];
 }
 
 function checkCertificate({ key, path, endsAtMs }: CertificateFacts, nowMs: number): Finding[] {
@@ -47,8 +49,8 @@ function checkCertificate({ key, path, endsAtMs }: CertificateFacts, nowMs: numb
       finding(
         'certificates',
         'error',
-        `${name} holds no certificate that can be read`,
-        'a PEM file is wanted',
+        `${name} contains no readable certificate`,
+        'replace the file with a certificate in PEM format',
       ),
     ];
   }
@@ -56,15 +58,16 @@ function checkCertificate({ key, path, endsAtMs }: CertificateFacts, nowMs: numb
   if (left > soonMs) return [];
   const at = new Date(endsAtMs).toISOString();
   return left <= 0
-    ? [finding('certificates', 'error', `${name} has ended, at ${at}`, renew)]
+    ? [finding('certificates', 'error', `${name} expired at ${at}`, renew)]
     : [
         finding(
           'certificates',
           'warning',
-          `${name} ends in ${Math.ceil(left / dayMs)} days, at ${at}`,
+          `${name} expires in ${Math.ceil(left / dayMs)} days, at ${at}`,
           renew,
         ),
       ];
 }
 
-const renew = 'renew it; an agent takes a new one of HTTP on SIGHUP, one of ZooKeeper with a restart';
+const renew =
+  'renew the certificate. An agent loads a new HTTP certificate on SIGHUP, and a new ZooKeeper certificate at restart';

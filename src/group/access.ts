@@ -85,7 +85,7 @@ export async function setAcl(store: Store, { path, wanted, version }: ZnodeAcl):
     if (isStoreError(error, 'NO_NODE', 'BAD_VERSION')) return false;
     if (!isStoreError(error, 'NO_AUTH')) throw error;
     const right =
-      'only who may do everything to it may set it: give the credentials of one of its agents by --auth-file';
+      'only an identity with all rights can set it: pass the credentials of an agent of the group with --auth-file';
     throw new PetrelError('FORBIDDEN', `no permission to set the ACL of ${path}: ${right}`, { cause: error });
   }
 }
@@ -132,11 +132,11 @@ export async function checkSameAccess(
     return;
   throw new PetrelError(
     'REFUSED',
-    'this process and the group do not agree on who may read what: set acl.* as its agents have it',
+    'the acl.* settings of this process differ from the ACLs of the group: set acl.* as on the group’s agents',
     {
       reasons: [
         `the group is open to ${aclText(known.acl)}`,
-        `by the settings here it is to be open to ${aclText(wanted)}`,
+        `according to these settings, it should be open to ${aclText(wanted)}`,
       ],
     },
   );

@@ -125,7 +125,7 @@ export async function changeGroup(
   if (made !== null) return made;
   throw new PetrelError(
     'CONFLICT',
-    `${access.paths.config} was changed by others each of the ${attempts} times that it was to be written; nothing was changed`,
+    `nothing was changed: ${access.paths.config} was changed by other clients during all ${attempts} attempts to write it. Try again`,
   );
 }
 
@@ -177,16 +177,20 @@ function mustBeValid(config: GroupConfig, { members, rules }: GroupView, before:
     ...(refusesAsBefore ? [] : (prepareConstraints(config, rules).problems ?? [])),
   ];
   if (problems.length === 0) return;
-  throw new PetrelError('INVALID', `this would not be a valid configuration: ${problems.join('; ')}`, {
-    reasons: problems,
-  });
+  throw new PetrelError(
+    'INVALID',
+    `the change would make the configuration invalid: ${problems.join('; ')}`,
+    {
+      reasons: problems,
+    },
+  );
 }
 
 /** Nodes take a smaller one for a sign of a restored backup. */
 function epochProblems({ tokenEpoch }: GroupConfig, before: GroupConfig): string[] {
   if (tokenEpoch >= before.tokenEpoch) return [];
   return [
-    `tokenEpoch: ${tokenEpoch} is less than ${before.tokenEpoch}: nodes that have seen that would refuse to lead`,
+    `tokenEpoch: ${tokenEpoch} is lower than the present ${before.tokenEpoch}: nodes that have seen ${before.tokenEpoch} would refuse to lead`,
   ];
 }
 

@@ -125,7 +125,7 @@ export function assign(assignments: readonly Assignment[]): Request {
     }
     const changes = configDifferences(config, parsed.data);
     if (changes.length === 0) {
-      return { config: null, what: `${read.map(({ key }) => key).join(', ')} as before` };
+      return { config: null, what: `${read.map(({ key }) => key).join(', ')} unchanged` };
     }
     return { config: parsed.data, what: `configuration: ${changes.map(differenceText).join(', ')}` };
   };
@@ -143,16 +143,13 @@ export function valueText(value: unknown): string {
 
 function settable(key: string): string {
   if (key.split('.').includes('__proto__'))
-    throw new PetrelError('INVALID', `${cut(key)}: __proto__ cannot be a name`);
+    throw new PetrelError('INVALID', `${cut(key)}: __proto__ is not allowed as a name`);
   const own = ownCommands.find(({ pattern }) => pattern.test(key));
-  if (own !== undefined) throw new PetrelError('INVALID', `${cut(key)} is changed by ${own.command}`);
+  if (own !== undefined) throw new PetrelError('INVALID', `to change ${cut(key)}, use ${own.command}`);
   if (plainKeys.includes(key) || siteKey.test(key) || strategyOptionKey.test(key)) return key;
   const nearest = nearestOf(key, settableKeys);
   const hint = nearest === undefined ? '' : `did you mean ${nearest}? `;
-  throw new PetrelError(
-    'INVALID',
-    `there is no key ${cut(key)}: ${hint}Valid are ${settableKeys.join(', ')}`,
-  );
+  throw new PetrelError('INVALID', `unknown key ${cut(key)}: ${hint}Valid keys: ${settableKeys.join(', ')}`);
 }
 
 function yamlValue(key: string, text: string): unknown {

@@ -30,7 +30,7 @@ function yamlOf(text: string): unknown {
 }
 
 function invalid(reasons: readonly string[]): PetrelError {
-  const message = reasons.length === 1 ? String(reasons[0]) : ['it is wrong:', ...reasons].join('\n  ');
+  const message = reasons.length === 1 ? String(reasons[0]) : ['it is invalid:', ...reasons].join('\n  ');
   return new PetrelError('INVALID', `not a valid configuration: ${message}`, { reasons });
 }
 
@@ -39,7 +39,7 @@ export function replaceBy(config: GroupConfig, version: number): Request {
   return ({ view, config: present }) => {
     if (view.config.version !== version) throw changedMeanwhile(view.paths.config, version);
     const changes = configDifferences(present, config);
-    if (changes.length === 0) return { config: null, what: 'the configuration is as before' };
+    if (changes.length === 0) return { config: null, what: 'the configuration is unchanged' };
     return { config, what: `configuration: ${changes.map(differenceText).join(', ')}` };
   };
 }
@@ -93,6 +93,6 @@ export async function repairConfig(
 function changedMeanwhile(path: string, version: number): PetrelError {
   return new PetrelError(
     'CONFLICT',
-    `${path} was changed by somebody else since it was read at version ${version}; nothing was written`,
+    `nothing was written: another client changed ${path} since it was read at version ${version}`,
   );
 }

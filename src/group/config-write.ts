@@ -60,7 +60,7 @@ export async function writeConfig({ store, paths }: GroupAccess, write: ConfigWr
 }
 
 function tooLarge(path: string, bytes: number, cause: Error): PetrelError {
-  const message = `the configuration is ${bytes} bytes long, which is more than ${path} can hold; nothing was changed (${cause.message})`;
+  const message = `nothing was changed: the configuration has ${bytes} bytes, more than ${path} can hold (${cause.message})`;
   return new PetrelError('INVALID', message, { cause });
 }
 

@@ -62,7 +62,7 @@ export async function evict(
     const record: ChangeRecord = {
       kind: 'change',
       by: author.by,
-      what: `node ${options.node}: evicted${options.dead ? ', said to be dead' : ''}`,
+      what: `node ${options.node}: evicted${options.dead ? ', confirmed dead by the operator' : ''}`,
       reason: author.reason,
       at,
     };
@@ -71,7 +71,7 @@ export async function evict(
   }
   throw new PetrelError(
     'CONFLICT',
-    `what node ${options.node} has in the tree changed each of the ${attempts} times that it was to be removed: is it alive?`,
+    `the znodes of ${options.node} changed during all ${attempts} attempts to remove them: check whether ${options.node} is still running`,
   );
 }
 
@@ -168,17 +168,15 @@ function check(path: string, version: number): Operation {
 /** A living leader leaves no other trace than a dead one whose session has not ended yet. */
 function signOfLife(member: Member | null, claim: Claim | null, isElected: boolean): Eviction['alive'] {
   if (member === null) return null;
-  const session = `ZooKeeper still keeps its session ${sessionText(member.owner)}`;
+  const session = `ZooKeeper still has its session ${sessionText(member.owner)}`;
   const leads = isElected && claim?.owner === member.owner && claim.value?.status === 'READY';
-  return leads
-    ? { leads, sign: `it is elected and READY, and ${session}` }
-    : { leads, sign: `${session}, as it does while a node lives` };
+  return leads ? { leads, sign: `it is elected and READY, and ${session}` } : { leads, sign: session };
 }
 
 function nothingToEvict({ members, paths }: GroupView, node: string, leavesClaim: boolean): PetrelError {
   const known = members.map((member) => member.node).join(', ') || 'none';
   const reason = leavesClaim
-    ? `all that is left of ${node} is its claim, ${paths.current}; --dead, on your word that it is dead, removes that`
+    ? `only the claim of ${node} is left (${paths.current}). If you are sure that ${node} is dead, pass --dead to remove the claim`
     : `${node} has no seat, registration or claim; registered are ${known}`;
-  return new PetrelError('REFUSED', `there is nothing of ${node} to evict`, { reasons: [reason] });
+  return new PetrelError('REFUSED', `nothing to evict for ${node}`, { reasons: [reason] });
 }

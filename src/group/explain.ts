@@ -3,7 +3,9 @@ import * as z from 'zod';
 import { effectiveDecision } from '../core/effective-decision.js';
 import { PetrelError } from '../errors.js';
 import { nameSchema } from '../model/names.js';
+import { firstOf } from '../model/outside.js';
 import { slotOf } from '../model/slots.js';
+import type { Ranked } from '../model/strategy.js';
 import { causeSchema } from '../model/znodes.js';
 import { judge, readableConfig, type WhatIf } from './judge.js';
 import type { GroupView } from './view.js';
@@ -66,7 +68,7 @@ export function explain(view: GroupView, nowMs: number, whatIf: WhatIf = {}): Ex
       node: entry.node,
       site: siteOf(view, entry.node),
       grade: entry.grade,
-      reason: entry.reason,
+      reason: withTie(entry, ranking),
     })),
     ineligible: ineligible.map((entry) => ({
       node: entry.node,
@@ -81,8 +83,15 @@ function mustBeKnown(what: string, names: readonly string[], known: readonly str
   if (unknown.length === 0) return;
   throw new PetrelError(
     'INVALID',
-    `there is no ${what} ${unknown.join(', ')} registered; there are ${known.join(', ') || 'none'}`,
+    `${what} ${unknown.join(', ')} is not registered; registered: ${known.join(', ') || 'none'}`,
   );
+}
+
+/** Nodes of one grade may have the same reason: then the rule that orders them is worth knowing. */
+function withTie({ node, grade, reason, tie }: Ranked, ranking: readonly Ranked[]): string {
+  const equals = ranking.filter((other) => other.grade === grade && other.node !== node);
+  if (tie === undefined || equals.length === 0) return reason;
+  return `${reason}; tied with ${firstOf(equals.map((other) => other.node)).join(', ')}: ${tie}`;
 }
 
 function siteOf({ members }: GroupView, node: string): string {

@@ -24,11 +24,11 @@ export function asPetrelError(error: unknown): PetrelError {
 
 function fromStore(error: StoreError): PetrelError {
   if (isPermissionError(error)) {
-    const message = `ZooKeeper does not permit it: ${error.message}`;
+    const message = `permission denied by ZooKeeper: ${error.message}`;
     return new PetrelError('FORBIDDEN', message, { cause: error, remedies: [{ kind: 'credentials' }] });
   }
   if (error.outcomeUnknown) {
-    return new PetrelError('UNREACHABLE', `lost touch with ZooKeeper: ${error.message}`, { cause: error });
+    return new PetrelError('UNREACHABLE', `connection to ZooKeeper lost: ${error.message}`, { cause: error });
   }
   return new PetrelError('FAILED', error.message, { cause: error });
 }

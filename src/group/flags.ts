@@ -6,7 +6,7 @@ export function setFlag(flag: string): Request {
     const standing = Object.hasOwn(config.flags, flag) ? config.flags[flag] : undefined;
     if (standing !== undefined) {
       const { by, at, reason } = standing;
-      return { config: null, what: `flag ${flag} is set already, by ${by} at ${at}: ${reason}` };
+      return { config: null, what: `flag ${flag} is already set, by ${by} at ${at}: ${reason}` };
     }
     return { config: { ...config, flags: { ...config.flags, [flag]: byHand } }, what: `flag ${flag}: set` };
   };

@@ -31,13 +31,13 @@ export function switchover({ to, notBeforeMs, slot }: SwitchoverOptions): Reques
     const { elected, config, nowMs, byHand } = scene;
     mustBeQuiet(scene);
     if (elected.node === null) {
-      throw new PetrelError('REFUSED', 'nobody leads, so there is nobody to hand over from', {
+      throw new PetrelError('REFUSED', 'the group has no leader that could hand over', {
         reasons: [elected.reason],
       });
     }
     const atMs = notBeforeMs?.(nowMs) ?? null;
     if (atMs !== null && atMs <= nowMs) {
-      throw new PetrelError('INVALID', `${toInstant(atMs)} is not ahead: it is ${toInstant(nowMs)} now`);
+      throw new PetrelError('INVALID', `${toInstant(atMs)} is in the past: it is now ${toInstant(nowMs)}`);
     }
     const request: SwitchoverRequest = {
       to,
@@ -49,7 +49,7 @@ export function switchover({ to, notBeforeMs, slot }: SwitchoverOptions): Reques
     };
     mustBeEligible(scene, request, atMs ?? nowMs);
     const when = atMs === null ? '' : `, not before ${toInstant(atMs)}`;
-    const asked = `switchover from ${elected.node} to ${targetText(to)} asked for${when}`;
+    const asked = `switchover requested: ${elected.node} → ${targetText(to)}${when}`;
     const what = `${asked}${replacedText(group)}`;
     return { config: { ...config, switchover: request }, what, slot: slotOf(scene.view) };
   };
@@ -68,9 +68,9 @@ export function failover({ to, evenUnderWay = false, slot }: FailoverOptions): R
   return (group) => {
     const scene = inSlot(group, slot);
     const { view, elected, config, byHand } = scene;
-    if (!evenUnderWay) mustBeQuiet(scene, [{ kind: 'yes', does: 'fails over all the same' }]);
+    if (!evenUnderWay) mustBeQuiet(scene, [{ kind: 'yes', does: 'force the failover anyway' }]);
     if (elected.node === to) {
-      throw new PetrelError('REFUSED', `${to} is the elected leader already`, { reasons: [elected.reason] });
+      throw new PetrelError('REFUSED', `${to} is already the elected leader`, { reasons: [elected.reason] });
     }
     const request: SwitchoverRequest = {
       to: { node: to },
@@ -86,7 +86,7 @@ export function failover({ to, evenUnderWay = false, slot }: FailoverOptions): R
       throw new PetrelError('REFUSED', `${to} cannot take over`, { reasons: [unableText(scene, to)] });
     }
     const from = elected.node ?? 'nobody';
-    const what = `failover from ${from} to ${to} asked for${replacedText(group)}`;
+    const what = `failover requested: ${from} → ${to}${replacedText(group)}`;
     return { config: { ...config, switchover: request }, what, slot: slotOf(view) };
   };
 }
@@ -94,7 +94,7 @@ export function failover({ to, evenUnderWay = false, slot }: FailoverOptions): R
 /** Takes back a request that has not been acted on. */
 export const cancelSwitchover: Request = ({ view, config }) => {
   const request = waitingRequest(view, config);
-  if (request === null) return { config: null, what: `no switchover is waiting${missedText(view, config)}` };
+  if (request === null) return { config: null, what: `no switchover is pending${missedText(view, config)}` };
   return { config: { ...config, switchover: null }, what: `${requestText(request)} cancelled` };
 };
 
@@ -109,7 +109,7 @@ function waitingRequest(view: Scene['view'], config: Scene['config']): Switchove
 /** Mentions the request whose place a new one takes: nothing else tells that it will not be carried out. */
 function replacedText({ view, config }: Scene): string {
   const request = waitingRequest(view, config);
-  return request === null ? '' : `; ${requestText(request)} is dropped for it`;
+  return request === null ? '' : `; this replaces the pending ${requestText(request)}`;
 }
 
 /** Mentions a missed request, which the elector records in the history soon, or has recorded already. */
@@ -118,7 +118,7 @@ function missedText(view: Scene['view'], { switchover: request }: Scene['config'
   const isMissed = elected !== undefined && effectiveDecision(elected).missedRequest === true;
   return request !== null && isMissed
     ? `: ${requestText(request)} was missed`
-    : '; petrel history tells of a missed one';
+    : '; a missed switchover is listed in petrel history';
 }
 
 /** The scene of one slot. Throws PetrelError INVALID where there are several and none is named, or one that is not there. */
@@ -149,7 +149,7 @@ function mustBeQuiet({ view, config, elected, nowMs }: Scene, remedies: readonly
   const waiting = activeRequest(configOfSlot(config, slotOf(view)), elected);
   if (waiting !== null) {
     throw new PetrelError('CONFLICT', `transition ${elected.term + 1} in progress by ${waiting.by}`, {
-      reasons: [`${requestText(waiting)} is not done yet`],
+      reasons: [`${requestText(waiting)} is still pending`],
       remedies: [{ kind: 'cancel' }, ...remedies],
     });
   }
@@ -169,7 +169,7 @@ function mustBeEligible(scene: Scene, request: SwitchoverRequest, atMs: number):
   const target = requestTarget(request, { members: view.members, elected, elsewhere }, ranking);
   if (target !== null && target !== elected.node) return;
   if (isPresent(scene, request.to)) {
-    throw new PetrelError('REFUSED', `${elected.node} leads already`, { reasons: [elected.reason] });
+    throw new PetrelError('REFUSED', `${elected.node} is already the leader`, { reasons: [elected.reason] });
   }
   throw new PetrelError('REFUSED', `${targetText(request.to)} cannot take over from ${elected.node}`, {
     reasons: whyIneligible(scene, request.to, atMs),
@@ -186,9 +186,9 @@ function whyIneligible(scene: Scene, to: Target, atMs: number): string[] {
   const { view, config, elected } = scene;
   const lines = judgeMembers(view, config, atMs).map(({ member, ineligibleReasons }) => {
     const asked = isAskedFor(to, member.node, member.value?.site);
-    const present = member.node === elected.node ? ['it leads'] : [];
+    const present = member.node === elected.node ? ['is the leader'] : [];
     const reasons = [...present, ...ineligibleReasons.map(({ reason }) => reason)];
-    const eligible = asked ? 'it is eligible' : 'eligible, but not the requested node';
+    const eligible = asked ? 'is eligible' : 'eligible, but not the requested node';
     return { asked, line: `${member.node}: ${reasons.length === 0 ? eligible : reasons.join(', ')}` };
   });
   const asked = lines.filter((entry) => entry.asked);
@@ -200,13 +200,13 @@ function whyIneligible(scene: Scene, to: Target, atMs: number): string[] {
 function unableText(scene: Scene, node: string): string {
   const { view } = scene;
   const taken = elsewhereIn(scene).busy.get(node);
-  if (taken !== undefined) return `${node}: ${taken}, and nobody leads two`;
+  if (taken !== undefined) return `${node}: ${taken}, and no node can lead two slots`;
   const member = view.members.find((one) => one.node === node);
   const registered = view.members.map((one) => one.node).join(', ') || 'none';
-  if (member === undefined) return `${node}: it is not registered; registered are ${registered}`;
+  if (member === undefined) return `${node}: not registered; registered: ${registered}`;
   return member.value === null
-    ? `${node}: its registration cannot be read: ${member.problem}`
-    : `${node}: it is shutting down`;
+    ? `${node}: its registration is malformed: ${member.problem}`
+    : `${node}: shutting down`;
 }
 
 function isAskedFor(to: Target, node: string, site: string | undefined): boolean {
@@ -216,5 +216,5 @@ function isAskedFor(to: Target, node: string, site: string | undefined): boolean
 
 function missingText(to: Target): string {
   if (to === 'best-other') return 'no node is registered';
-  return 'node' in to ? `${to.node}: it is not registered` : `no node of site ${to.site} is registered`;
+  return 'node' in to ? `${to.node} is not registered` : `no node of site ${to.site} is registered`;
 }

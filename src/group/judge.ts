@@ -42,7 +42,7 @@ export interface WhatIf {
  */
 export function judge(view: GroupView, nowMs: number, whatIf: WhatIf = {}): Choice {
   const choice = judgeSlots(view, nowMs, whatIf).get(slotOf(view));
-  if (choice === undefined) throw new PetrelError('INVALID', `there is no slot ${slotOf(view)}`);
+  if (choice === undefined) throw new PetrelError('INVALID', `slot ${slotOf(view)} does not exist`);
   return choice;
 }
 
@@ -142,7 +142,7 @@ function waitText(question: ChoiceInput, choice: Choice): string | null {
   const { config, strategy } = question;
   if (choice.cause === 'first') return awaited(question, choice.ranking, 0)?.reason ?? null;
   if (!isLongPutOff(choice, config, strategy.usesScores === true)) return null;
-  const counted = 'without a break, which its elector counts';
+  const counted = 'without interruption, as counted by the elector';
   if (strategy.usesScores !== true) {
     return `not before it has been eligible for ${config.failback.slice('after:'.length)} ${counted}`;
   }
@@ -188,7 +188,7 @@ function rulesOf(config: NamedRules, rules: Rules): Extract<PreparedRules, { pro
   const prepared = prepareRules(config, rules);
   if (prepared.problems === null) return prepared;
   const { problems } = prepared;
-  const message = `the group's strategy or constraints cannot be used here: ${problems.join('; ')}`;
+  const message = `this machine cannot use the group's strategy or constraints: ${problems.join('; ')}`;
   throw new PetrelError('INVALID', message, { reasons: problems });
 }
 

@@ -8,12 +8,12 @@ import { mayCreate, unlessForbidden } from './access.js';
 
 /** The error for a person. Names the ACL that decides who may make the group. Throws StoreError. */
 export async function noGroup(store: Store, { root }: GroupPaths): Promise<PetrelError> {
-  const message = `there is no group at ${root}: no agent has made it. ${await whoMay(store, root)}`;
+  const message = `there is no group at ${root}: no agent has created it. ${await whoMay(store, root)}`;
   return new PetrelError('INVALID', message, { remedies: [{ kind: 'root' }] });
 }
 
 async function whoMay(store: Store, root: string): Promise<string> {
-  const unknown = 'An agent that may not says so in its log';
+  const unknown = 'If an agent lacks permission to create it, the log of the agent says so';
   const parent = await nearest(store, root);
   if (parent === null) return unknown;
   const acl = (await unlessForbidden(store.getAcl(parent)))?.acl ?? null;
@@ -22,7 +22,7 @@ async function whoMay(store: Store, root: string): Promise<string> {
   const verdict = isAllowed(acl, store.identities) ? 'this process may create' : 'no permission to create';
   return (
     `By the ACL of ${parent} (${shown}), ${verdict} it, as ${identitiesText(store.identities)}. ` +
-    'Give its agents credentials that may (--auth-file), or have that ACL changed'
+    'Give its agents credentials with permission (--auth-file), or change that ACL'
   );
 }
 

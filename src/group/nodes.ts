@@ -10,7 +10,7 @@ export function drainNode(node: string, evenUnknown = false): Request {
     const drained = Object.hasOwn(config.drained, node) ? config.drained[node] : undefined;
     if (drained !== undefined) {
       const since = `by ${drained.by} at ${drained.at}: ${drained.reason}`;
-      return { config: null, what: `node ${node} is drained already, ${since}` };
+      return { config: null, what: `node ${node} is already drained, ${since}` };
     }
     if (!evenUnknown) mustBeRegistered(view, node);
     return {
@@ -36,7 +36,7 @@ export function clearFailure(node: string): Request {
     if (failure === null || !isInBackoff(failure, nowMs)) {
       return { config: null, what: `node ${node} is not in backoff` };
     }
-    if (isRecovered) return { config: null, what: `node ${node} was cleared already` };
+    if (isRecovered) return { config: null, what: `the failure of node ${node} is already cleared` };
     const standing = Object.entries(config.clearedFailures).filter(([other, { failedAt }]) => {
       return failureOf(elected.failures, other)?.failedAt === failedAt;
     });
@@ -58,8 +58,8 @@ function without<T>(record: Readonly<Record<string, T>>, key: string): Record<st
 function mustBeRegistered({ members }: Scene['view'], node: string): void {
   const known = members.map((member) => member.node);
   if (known.includes(node)) return;
-  throw new PetrelError('REFUSED', `there is no node ${node}`, {
-    reasons: [`node ${node} is not registered; registered are ${known.join(', ') || 'none'}`],
-    remedies: [{ kind: 'yes', does: 'drains it before it comes back' }],
+  throw new PetrelError('REFUSED', `unknown node ${node}`, {
+    reasons: [`node ${node} is not registered; registered: ${known.join(', ') || 'none'}`],
+    remedies: [{ kind: 'yes', does: 'drain the node before it returns' }],
   });
 }

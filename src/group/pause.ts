@@ -4,7 +4,10 @@ import type { Request } from './change.js';
 export const pauseGroup: Request = ({ config, byHand }) => {
   const { paused } = config;
   if (paused !== null) {
-    return { config: null, what: `paused already, by ${paused.by} at ${paused.at}: ${paused.reason}` };
+    return {
+      config: null,
+      what: `the group is already paused, by ${paused.by} at ${paused.at}: ${paused.reason}`,
+    };
   }
   return { config: { ...config, paused: byHand }, what: 'paused' };
 };

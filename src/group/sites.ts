@@ -22,7 +22,7 @@ export function overridePriority({ site, priority, forMs, evenUnknown = false }:
     const { config, nowMs, byHand } = scene;
     const until = forMs === null ? null : toInstant(nowMs + forMs);
     const now = sitePriority(config, site, nowMs);
-    const length = until === null ? 'until it is reset' : `until ${until}`;
+    const length = until === null ? 'until reset' : `until ${until}`;
     return {
       config: withSites(config, [{ site, settings: { override: { priority, until, ...byHand } } }]),
       what: `site ${site}: priority ${now} → ${priority}, ${length}`,
@@ -95,11 +95,11 @@ export function markSiteHealthy(site: string): Request {
 function mustBeKnownSite({ view, config }: Scene, site: string, evenUnknown: boolean): void {
   const known = siteNames(view, config);
   if (evenUnknown || known.includes(site)) return;
-  throw new PetrelError('REFUSED', `there is no site ${site}`, {
+  throw new PetrelError('REFUSED', `unknown site ${site}`, {
     reasons: [
-      `no node is registered in site ${site}, and it is not configured; known are ${known.join(', ') || 'none'}`,
+      `site ${site} has no registered node and is not configured; known sites: ${known.join(', ') || 'none'}`,
     ],
-    remedies: [{ kind: 'yes', does: 'does it before a node of it comes' }],
+    remedies: [{ kind: 'yes', does: 'proceed before a node of the site joins' }],
   });
 }
 

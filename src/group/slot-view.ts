@@ -15,8 +15,8 @@ export function viewOfSlot(view: GroupView, slot: number): GroupView {
   const whole = view.whole ?? view;
   const slots = slotStates(whole).map((state) => state.slot);
   if (!slots.includes(slot)) {
-    const right = slots.length === 1 ? 'the one, 1' : `1 to ${slots.length}`;
-    throw new PetrelError('INVALID', `there is no slot ${slot}: the group has ${right}`);
+    const right = slots.length === 1 ? 'only slot 1' : `slots 1 to ${slots.length}`;
+    throw new PetrelError('INVALID', `slot ${slot} does not exist: the group has ${right}`);
   }
   return slot === 1
     ? whole

@@ -6,7 +6,7 @@ import type { GroupPaths } from '../model/paths.js';
 import type { Member } from '../model/snapshot.js';
 import type { Problem } from './problem.js';
 
-const none = 'not known';
+const none = 'unknown';
 
 /** What is said of each strategy and constraint that the configuration names and that some node knows as its own. */
 export function strategyProblems(
@@ -24,7 +24,7 @@ export function strategyProblems(
     }
     if (nodes.size < 2) return [];
     const who = [...nodes].map(([version, those]) => `${version} on ${those.join(', ')}`).join('; ');
-    const problem = `${what} is not the same on all nodes, so they may elect otherwise: ${who}`;
+    const problem = `${what} differs between nodes, so they may elect different leaders: ${who}`;
     return [{ path: paths.config, node: null, problem }];
   });
 }
@@ -54,5 +54,5 @@ function strategyOf(rule: unknown): string | null {
 export function sizeProblems(config: GroupConfig | null, registered: number): string[] {
   const size = config?.strategyOptions.size;
   if (typeof size !== 'number' || size >= registered) return [];
-  return [`strategyOptions.size: ${size} is less than the ${registered} nodes that are registered`];
+  return [`strategyOptions.size: ${size} is less than the number of registered nodes, ${registered}`];
 }

@@ -171,8 +171,8 @@ function unknown(view: GroupView | null, known: readonly TransitionRecord[], ter
   const where = slot === undefined ? '' : ` of slot ${slot}`;
   const text =
     term > newest
-      ? `there is no term ${term}${where} yet: the newest is ${newest}`
-      : `the history has no term ${term}${where}${oldest === undefined ? '' : ` any more: the oldest is ${oldest}`}`;
+      ? `term ${term}${where} does not exist yet: the newest term is ${newest}`
+      : `term ${term}${where} is not in the history${oldest === undefined ? '' : ` any more: the oldest term is ${oldest}`}`;
   return new PetrelError('FAILED', text);
 }
 
@@ -227,7 +227,7 @@ function releaseSteps({ release }: Told): Step[] {
   const { node, endedAt, durationMs, result, error } = release;
   if (endedAt === null) {
     return [
-      { at: null, step: 'release-ended', node, text: `${node} had released before: ${error ?? result}` },
+      { at: null, step: 'release-ended', node, text: `${node} had already released: ${error ?? result}` },
     ];
   }
   return [
@@ -235,7 +235,7 @@ function releaseSteps({ release }: Told): Step[] {
       at: toInstant(fromInstant(endedAt) - durationMs),
       step: 'release-began',
       node,
-      text: `${node} begins to release`,
+      text: `${node} starts to release`,
     },
     { at: endedAt, step: 'release-ended', node, text: `${node} has released: ${error ?? result}` },
   ];
@@ -248,7 +248,7 @@ function takeoverSteps({ term, node, site, claimedAt, readyAt, fencingToken, pha
     at: claimedAt,
     step: 'takeover-began',
     node,
-    text: `PROGRESS: ${node} begins to take over, ${token}`,
+    text: `PROGRESS: ${node} starts to take over, ${token}`,
   };
   if (readyAt === null) return [began];
   const endedAtMs = Math.min(fromInstant(claimedAt) + (phases.takeoverMs ?? 0), fromInstant(readyAt));

@@ -79,16 +79,18 @@ export function readPointInTime(text: string): (nowMs: number) => number {
   if (/^\d{4}-/.test(text)) {
     const atMs = Date.parse(text);
     const { day } = instantPattern.exec(text)?.groups ?? {};
-    if (day !== undefined && !isDay(day)) throw new RangeError(`${day} is not a day of the calendar`);
+    if (day !== undefined && !isDay(day)) throw new RangeError(`${day} is not a valid date`);
     if (day !== undefined && !Number.isNaN(atMs)) return () => atMs;
     throw new RangeError(
-      'an instant is written with its zone, like 2026-01-31T02:00:00Z or 2026-01-31T02:00:00+01:00',
+      'expected a timestamp with time zone, such as 2026-01-31T02:00:00Z or 2026-01-31T02:00:00+01:00',
     );
   }
   try {
     const lengthMs = durationMs(text, { minMs: 1 });
     return (nowMs) => nowMs + lengthMs;
   } catch {
-    throw new RangeError('it is an instant, like 2026-01-31T02:00:00Z, or how long from now, like 30m');
+    throw new RangeError(
+      'expected a timestamp, such as 2026-01-31T02:00:00Z, or a duration from now, such as 30m',
+    );
   }
 }

@@ -84,9 +84,9 @@ async function leaderOf(store: Store, path: string, claim: Stat): Promise<TokenV
 }
 
 function reasonFor(token: bigint, newest: bigint | null, leader: TokenVerdict['leader']): string {
-  if (newest === null) return 'nobody leads now: the leadership of this token is over';
-  const who = leader === null ? 'its leader' : `${leader.node}, in term ${leader.term},`;
-  if (newest === token) return `${who} has it and is ${leader?.status ?? 'there'}`;
-  if (newest > token) return `it is older than that of the present leadership: ${who} has ${newest}`;
-  return `this group has not given it, unless ZooKeeper was restored from a backup or rebuilt since: the newest is ${newest}`;
+  if (newest === null) return 'the group has no leader: the leadership of this token has ended';
+  const who = leader === null ? 'the leader' : `${leader.node}, in term ${leader.term},`;
+  if (newest === token) return `${who} holds this token and is ${leader?.status ?? 'the leader'}`;
+  if (newest > token) return `the token is outdated: ${who} holds the newer token ${newest}`;
+  return `this group has never issued the token (the newest is ${newest}), unless ZooKeeper was since rebuilt or restored from a backup`;
 }

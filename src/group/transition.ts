@@ -91,22 +91,22 @@ export function transitionText({ phase, node, to, elapsedMs, limitMs }: Transiti
   const who = node ?? 'an unknown session';
   switch (phase) {
     case 'claiming':
-      return `${who} is elected and has not claimed yet ${time}`;
+      return `${who} is elected but has not claimed leadership yet ${time}`;
     case 'taking-over':
       return `${who} is taking over ${time}`;
     case 'releasing':
-      return `${who} is releasing ${time}; ${to === null ? 'nobody is elected' : `${to} waits`}`;
+      return `${who} is releasing ${time}; ${to === null ? 'no node is elected' : `${to} waits`}`;
   }
 }
 
 /** How things stand, in one line: "Now a1 leads (term 4)". */
 export function presentText(view: GroupView, nowMs: number): string {
   const transition = transitionOf(view, nowMs);
-  if (transition !== null) return `Now, term ${transition.term}: ${transitionText(transition)}`;
+  if (transition !== null) return `Now: term ${transition.term}: ${transitionText(transition)}`;
   const { node, term, reason } = effectiveDecision(view);
   const isReady = view.current?.value?.status === 'READY';
-  if (node !== null && isReady) return `Now ${node} leads (term ${term})`;
-  return `Now nobody leads (term ${term}): ${reason}`;
+  if (node !== null && isReady) return `Now: ${node} leads (term ${term})`;
+  return `Now: no leader (term ${term}): ${reason}`;
 }
 
 function seconds(lengthMs: number): string {

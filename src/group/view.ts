@@ -239,7 +239,7 @@ async function readScores(store: Store, paths: GroupPaths, nodes: readonly strin
       return content?.text == null ? [] : [[node, parseJson(scoreReportSchema, content.text)]];
     } catch (error) {
       if (!isStoreError(error, 'NO_AUTH')) throw error;
-      return [[node, { value: null, problem: 'its ACL does not let it be read' }]];
+      return [[node, { value: null, problem: 'its ACL does not allow reading it' }]];
     }
   });
   return new Map((await Promise.all(reads)).flat());
@@ -269,9 +269,9 @@ function claimOf(content: Content): Claim {
   };
 }
 
-const forbidden = { value: null, problem: 'its ACL does not let it be read' } as const;
+const forbidden = { value: null, problem: 'its ACL does not allow reading it' } as const;
 /** No znode has version -1, so nothing can be written on the strength of one that was absent. */
-const absent = { value: null, problem: 'there is no such znode', version: -1, modifiedAtMs: 0 } as const;
+const absent = { value: null, problem: 'the znode does not exist', version: -1, modifiedAtMs: 0 } as const;
 
 function versioned<T>(content: Content | null, parse: (text: string) => Parsed<T>): Versioned<T> {
   if (content === null) return absent;
@@ -305,7 +305,7 @@ function problemsOf(
       .map((name) => ({
         path: paths.seat(name),
         node: null,
-        problem: 'is no seat: its name does not end in a sequence',
+        problem: 'is not an election znode: its name does not end in a sequence number',
       })),
     ...seats.flatMap((seat) => [
       ...unregistered(paths.seat(seat.name), seat, registered),
@@ -337,7 +337,7 @@ function unregistered(path: string, { node, owner }: Owned, registered: Readonly
 
 function sessionless(path: string, { node, owner }: Owned): Problem[] {
   return owner === 0n
-    ? [{ path, node, problem: 'belongs to no session, so it never goes by itself: evict it' }]
+    ? [{ path, node, problem: 'belongs to no session and therefore never expires: evict the node' }]
     : [];
 }
 

@@ -89,7 +89,7 @@ export async function outcomeOfTerm(
  * Throws PetrelError UNDER_WAY when the time is over, and StoreError.
  */
 export function awaitSettled(access: GroupAccess, options: WaitOptions = {}): Promise<Outcome> {
-  return awaitGoal(access, 'the group is still under way', options, async (group, nowMs) =>
+  return awaitGoal(access, 'the transition is still under way', options, async (group, nowMs) =>
     withAnswers(group, (view) => {
       const slots = viewsOfSlots(view);
       if (slots.length !== readableConfig(view).leaders) return null;
@@ -117,7 +117,7 @@ function presentTerm(view: GroupView): Outcome | null {
 
 function supersededTerm(view: GroupView, term: number): Outcome {
   const { term: present, node, reason } = effectiveDecision(view);
-  const text = `term ${present} came before it was READY: ${node ?? 'nobody'} was elected, ${reason}`;
+  const text = `term ${present} replaced it before it was READY: ${node ?? 'no node'} was elected, ${reason}`;
   return { state: 'SUPERSEDED', term, node: null, reason: text, record: null };
 }
 
@@ -225,17 +225,21 @@ function hindranceOf(slots: readonly GroupView[], view: GroupView, nowMs: number
   }
   const { term } = effectiveDecision(view);
   const elector = view.seats[0]?.node;
-  if (elector === undefined) return { key: 'no elector', text: 'nobody elects: no agent holds a seat' };
+  if (elector === undefined)
+    return { key: 'no elector', text: 'the group has no elector: no agent holds a seat' };
   const idle = idleText(view, nowMs);
   if (idle !== null) return { key: `${term} idle`, text: `term ${term}: ${idle}` };
-  return { key: `${term} ${elector}`, text: `term ${term}: waiting for the elector, ${elector}, to decide` };
+  return {
+    key: `${term} ${elector}`,
+    text: `term ${term}: waiting for the decision of the elector ${elector}`,
+  };
 }
 
 /** Why no decision is due; null where one is, or where that cannot be told. */
 function idleText(view: GroupView, nowMs: number): string | null {
   if (view.config.value === null) return null;
   const { node, changes, reason } = judge(view, nowMs);
-  return changes ? null : `nothing is under way, ${node ?? 'nobody'} stays elected: ${reason}`;
+  return changes ? null : `no transition is under way, ${node ?? 'no node'} remains elected: ${reason}`;
 }
 
 /** Null when the connection broke meanwhile. */

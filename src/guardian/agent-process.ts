@@ -49,7 +49,7 @@ function speakingWith(
       resolve({ how: `could not be started: ${error.message}`, code: startFailed }),
     );
     child.once('exit', (code, signal) => {
-      const how = signal === null ? `ended with exit code ${code}` : `was ended by ${signal}`;
+      const how = signal === null ? `exited with code ${code}` : `was killed by ${signal}`;
       resolve({ how, code: signal === null ? (code ?? startFailed) : codeOfSignal(signal) });
     });
   });

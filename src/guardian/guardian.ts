@@ -88,7 +88,7 @@ export class Guardian {
   async #beforeNext({ report }: LifeEnd): Promise<void> {
     const { clock } = this.#options;
     const pauseMs = Math.min(firstPauseMs * 2 ** (this.#deaths - 1), maxPauseMs);
-    report.say('warn', `the agent is started again in ${pauseMs / 1000} s`);
+    report.say('warn', `restarting the agent in ${pauseMs / 1000} s`);
     await new Promise<void>((resolve) => {
       this.#rouse = resolve;
       this.#pause.set(clock.monotonicMs() + pauseMs, resolve);

@@ -135,14 +135,16 @@ export class HeldSession {
     );
     const attempt: Attempt = { wire, attached: false };
     this.#attempt = attempt;
-    this.#next.set(clock.monotonicMs() + limitMs, () => this.#lost('no answer in time', attempt));
+    this.#next.set(clock.monotonicMs() + limitMs, () =>
+      this.#lost('the server did not respond in time', attempt),
+    );
   }
 
   #contain(attempt: Attempt, step: () => void): void {
     try {
       step();
     } catch (error) {
-      this.#lost(`cannot make sense of what the server sent: ${errorMessage(error)}`, attempt);
+      this.#lost(`invalid data from the server: ${errorMessage(error)}`, attempt);
     }
   }
 
@@ -179,7 +181,7 @@ export class HeldSession {
   #ping(attempt: Attempt): void {
     attempt.wire.write(pingRequest);
     const atMs = this.#options.clock.monotonicMs() + this.#leastMs * attemptShare;
-    this.#next.set(atMs, () => this.#lost('a ping was not answered', attempt));
+    this.#next.set(atMs, () => this.#lost('the server did not respond to a ping', attempt));
   }
 
   /** From now it takes the session this long to expire. */

@@ -174,7 +174,8 @@ export class Life {
     // An agent that left in good order has already tried to end its session.
     const isLeft = this.#said !== null && this.#living.size === 0;
     const held = this.#session === null || isLeft ? null : holdSession(this.#session);
-    if (this.#said === null) report.say('error', `the agent ${how}: ending what it ran, then its session`);
+    if (this.#said === null)
+      report.say('error', `the agent ${how}: stopping its workload, then ending its session`);
     const loud = new Alarm(clock);
     this.#beLoud(loud, goneAtMs, held);
     await this.#clear(`the agent ${how}`);
@@ -232,7 +233,7 @@ export class Life {
         if (isLate || this.#heardAtMs >= askedAtMs) return this.#ask();
         this.#report.say(
           'error',
-          `the agent has not answered for ${hangMs / 1000} s: it hangs, and its guardian kills it`,
+          `the agent has not responded for ${hangMs / 1000} s: the guardian kills the agent`,
         );
         this.#isKilled = true;
         this.#agent.kill();

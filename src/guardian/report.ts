@@ -51,7 +51,7 @@ export class Report {
     const { result, error, provenDead, durationMs, command } = outcome;
     const level = result === 'ok' && provenDead ? 'warn' : 'error';
     const fields = { result, provenDead, durationMs, command, leaseLeftMs };
-    this.say(level, error ?? 'the guardian has run the release and ended the workload', fields);
+    this.say(level, error ?? 'the guardian ran the release hook and stopped the workload', fields);
   }
 
   /** What a dead agent had asked for; told of where it went wrong. */
@@ -64,10 +64,10 @@ export class Report {
     if (end === 'unconfirmed') {
       this.say(
         'error',
-        "no ZooKeeper server could be asked to end the dead agent's session: it expires",
+        "no ZooKeeper server is reachable to end the dead agent's session: the session will expire",
         fields,
       );
-    } else this.say('warn', "the workload is proven dead, and the dead agent's session has ended", fields);
+    } else this.say('warn', "the workload is proven dead, and the dead agent's session was ended", fields);
   }
 
   /** `groups`: process groups, and the root of the group that each is of; null where the agent is in no other. */
@@ -76,7 +76,7 @@ export class Report {
     const pgids = [...groups.keys()];
     const named = [...groups].map(([pgid, root]) => `${pgid}${root === null ? '' : ` of ${root}`}`);
     const whose = `${pgids.length === 1 ? 'process group' : 'process groups'} ${named.join(', ')}`;
-    const text = `${seconds} s after the agent's end its work has not ended (${whose}); ${meanwhile(held)}`;
+    const text = `the workload is still running ${seconds} s after the agent died (${whose}); ${meanwhile(held)}`;
     this.say('error', text, { pgids });
   }
 
@@ -96,8 +96,8 @@ export class Report {
 }
 
 function meanwhile(held: HeldSession | null): string {
-  if (held === null) return 'until it is dead no agent is started here';
-  if (held.isOver) return 'its session is over: another node may lead already';
+  if (held === null) return 'the guardian starts no new agent until the workload is dead';
+  if (held.isOver) return 'the session of the agent has expired: another node may already lead';
   const trouble = held.trouble === null ? '' : ` (${held.trouble})`;
-  return `until it is dead its session is held so that nobody else leads${trouble}`;
+  return `the guardian keeps the session alive until the workload is dead, so that no other node leads${trouble}`;
 }

@@ -106,11 +106,11 @@ class Notifier implements Systemd {
       child.removeAllListeners();
       if (problem !== null && !this.#hasWarned) {
         this.#hasWarned = true;
-        this.#warn(`systemd cannot be told how the node is: ${program} ${problem}`);
+        this.#warn(`cannot notify systemd: ${program} ${problem}`);
       }
       this.#next();
     };
     child.once('error', (error) => ended(`could not be started: ${error.message}`));
-    child.once('exit', (code, signal) => ended(code === 0 ? null : `ended with ${code ?? signal}`));
+    child.once('exit', (code, signal) => ended(code === 0 ? null : `exited with ${code ?? signal}`));
   }
 }

@@ -179,7 +179,7 @@ export class CommandWorkload implements Workload {
     if (this.#supervisor !== null) await this.#closeSupervisor(this.#supervisor);
     const provenDead = await this.#killGroups();
     for (const run of this.#runs.values()) {
-      this.#settle(run, { ...notRun('closed'), error: 'closed before it ended', provenDead });
+      this.#settle(run, { ...notRun('closed'), error: 'closed its channel before it exited', provenDead });
     }
     this.#runs.clear();
     return provenDead;
@@ -190,7 +190,7 @@ export class CommandWorkload implements Workload {
     const contexts = [this.#leadership.release, ...this.#pending().map(({ context }) => context)];
     const patience = new Alarm(this.#machine.clock);
     const atMs = this.#machine.clock.monotonicMs() + longestMs(contexts) + patienceMs;
-    patience.set(atMs, () => this.#kill(supervisor, 'does not leave'));
+    patience.set(atMs, () => this.#kill(supervisor, 'does not exit'));
     await supervisor.leave();
     patience.clear();
   }
@@ -270,7 +270,7 @@ export class CommandWorkload implements Workload {
       else {
         const log = run?.log ?? this.#leadershipLog;
         if (message.type === 'line') log.info({ stream: message.stream }, message.text);
-        else log.warn(`${message.lines} lines were left out: they came too fast`);
+        else log.warn(`${message.lines} lines of output were dropped because they came too fast`);
       }
     }
     this.#listenFor();
@@ -328,7 +328,7 @@ export class CommandWorkload implements Workload {
     this.#supervisor = null;
     this.#silence.clear();
     if (this.#closed) return;
-    this.#leadershipLog.error(`${name}, which runs the hooks, ${how}: killing what it ran`);
+    this.#leadershipLog.error(`${name}, which runs the hooks, ${how}: killing the processes that it started`);
     this.#waiting = [];
     const cut = [...this.#runs];
     const { begun, released } = this.#leadership;
@@ -361,7 +361,7 @@ export class CommandWorkload implements Workload {
     }
     const silentMs = longestMs(pending.map(({ context }) => context)) + patienceMs;
     const atMs = this.#machine.clock.monotonicMs() + silentMs;
-    this.#silence.set(atMs, () => this.#killHanging('says nothing of what it runs'));
+    this.#silence.set(atMs, () => this.#killHanging('does not report the processes that it runs'));
   }
 
   /** The supervisor should have ended the leadership by now. */
@@ -382,7 +382,7 @@ export class CommandWorkload implements Workload {
     clock.turn(() => {
       if (isOver() || this.#supervisor === null) return;
       this.#leadershipLog.error(
-        `${this.#supervisor.name} left the leadership to outlive its lease: killing what it ran`,
+        `${this.#supervisor.name} did not end the leadership before the lease expired: killing the processes that it started`,
       );
       void this.#killGroups();
       this.#leaseEnd.set(clock.monotonicMs() + overdueMs, () => {

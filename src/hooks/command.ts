@@ -1,13 +1,15 @@
 /** A command that a person configured: a program with its arguments, or a line for the shell. */
 import * as z from 'zod';
 
-const rule = 'a command is a line for the shell, or a list: the program, then its arguments';
-const word = z.string(rule).refine((text) => !text.includes('\0'), 'a command cannot hold a NUL character');
+const rule = 'expected a shell command, or a list of the program and its arguments';
+const word = z
+  .string(rule)
+  .refine((text) => !text.includes('\0'), 'a command must not contain a NUL character');
 
 export const commandSchema = z.union(
   [
-    word.refine((line) => line.trim() !== '', 'an empty command: leave it out instead'),
-    z.tuple([word.min(1, 'the program has no name')], word),
+    word.refine((line) => line.trim() !== '', 'the command is empty: remove the setting instead'),
+    z.tuple([word.min(1, 'the name of the program is empty')], word),
   ],
   rule,
 );

@@ -113,13 +113,13 @@ export class Guard {
     // Of a leadership that ended before its takeover began nothing is released: by now another may lead.
     if (request.phase === 'release' && this.#waitsToBegin(leadership)) this.#lookAtLease();
     if (request.leadership !== 0 && leadership === null) {
-      this.#post(request.id, notRun('the leadership is over'));
+      this.#post(request.id, notRun('the leadership has ended'));
     } else if (leadership !== null && leadership.ending !== null && !leadership.asked) {
       this.#submitLate(request, leadership, leadership.ending);
     } else {
       if (request.phase === 'release') {
         this.#leadership.begun = true;
-        this.#queue.abort(isNoRelease, 'a release came first');
+        this.#queue.abort(isNoRelease, 'a release started first');
       }
       this.#queue.add(request);
     }
@@ -147,7 +147,7 @@ export class Guard {
       this.#leadership = newGuardedLeadership(id);
       this.#queue.abort(
         ({ phase, leadership }) => phase === 'takeover' && leadership < id,
-        'its leadership is over',
+        'its leadership has ended',
       );
       this.#groups.spare(id);
     }
@@ -208,7 +208,7 @@ export class Guard {
     this.#lastKill.clear();
     leadership.lease = null;
     leadership.released = true;
-    this.#queue.abort((request) => request.phase === 'takeover', 'the leadership was let go');
+    this.#queue.abort((request) => request.phase === 'takeover', 'leadership was released');
     this.#groups.spare(0);
   }
 
@@ -263,7 +263,7 @@ export class Guard {
         (leadership) => leadership !== request.leadership,
         request.graceMs,
       );
-      if (!cleared) return notRun('processes of an earlier leadership are still there', 'failed');
+      if (!cleared) return notRun('processes of an earlier leadership are still running', 'failed');
       // The alarm may not have rung yet.
       this.#lookAtLease();
       if (running.abortedBecause === null) this.#leadership.begun = true;
@@ -355,7 +355,7 @@ export class Guard {
     }
     if (ended && outcome.provenDead) return await this.#withWorkloadsEnd(request.leadership, outcome);
     const error =
-      outcome.error ?? `${request.name}: processes of the leadership were killed but are still there`;
+      outcome.error ?? `${request.name}: processes of the leadership were killed but are still running`;
     return {
       ...outcome,
       result: outcome.result === 'ok' ? 'failed' : outcome.result,

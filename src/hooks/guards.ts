@@ -45,7 +45,7 @@ export class Guards {
     if (message.type === 'begin') guarded.root = message.root;
     else if (message.type === 'clear') {
       guarded.isLeft = true;
-      guarded.guard.agentGone('the agent leaves');
+      guarded.guard.agentGone('the agent is leaving');
     } else guarded.guard.handle(message);
   }
 

@@ -42,7 +42,7 @@ export class HealthProber {
   #rule: HealthCheck;
   readonly #listeners: Listeners<Health>;
   readonly #next: Alarm;
-  #health: Health = { healthy: false, reason: 'its health has not been checked yet' };
+  #health: Health = { healthy: false, reason: 'the first health check has not completed' };
   #failuresInRow = 0;
   /** Without what the check wrote, which may differ every time. */
   #error: string | null = null;
@@ -124,7 +124,7 @@ export class HealthProber {
     } else {
       this.#options.log.warn(
         { failuresInRow: this.#failuresInRow },
-        `${error}; the node still counts as healthy`,
+        `${error}; the node is still considered healthy`,
       );
     }
   }

@@ -60,7 +60,7 @@ export class HookProcess {
     if (this.#exited || this.#stopped !== null || endAtMs >= this.#timeLimit.atMs) return;
     const hadMs = Math.round(endAtMs - this.#startedAtMs);
     this.#timeLimit.set(endAtMs, () => {
-      this.#stopped ??= { result: 'timed-out', why: `took longer than the ${hadMs} ms it had` };
+      this.#stopped ??= { result: 'timed-out', why: `timed out after ${hadMs} ms` };
       this.#stop(Number.POSITIVE_INFINITY);
     });
   }
@@ -128,7 +128,7 @@ export class HookProcess {
 
   #failure(exit: Exit | null): string | null {
     const { name, program } = this.#spec;
-    if (exit === null) return `${name}: was killed but has not ended`;
+    if (exit === null) return `${name} was killed but is still running`;
     const { code, signal, startError } = exit;
     if (startError !== null) return `${name}: ${startProblem(program, startError)}`;
     if (this.#stopped !== null) {
@@ -148,6 +148,6 @@ export class HookProcess {
 export function startProblem(program: string, errorCode: string): string {
   if (errorCode === 'ENOENT') return `program "${program}" not found`;
   if (errorCode === 'EACCES') return `program "${program}" is not executable`;
-  if (errorCode === 'ENOEXEC') return `program "${program}" cannot be executed; a script begins with #!`;
+  if (errorCode === 'ENOEXEC') return `program "${program}" cannot be executed; a script must start with #!`;
   return `program "${program}" could not be started: ${errorCode}`;
 }

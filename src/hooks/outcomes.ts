@@ -38,6 +38,6 @@ export function leadershipLogOf(log: Logger, release: HookContext | null): Logge
 export function logOutcome(log: Logger, name: string, outcome: HookResult): void {
   const { result, exitCode, signal, durationMs, command, error, provenDead } = outcome;
   const fields = { result, exitCode, signal, durationMs, command, provenDead };
-  if (result === 'ok') log.info(fields, `${name} went well`);
+  if (result === 'ok') log.info(fields, `${name} succeeded`);
   else log.warn(fields, error ?? `${name}: ${result}`);
 }

@@ -184,14 +184,14 @@ export class RestartingWorkload implements Workload {
     if (clock.monotonicMs() - running.startedAtMs >= stableMs) running.failures = running.restarts = 0;
     if (failed) running.failures += 1;
     if (!outcome.provenDead || running.failures > restartLimit) {
-      log.error({ failures: running.failures }, 'the workload goes on failing: leadership is handed on');
+      log.error({ failures: running.failures }, 'the workload keeps failing: handing leadership over');
       running.finished = true;
       this.#listeners.notify({ cause: 'workload-ended', workload: outcome });
       return;
     }
     const pauseMs = Math.min(firstPauseMs * 2 ** running.restarts, longestPauseMs);
     running.restarts += 1;
-    log.warn({ pauseMs, failures: running.failures }, `starting the workload again in ${pauseMs} ms`);
+    log.warn({ pauseMs, failures: running.failures }, `restarting the workload in ${pauseMs} ms`);
     this.#restart.set(clock.monotonicMs() + pauseMs, () => this.#startAgain(running));
   }
 

@@ -54,7 +54,7 @@ class SupervisorProcess {
     });
     this.#ended = new Promise((resolve) => {
       this.#child.once('error', (error) => resolve(startFailure(error)));
-      this.#child.once('exit', (code, signal) => resolve(`ended with ${signal ?? `exit code ${code}`}`));
+      this.#child.once('exit', (code, signal) => resolve(`exited with ${signal ?? `code ${code}`}`));
     });
     void this.#ended.then((how) =>
       this.#gone(this.#killedBecause === null ? how : killedText(this.#killedBecause)),

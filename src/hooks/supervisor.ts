@@ -57,7 +57,7 @@ function note(message: FromGuards): void {
     durationMs,
     command,
     error,
-    msg: 'the agent has gone without releasing: the supervisor has released',
+    msg: 'the agent died without releasing: the supervisor ran the release',
   };
   noted = new Promise((resolve) =>
     write(stderrFd, `${visibleJson(JSON.stringify(line))}\n`, () => resolve()),
@@ -69,7 +69,7 @@ process.on('message', (message: unknown) => {
 });
 process.on('disconnect', () => {
   agentGone = true;
-  guards.agentGone('the agent has gone');
+  guards.agentGone('the agent died');
 });
 void keepPipesReady();
 // The agent decides when to end. A signal to all processes of a service must not end its guard.

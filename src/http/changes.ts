@@ -42,25 +42,22 @@ const changesAMinute = 60;
 const failuresAMinute = 10;
 
 const oneLine = z
-  .string('a text')
-  .max(500, 'at most 500 characters')
-  .regex(/^[^\p{Cc}\p{Cf}\p{Zl}\p{Zp}]*$/u, 'one line, of characters that can be seen');
+  .string('expected a string')
+  .max(500, 'expected at most 500 characters')
+  .regex(/^[^\p{Cc}\p{Cf}\p{Zl}\p{Zp}]*$/u, 'expected one line of printable characters');
 
 /** What every change may say, as the commands' options do. */
 const common = {
-  reason: oneLine.optional().describe('why, for the history and for whoever looks next'),
-  by: oneLine.optional().describe('who wants it, for the history'),
-  dryRun: z
-    .boolean()
-    .default(false)
-    .describe('show what would be written and what would follow; change nothing'),
-  yes: z.boolean().default(false).describe('also what a person would be asked about first'),
+  reason: oneLine.optional().describe('reason for the change, shown in the history and in the status'),
+  by: oneLine.optional().describe('name of the requester, shown in the history'),
+  dryRun: z.boolean().default(false).describe('show the changes and their effect without making them'),
+  yes: z.boolean().default(false).describe('proceed even if a person would have to confirm the change'),
 };
 const plainBody = strictObject(common);
 type Common = z.output<typeof plainBody>;
 
 const pointInTime = z
-  .string('an instant, or how long from now')
+  .string('expected a timestamp with time zone, or a duration from now')
   .superRefine((input, context) => {
     try {
       readPointInTime(input);
@@ -68,33 +65,35 @@ const pointInTime = z
       context.addIssue({ code: 'custom', message: errorMessage(error), input });
     }
   })
-  .describe('not before then: an instant with its zone, or how long from now, like 30m');
+  .describe('earliest time: a timestamp with time zone, or a duration from now, such as 30m');
 
 const slotNumber = z.int().min(1).max(mostLeaders);
 
 const switchoverBody = strictObject({
   ...common,
-  to: nameSchema.optional().describe('who is to lead; default: the best other node'),
-  toSite: nameSchema.optional().describe('the best node of this site'),
+  to: nameSchema.optional().describe('node that takes over (default: the best other node)'),
+  toSite: nameSchema.optional().describe('hand over to the best node of this site'),
   at: pointInTime.optional(),
-  slot: slotNumber.optional().describe('whose leader hands over, where the group has several'),
-  cancel: z.boolean().default(false).describe('take back a switchover that has not happened yet'),
+  slot: slotNumber.optional().describe('slot whose leader hands over, in a group with several leaders'),
+  cancel: z.boolean().default(false).describe('cancel a pending switchover'),
 })
-  .refine(({ to, toSite }) => to === undefined || toSite === undefined, 'to or toSite, not both')
+  .refine(({ to, toSite }) => to === undefined || toSite === undefined, 'set either to or toSite, not both')
   .refine(
     ({ cancel, to, toSite, at }) => !cancel || [to, toSite, at].every((value) => value === undefined),
-    'cancel goes without to, toSite and at',
+    'cancel cannot be combined with to, toSite or at',
   );
 const failoverBody = strictObject({
   ...common,
-  to: nameSchema.describe('who is to lead'),
-  slot: slotNumber.optional().describe('in which slot, where the group has several leaders'),
+  to: nameSchema.describe('node that takes over'),
+  slot: slotNumber.optional().describe('slot to fill, in a group with several leaders'),
 });
-const priorityRule = 'a whole number, 0 to 1000000';
+const priorityRule = 'expected a whole number from 0 to 1000000';
 const priorityBody = strictObject({
   ...common,
   priority: z.int(priorityRule).min(0, priorityRule).max(1_000_000, priorityRule),
-  for: durationSchema.optional().describe('how long it holds, like 2h; default: until it is reset'),
+  for: durationSchema
+    .optional()
+    .describe('duration of the override, such as 2h (default: until the site is reset)'),
 });
 
 export const changeAnswerSchema = changeResultSchema.omit({ outcome: true }).extend({
@@ -124,7 +123,7 @@ export async function addChanges(app: App, options: ChangesOptions): Promise<voi
       method,
       url,
       schema: {
-        summary: `as ${command}`,
+        summary: `same as ${command}`,
         tags: ['changes'],
         security: [{ token: [] }],
         params,
@@ -270,8 +269,8 @@ function authorization(app: App, { token, log }: ChangesOptions) {
   const countChange = app.createRateLimit({ max: changesAMinute, timeWindow: aMinute });
   return async (request: FastifyRequest): Promise<void> => {
     if (!token.isSet) {
-      throw new Denial(403, 'FORBIDDEN', 'this agent has no token, so nobody may change anything over HTTP', {
-        reasons: ['give it one by --http-token-file or PETREL_HTTP_TOKEN'],
+      throw new Denial(403, 'FORBIDDEN', 'changes over HTTP are disabled: this agent has no HTTP token', {
+        reasons: ['set a token with --http-token-file or PETREL_HTTP_TOKEN'],
       });
     }
     const given = /^Bearer +(\S+)$/i.exec(request.headers.authorization ?? '')?.[1];
@@ -280,22 +279,32 @@ function authorization(app: App, { token, log }: ChangesOptions) {
     throwIfExceeded(await countFailure(request));
     log.warn(
       { ip: request.ip, method: request.method, url: request.url },
-      'HTTP: a change without the right token',
+      'HTTP: rejected a change: missing or wrong token',
     );
     const challenge =
       given === undefined ? 'Bearer realm="petrel"' : 'Bearer realm="petrel", error="invalid_token"';
-    throw new Denial(401, 'UNAUTHORIZED', 'this wants the token: Authorization: Bearer TOKEN', {
-      headers: { 'www-authenticate': challenge },
-    });
+    throw new Denial(
+      401,
+      'UNAUTHORIZED',
+      'token missing or wrong: send the header Authorization: Bearer TOKEN',
+      {
+        headers: { 'www-authenticate': challenge },
+      },
+    );
   };
 }
 
 function throwIfExceeded(count: Awaited<ReturnType<ReturnType<App['createRateLimit']>>>): void {
   if (count.isAllowed || !count.isExceeded) return;
   const { max, ttlInSeconds } = count;
-  throw new Denial(429, 'TOO_MANY_REQUESTS', `more than ${max} a minute: try again in ${ttlInSeconds} s`, {
-    headers: { 'retry-after': String(ttlInSeconds) },
-  });
+  throw new Denial(
+    429,
+    'TOO_MANY_REQUESTS',
+    `too many changes, at most ${max} per minute: try again in ${ttlInSeconds} s`,
+    {
+      headers: { 'retry-after': String(ttlInSeconds) },
+    },
+  );
 }
 
 interface Asked {
@@ -348,8 +357,8 @@ async function carryOut(
 /** What a command asks a person about, and refuses where there is none. */
 function mustLeaveSomebody({ leavesNobody, follows }: Plan, yes: boolean): void {
   if (!leavesNobody || yes) return;
-  throw new PetrelError('REFUSED', 'this wants a person’s yes: "yes": true does it all the same', {
-    reasons: [`nobody would lead: ${follows?.reason ?? 'no node is eligible'}`],
+  throw new PetrelError('REFUSED', 'confirmation required: send "yes": true to proceed', {
+    reasons: [`the group would have no leader: ${follows?.reason ?? 'no node is eligible'}`],
   });
 }
 

@@ -112,7 +112,7 @@ export class EventHub {
       try {
         await this.#followSession(signal);
       } catch (error) {
-        log.debug({ error }, `HTTP: the group cannot be followed: ${errorMessage(error)}`);
+        log.debug({ error }, `HTTP: cannot watch the group for /events: ${errorMessage(error)}`);
         const event = isRefusal(error) ? 'refused' : 'out-of-touch';
         if (!signal.aborted) this.#publish(event, { reason: failureText(error) });
       }
@@ -137,7 +137,7 @@ export class EventHub {
       const { store } = access;
       const unlisten = store.onState((state) => {
         if (state === 'SUSPENDED' && !signal.aborted) {
-          this.#publish('out-of-touch', { reason: 'the connection to ZooKeeper broke' });
+          this.#publish('out-of-touch', { reason: 'connection to ZooKeeper lost' });
         }
       });
       const when = { watch: 'all', nextLookInMs: () => lookAgainMs, signal } as const;
@@ -183,7 +183,7 @@ export class EventHub {
 
   #write(reader: ServerResponse, message: Buffer): void {
     if (reader.writableLength > maxBacklogBytes) {
-      this.#options.log.debug('HTTP: a reader of events does not keep up, and is dropped');
+      this.#options.log.debug('HTTP: disconnected a client of /events that reads too slowly');
       reader.destroy();
     } else reader.write(message);
   }

@@ -13,7 +13,7 @@ export function addEvents(app: App, groups: Groups): void {
       exposeHeadRoute: false,
       schema: {
         summary:
-          'server-sent events: `status`, as /status, now and at every change; `out-of-touch`, `refused`',
+          'server-sent events: `status` (same as /status) at once and on every change; `out-of-touch`; `refused`',
         tags: ['group'],
         produces: ['text/event-stream'],
         querystring: rootQuery,
@@ -31,7 +31,7 @@ export function addEvents(app: App, groups: Groups): void {
         throw new Denial(
           503,
           'TOO_MANY_READERS',
-          `${maxReaders} readers are the most that one agent serves`,
+          `too many clients of /events: one agent serves at most ${maxReaders}`,
           {
             headers: { 'retry-after': '10' },
           },

@@ -6,6 +6,7 @@ import { errorMessage, PetrelError, type PetrelErrorCode, type Remedy } from '..
 import { asPetrelError, type Failure, failureSchema, toldAs } from '../group/failure.js';
 import type { Logger } from '../log.js';
 import { cut, firstOf } from '../model/outside.js';
+import { plainMessage } from '../model/plain-message.js';
 import { isStoreError } from '../ports/store.js';
 import { commonHeaderLines, commonHeaders } from './headers.js';
 
@@ -88,7 +89,7 @@ function told(error: unknown): Told {
       error.validation.map(({ instancePath, message }) => {
         const part = error.validationContext === 'querystring' ? 'query' : error.validationContext;
         const where = [part, ...instancePath.split('/')].filter(Boolean).map(String);
-        return `${where.map(cut).join('.')}: ${message}`;
+        return `${where.map(cut).join('.')}: ${plainMessage(message ?? '')}`;
       }),
     );
     return { ...none, status: 400, code: 'INVALID', message: reasons.join('; '), reasons };
@@ -100,7 +101,12 @@ function told(error: unknown): Told {
   }
   const status = statusOfFramework(error);
   if (status === null)
-    return { ...none, status: 500, code: 'FAILED', message: 'an error of the agent: its log has it' };
+    return {
+      ...none,
+      status: 500,
+      code: 'FAILED',
+      message: 'internal error of the agent: see the agent’s log',
+    };
   const [code, message] = frameworkWords[status] ?? ['INVALID', errorMessage(error)];
   return { ...none, status, code, message };
 }
@@ -108,15 +114,15 @@ function told(error: unknown): Told {
 function remedyText(remedy: Remedy): string {
   switch (remedy.kind) {
     case 'yes':
-      return `"yes": true in the body ${remedy.does}`;
+      return `send "yes": true in the body to ${remedy.does}`;
     case 'slot':
-      return 'say which by "slot" in the body';
+      return 'set "slot" in the body';
     case 'cancel':
-      return 'POST /switchover with {"cancel": true} takes it back';
+      return 'to cancel it: POST /switchover with {"cancel": true}';
     case 'root':
-      return 'this agent was told which groups are its own when it was started';
+      return 'the groups of this agent are set in its settings';
     case 'credentials':
-      return 'the agent asks with its own credentials, its setting authFile; petrel acl show, run with them, tells who may do what';
+      return 'the agent uses its own credentials (setting authFile); petrel acl show, run with them, lists the rights';
   }
 }
 
@@ -127,8 +133,8 @@ export function failureText(error: unknown): string {
 }
 
 const frameworkWords: Readonly<Record<number, readonly [code: string, message: string]>> = {
-  413: ['TOO_LARGE', 'a body has at most 16 KiB'],
-  415: ['UNSUPPORTED_MEDIA_TYPE', 'this wants JSON: Content-Type: application/json'],
+  413: ['TOO_LARGE', 'the request body is too large: at most 16 KiB are allowed'],
+  415: ['UNSUPPORTED_MEDIA_TYPE', 'unsupported content type: send JSON with Content-Type: application/json'],
 };
 
 /** Of errors that Fastify finds in a request; null: it is none. */
@@ -150,11 +156,11 @@ export function notFound({ method, url }: FastifyRequest, known: readonly Place[
   const allowed = new Set(known.filter((one) => isAt(one, path)).flatMap(({ methods }) => methods));
   if (allowed.size === 0) {
     const places = known.filter(({ methods }) => !methods.includes('HEAD') || methods.length > 1);
-    const reasons = [`there are: ${places.map((one) => `${one.methods.join('|')} ${one.url}`).join(', ')}`];
-    return new Denial(404, 'NOT_FOUND', `there is no ${cut(method)} ${cut(url)}`, { reasons });
+    const reasons = [`available: ${places.map((one) => `${one.methods.join('|')} ${one.url}`).join(', ')}`];
+    return new Denial(404, 'NOT_FOUND', `not found: ${cut(method)} ${cut(url)}`, { reasons });
   }
   const allow = [...allowed].toSorted().join(', ');
-  const message = `${cut(path)} does not take ${cut(method)}: it takes ${allow}`;
+  const message = `${cut(path)} does not support ${cut(method)}: use ${allow}`;
   return new Denial(405, 'METHOD_NOT_ALLOWED', message, { headers: { allow } });
 }
 
@@ -169,9 +175,9 @@ const brokenRequests: Readonly<Record<string, readonly [line: string, code: stri
   HPE_HEADER_OVERFLOW: [
     '431 Request Header Fields Too Large',
     'TOO_LARGE',
-    'the head of a request has at most 8 KiB',
+    'the request header is too large: at most 8 KiB are allowed',
   ],
-  ERR_HTTP_REQUEST_TIMEOUT: ['408 Request Timeout', 'TIMEOUT', 'the request took too long to arrive'],
+  ERR_HTTP_REQUEST_TIMEOUT: ['408 Request Timeout', 'TIMEOUT', 'timed out while receiving the request'],
 };
 
 /** What is no HTTP, or too slow, is told so where it can be, and the connection is closed. */
@@ -180,7 +186,7 @@ export function answerBrokenRequest(error: Error & { readonly code: string }, so
   const [line, code, message] = brokenRequests[error.code] ?? [
     '400 Bad Request',
     'INVALID',
-    'this is not HTTP',
+    'the request is not valid HTTP',
   ];
   const body = JSON.stringify({ error: { code, message, reasons: [] } } satisfies Failure);
   const head = `HTTP/1.1 ${line}\r\nconnection: close\r\ncontent-type: application/json\r\n${commonHeaderLines}content-length: ${body.length}\r\n\r\n`;

@@ -124,7 +124,7 @@ export class GroupSession {
   }
 
   async #connected(): Promise<Store> {
-    if (this.#closed) throw new PetrelError('UNREACHABLE', 'the agent is leaving');
+    if (this.#closed) throw new PetrelError('UNREACHABLE', 'the agent is stopping');
     if (this.#store === null || this.#store.state === 'LOST') {
       void this.#letGo();
       this.#store = this.#options.openStore();
@@ -134,7 +134,7 @@ export class GroupSession {
       await store.connected({ timeoutMs: connectTimeoutMs });
     } catch (error) {
       if (!isStoreError(error) || isPermissionError(error)) throw error;
-      throw new PetrelError('UNREACHABLE', `ZooKeeper is out of reach: ${errorMessage(error)}`, {
+      throw new PetrelError('UNREACHABLE', `ZooKeeper is unreachable: ${errorMessage(error)}`, {
         cause: error,
       });
     }

@@ -18,7 +18,7 @@ import { Denial } from './failures.js';
 import { GroupSession } from './group-session.js';
 
 export const ofRoot = {
-  root: z.string().optional().describe('of the group; may be left out where the agent is in one alone'),
+  root: z.string().optional().describe('root path of the group; optional if the agent is in one group only'),
 };
 /** What else is asked is refused: it might be meant to change what happens. */
 export const rootQuery = strictObject(ofRoot);
@@ -62,13 +62,20 @@ export class Groups {
       root === undefined ? (others.length === 0 ? first : undefined) : all.find((one) => one.root === root);
     if (found !== undefined) return found;
     const roots = firstOf(all.map((one) => one.root));
-    const reasons = roots.length === 0 ? ['it is in no group now'] : roots.map((one) => `?root=${one}`);
+    const reasons = roots.length === 0 ? ['the agent is in no group'] : roots.map((one) => `?root=${one}`);
     if (root === undefined) {
-      throw new Denial(400, 'INVALID', 'say which group is meant: ?root=ROOT', { reasons });
+      throw new Denial(400, 'INVALID', 'the agent is in several groups: choose one with ?root=ROOT', {
+        reasons,
+      });
     }
-    throw new Denial(404, 'NOT_FOUND', `this agent is not in the group ${quoted(root)}: ?root=ROOT`, {
-      reasons,
-    });
+    throw new Denial(
+      404,
+      'NOT_FOUND',
+      `this agent is not in the group ${quoted(root)}: choose another with ?root=ROOT`,
+      {
+        reasons,
+      },
+    );
   }
 
   session(root: string | undefined): GroupSession {

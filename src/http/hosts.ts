@@ -35,7 +35,7 @@ function isOwn(host: string): boolean {
 
 function misdirected(host: string, { host: own }: ListenAddress): Denial {
   const message =
-    `this agent answers its own machine, and not by the name ${quoted(host)}: ` +
-    `ask ${hostText(own)} or localhost, or give it that name in http.hosts`;
+    `this agent only accepts requests from its own machine, and not under the host name ${quoted(host)}: ` +
+    `use ${hostText(own)} or localhost, or add the name to http.hosts`;
   return new Denial(421, 'MISDIRECTED', message);
 }

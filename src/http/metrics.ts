@@ -55,7 +55,7 @@ export class Metrics {
     this.#addGauges();
     const info = {
       name: 'petrel_info',
-      help: 'Always 1; tells what runs here.',
+      help: 'Always 1. The labels describe this agent.',
       labelNames: ['version', 'site'],
     };
     new Gauge({ ...info, registers: [this.#registry] }).set({ version, site }, 1);
@@ -120,35 +120,35 @@ export class Metrics {
       });
     flag(
       'petrel_leader',
-      'Whether this node leads: READY, and its lease is good. The sum over a group should be petrel_leaders.',
+      '1 if this node is the leader (READY with a valid lease), else 0. The sum over a group should equal petrel_leaders.',
       () => this.leads,
     );
     this.#gauge(
       'petrel_leaders',
-      'How many leaders the group is to have: its slots, those that are being given up included.',
+      'Number of leaders that the group should have: its slots, including slots that are being removed.',
       () => ofSnapshot(agent.snapshot, ({ elected }) => elected.value && (elected.value.slots ?? 1)),
     );
-    flag('petrel_elector', 'Whether this node decides who leads, as far as it knows.', () => {
+    flag('petrel_elector', '1 if this node is the elector, as far as it knows, else 0.', () => {
       return agent.status.joined && agent.status.elector;
     });
     flag(
       'petrel_joined',
-      'Whether this node is registered, has a seat, and is in touch with ZooKeeper.',
+      '1 if this node is registered, has a seat, and is connected to ZooKeeper, else 0.',
       () => agent.status.joined,
     );
     flag(
       'petrel_paused',
-      'Whether the group is paused, as this node read it last: at most 30 s ago while it is joined.',
+      '1 if the group is paused, else 0, as this node last read it: at most 30 s ago while the node is joined.',
       () => ofSnapshot(agent.snapshot, ({ config }) => config.value && config.value.paused !== null),
     );
     flag(
       'petrel_backoff',
-      'Whether this node is in backoff because takeovers failed. It ends by the clock of this machine.',
+      '1 if this node is in backoff after failed takeovers, else 0. The end of the backoff is judged by the clock of this machine.',
       () => ofSnapshot(agent.snapshot, (snapshot) => backsOff(snapshot, agent.status.node, clock.wallMs())),
     );
     this.#gauge(
       'petrel_term',
-      'Number of the last decision that this node has read: of the slot that it has claimed, or else of the first.',
+      'Term of the last decision that this node has read: for the slot that it has claimed, or else for the first slot.',
       () =>
         ofSnapshot(
           agent.snapshot,
@@ -157,7 +157,7 @@ export class Metrics {
     );
     this.#gauge(
       'petrel_slot',
-      'Which slot of the group this node has claimed; missing while it has none.',
+      'Slot that this node has claimed; missing while it has claimed none.',
       () => agent.status.slot,
     );
     this.#addTimes();
@@ -168,12 +168,12 @@ export class Metrics {
     const { agent, clock } = this.#options;
     this.#gauge(
       'petrel_lease_remaining_seconds',
-      'For how much longer this node may lead if it hears nothing more of ZooKeeper; 0 where it has no lease.',
+      'Time for which this node may still lead without contact to ZooKeeper; 0 if it has no lease.',
       () => Math.max(0, agent.status.lease.releaseAtMs - clock.monotonicMs()) / 1000,
     );
     this.#gauge(
       'petrel_store_last_commit_seconds',
-      'Age of the newest sign of life of this session that a committed write has proven. A leader writes all the time.',
+      'Age of the newest proof by a committed write that this session is alive. A leader writes continuously.',
       () => {
         const ageMs = clock.monotonicMs() - (agent.session?.provenAliveAtMs() ?? Number.NEGATIVE_INFINITY);
         return Number.isFinite(ageMs) ? ageMs / 1000 : null;
@@ -182,7 +182,7 @@ export class Metrics {
     const leaderless = this.#leaderless;
     new Counter({
       name: 'petrel_leaderless_seconds_total',
-      help: 'Lower bound of the time without a READY leader in the slot, as seen by this node while it was the elector. The time until the loss of a leader is noticed, up to the session timeout, is not counted. Sum over the nodes of the group.',
+      help: 'Lower bound of the time without a READY leader in the slot, as seen by this node while it was the elector. Excludes the time until the loss of a leader is detected, up to the session timeout. Sum it over the nodes of the group.',
       labelNames: ['slot'],
       registers: [this.#registry],
       collect() {
@@ -196,7 +196,7 @@ export class Metrics {
     const { agent } = this.#options;
     new Gauge({
       name: 'petrel_session_state',
-      help: "State of this node's session with ZooKeeper: 1 for the one that it is in.",
+      help: "State of this node's session with ZooKeeper: 1 for the current state, 0 for the others.",
       labelNames: ['state'],
       registers: [this.#registry],
       collect() {
@@ -234,39 +234,39 @@ class Counted {
     const registers = [registry];
     this.#transitions = new Counter({
       name: 'petrel_transitions_total',
-      help: 'Transitions that this node has recorded as the elector, by why they were begun and how they ended.',
+      help: 'Transitions that this node has recorded as the elector, by cause and outcome.',
       labelNames: ['reason', 'outcome'],
       registers,
     });
     this.#phases = new Histogram({
       name: 'petrel_transition_phase_seconds',
-      help: 'How long the phases of recorded transitions took, on the clock of ZooKeeper.',
+      help: 'Duration of the phases of recorded transitions, on the clock of ZooKeeper.',
       labelNames: ['phase'],
       buckets: phaseBuckets,
       registers,
     });
     this.#elections = new Histogram({
       name: 'petrel_election_seconds',
-      help: 'From when this node, the elector, was woken until its decision was committed.',
+      help: 'Time from the event that woke this node, as the elector, until its decision was committed.',
       buckets: electionBuckets,
       registers,
     });
     this.#hooks = new Histogram({
       name: 'petrel_hook_seconds',
-      help: 'How long hooks ran on this node.',
+      help: 'Duration of hooks on this node.',
       labelNames: ['phase', 'outcome'],
       buckets: phaseBuckets,
       registers,
     });
     this.#margins = new Histogram({
       name: 'petrel_self_fence_margin_seconds',
-      help: 'What was left of the lease when a release for want of its renewal had ended. Never 0 or less.',
+      help: 'Time left on the lease when a release after missing renewals had ended. Must be above 0.',
       buckets: marginBuckets,
       registers,
     });
     this.#missed = new Counter({
       name: 'petrel_switchovers_missed_total',
-      help: 'Switchovers that were requested but never carried out, because their term ended first.',
+      help: 'Switchovers that were requested but not carried out, because their term ended first.',
       registers,
     });
     for (const reason of causeSchema.options) {

@@ -43,8 +43,7 @@ const files = kept(readPageFiles);
 
 export function addPage(app: App, groups: Groups): void {
   const schema: FastifySchema = {
-    summary:
-      'the page: the group in a browser; where the agent is in several and none is named, links to each',
+    summary: 'the status page of the group; without ?root, if the agent is in several groups, links to each',
     tags: ['group'],
     produces: ['text/html'],
     querystring: tolerantRootQuery,

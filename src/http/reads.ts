@@ -13,13 +13,13 @@ import { type Groups, ofRoot, rootQuery } from './groups.js';
 import { statusOf, statusSchema } from './status.js';
 
 function wholeNumber(max: number) {
-  const rule = `a whole number, 1 to ${max}`;
+  const rule = `a whole number from 1 to ${max}`;
   return z.coerce.number(rule).int(rule).min(1, rule).max(max, rule);
 }
 
 const historyQuery = strictObject({
-  n: wholeNumber(10_000).default(20).describe('how many records, the newest ones'),
-  slot: wholeNumber(mostLeaders).optional().describe('whose transitions alone; default: those of all slots'),
+  n: wholeNumber(10_000).default(20).describe('number of records to return, newest first'),
+  slot: wholeNumber(mostLeaders).optional().describe('only transitions of this slot (default: all slots)'),
   ...ofRoot,
 });
 
@@ -27,10 +27,8 @@ const historyQuery = strictObject({
 const names = z
   .union([nameSchema, z.array(nameSchema)])
   .optional()
-  .describe('may be given several times');
-const slot = wholeNumber(mostLeaders)
-  .default(1)
-  .describe('which of its leaders it is about, where the group has several');
+  .describe('repeatable');
+const slot = wholeNumber(mostLeaders).default(1).describe('slot, in a group with several leaders');
 const explainQuery = strictObject({ without: names, withoutSite: names, slot, ...ofRoot });
 const termQuery = strictObject({ slot, ...ofRoot });
 
@@ -52,7 +50,7 @@ export function addReads(app: App, groups: Groups): void {
 
 function addPresent(app: App, groups: Groups): void {
   const status = {
-    summary: 'as petrel list -f json',
+    summary: 'same as petrel list -f json',
     tags,
     querystring: rootQuery,
     response: { 200: statusSchema, ...failures },
@@ -62,7 +60,7 @@ function addPresent(app: App, groups: Groups): void {
     return await statusOf(view, nowMs);
   });
   const explained = {
-    summary: 'as petrel explain -f json',
+    summary: 'same as petrel explain -f json',
     tags,
     querystring: explainQuery,
     response: { 200: explanationSchema, ...failures },
@@ -77,7 +75,7 @@ function addPresent(app: App, groups: Groups): void {
 
 function addPast(app: App, groups: Groups): void {
   const history = {
-    summary: 'as petrel history -f json',
+    summary: 'same as petrel history -f json',
     tags,
     querystring: historyQuery,
     response: { 200: historySchema, ...failures },
@@ -88,7 +86,7 @@ function addPast(app: App, groups: Groups): void {
     async ({ query: { n, slot, root } }) => await groups.session(root).history({ limit: n, slot }),
   );
   const term = {
-    summary: 'what has become of a term, as petrel wait tells it; does not wait',
+    summary: 'outcome of a term, same as petrel wait; does not wait',
     tags,
     params: termParams,
     querystring: termQuery,

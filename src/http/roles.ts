@@ -51,24 +51,29 @@ interface RoleRoute {
 
 /** Of a group of several leaders: in this slot. */
 const roleQuery = tolerantRootQuery.extend({
-  slot: z.coerce.number().int().min(1).max(mostLeaders).optional().describe('in this slot alone'),
+  slot: z.coerce.number().int().min(1).max(mostLeaders).optional().describe('only in this slot'),
 });
 
 const routes: readonly RoleRoute[] = [
-  { path: '/leader', summary: 'READY, and the lease is good; slot: in this slot alone', holds: isLeader },
+  {
+    path: '/leader',
+    summary: 'the node leads: READY with a valid lease; with slot: in this slot',
+    holds: isLeader,
+  },
   {
     path: '/standby',
-    summary: 'in the group, in touch, staying, and nothing of a leadership',
+    summary:
+      'the node is a standby: registered, connected to ZooKeeper, not leaving, and without any leadership',
     holds: ({ joined, stage, leaving }) => joined && stage === null && !leaving,
   },
   {
     path: '/elector',
-    summary: 'decides who leads, as far as it knows',
+    summary: 'the node is the elector, as far as it knows',
     holds: ({ joined, elector }) => joined && elector,
   },
   {
     path: '/ready',
-    summary: 'registered, in touch with ZooKeeper, and staying',
+    summary: 'the node is registered, connected to ZooKeeper, and not leaving',
     holds: ({ joined, leaving }) => joined && !leaving,
   },
 ];
@@ -101,7 +106,7 @@ export function addRoles(app: App, groups: Groups, clock: Clock): void {
     method,
     url: '/health',
     schema: {
-      summary: 'alive: the agent gets to answer; of several groups, it need not be asked for one',
+      summary: 'the agent is alive and responds; ?root is optional even with several groups',
       tags: ['node'],
       querystring: tolerantRootQuery,
       response: { 200: z.union([roleSchema, aliveSchema]), 400: failures[400], 404: failures[404] },

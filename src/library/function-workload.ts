@@ -105,7 +105,7 @@ export class FunctionWorkload implements Workload {
     service.isAtWork = true;
     service.running = this.#call(work, leadership, signal).then((outcome) => {
       if (signal.aborted) return outcome;
-      service.controller.abort(lost(outcome.error ?? 'the work ended by itself'));
+      service.controller.abort(lost(outcome.error ?? 'the work function returned by itself'));
       this.#listeners.notify({ cause: 'workload-ended', workload: outcome });
       return outcome;
     });
@@ -186,7 +186,7 @@ export class FunctionWorkload implements Workload {
   #awaitWork({ timeoutMs }: HookContext): HookRun {
     let end = (_: Partial<HookResult>) => {};
     const outcome = new Promise<HookResult>((resolve) => {
-      const error = 'this process was not given work: lead() was not called';
+      const error = 'this process has no work: lead() was not called';
       const cancel = this.#clock.timer(timeoutMs, () => end({ result: 'timed-out', error }));
       end = (how) => {
         cancel();
@@ -209,7 +209,7 @@ export class FunctionWorkload implements Workload {
     service.leadership = this.#grant(context, signal);
     service.running = this.#call(takeover, service.leadership, signal);
     return this.#within(service.running, context.timeoutMs, () => {
-      service.controller.abort(lost(`takeover took longer than ${context.timeoutMs} ms`));
+      service.controller.abort(lost(`takeover timed out after ${context.timeoutMs} ms`));
     });
   }
 
@@ -225,7 +225,7 @@ export class FunctionWorkload implements Workload {
     const ended = await this.#within(service.running ?? Promise.resolve(outcomeOf(0)), timeoutMs, () => {});
     const durationMs = this.#clock.monotonicMs() - startedAtMs;
     if (ended.result !== 'timed-out') return outcomeOf(durationMs);
-    const error = `the function did not settle within ${Math.round(timeoutMs)} ms of its signal`;
+    const error = `the function did not settle within ${Math.round(timeoutMs)} ms after its signal was aborted`;
     return { ...outcomeOf(durationMs), result: 'timed-out', error, provenDead: false };
   }
 
@@ -244,7 +244,7 @@ export class FunctionWorkload implements Workload {
     return new Promise((resolve) => {
       const cancel = this.#clock.timer(timeoutMs, () => {
         onLate();
-        const error = `it took longer than ${Math.round(timeoutMs)} ms`;
+        const error = `timed out after ${Math.round(timeoutMs)} ms`;
         resolve({ ...outcomeOf(timeoutMs), result: 'timed-out', error, provenDead: false });
       });
       void running.then((outcome) => {
@@ -257,7 +257,7 @@ export class FunctionWorkload implements Workload {
 
 /** What the signal gives as its reason. */
 function lost(why: string): PetrelError {
-  return new PetrelError('LEADERSHIP_LOST', `leadership has to end: ${why}`);
+  return new PetrelError('LEADERSHIP_LOST', `leadership must end: ${why}`);
 }
 
 function outcomeOf(durationMs: number): HookResult {

@@ -103,8 +103,8 @@ const joinSchema = strictObject({
   constraints,
   sessionTimeout: sessionTimeoutMs,
   credentials: z
-    .string('written USER:PASSWORD')
-    .regex(/^[^:]+:.+$/s, 'written USER:PASSWORD')
+    .string('expected USER:PASSWORD')
+    .regex(/^[^:]+:.+$/s, 'expected USER:PASSWORD')
     .optional(),
   acl: strictObject({
     agents: accessFields.aclAgents,
@@ -112,11 +112,13 @@ const joinSchema = strictObject({
     observers: accessFields.aclObservers,
     world: accessFields.aclWorld,
   }).prefault({}),
-  tls: z.custom<TlsOptions>((value) => typeof value === 'object', 'an object: ca, cert, key, …').optional(),
-  stateDir: z.string('a path').min(1, 'a path').optional(),
+  tls: z
+    .custom<TlsOptions>((value) => typeof value === 'object', 'expected an object: ca, cert, key, …')
+    .optional(),
+  stateDir: z.string('expected a path').min(1, 'expected a path').optional(),
   probe: probeSchema.optional(),
-  logger: z.custom<Logger>(isLogger, 'a pino logger').optional(),
-  signal: z.instanceof(AbortSignal, { message: 'an AbortSignal' }).optional(),
+  logger: z.custom<Logger>(isLogger, 'expected a pino logger').optional(),
+  signal: z.instanceof(AbortSignal, { message: 'expected an AbortSignal' }).optional(),
 });
 
 export type JoinSettings = z.output<typeof joinSchema>;

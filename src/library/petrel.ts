@@ -146,7 +146,10 @@ export class Petrel implements AsyncDisposable {
   lead(work: LeaderFunction, options: Omit<LeaderFunctions, 'work'> = {}): void {
     const { takeover } = options;
     if (typeof work !== 'function' || (takeover !== undefined && typeof takeover !== 'function')) {
-      throw new PetrelError('INVALID', 'lead() takes a function, and { takeover } a second one');
+      throw new PetrelError(
+        'INVALID',
+        'lead() requires a function; { takeover }, if given, must be a function, too',
+      );
     }
     this.#workload.use({ work, ...(takeover === undefined ? {} : { takeover }) });
     this.#hasWork = true;
@@ -189,7 +192,7 @@ export class Petrel implements AsyncDisposable {
     const contained = (...args: PetrelEvents[Event]) =>
       callListener(
         () => listener(...args),
-        (error) => this.#log.error({ error }, `a listener of "${event}" failed: ${errorMessage(error)}`),
+        (error) => this.#log.error({ error }, `a listener for "${event}" failed: ${errorMessage(error)}`),
       );
     const emitter: EventEmitter = this.#emitter;
     emitter.on(event, contained);
@@ -245,7 +248,7 @@ export class Petrel implements AsyncDisposable {
   /** Whoever has no work to do is not to be elected. */
   #publishHealth(): void {
     if (this.#hasWork) this.#agent.setHealth(this.#health.ok, this.#health.reason);
-    else this.#agent.setHealth(false, 'it has not been given work yet: lead() was not called');
+    else this.#agent.setHealth(false, 'this process has no work yet: lead() was not called');
   }
 
   #onStatus(): void {

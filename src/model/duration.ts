@@ -66,8 +66,8 @@ function readDuration(
   const value = Math.round(exact);
   // 1.001 * 1000 is 1000.9999999999999.
   if (Math.abs(exact - value) > 1e-6) return { problem: `${input} is not a whole number of milliseconds` };
-  if (value < minMs) return { problem: `${input} is too short: at least ${writeDuration(minMs)}` };
-  if (value > maxMs) return { problem: `${input} is too long: at most ${writeDuration(maxMs)}` };
+  if (value < minMs) return { problem: `${input} is too short: expected at least ${writeDuration(minMs)}` };
+  if (value > maxMs) return { problem: `${input} is too long: expected at most ${writeDuration(maxMs)}` };
   return value;
 }
 
@@ -78,7 +78,7 @@ function isWritten(input: string): input is StringValue {
 function whatWouldBeRight(input: unknown): string {
   const number = cut(String(typeof input === 'string' || typeof input === 'number' ? input : ''));
   if (/^\d+(\.\d+)?$/.test(number)) return `${number} has no unit: write ${number}s or ${number}ms`;
-  return `${quoted(input)} is not a duration: write a number and a unit, like 500ms, 4s, 10m, 2h or 1d`;
+  return `${quoted(input)} is not a duration: write a number and a unit, such as 500ms, 4s, 10m, 2h or 1d`;
 }
 
 /** `firstMs`, doubled with each of `times` after the first, and no longer than `longestMs`, but never shorter than `firstMs`. */

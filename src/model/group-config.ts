@@ -7,6 +7,7 @@ import * as z from 'zod';
 import { durationMs, durationSchema, durationWithin } from './duration.js';
 import { fromInstant, instantSchema, nameSchema, strictObject } from './names.js';
 import { rootSchema } from './paths.js';
+import { plainMessage } from './plain-message.js';
 
 /** How many leaders a group may have. */
 export const mostLeaders = 100;
@@ -64,8 +65,8 @@ const failbackSchema = z.string().superRefine((input, context) => {
   const delay = failbackDelay.exec(input)?.[1];
   const read = delay === undefined ? null : durationSchema.safeParse(delay);
   if (read?.success === true) return;
-  const rule = 'auto, manual, or after:DURATION (after:10m): when leadership returns to a better node';
-  const issues = read === null ? [] : read.error.issues.map(({ message }) => message);
+  const rule = 'expected auto, manual, or after:DURATION (such as after:10m)';
+  const issues = read === null ? [] : read.error.issues.map(({ message }) => plainMessage(message));
   context.addIssue({ code: 'custom', message: [rule, ...issues].join('; '), input });
 });
 
@@ -139,7 +140,7 @@ export const groupConfigSchema = strictObject({
     record: rootSchema
       .regex(
         /circuit-breaker$/,
-        'a path that ends in circuit-breaker, like /services-circuit-breaker, so that it is no znode of something else',
+        'expected a path that ends in circuit-breaker, such as /services-circuit-breaker (so that it cannot name another znode)',
       )
       .nullable()
       .default(null),

@@ -1,10 +1,11 @@
 /** Names of nodes and sites, and the instants that znodes carry. */
 import * as z from 'zod';
 import { cut, depthProblem, firstOf } from './outside.js';
+import { plainMessage } from './plain-message.js';
 
 const pattern = /^[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?$/;
 const rule =
-  'a name has 1 to 128 letters, digits, dots, hyphens or underscores, and begins and ends with a letter or digit';
+  'expected a name of 1 to 128 letters, digits, dots, hyphens or underscores that starts and ends with a letter or digit';
 
 /** An object with these fields and no others; an unknown field is answered with the known ones. */
 export function strictObject<Shape extends z.ZodRawShape>(shape: Shape): z.ZodObject<Shape, z.core.$strict> {
@@ -13,7 +14,7 @@ export function strictObject<Shape extends z.ZodRawShape>(shape: Shape): z.ZodOb
       if (issue.code !== 'unrecognized_keys') return undefined;
       const unknown = firstOf(issue.keys.map((key) => `\`${cut(key)}\``)).join(', ');
       const known = Object.keys(shape);
-      return `unknown ${unknown}; ${known.length === 0 ? 'nothing is expected here' : `known are ${known.join(', ')}`}`;
+      return `unknown ${unknown}; ${known.length === 0 ? 'no keys are allowed here' : `known are ${known.join(', ')}`}`;
     },
   });
 }
@@ -33,7 +34,7 @@ export function fromInstant(instant: string): number {
 }
 
 /** A 64-bit number as JSON carries it: decimal digits in a string. */
-export const longSchema = z.string().refine(isLong, 'a whole number of 64 bits, in a string');
+export const longSchema = z.string().refine(isLong, 'expected a whole number of 64 bits, in a string');
 
 export function isLong(text: string): boolean {
   if (!/^-?\d{1,20}$/.test(text)) return false;
@@ -54,7 +55,7 @@ export function parseJson<T>(schema: z.ZodType<T>, text: string): Parsed<T> {
   try {
     json = JSON.parse(text);
   } catch {
-    return { value: null, problem: text === '' ? 'it is empty' : 'it is not JSON' };
+    return { value: null, problem: text === '' ? 'empty content' : 'invalid JSON' };
   }
   const tooDeep = depthProblem(json);
   if (tooDeep !== null) return { value: null, problem: tooDeep };
@@ -69,15 +70,12 @@ export function describeIssues(error: z.ZodError): string[] {
     const where = issue.path.map((key) => cut(String(key))).join('.');
     const what =
       issue.code === 'invalid_key'
-        ? issue.issues.map(({ message }) => message).join(', ')
-        : issue.message.replace(unquoted, 'a text is expected here, not a $1: write it in quotes');
+        ? issue.issues.map(({ message }) => plainMessage(message)).join(', ')
+        : plainMessage(issue.message);
     return where === '' ? what : `${where}: ${what}`;
   });
   return firstOf(lines);
 }
-
-/** YAML takes `site: 1` for a number. */
-const unquoted = /^Invalid input: expected string, received (number|boolean)$/;
 
 /** No text that a znode keeps for people is longer. */
 const longestText = 2000;

@@ -68,7 +68,7 @@ export class UnusableKey extends Error {
 
 /** Returns a key as people wrote it. Throws UnusableKey for __proto__, which an object would not keep. */
 export function usableKey(key: string): string {
-  if (key === '__proto__') throw new UnusableKey('__proto__ cannot be a name');
+  if (key === '__proto__') throw new UnusableKey('__proto__ is not allowed as a name');
   return key;
 }
 
@@ -79,7 +79,7 @@ export function depthProblem(value: unknown): string | null {
     level = new Set([...level].flatMap(inside));
     if (level.size === 0) return null;
   }
-  return `it nests deeper than ${deepest} levels`;
+  return `the content is nested deeper than ${deepest} levels`;
 }
 
 function inside(value: unknown): unknown[] {

@@ -2,15 +2,18 @@ import * as z from 'zod';
 
 /** The root of a group: `/cluster`. */
 export const rootSchema = z
-  .string('an absolute path, like /cluster')
+  .string('expected an absolute path, such as /cluster')
   .regex(
     /^(?:\/[^/\p{Cc}\p{Cf}\u{d800}-\u{f8ff}\u{fff0}-\u{10ffff}]+)+$/u,
-    'a root is an absolute path without a slash at its end, of visible characters that ZooKeeper takes, like /cluster',
+    'expected an absolute path without a trailing slash, of visible characters that ZooKeeper allows, such as /cluster',
   )
-  .refine((path) => !path.split('/').some((part) => part === '.' || part === '..'), 'a root holds no . or ..')
+  .refine(
+    (path) => !path.split('/').some((part) => part === '.' || part === '..'),
+    'a root path must not contain . or ..',
+  )
   .refine(
     (path) => path !== '/zookeeper' && !path.startsWith('/zookeeper/'),
-    '/zookeeper is ZooKeeper’s own',
+    '/zookeeper is reserved for ZooKeeper',
   );
 
 /** Where everything of one group lives. The one place that spells a path. */

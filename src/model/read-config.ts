@@ -51,7 +51,7 @@ export function prepareStrategy(config: NamedStrategy, rules: Rules): Prepared {
   const valid = [...rules.strategies.keys()].join(', ');
   return {
     strategy: null,
-    problems: [`strategy: there is no ${quoted(config.strategy)}; known are ${valid}`],
+    problems: [`strategy: unknown strategy ${quoted(config.strategy)}; known are ${valid}`],
   };
 }
 
@@ -68,7 +68,9 @@ export function prepareConstraints({ constraints }: NamedConstraints, rules: Rul
   const unknown = [...named].filter((name) => !ownConstraints.has(name));
   if (unknown.length > 0) {
     const known = [...ownConstraints.keys()].join(', ') || 'none';
-    const problems = unknown.map((name) => `constraints: there is no ${quoted(name)}; known are ${known}`);
+    const problems = unknown.map(
+      (name) => `constraints: unknown constraint ${quoted(name)}; known are ${known}`,
+    );
     return { constraints: null, problems };
   }
   const own = [...named].flatMap((name) => ownConstraints.get(name)?.prepare(rules) ?? []);

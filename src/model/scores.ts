@@ -25,7 +25,7 @@ const mostEntries = 1000;
 function mapOf<T extends z.ZodType>(value: T) {
   return z
     .unknown()
-    .refine(isFew, `at most ${mostEntries} entries`)
+    .refine(isFew, `expected at most ${mostEntries} entries`)
     .pipe(z.record(nameSchema, value))
     .transform((entries) => new Map(Object.entries(entries)));
 }

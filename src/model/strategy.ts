@@ -68,6 +68,8 @@ export interface Ranked {
   readonly grade: number;
   /** Why it stands here, for people: continues "a1 was elected: …". */
   readonly reason: string;
+  /** The rule that orders this node and others of its grade, for people; missing where the reason says it. */
+  readonly tie?: string | undefined;
   /** What it was compared by first, where that is a number. */
   readonly score?: number | undefined;
 }

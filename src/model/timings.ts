@@ -17,20 +17,24 @@ export function contradictions(config: GroupConfig): string[] {
   const zero: Length = { name: '0', text: '0s' };
   return [
     ...(['claim', 'takeover', 'release', 'fence', 'grace'] as const).map((name) =>
-      less(zero, timeout(name), 'every limit is longer than nothing'),
+      less(zero, timeout(name), 'every limit must be greater than 0'),
     ),
-    less(timeout('prepare'), timeout('claim'), 'the prepare hook runs within the time to claim'),
-    atMost(timeout('grace'), timeout('release'), 'a hook that is told to stop is part of its own limit'),
+    less(timeout('prepare'), timeout('claim'), 'the prepare hook runs within the claim timeout'),
+    atMost(
+      timeout('grace'),
+      timeout('release'),
+      'the grace period after a stop signal is part of the hook’s own timeout',
+    ),
     less(
       zero,
       { name: 'stabilization.interval', text: config.stabilization.interval },
-      'scores are compared now and then, not all the time',
+      'scores are compared at an interval, not continuously',
     ),
-    less(zero, { name: 'backoff.base', text: backoff.base }, 'a failed node is not tried again at once'),
+    less(zero, { name: 'backoff.base', text: backoff.base }, 'a failed node is not retried at once'),
     atMost(
       { name: 'backoff.base', text: backoff.base },
       { name: 'backoff.max', text: backoff.max },
-      'the back-off grows from base to max',
+      'the backoff grows from base to max',
     ),
   ].filter((line) => line !== null);
 }
@@ -44,5 +48,5 @@ function atMost(a: Length, b: Length, why: string): string | null {
 }
 
 function inequality(a: Length, sign: string, b: Length, why: string): string {
-  return `${a.name} ${sign} ${b.name} does not hold: ${a.text} against ${b.text} (${why})`;
+  return `${a.name} ${sign} ${b.name} is required, but found ${a.text} and ${b.text} (${why})`;
 }

@@ -122,7 +122,7 @@ export const initialElected: Elected = {
   site: null,
   term: 0,
   strategy: 'none',
-  reason: 'no election was held yet',
+  reason: 'no election has been held yet',
   cause: 'nobody',
   by: 'none',
   previous: null,

@@ -76,7 +76,7 @@ export class ChildGroups {
       const isRoutine = isStoreError(error) && error.outcomeUnknown;
       log[isRoutine ? 'debug' : 'warn'](
         { error },
-        `the groups below ${path} cannot be read: ${errorMessage(error)}`,
+        `cannot read the groups below ${path}: ${errorMessage(error)}`,
       );
       return false;
     }
@@ -85,7 +85,7 @@ export class ChildGroups {
   #warn(isGroup: boolean): void {
     const { path, log } = this.#options;
     if (isGroup && !this.#isGroup)
-      log.error(`groupsUnder: ${path} is a group itself: its own znodes are taken for no groups`);
+      log.error(`groupsUnder: ${path} is itself a group; the znodes of that group are not treated as groups`);
     this.#isGroup = isGroup;
   }
 

@@ -54,7 +54,10 @@ export async function openHttp(
     return server;
   } catch (error) {
     if (asked !== 'auto' || !(error instanceof CannotListen)) throw error;
-    log.warn({ error }, `going on without HTTP: ${error.message}; --listen says where, or off`);
+    log.warn(
+      { error },
+      `running without HTTP: ${error.message}; choose an address with --listen, or set --listen off`,
+    );
     return null;
   }
 }
@@ -69,9 +72,9 @@ export function readSecrets({ httpToken, httpTokenFile, httpTlsCert, httpTlsKey 
 /** Reads token and certificate anew; where that fails they stay as they were. */
 export function reloadHttp(server: HttpServer, settings: HttpSettings, log: Logger): void {
   try {
-    if (server.use(readSecrets(settings))) log.info('HTTP: the new token and certificate are used');
+    if (server.use(readSecrets(settings))) log.info('HTTP: loaded the new token and certificate');
   } catch (error) {
-    log.error({ error }, `HTTP: token and certificate stay as they were: ${errorMessage(error)}`);
+    log.error({ error }, `HTTP: keeping the old token and certificate: ${errorMessage(error)}`);
   }
 }
 
@@ -84,12 +87,14 @@ function readPem(path: string): Buffer {
 }
 
 function tell(server: HttpServer, host: string, { token, certificate }: Secrets, log: Logger): void {
-  log.info({ url: server.url }, `HTTP on ${server.url}`);
+  log.info({ url: server.url }, `HTTP server listening on ${server.url}`);
   const isOpen = !isLoopback(host);
   if (token === null) {
-    const reads = isOpen ? `; whoever reaches ${hostText(host)} may read the group` : '';
-    log[isOpen ? 'warn' : 'info'](`HTTP: there is no token, so changes are refused${reads}`);
+    const reads = isOpen ? `; any client that reaches ${hostText(host)} can read the group` : '';
+    log[isOpen ? 'warn' : 'info'](`HTTP: no token is set, so changes are refused${reads}`);
   } else if (isOpen && certificate === null) {
-    log.warn('HTTP: the token travels in the clear: give a certificate, or listen on a loopback address');
+    log.warn(
+      'HTTP: the token is sent in clear text: set http.tls.cert and http.tls.key, or listen on a loopback address',
+    );
   }
 }

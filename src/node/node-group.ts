@@ -48,7 +48,7 @@ export async function checkCommands(
   const main = foreground ? { 'the command': onTakeover } : { onTakeover };
   const problems = await checkHooks({ ...main, ...others, healthCheck, ...scoreCommands(sources) });
   if (problems.length === 0) return;
-  throw new PetrelError('INVALID', 'there is something to run that cannot be run', { reasons: problems });
+  throw new PetrelError('INVALID', 'some configured commands cannot be executed', { reasons: problems });
 }
 
 export class NodeGroup {
@@ -162,8 +162,8 @@ function healthCheckOf(settings: LiveSettings, command: Command): HealthCheck {
 /** For people who look at the service. */
 export function statusText({ stage, term, joined, elector }: AgentStatus, root: string): string {
   if (stage === 'leading') return `leads ${root} in term ${term}`;
-  if (stage === 'releasing' || stage === 'released') return `lets go of ${root}, term ${term}`;
+  if (stage === 'releasing' || stage === 'released') return `releases ${root}, term ${term}`;
   if (stage !== null) return `takes over ${root} in term ${term}`;
-  if (!joined) return `is not in touch with ${root}`;
-  return elector ? `stands by for ${root}, and elects` : `stands by for ${root}`;
+  if (!joined) return `is not connected to ${root}`;
+  return elector ? `is a standby for ${root}, and the elector` : `is a standby for ${root}`;
 }

@@ -94,7 +94,7 @@ export class NodeGroups {
   }
 
   #leave(root: string, place: Place): void {
-    place.log.info(`leaving ${root}: it is not among this node's groups any more`);
+    place.log.info(`leaving ${root}: it is no longer among the groups of this node`);
     place.isWanted = false;
     place.group?.agent.stop();
     place.rouse();
@@ -130,13 +130,16 @@ export class NodeGroups {
     place.inForce = inForce;
     if (changed.length > 0) {
       place.group.use(inForce);
-      place.log.info(`settings read anew: ${changed.join(', ')}`);
+      place.log.info(`settings reloaded: ${changed.join(', ')}`);
     }
     const hooks = (['onTakeover', 'onRelease', 'onFence', 'onPrepare'] as const).filter(
       (name) => JSON.stringify(before[name]) !== JSON.stringify(settings[name]),
     );
     if (hooks.length > 0)
-      place.log.warn({ settings: hooks }, `changes only when the group is joined anew: ${hooks.join(', ')}`);
+      place.log.warn(
+        { settings: hooks },
+        `these settings take effect when the node joins the group again: ${hooks.join(', ')}`,
+      );
   }
 
   /** Until it is not wanted any more, and has been left. Never rejects. */
@@ -152,7 +155,7 @@ export class NodeGroups {
       onGone(root);
       if (problem === null || !place.isWanted) continue;
       const reasons = problem instanceof PetrelError ? problem.reasons : [];
-      const text = `${errorMessage(problem)}; tried again in ${retryMs / 1000} s`;
+      const text = `${errorMessage(problem)}; retrying in ${retryMs / 1000} s`;
       place.log.error({ error: problem, reasons }, text);
       await this.#pause(place);
     }

@@ -6,6 +6,7 @@ import { systemProcesses } from '../hooks/system-processes.js';
 import type { Logger } from '../log.js';
 import { nameSchema } from '../model/names.js';
 import { quoted } from '../model/outside.js';
+import { plainMessage } from '../model/plain-message.js';
 import { requestsScore, type Score } from '../model/scores.js';
 import { systemClock } from '../ports/clock.js';
 import { Measurements } from '../scores/measurements.js';
@@ -73,19 +74,20 @@ export class NodeScores {
 
   #problemOf(name: string, score: Score | null): string | null {
     const known = nameSchema.safeParse(name);
-    if (!known.success) return `${quoted(name)}: ${known.error.issues[0]?.message}`;
-    if (Object.hasOwn(this.#sources, name)) return `${name} is measured by its source`;
+    if (!known.success) return `${quoted(name)}: ${plainMessage(known.error.issues[0]?.message ?? '')}`;
+    if (Object.hasOwn(this.#sources, name))
+      return `${name} has a configured source, so setScore cannot set it`;
     if (!this.#measurements.has(name) && this.#measurements.size >= mostScores)
       return `a node has at most ${mostScores} scores`;
     if (score === null) return null;
     const isNumber = typeof score === 'number' || typeof score === 'bigint';
     const read = isNumber ? readScore(String(score)) : null;
     if (read !== null && read.problem === null) return null;
-    return `${name}: ${read?.problem ?? `${quoted(score)} is no number, bigint or null`}`;
+    return `${name}: ${read?.problem ?? `expected a number, bigint or null, found ${quoted(score)}`}`;
   }
 }
 
 function toleranceProblem(tolerance: Tolerance): string | null {
   const read = toleranceSchema.safeParse(tolerance);
-  return read.success ? null : `tolerance: ${read.error.issues[0]?.message}`;
+  return read.success ? null : `tolerance: ${plainMessage(read.error.issues[0]?.message ?? '')}`;
 }

@@ -92,12 +92,12 @@ export class Reload<Values extends NodeSettings> {
 
   async #reload(): Promise<void> {
     const { log, reread, done } = this.#options;
-    log.info('SIGHUP: reading settings anew');
+    log.info('SIGHUP: reloading settings');
     try {
       this.#take(await checked(await reread()));
     } catch (error) {
       const reasons = error instanceof PetrelError ? error.reasons : [];
-      log.error({ reasons }, `settings stay as they were: ${errorMessage(error)}`);
+      log.error({ reasons }, `keeping the old settings: ${errorMessage(error)}`);
     }
     done();
   }
@@ -112,9 +112,10 @@ export class Reload<Values extends NodeSettings> {
       const { key, value } = described.find((setting) => setting.name === name) ?? { key: name, value: '' };
       return `${key} is ${value === '' ? 'empty' : value}`;
     });
-    log.info(`settings read anew: ${text.join(', ') || 'no setting changes'}`);
+    log.info(`settings reloaded: ${text.join(', ') || 'no setting has changed'}`);
     const late = differing.filter(({ name }) => ![...live, ...taken].includes(name)).map(({ key }) => key);
-    if (late.length > 0) log.warn({ settings: late }, `changes only with a restart: ${late.join(', ')}`);
+    if (late.length > 0)
+      log.warn({ settings: late }, `these settings take effect after a restart: ${late.join(', ')}`);
     took?.(values);
   }
 }

@@ -82,7 +82,7 @@ class Run implements NodeWorkload {
 
   exitCode(): number {
     if (this.#end === 'lost') {
-      throw new PetrelError('LEADERSHIP_LOST', 'leadership was lost: the command was stopped');
+      throw new PetrelError('LEADERSHIP_LOST', 'leadership lost: the command was stopped');
     }
     if (this.#end !== null) return codeOf(this.#end.workload);
     return this.#asked === null ? exitCodes.failed : codeOfSignal(this.#asked);
@@ -96,7 +96,9 @@ class Run implements NodeWorkload {
 
   #leave(end: { readonly workload: CommandEnd } | 'lost'): void {
     this.#end ??= end;
-    this.#log.info(end === 'lost' ? 'leadership is lost: leaving' : 'the command has ended: leaving');
+    this.#log.info(
+      end === 'lost' ? 'leadership lost: leaving the group' : 'the command ended: leaving the group',
+    );
     this.#agent?.stop();
   }
 }
@@ -104,5 +106,5 @@ class Run implements NodeWorkload {
 function codeOf({ exitCode, signal, error }: CommandEnd): number {
   if (exitCode !== null) return exitCode;
   if (signal !== null) return codeOfSignal(signal);
-  throw new PetrelError('FAILED', error ?? 'the command has ended, nobody knows how');
+  throw new PetrelError('FAILED', error ?? 'the command ended, but its exit status is unknown');
 }

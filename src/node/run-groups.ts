@@ -127,7 +127,7 @@ async function prepared(settings: AgentSettings, rootOf: (path: string) => strin
 
 function ineligibleReason({ shared }: NodeContext, root: string): string | null {
   if (!shared.isUnproven(root)) return null;
-  return 'something of this group’s work may live, and its claim stands until the session has ended';
+  return 'processes of this group’s workload may still be running; the claim remains until the session ends';
 }
 
 /** Which groups are wanted, by the settings and by what is found below `groupsUnder`. */
@@ -194,7 +194,7 @@ class WantedGroups {
 
   #isRoot(root: string): boolean {
     if (commonSettings.shape.root.safeParse(root).success) return true;
-    this.#log.warn(`${root} cannot be a group: its name is none that a root has`);
+    this.#log.warn(`${root} cannot be a group: its name is not valid in a root path`);
     return false;
   }
 

@@ -41,7 +41,7 @@ export function leaveOnSignal(agent: Leaving, log: Logger, { guardian, asked, re
   guardian?.listen({
     asked: (signal) => hear(signal, 'guardian'),
     gone: () => {
-      log.error('the guardian has died: leaving the group at once');
+      log.error('the guardian died: leaving the group at once');
       agent.stop();
       agent.stop();
     },

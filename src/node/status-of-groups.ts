@@ -35,8 +35,8 @@ export class StatusOfGroups {
     const led = all.filter(({ leads }) => leads).length;
     const joined = all.filter((status) => status.joined).length;
     const { size, refused } = groups;
-    const denied = refused === 0 ? '' : `, is not permitted to use ${refused}`;
-    const text = `of ${size} groups leads ${led}, stands by for ${joined - led}, is not in touch with ${size - joined - refused}${denied}`;
+    const denied = refused === 0 ? '' : `, has no permission for ${refused}`;
+    const text = `in ${size} groups: leads ${led}, is a standby for ${joined - led}, is not connected to ${size - joined - refused}${denied}`;
     if (text === this.#said) return;
     this.#said = text;
     this.#tell(joined > 0 || groups.size === 0, text);

@@ -26,7 +26,7 @@ export const tracingPackages = [
 /** Null where there is to be none. What does not work costs the traces, and nothing else. */
 export async function openTracing(agent: Agent, traced: Traced, log: Logger): Promise<Tracing | null> {
   const { wanted, problem } = readExporter(process.env);
-  if (problem !== null) log.warn(`going on without traces: ${problem}`);
+  if (problem !== null) log.warn(`running without traces: ${problem}`);
   if (!wanted) return null;
   try {
     const [{ openExporting }, { TransitionTracer }] = await Promise.all([
@@ -39,10 +39,12 @@ export async function openTracing(agent: Agent, traced: Traced, log: Logger): Pr
     return { close };
   } catch (error) {
     if (isMissingPackage(error)) {
-      log.warn(`going on without traces: install what sends them: npm install ${tracingPackages.join(' ')}`);
+      log.warn(
+        `running without traces: the packages that send traces are not installed: npm install ${tracingPackages.join(' ')}`,
+      );
       return null;
     }
-    log.warn({ error }, `going on without traces: ${errorMessage(error)}`);
+    log.warn({ error }, `running without traces: ${errorMessage(error)}`);
     return null;
   }
 }
@@ -66,13 +68,16 @@ export function readExporter(env: Environment): {
   const exporter = env.OTEL_TRACES_EXPORTER || (endpoint ? 'otlp' : 'none');
   if (exporter === 'none') return none;
   if (exporter !== 'otlp') {
-    return { wanted: false, problem: `OTEL_TRACES_EXPORTER is ${exporter}; otlp and none are known` };
+    return {
+      wanted: false,
+      problem: `OTEL_TRACES_EXPORTER is ${exporter}, but only otlp and none are supported`,
+    };
   }
   const protocol = env.OTEL_EXPORTER_OTLP_TRACES_PROTOCOL || env.OTEL_EXPORTER_OTLP_PROTOCOL;
   if (protocol === 'grpc') {
     return {
       wanted: false,
-      problem: 'OTEL_EXPORTER_OTLP_PROTOCOL is grpc; http/json is spoken, port 4318 as a rule',
+      problem: 'OTEL_EXPORTER_OTLP_PROTOCOL is grpc, but only http/json is supported (usually on port 4318)',
     };
   }
   return { wanted: true, problem: null };

@@ -27,8 +27,7 @@ export class RuleAsker {
         if (!(error instanceof Unanswered)) throw error;
         const { question } = error;
         const key = keyOf(question);
-        if (answers.has(key))
-          throw new Error(`the answer to this is known: ${error.message}`, { cause: error });
+        if (answers.has(key)) throw new Error(`the rule failed: ${error.message}`, { cause: error });
         const answer = await this.#ask(question);
         answers.set(key, answer);
         if (isLasting(answer)) this.#keep(key, answer);
@@ -42,7 +41,7 @@ export class RuleAsker {
       'strategy' in question
         ? await strategies.get(question.strategy)?.ask?.(question)
         : await ownConstraints.get(question.constraint)?.ask(question);
-    return answer ?? { failure: 'it cannot be asked here' };
+    return answer ?? { failure: 'the rule cannot be run here' };
   }
 
   #keep(key: string, answer: Answer): void {

@@ -9,6 +9,7 @@ import {
   findingSchema,
   type OwnConstraint,
 } from '../model/own-constraint.js';
+import { plainMessage } from '../model/plain-message.js';
 import { frozen } from './frozen.js';
 import { type ConstraintIntroduction, constraintSchema } from './messages.js';
 import { withoutSideEffects } from './side-effects.js';
@@ -16,7 +17,7 @@ import { withoutSideEffects } from './side-effects.js';
 /** Throws an Error where it is none. */
 export function constraintIn(found: unknown): OwnConstraint {
   if (isConstraint(found)) return found;
-  throw new Error('its default export is no constraint: it wants name, description and check, a function');
+  throw new Error('the default export is not a constraint: expected name, description, and a function check');
 }
 
 function isConstraint(value: unknown): value is OwnConstraint {
@@ -35,9 +36,10 @@ export function introductionOf(constraint: OwnConstraint): ConstraintIntroductio
     minutes = [],
   } = constraint;
   const read = constraintSchema.safeParse({ name, description, version, ends, canBeForced, minutes });
-  if (!read.success) throw new Error(read.error.issues.map(({ message }) => message).join('; '));
+  if (!read.success)
+    throw new Error(read.error.issues.map(({ message }) => plainMessage(message)).join('; '));
   if (builtInKinds.has(name)) {
-    throw new Error(`there is a built-in constraint ${name}: give yours another name`);
+    throw new Error(`${name} is the name of a built-in constraint: choose another name`);
   }
   return read.data;
 }
@@ -51,12 +53,14 @@ export function findingOf(
   const answer: unknown = withoutSideEffects('constraint', () => constraint.check(node, context));
   if (answer === null) return null;
   if (answer instanceof Promise) {
-    throw new Error('check answered with a promise: it is a plain function, not an async one');
+    throw new Error('check returned a promise: it must be a plain function, not an async function');
   }
   const finding = findingSchema.safeParse(answer);
   if (finding.success) return finding.data;
   const what = typeof answer === 'object' ? describeIssues(finding.error).join('; ') : String(answer);
-  throw new Error(`check answers null or {strength, reason}, and answered for ${node.node}: ${what}`);
+  throw new Error(
+    `check must return null or {strength, reason}, but for ${node.node} it returned an invalid value: ${what}`,
+  );
 }
 
 /** The same, seen to be pure as far as running it twice, on what it may not change, can tell. */
@@ -68,5 +72,5 @@ export function pureFindingOf(
   const [given, frozenContext] = [frozen(structuredClone(node)), frozen(structuredClone(context))];
   const first = findingOf(constraint, given, frozenContext);
   if (isDeepStrictEqual(first, findingOf(constraint, given, frozenContext))) return first;
-  throw new Error('it answers otherwise when it is asked again about the same node');
+  throw new Error('check returns different results for the same node and input');
 }

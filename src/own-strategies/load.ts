@@ -90,7 +90,7 @@ function nameTaken(
   name: string,
   { setting, what }: Pick<Modules<unknown>, 'setting' | 'what'>,
 ): PetrelError {
-  const message = `${setting}: ${url}: there is a ${what} ${name} already: give yours another name`;
+  const message = `${setting}: ${url}: the ${what} name ${name} is already in use: choose another name`;
   return new PetrelError('INVALID', message);
 }
 
@@ -100,8 +100,8 @@ function urlOf(module: string, setting: RuleSetting): string {
     const found = createRequire(join(process.cwd(), 'package.json')).resolve(module);
     return pathToFileURL(found).href;
   } catch (error) {
-    const right = 'a path begins with /, ./ or ../, and a package has to be installed';
-    throw new PetrelError('INVALID', `${setting}: there is no package ${module} here; ${right}`, {
+    const right = 'start a path with /, ./ or ../, or install the package';
+    throw new PetrelError('INVALID', `${setting}: package ${module} not found: ${right}`, {
       cause: error,
     });
   }

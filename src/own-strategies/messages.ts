@@ -17,14 +17,17 @@ export type Start = z.infer<typeof startSchema>;
 
 const named = (kind: RuleKind) => ({
   name: z
-    .string(`a ${kind} has a name`)
-    .regex(/^[a-z0-9][a-z0-9.-]{0,63}$/, 'a name has 1 to 64 small letters, digits, dots or hyphens'),
+    .string(`a ${kind} requires a name`)
+    .regex(
+      /^[a-z0-9][a-z0-9.-]{0,63}$/,
+      'a name consists of 1 to 64 lowercase letters, digits, dots or hyphens',
+    ),
   description: z
-    .string(`a ${kind} has a description`)
+    .string(`a ${kind} requires a description`)
     .min(1)
     .max(200)
-    .regex(/^[^\n]*$/, 'a description is one line'),
-  version: z.string('a version is a text').min(1).max(64).nullable(),
+    .regex(/^[^\n]*$/, 'a description must be one line'),
+  version: z.string('a version must be a string').min(1).max(64).nullable(),
 });
 
 /** What the thread says first of all. */
@@ -33,9 +36,9 @@ export type StrategyIntroduction = z.infer<typeof strategySchema>;
 
 export const constraintSchema = z.object({
   ...named('constraint'),
-  ends: z.enum(['planned', 'failure'], 'ends is planned or failure'),
-  canBeForced: z.boolean('canBeForced is true or false'),
-  minutes: z.array(z.int().min(0).max(1439), 'minutes are minutes of the day, from 0 to 1439').max(1440),
+  ends: z.enum(['planned', 'failure'], 'ends must be planned or failure'),
+  canBeForced: z.boolean('canBeForced must be true or false'),
+  minutes: z.array(z.int().min(0).max(1439), 'minutes must be minutes of the day, from 0 to 1439').max(1440),
 });
 export type ConstraintIntroduction = z.infer<typeof constraintSchema>;
 
@@ -64,6 +67,6 @@ export const answeredSchema = z
   .transform(({ id, ...answer }, context) => {
     const read = answerSchema.safeParse(answer);
     if (read.success) return { id, answer: read.data };
-    context.addIssue('no answer');
+    context.addIssue('no response');
     return z.NEVER;
   });

@@ -49,7 +49,7 @@ export class OwnConstraint implements RegisteredConstraint {
   #findings(input: ConstraintInput, answers: Answers | undefined): ReadonlyMap<string, Finding> {
     const answer = answerTo({ constraint: this.name, input }, answers);
     if ('findings' in answer) return new Map(answer.findings);
-    const why = 'failure' in answer ? answer.failure : 'it did not answer what it was asked';
+    const why = 'failure' in answer ? answer.failure : 'the constraint returned a result for another request';
     throw new RuleFault(`constraint ${this.name} failed: ${why}`);
   }
 }

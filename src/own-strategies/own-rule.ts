@@ -82,7 +82,7 @@ export class OwnRule<Introduction extends Introduced> {
     const thread = this.#thread;
     if (thread === null) {
       void this.#start();
-      return { failure: `it did not answer in time, and ${this.#lacks ?? 'is being started again'}` };
+      return { failure: `the module did not respond in time, and ${this.#lacks ?? 'is being restarted'}` };
     }
     try {
       const answer = await thread.ask(question, limitMs);
@@ -91,7 +91,7 @@ export class OwnRule<Introduction extends Introduced> {
       return { failure: errorMessage(error) };
     }
     void this.#restart(thread);
-    return { failure: `it did not answer within ${limitMs} ms` };
+    return { failure: `the module did not respond within ${limitMs} ms` };
   }
 
   async #restart(thread: RuleThread): Promise<void> {
@@ -109,12 +109,12 @@ export class OwnRule<Introduction extends Introduced> {
       // Everybody was told the version of the text that was loaded first.
       if (digestOf(this.#module.url) !== this.#digest) {
         throw new Error(
-          'its module has changed since: start the agent anew, with the same module everywhere',
+          'its module has changed since it was loaded: restart the agents, with the same module on all nodes',
         );
       }
       this.#thread = (await RuleThread.start(this.#module)).thread;
     } catch (error) {
-      this.#lacks = `cannot be started again: ${errorMessage(error)}`;
+      this.#lacks = `cannot be restarted: ${errorMessage(error)}`;
     } finally {
       this.#isStarting = false;
     }

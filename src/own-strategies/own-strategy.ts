@@ -43,7 +43,7 @@ export class OwnStrategy implements RegisteredStrategy {
     const answer = answerTo({ strategy: this.name, options, input: null }, answers);
     if ('failure' in answer) return wrong([`strategy ${this.name} failed: ${answer.failure}`]);
     if (!('problems' in answer))
-      return wrong([`strategy ${this.name} ranked instead of checking its options`]);
+      return wrong([`strategy ${this.name} returned a ranking instead of checking its options`]);
     if (answer.problems.length > 0) return wrong(optionProblems(this.name, answer.problems));
     return { strategy: this.#ready(options, answers), problems: null };
   }
@@ -63,7 +63,7 @@ export class OwnStrategy implements RegisteredStrategy {
       rank: (input) => {
         const answer = answerTo({ strategy: this.name, options, input }, answers);
         if ('failure' in answer) throw new Error(answer.failure);
-        if (!('ranking' in answer)) throw new Error('it no longer takes its options');
+        if (!('ranking' in answer)) throw new Error('the strategy no longer accepts its options');
         return answer.ranking;
       },
     };

@@ -2,6 +2,7 @@
 import { MessageChannel, type MessagePort, receiveMessageOnPort, Worker } from 'node:worker_threads';
 import type * as z from 'zod';
 import type { Answer } from '../../strategies/questions.js';
+import { plainMessage } from '../model/plain-message.js';
 import { threadProgram } from '../thread-program.js';
 import { answeredSchema, type RuleKind, type Start } from './messages.js';
 
@@ -62,7 +63,7 @@ export class RuleThread {
     const message = await this.#exchange({ id, question }, limitMs);
     if (message === null) return null;
     const answered = answeredSchema.parse(message.value);
-    if (answered.id !== id) throw new Error('the answer is to another question');
+    if (answered.id !== id) throw new Error('the response belongs to another request');
     return answered.answer;
   }
 
@@ -99,13 +100,14 @@ function introductionOf<Introduction>(
 ): Promise<Introduction> {
   return new Promise((resolve, reject) => {
     const timer = setTimeout(() => {
-      reject(new Error(`it is not loaded within ${startLimitMs / 1000} s`));
+      reject(new Error(`the module did not load within ${startLimitMs / 1000} s`));
     }, startLimitMs);
     worker.once('message', (message: unknown) => {
       clearTimeout(timer);
       const read = schema.safeParse(message);
       if (read.success) resolve(read.data);
-      else reject(new Error(read.error.issues.map(({ message: problem }) => problem).join('; ')));
+      else
+        reject(new Error(read.error.issues.map(({ message: problem }) => plainMessage(problem)).join('; ')));
     });
     worker.once('error', (error) => {
       clearTimeout(timer);
@@ -113,7 +115,7 @@ function introductionOf<Introduction>(
     });
     worker.once('exit', () => {
       clearTimeout(timer);
-      reject(new Error('it ended its thread while it was loaded'));
+      reject(new Error('the module ended its thread while loading'));
     });
   });
 }

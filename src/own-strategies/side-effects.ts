@@ -16,7 +16,7 @@ const hidden: readonly (readonly [object, string])[] = [
 /** `what`: what the function is, for people. */
 export function withoutSideEffects<T>(what: 'strategy' | 'constraint', work: () => T): T {
   const refuse = (use: string): never => {
-    throw new Error(`a ${what} is a pure function, it has no use for ${use}`);
+    throw new Error(`a ${what} must be a pure function and cannot use ${use}`);
   };
   const kept = hidden.map(([owner, key]) => Object.getOwnPropertyDescriptor(owner, key));
   const { Date: dates } = globalThis;

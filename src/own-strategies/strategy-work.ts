@@ -18,7 +18,7 @@ interface OwnStrategy extends Strategy {
 export function strategyWork(found: unknown): Work {
   if (!isStrategy(found)) {
     throw new Error(
-      'its default export is no strategy: it wants name, description, options (a schema of zod’s) and rank',
+      'the default export is not a strategy: expected name, description, options (a zod schema) and a function rank',
     );
   }
   const { name, description, version = null, usesScores = false } = found;
@@ -49,12 +49,12 @@ function answerTo(strategy: OwnStrategy, asked: AskedStrategy): Answer {
 function ranked(strategy: OwnStrategy, input: RankingInput, options: unknown): Ranked[] {
   const answer: unknown = withoutSideEffects('strategy', () => strategy.rank({ ...input, options }));
   if (answer instanceof Promise) {
-    throw new Error('rank answered with a promise: it is a plain function, not an async one');
+    throw new Error('rank returned a promise: it must be a plain function, not an async function');
   }
   const { length } = input.candidates;
   // Before it is looked at, and sent: it may be of any size.
   if (Array.isArray(answer) && answer.length > length) {
-    throw new Error(`it was given ${length} nodes and ranked ${answer.length}`);
+    throw new Error(`rank received ${length} nodes but returned ${answer.length}`);
   }
   const ranking = rankingSchema.safeParse(answer);
   if (!ranking.success) throw new Error(describeIssues(ranking.error).join('; '));
@@ -66,7 +66,7 @@ function impurities(strategy: OwnStrategy, options: unknown): { path: string[]; 
   for (const sample of samples) {
     const [first, again] = [1, 2].map(() => ranked(strategy, frozen(sample), options));
     if (isDeepStrictEqual(first, again)) continue;
-    return [{ path: [], message: 'it ranks the same nodes otherwise when it is asked again' }];
+    return [{ path: [], message: 'rank returns different results for the same input' }];
   }
   return [];
 }

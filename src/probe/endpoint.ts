@@ -13,7 +13,7 @@ const nameForm =
 /** Throws an Error that says what would be right. */
 export function parseEndpoint(text: string): Endpoint {
   const { host, port } = parseHost(text);
-  if (port === null) throw new Error(`${quoted(text)} has no port: write HOST:PORT, like 0.0.0.0:7946`);
+  if (port === null) throw new Error(`${quoted(text)} has no port: write HOST:PORT, such as 0.0.0.0:7946`);
   return { host, port };
 }
 
@@ -24,11 +24,11 @@ export function parseHost(text: string): { readonly host: string; readonly port:
   const isHost = bracketed === undefined ? isAddressOrName(host) : isIPv6(host);
   if (!isHost) {
     throw new Error(
-      `${quoted(text)} is not HOST:PORT, like 0.0.0.0:7946, [::]:7946 or node1.example.com:7946`,
+      `expected HOST:PORT (such as 0.0.0.0:7946, [::]:7946 or node1.example.com:7946), found ${quoted(text)}`,
     );
   }
   const port = digits === undefined ? null : Number(digits);
-  if (port !== null && port > 65_535) throw new Error(`${port} is not a port: a port is at most 65535`);
+  if (port !== null && port > 65_535) throw new Error(`${port} is not a port: expected at most 65535`);
   return { host, port };
 }
 

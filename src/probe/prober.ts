@@ -91,7 +91,7 @@ export class Prober {
     const at = endpointText({ host: listen.host, port: transports.port });
     log.info(
       { probe: prober.address },
-      `answers probes at ${at}, and is reached at ${endpointText(prober.address)}`,
+      `listening for probes on ${at}; other nodes reach this node at ${endpointText(prober.address)}`,
     );
     return prober;
   }
@@ -107,7 +107,7 @@ export class Prober {
       session: () => surroundings.session(),
       answers: (name) => this.#answers(name),
       found: (addresses) => this.#meet(addresses),
-      failed: (error) => this.#options.log.debug({ error }, 'peers could not be looked up'),
+      failed: (error) => this.#options.log.debug({ error }, 'cannot read the list of peers'),
     });
   }
 
@@ -188,7 +188,7 @@ export class Prober {
       const { protocol } = this.#options;
       this.#troubles.once(
         node,
-        `${node} is not probed: it speaks ${address.protocol} only, this node ${protocol}`,
+        `${node} is not probed: it supports only ${address.protocol}, and this node uses ${protocol}`,
       );
     }
   }
@@ -205,7 +205,7 @@ export class Prober {
     const peer = packet === null ? undefined : this.#peers.get(packet.from)?.peer;
     if (packet === null || peer === undefined) return null;
     if (!this.#coder.isGenuine(bytes)) {
-      const text = `what says that it is from ${peer.node} was made with another secret: probe.secret is to be the same on all nodes`;
+      const text = `probes that claim to be from ${peer.node} use another secret: set the same probe.secret on all nodes`;
       this.#troubles.once(peer.node, text);
       return null;
     }
@@ -238,7 +238,7 @@ export class Prober {
   #tellSilence(peer: Peer): void {
     if (!peer.speaks || peer.missed < worthTelling) return;
     const { protocol } = peer.address;
-    const right = `is ${protocol === 'auto' ? 'UDP or TCP' : protocol.toUpperCase()} let through, and its secret the same?`;
+    const right = `check that firewalls allow ${protocol === 'auto' ? 'UDP or TCP' : protocol.toUpperCase()} and that both nodes have the same probe.secret`;
     this.#troubles.once(
       peer.node,
       `${peer.node} does not answer probes at ${endpointText(peer.address)}: ${right}`,

@@ -1,7 +1,7 @@
 /** The secret of a group's probes. It comes from a file or the environment alone, and is never shown. */
 import * as z from 'zod';
 
-export const probeSecretRule = 'a secret has 16 to 1024 characters';
+export const probeSecretRule = 'expected a secret of 16 to 1024 characters';
 export const probeSecretSchema = z
   .string(probeSecretRule)
   .min(16, probeSecretRule)

@@ -17,7 +17,7 @@ export class Troubles {
     const where = to === null ? 'any peer' : endpointText(to);
     const kind = codeOf(error) || errorMessage(error);
     if (this.#isKnown(where, kind)) return;
-    this.#log.warn({ error }, `probes to ${where} fail, and are tried again: ${errorMessage(error)}`);
+    this.#log.warn({ error }, `probes to ${where} fail, retrying: ${errorMessage(error)}`);
   }
 
   /** Says `text` unless that was said of this one already. */

@@ -49,7 +49,7 @@ class UdpWire implements Wire {
       if (error !== null && !this.#isClosed) onTrouble(to, error);
     };
     if (!speaksIPv6 && isIPv6(to.host)) {
-      told(new Error('it has an IPv6 address, and this node listens at an IPv4 one'));
+      told(new Error('the peer has an IPv6 address, but this node listens on an IPv4 address'));
       return false;
     }
     try {

@@ -29,7 +29,7 @@ export type OnTrouble = (to: Address | null, error: Error) => void;
 /** The error for a person when an address cannot be listened at. */
 export function cannotListen(at: Endpoint, wire: WireName, cause: unknown): PetrelError {
   const code = codeOf(cause);
-  const right = remedies[code] ?? 'give an address of this machine and a free port, like 0.0.0.0:7946';
+  const right = remedies[code] ?? 'use an address of this machine and a free port, such as 0.0.0.0:7946';
   const where = `${endpointText(at)} (${wire.toUpperCase()})`;
   return new PetrelError(
     'INVALID',
@@ -39,10 +39,10 @@ export function cannotListen(at: Endpoint, wire: WireName, cause: unknown): Petr
 }
 
 const remedies: Readonly<Record<string, string>> = {
-  EADDRINUSE: 'give this node another port, or stop what uses that one (another node on this machine?)',
-  EADDRNOTAVAIL: 'give an address that this machine has, or 0.0.0.0 or [::] for all that it has',
-  EACCES: 'give a port above 1023, or let this process use lower ones',
-  ENOTFOUND: 'give an address, or a name that this machine resolves to one of its own',
+  EADDRINUSE: 'choose another port, or stop the process that uses this port (another node on this machine?)',
+  EADDRNOTAVAIL: 'use an address of this machine, or 0.0.0.0 or [::] for all its addresses',
+  EACCES: 'use a port above 1023, or give this process the permission for lower ports',
+  ENOTFOUND: 'use an IP address, or a host name that resolves to an address of this machine',
 };
 
 export function codeOf(error: unknown): string {

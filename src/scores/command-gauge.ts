@@ -79,11 +79,11 @@ class Written {
   score(name: string): Parsed<Score> {
     const told = (problem: string): Parsed<Score> => ({
       value: null,
-      problem: `scores.${name}: ${problem}: it has to write one number`,
+      problem: `scores.${name}: ${problem}: the command must print one number`,
     });
-    if (this.#lines === 0) return told('the command wrote nothing');
-    if (this.#lines > 1) return told(`the command wrote ${this.#lines} lines`);
+    if (this.#lines === 0) return told('the command printed nothing');
+    if (this.#lines > 1) return told(`the command printed ${this.#lines} lines`);
     const read = readScore(this.#first);
-    return read.problem === null ? read : told(`of what the command wrote, ${read.problem}`);
+    return read.problem === null ? read : told(`in the output of the command, ${read.problem}`);
   }
 }

@@ -67,7 +67,7 @@ export function metricGauge(source: PrometheusSource, clock: Clock): Gauge {
     read(page) {
       const found = findSeries(page, metric, labels);
       if (found.problem !== null) return found;
-      if (found.value.length === 0) return { value: null, problem: `there is no ${selector(source)}` };
+      if (found.value.length === 0) return { value: null, problem: `no series matches ${selector(source)}` };
       if (rate !== null) return readRate(found.value, rate, clock.monotonicMs());
       return readOne(found.value, source);
     },
@@ -77,7 +77,7 @@ export function metricGauge(source: PrometheusSource, clock: Clock): Gauge {
 function readOne(found: readonly Series[], source: PrometheusSource): Parsed<Score> {
   const [only, ...others] = found;
   if (only !== undefined && others.length === 0) return readScore(only.value);
-  const problem = `${found.length} series are ${selector(source)}, like ${firstOf(found.slice(0, 2).map(labelText)).join(' and ')}: give labels that only one has`;
+  const problem = `${found.length} series match ${selector(source)}, such as ${firstOf(found.slice(0, 2).map(labelText)).join(' and ')}: add labels that select only one`;
   return { value: null, problem };
 }
 
@@ -91,7 +91,7 @@ function readRate(found: readonly Series[], rate: CounterRate, atMs: number): Pa
   }
   const perSecond = rate.add({ atMs, counters });
   if (perSecond === null || Number.isFinite(perSecond)) return { value: perSecond, problem: null };
-  return { value: null, problem: 'the counters grew by more than a number holds' };
+  return { value: null, problem: 'the counters grew by more than a number can represent' };
 }
 
 function selector({ metric, labels }: PrometheusSource): string {

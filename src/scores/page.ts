@@ -28,15 +28,15 @@ export async function fetchText(
     }
     return await bodyText(response, maxBytes);
   } catch (error) {
-    if (limit.aborted) throw new Error(`took longer than the ${timeoutMs} ms it had`, { cause: error });
+    if (limit.aborted) throw new Error(`timed out after ${timeoutMs} ms`, { cause: error });
     throw new Error(reasonOf(error), { cause: error });
   }
 }
 
 function refusal({ status, headers }: Response): string {
   const location = headers.get('location');
-  if (location === null || status < 300 || status > 399) return `answered with status ${status}`;
-  return `redirects to ${quoted(location)}, which is not followed: give the address itself`;
+  if (location === null || status < 300 || status > 399) return `responded with status ${status}`;
+  return `redirects to ${quoted(location)}, but redirects are not followed: set that address directly`;
 }
 
 async function bodyText({ body }: Response, maxBytes: number): Promise<string> {
@@ -45,7 +45,7 @@ async function bodyText({ body }: Response, maxBytes: number): Promise<string> {
   // Leaving the loop by an error lets go of the connection.
   for await (const chunk of body ?? []) {
     bytes += chunk.byteLength;
-    if (bytes > maxBytes) throw new Error(`answered with more than ${maxBytes} bytes`);
+    if (bytes > maxBytes) throw new Error(`responded with more than ${maxBytes} bytes`);
     chunks.push(chunk);
   }
   return Buffer.concat(chunks).toString('utf8');

@@ -114,7 +114,7 @@ class Measuring {
     }
     if (this.#failedAtMs === null || clock.monotonicMs() - this.#failedAtMs < this.#maxAgeMs) return;
     this.#failedAtMs = null;
-    log.info({ score: this.#name }, `score ${this.#name} is measured again`);
+    log.info({ score: this.#name }, `score ${this.#name} can be measured again`);
   }
 
   #failed(problem: string): void {
@@ -122,8 +122,8 @@ class Measuring {
     const isNews = this.#failedAtMs === null;
     this.#failedAtMs = clock.monotonicMs();
     if (!isNews) return;
-    const age = `its last value counts for ${Math.round(this.#maxAgeMs / 1000)} s at most`;
-    log.warn({ score: this.#name }, `score ${this.#name} cannot be measured, ${age}: ${problem}`);
+    const age = `its last value remains valid for at most ${Math.round(this.#maxAgeMs / 1000)} s`;
+    log.warn({ score: this.#name }, `cannot measure score ${this.#name} (${age}): ${problem}`);
   }
 
   #ageFromNow(): void {

@@ -6,6 +6,7 @@ import { type Command, commandSchema } from '../hooks/command.js';
 import { durationMs, durationSchema } from '../model/duration.js';
 import { nameSchema, strictObject } from '../model/names.js';
 import { cut } from '../model/outside.js';
+import { plainMessage } from '../model/plain-message.js';
 
 /** No node needs so many. */
 export const mostScores = 100;
@@ -37,11 +38,11 @@ const rhythm = {
 type Rhythm = z.output<z.ZodObject<typeof rhythm>>;
 
 const addressRule =
-  'an address that begins with http:// or https:// and names no user, like http://127.0.0.1:9090/metrics';
+  'expected an http:// or https:// address without a user name, such as http://127.0.0.1:9090/metrics';
 const addressSchema = z.string(addressRule).refine(isAddress, addressRule);
 
-const metricRule = 'a metric’s name has letters, digits, underscores and colons';
-const labelRule = 'labels are names with texts';
+const metricRule = 'expected a metric name of letters, digits, underscores and colons';
+const labelRule = 'expected labels as names with string values';
 
 const kinds = {
   command: strictObject({ command: commandSchema, ...rhythm }).superRefine(lastsLongEnough),
@@ -52,7 +53,7 @@ const kinds = {
     /** Series that have other labels beside these are meant, too. */
     labels: z.record(z.string(), z.string(labelRule), labelRule).default({}),
     /** A counter: the score is its growth a second. */
-    rate: z.boolean('true or false').default(false),
+    rate: z.boolean('expected true or false').default(false),
     ...rhythm,
   }).superRefine(lastsLongEnough),
 } as const;
@@ -63,21 +64,22 @@ export type ScoreSourceOptions = Command | z.input<(typeof kinds)[(typeof kindNa
 export type ScoreSource = z.output<(typeof kinds)[(typeof kindNames)[number]]>;
 export type PrometheusSource = z.output<typeof kinds.prometheus>;
 
-const sourceRule = 'a source is a command, or has one of the keys command, http, prometheus';
+const sourceRule = 'expected a command, or an object with one of the keys command, http, prometheus';
 
 /** By name. A command alone stands for a source with that command. */
 export const scoreSourcesSchema = z
-  .record(z.string(), z.unknown(), 'scores are names with sources')
+  .record(z.string(), z.unknown(), 'expected scores as names with sources')
   .transform((entries, context): Readonly<Record<string, ScoreSource>> => {
     const names = Object.keys(entries);
     const refuse = (message: string, path: readonly PropertyKey[]) =>
       context.addIssue({ code: 'custom', message, path: [...path], input: entries });
-    if (names.length > mostScores) refuse(`at most ${mostScores} scores`, []);
+    if (names.length > mostScores) refuse(`expected at most ${mostScores} scores`, []);
     const read = names.slice(0, mostScores).flatMap((name): [string, ScoreSource][] => {
       const known = nameSchema.safeParse(name);
-      if (!known.success) refuse(known.error.issues[0]?.message ?? '', [cut(name)]);
+      if (!known.success) refuse(plainMessage(known.error.issues[0]?.message ?? ''), [cut(name)]);
       const { data, error } = readSource(entries[name]);
-      for (const { message, path } of error?.issues ?? []) refuse(message, [cut(name), ...path]);
+      for (const { message, path } of error?.issues ?? [])
+        refuse(plainMessage(message), [cut(name), ...path]);
       return data === undefined ? [] : [[name, data]];
     });
     return Object.fromEntries(read);
@@ -98,7 +100,7 @@ function lastsLongEnough({ every, timeout, maxAge }: Rhythm, context: z.Refineme
   if (maxAge === undefined) return;
   const leastMs = durationMs(every) + durationMs(timeout);
   if (durationMs(maxAge) > leastMs) return;
-  const message = `${maxAge} is no longer than every (${every}) and timeout (${timeout}) together: the score would go missing between two measurements`;
+  const message = `maxAge (${maxAge}) must be longer than every (${every}) plus timeout (${timeout}): otherwise the score is missing between two measurements`;
   context.addIssue({ code: 'custom', message, path: ['maxAge'], input: maxAge });
 }
 

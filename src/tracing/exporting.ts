@@ -60,8 +60,8 @@ function told(exporter: SpanExporter, log: Logger): SpanExporter {
     export: (spans, done) =>
       exporter.export(spans, (result) => {
         const { error } = result;
-        if (error !== undefined && !isFailing) log.warn(`traces cannot be sent: ${whyOf(error)}`);
-        else if (error === undefined && isFailing) log.info('traces are sent again');
+        if (error !== undefined && !isFailing) log.warn(`cannot send traces: ${whyOf(error)}`);
+        else if (error === undefined && isFailing) log.info('traces can be sent again');
         isFailing = error !== undefined;
         done(result);
       }),

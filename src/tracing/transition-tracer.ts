@@ -97,9 +97,10 @@ export class TransitionTracer {
     if (stage === 'claimed') this.#begin('takeover', logContext);
     else if (stage === 'leading') this.#end(null);
     else if (stage === 'releasing') {
-      this.#end(logContext.reason ?? 'it is released');
+      this.#end(logContext.reason ?? 'leadership is being released');
       this.#begin('release', logContext);
-    } else if (stage === null) this.#end(this.#open?.phase === 'takeover' ? 'it did not become READY' : null);
+    } else if (stage === null)
+      this.#end(this.#open?.phase === 'takeover' ? 'the node did not become READY' : null);
   }
 
   #begin(phase: Phase, { slot, term, reason = '', endsTerm }: Partial<LogContext>): void {

@@ -55,8 +55,8 @@ export function treeContents(
 export function remadeText({ config, elected: [first] }: KnownTree): string {
   const what = 'znodes of the group are missing: creating them';
   if (config === null)
-    return `${what}, but this node does not know the configuration: a pause and priorities are lost`;
-  return `${what} with the configuration${first == null ? '' : ` and the decision of term ${first.term}`} as this node knows them`;
+    return `${what}, but this node does not know the configuration: the pause and the priorities are lost`;
+  return `${what} with the configuration${first == null ? '' : ` and the decision of term ${first.term}`} that this node last read`;
 }
 
 function decisions(paths: GroupPaths, elected: KnownTree['elected'], from: number): [string, string][] {
@@ -131,13 +131,13 @@ const isOfZnodeItself: ReadonlySet<string> = new Set(['use', 'set', 'check']);
 export function forbidden(error: unknown, path: string, verb: string): PetrelError | null {
   if (!isPermissionError(error)) return null;
   const right =
-    'give the credentials of one of its agents by --auth-file, or have its ACL changed (petrel acl apply)';
+    'pass the credentials of an agent of the group with --auth-file, or change the ACL (petrel acl apply)';
   const at = error.path ?? path;
   const parent = at.slice(0, Math.max(1, at.lastIndexOf('/')));
   const does = verb === 'use' ? (error.verb ?? verb) : verb;
   // The parent's ACL decides who may create or delete its children.
   const isParents = error.code === 'NO_AUTH' && !isOfZnodeItself.has(does);
-  const where = isParents ? `, by the ACL of ${parent}` : '';
+  const where = isParents ? `, because of the ACL of ${parent}` : '';
   return new PetrelError('FORBIDDEN', `no permission to ${does} ${at}${where} (${error.message}): ${right}`, {
     cause: error,
   });

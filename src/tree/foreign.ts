@@ -21,10 +21,10 @@ export async function isHeldByOthers(store: Store, paths: GroupPaths, name: stri
 export async function mustBeOurs(store: Store, paths: GroupPaths): Promise<void> {
   for (const name of await seatNames(store, paths)) {
     if (!(await isTheirs(store, paths, name))) continue;
-    const right = 'give the group a root of its own (--root)';
+    const right = 'choose another root path for the group (--root)';
     throw new PetrelError(
       'INVALID',
-      `another application uses ${paths.election}: ${name} is not Petrel's; ${right}`,
+      `another application uses ${paths.election}: ${name} does not belong to Petrel; ${right}`,
     );
   }
 }
@@ -42,17 +42,17 @@ export async function mustBeFree(store: Store, paths: GroupPaths): Promise<void>
   for (const [path, read] of found) {
     const problem = read === null ? null : foreignProblem(paths, path, read, hasBegun);
     if (problem === null) continue;
-    const right = 'give the group a root of its own (--root), or delete that znode if nobody needs it';
-    throw new PetrelError('INVALID', `${path} is not Petrel's: ${problem}; ${right}`);
+    const right = 'choose another root path for the group (--root), or delete the znode if it is not needed';
+    throw new PetrelError('INVALID', `${path} does not belong to Petrel: ${problem}; ${right}`);
   }
 }
 
 /** Null where a group may have written that. */
 function foreignProblem(paths: GroupPaths, path: string, read: Read, hasBegun: boolean): string | null {
-  if (read.stat.ephemeralOwner !== 0n) return 'it is the ephemeral znode of a session';
+  if (read.stat.ephemeralOwner !== 0n) return 'the znode is ephemeral';
   if (read.data.length === 0) return null;
   const text = read.data.toString('utf8');
-  if (path === paths.clock) return 'it holds something';
+  if (path === paths.clock) return 'the znode contains data';
   if (path === paths.history) return parseJson(historyHeadSchema, text).problem;
   return path === paths.config && !hasBegun ? parseGroupConfig(text).problem : null;
 }

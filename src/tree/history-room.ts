@@ -50,7 +50,7 @@ export async function withRecord<T>(
 
 /** For people, beside what was done. */
 export function recordedText(unrecorded: string | null): string {
-  return unrecorded === null ? '' : `; recorded: no, ${unrecorded}`;
+  return unrecorded === null ? '' : `; not recorded in the history: ${unrecorded}`;
 }
 
 /** Keeps the newest records. Losing this race to another, or failing, loses nothing. */

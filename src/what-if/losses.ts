@@ -30,7 +30,7 @@ export function lostNodes(
 /** Null where `text` names something that is there. */
 export function lossProblem(text: string, places: readonly Place[]): string | null {
   const { what, name = '' } = written.exec(text)?.groups ?? {};
-  if (what === undefined) return `${quoted(text)} is neither node=NODE nor site=SITE`;
+  if (what === undefined) return `expected node=NODE or site=SITE, found ${quoted(text)}`;
   const known = [
     ...new Set(places.flatMap(({ node, site }) => (what === 'node' ? node : (site ?? [])))),
   ].toSorted();
@@ -44,6 +44,6 @@ const fewNames = 10;
 export function unknownName(what: string, name: string, known: readonly string[]): string {
   const nearest = known.length <= fewNames ? undefined : nearestOf(name, known);
   const hint =
-    nearest === undefined ? `there are ${firstOf(known).join(', ') || 'none'}` : `did you mean ${nearest}?`;
-  return `there is no ${what} ${cut(name)}: ${hint}`;
+    nearest === undefined ? `known: ${firstOf(known).join(', ') || 'none'}` : `did you mean ${nearest}?`;
+  return `unknown ${what} ${cut(name)}: ${hint}`;
 }

@@ -105,13 +105,15 @@ export function simulate(situation: Situation, { asked, leftOut }: AskedStrategi
 }
 
 function groupNotes({ size, left, table, nodes }: ConstraintContext): string[] {
-  if (left.length < quorumOf(size)) return ['without a quorum nothing is answered: there are no latencies'];
+  if (left.length < quorumOf(size)) return ['latencies are unknown: the remaining nodes have no quorum'];
   const unknown = nodes.filter(({ worstMs }) => worstMs === null).map(({ node }) => node);
   return [
     ...(unknown.length === 0
       ? []
-      : [`round trips are missing, and with them latencies under ${firstOf(unknown).join(', ')}`]),
-    ...(table.isLoadUnknown ? ['nothing is known of requests: every node is taken to get as many'] : []),
+      : [`latencies are unknown for ${firstOf(unknown).join(', ')}: round trips are missing`]),
+    ...(table.isLoadUnknown
+      ? ['requests are unknown: all nodes are assumed to receive the same number']
+      : []),
   ];
 }
 
@@ -220,7 +222,7 @@ function nobody({ strategy, decides }: Choosing, reason: string): Outcome {
 }
 
 function noQuorumText({ size, left }: ConstraintContext): string {
-  return `no quorum remains: ${left.length} of ${size} nodes are left, ${quorumOf(size)} are needed`;
+  return `no quorum remains: ${left.length} of ${size} nodes are left, but ${quorumOf(size)} are required`;
 }
 
 function above(ms: number | null, best: { readonly ms: number } | null): Outcome['aboveBestMean'] {

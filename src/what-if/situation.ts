@@ -55,7 +55,10 @@ export function sizeOf(given: number | undefined, { size }: Record<string, unkno
   if (given === undefined)
     return typeof size === 'number' && Number.isSafeInteger(size) && size > 0 ? size : known;
   if (given >= known) return given;
-  throw new PetrelError('INVALID', `--size: the group has ${known} nodes already, those that are lost too`);
+  throw new PetrelError(
+    'INVALID',
+    `--size: too small, because the group already has ${known} nodes (including lost nodes)`,
+  );
 }
 
 /** Name of the score that the group's own strategy takes for a node's rate of requests. */

@@ -24,8 +24,9 @@ const defaultPort = 2181;
 /** @throws PetrelError INVALID, saying which part is wrong and what would be right. */
 export function parseConnectionString(text: string): ConnectionString {
   const trimmed = text.trim();
-  if (trimmed === '') refuse(text, 'it is empty');
-  if (trimmed.includes('://')) refuse(text, 'it has a scheme; leave out everything up to "://"');
+  if (trimmed === '') refuse(text, 'the string is empty');
+  if (trimmed.includes('://'))
+    refuse(text, 'the string has a URL scheme: remove everything up to and including "://"');
   const slash = trimmed.indexOf('/');
   const hosts = (slash === -1 ? trimmed : trimmed.slice(0, slash)).split(',');
   const chroot = slash === -1 ? '' : parseChroot(text, trimmed.slice(slash));
@@ -46,55 +47,56 @@ export function serverText(server: Server): string {
 function refuse(text: string, problem: string): never {
   throw new PetrelError(
     'INVALID',
-    `ZooKeeper connection string ${quoted(text)}: ${problem}. Right would be "host:2181,host2:2181/chroot"`,
+    `ZooKeeper connection string ${quoted(text)}: ${problem}. Expected the form "host:2181,host2:2181/chroot"`,
   );
 }
 
 function parseServer(text: string, part: string, where: string): Server {
-  if (part === '') refuse(text, `${where} is empty (a comma too many?)`);
+  if (part === '') refuse(text, `${where} is empty (extra comma?)`);
   const bracketed = /^\[(?<host>[^\]]*)\](?<rest>.*)$/.exec(part)?.groups;
   if (bracketed) {
     const { host = '', rest = '' } = bracketed;
-    if (!isIPv6(host)) refuse(text, `${where} has ${quoted(host)} in brackets, which is no IPv6 address`);
-    if (rest !== '' && !rest.startsWith(':')) refuse(text, `${where} has ${quoted(rest)} after the bracket`);
+    if (!isIPv6(host)) refuse(text, `${where}: ${quoted(host)} in brackets is not an IPv6 address`);
+    if (rest !== '' && !rest.startsWith(':'))
+      refuse(text, `${where}: unexpected ${quoted(rest)} after the bracket`);
     return { host, port: rest === '' ? defaultPort : parsePort(text, rest.slice(1), where) };
   }
   if (part.includes('[') || part.includes(']'))
-    refuse(text, `${where} (${quoted(part)}) has a stray bracket`);
+    refuse(text, `${where} (${quoted(part)}) contains an unmatched bracket`);
   const [host = '', port, ...more] = part.split(':');
   if (/\s/.test(host) || (more.length > 0 && /\s/.test(part)))
-    refuse(text, `${where} (${quoted(part)}) has a space in it; servers are separated by commas`);
+    refuse(text, `${where} (${quoted(part)}) contains a space: separate servers with commas`);
   if (more.length > 0)
-    refuse(text, `${where} (${quoted(part)}) needs brackets if it is IPv6, as in "[::1]:2181"`);
+    refuse(text, `${where} (${quoted(part)}): write an IPv6 address in brackets, as in "[::1]:2181"`);
   checkHost(text, host, where);
   return { host, port: port === undefined ? defaultPort : parsePort(text, port, where) };
 }
 
 function checkHost(text: string, host: string, where: string): void {
-  if (host === '') refuse(text, `${where} has no host`);
-  if (!/^[A-Za-z0-9._-]+$/.test(host)) refuse(text, `${where} (${quoted(host)}) is no host name`);
-  if (/^[\d.]+$/.test(host) && !isIPv4(host)) refuse(text, `${where} (${quoted(host)}) is no IPv4 address`);
+  if (host === '') refuse(text, `${where} has no host name`);
+  if (!/^[A-Za-z0-9._-]+$/.test(host)) refuse(text, `${where} (${quoted(host)}) is not a host name`);
+  if (/^[\d.]+$/.test(host) && !isIPv4(host))
+    refuse(text, `${where} (${quoted(host)}) is not an IPv4 address`);
 }
 
 function parsePort(text: string, port: string, where: string): number {
   const value = /^\d{1,5}$/.test(port) ? Number(port) : 0;
-  if (value < 1 || value > 65_535)
-    refuse(text, `${where} has the port ${quoted(port)}, not one of 1 to 65535`);
+  if (value < 1 || value > 65_535) refuse(text, `${where} has the port ${quoted(port)}: expected 1 to 65535`);
   return value;
 }
 
 function parseChroot(text: string, chroot: string): string {
   if (chroot === '/') return '';
-  if (chroot.includes(','))
-    refuse(text, 'the chroot comes once, after the last server, and may have no comma in it');
+  if (chroot.includes(',')) refuse(text, 'write the chroot once, after the last server, and without commas');
   if (/[\p{Cc}\p{Cf}\s\u{d800}-\u{f8ff}\u{fff0}-\u{10ffff}]/u.test(chroot))
     refuse(
       text,
-      `the chroot ${quoted(chroot)} has a space, a character that cannot be seen, or one that ZooKeeper does not take`,
+      `the chroot ${quoted(chroot)} contains a space or a character that ZooKeeper does not allow`,
     );
   for (const name of chroot.slice(1).split('/')) {
-    if (name === '') refuse(text, `the chroot ${quoted(chroot)} has an empty name in it (a slash too many?)`);
-    if (name === '.' || name === '..') refuse(text, `the chroot ${quoted(chroot)} has ${quoted(name)} in it`);
+    if (name === '') refuse(text, `the chroot ${quoted(chroot)} contains an empty name (extra slash?)`);
+    if (name === '.' || name === '..')
+      refuse(text, `the chroot ${quoted(chroot)} must not contain ${quoted(name)}`);
   }
   return chroot;
 }

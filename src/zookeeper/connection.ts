@@ -122,14 +122,13 @@ export class Connection {
     this.#owner = options.owner;
     this.#chroot = options.chroot;
     this.#openByMs = options.openByMs;
-    const port = options.isSecure ? 'may not talk TLS' : 'may talk TLS only';
-    this.#unanswered = `to the handshake (it may not serve yet, or its port ${port})`;
+    const port = options.isSecure ? 'may not support TLS' : 'may accept only TLS';
+    this.#unanswered = `to the handshake (the server may not be serving yet, or its port ${port})`;
     this.#lastSentAtMs = this.#lastReceivedAtMs = options.clock.monotonicMs();
     this.#wire = options.dial(options.endpoint, {
       opened: () => this.#contain(() => this.#opened()),
       received: (chunk) => this.#contain(() => this.#received(chunk)),
-      closed: () =>
-        this.#lose(this.#accepted ? closed : `${closed} instead of an answer ${this.#unanswered}`),
+      closed: () => this.#lose(this.#accepted ? closed : `${closed} without a response ${this.#unanswered}`),
       failed: (why, cause) => this.#lose(why, cause),
     });
   }
@@ -183,12 +182,12 @@ export class Connection {
     if (this.#over) return;
     const now = this.#clock.monotonicMs();
     if (this.#readyAtMs === undefined && now >= this.#openByMs)
-      this.#lose(`no answer in time ${this.#unanswered}`);
+      this.#lose(`no response in time ${this.#unanswered}`);
     else if (!this.#accepted) return;
     else if (now >= this.#silentAtMs())
       this.#lose(`nothing received for ${since(now, this.#lastReceivedAtMs)}`);
     else if (now >= this.#overdueAtMs())
-      this.#lose(`a request unanswered for ${since(now, this.#oldestSentAtMs())}`);
+      this.#lose(`no response to a request for ${since(now, this.#oldestSentAtMs())}`);
     else if (now >= this.#pingAtMs()) this.#ping();
   }
 
@@ -225,7 +224,7 @@ export class Connection {
     try {
       step();
     } catch (error) {
-      this.#lose(`cannot make sense of what the server sent: ${errorMessage(error)}`, error);
+      this.#lose(`invalid data from the server: ${errorMessage(error)}`, error);
     }
   }
 
@@ -280,7 +279,7 @@ export class Connection {
     const response = new protocol.ConnectResponse();
     decode(response, frame, 0);
     if (response.timeOut > 0) checkSession(response);
-    if (this.#handshakeSentAtMs === undefined) throw new Error('an answer before the handshake');
+    if (this.#handshakeSentAtMs === undefined) throw new Error('a response before the handshake');
     this.#owner.handshakeAnswered(this, response, this.#handshakeSentAtMs);
   }
 
@@ -303,14 +302,16 @@ export class Connection {
     event.setChrootPath(this.#chroot);
     decode(event, frame, offset);
     if (event.path && !event.path.startsWith('/'))
-      throw new Error(`news of ${quoted(event.path)}, which is no path`);
+      throw new Error(`a watch event for ${quoted(event.path)}, which is not a valid path`);
     this.#owner.notified(event);
   }
 
   #requestReply(header: jute.ReplyHeader, frame: Buffer, offset: number): void {
     const [request] = this.#pending;
     if (request?.xid !== header.xid) {
-      throw new Error(`a reply to request ${header.xid}, where one to ${request?.xid ?? 'none'} is due`);
+      throw new Error(
+        `a response to request ${header.xid}, but the next expected response is to request ${request?.xid ?? 'none'}`,
+      );
     }
     const payload = header.err === 0 ? this.#payload(request.type, frame, offset) : null;
     this.#pending.shift();
@@ -325,7 +326,7 @@ export class Connection {
 
   #payload(type: number, frame: Buffer, offset: number): jute.Record | null {
     const create = replyPayloads.get(type);
-    if (create === undefined) throw new Error(`a reply to a request of the unknown type ${type}`);
+    if (create === undefined) throw new Error(`a response to a request of unknown type ${type}`);
     const payload = create();
     if (payload === null) return null;
     payload.setChrootPath(this.#chroot);
@@ -334,12 +335,12 @@ export class Connection {
   }
 
   #answered(sentAtMs: number | undefined, committed = false): void {
-    if (sentAtMs === undefined) throw new Error('an answer to nothing that was asked');
+    if (sentAtMs === undefined) throw new Error('a response without a request');
     this.#owner.answered({ sentAtMs, answeredAtMs: this.#clock.monotonicMs(), committed });
   }
 }
 
-const closed = 'the server closed it';
+const closed = 'the server closed the connection';
 
 function since(now: number, then: number): string {
   return `${Math.round(now - then)} ms`;
@@ -351,7 +352,7 @@ const passwordBytes = 16;
 function checkSession({ sessionId, passwd }: jute.ConnectResponse): void {
   if (sessionId.every((byte) => byte === 0)) throw new Error('a session without an id');
   if (passwd !== undefined && passwd.length !== passwordBytes)
-    throw new Error(`a session password of ${passwd.length} bytes; ${passwordBytes} would be right`);
+    throw new Error(`a session password of ${passwd.length} bytes, expected ${passwordBytes}`);
 }
 
 /** A multi that failed is answered as if it had succeeded, with the error among its results. */

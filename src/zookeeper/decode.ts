@@ -58,13 +58,15 @@ class Measure {
     else if (type === 'ustring') this.#text();
     else if (type === 'vector<ustring>') this.#texts();
     else if (type === 'vector<data.ACL>') this.#acl();
-    else throw new Error(`a ${type}, which no reply holds`);
+    else throw new Error(`a value of type ${type}, which no response contains`);
   }
 
   #skip(bytes: number): void {
     const left = this.#frame.length - this.offset;
     if (bytes > left) {
-      throw new Error(`${bytes} bytes are due where ${left} of a frame of ${this.#frame.length} are left`);
+      throw new Error(
+        `expected ${bytes} more bytes, but the frame of ${this.#frame.length} bytes has only ${left} left`,
+      );
     }
     this.offset += bytes;
   }
@@ -77,21 +79,21 @@ class Measure {
   /** -1 stands for nothing at all. */
   #length(): number {
     const length = this.#int();
-    if (length < -1) throw new Error(`a length of ${length}`);
+    if (length < -1) throw new Error(`an invalid length of ${length}`);
     return length;
   }
 
   /** No reply leaves a text out. */
   #text(): void {
     const length = this.#length();
-    if (length === -1) throw new Error('a text is missing');
+    if (length === -1) throw new Error('a string is missing');
     this.#skip(length);
   }
 
   #texts(): void {
     const count = this.#length();
     const left = this.#frame.length - this.offset;
-    if (count * intBytes > left) throw new Error(`a list of ${count} texts in ${left} bytes`);
+    if (count * intBytes > left) throw new Error(`a list of ${count} strings in ${left} bytes`);
     for (let index = 0; index < count; index++) this.#text();
   }
 
@@ -111,7 +113,7 @@ class Measure {
   #time(): void {
     this.#skip(longBytes);
     const epochMs = this.#frame.readBigInt64BE(this.offset - longBytes);
-    if (epochMs > farthestMs || epochMs < -farthestMs) throw new Error(`a time of ${epochMs} ms`);
+    if (epochMs > farthestMs || epochMs < -farthestMs) throw new Error(`an invalid time of ${epochMs} ms`);
   }
 }
 
@@ -121,5 +123,5 @@ function resultOf(type: number): jute.Record | null {
   if (type === op.SET_DATA) return changed;
   if (type === op.ERROR) return failed;
   if (type === op.DELETE || type === op.CHECK) return null;
-  throw new Error(`a result of the unknown type ${type}`);
+  throw new Error(`a result of unknown type ${type}`);
 }

@@ -44,18 +44,18 @@ const ownCodes = {
 } as const satisfies Partial<Record<StoreErrorCode, number>>;
 
 const explanations: Partial<Record<StoreErrorCode, string>> = {
-  NO_NODE: 'there is no such znode',
-  NO_AUTH: "the znode's ACL does not allow it with the credentials given",
-  BAD_VERSION: 'the znode has another version than the one expected',
-  NO_CHILDREN_FOR_EPHEMERALS: 'an ephemeral znode can have no children',
-  NODE_EXISTS: 'the znode exists',
+  NO_NODE: 'the znode does not exist',
+  NO_AUTH: "the znode's ACL does not allow it with these credentials",
+  BAD_VERSION: 'the znode does not have the expected version',
+  NO_CHILDREN_FOR_EPHEMERALS: 'an ephemeral znode cannot have children',
+  NODE_EXISTS: 'the znode already exists',
   NOT_EMPTY: 'the znode has children',
-  SESSION_EXPIRED: 'the session is over',
+  SESSION_EXPIRED: 'the session has ended',
   AUTH_FAILED: 'the server rejected the credentials',
-  INVALID_ACL: 'the server does not take this ACL (is the session authenticated?)',
-  SESSION_MOVED: 'the session was attached to through another server meanwhile',
-  SESSION_CLOSED_REQUIRE_SASL_AUTH: 'the server demands authentication and has ended the session',
-  QUOTA_EXCEEDED: 'a quota of the ensemble is exceeded',
+  INVALID_ACL: 'the server rejected this ACL (is the session authenticated?)',
+  SESSION_MOVED: 'the session has moved to another server',
+  SESSION_CLOSED_REQUIRE_SASL_AUTH: 'the server requires authentication and has ended the session',
+  QUOTA_EXCEEDED: 'a quota of the ensemble was exceeded',
   THROTTLED: 'the server is overloaded and refused the request',
 };
 
@@ -77,7 +77,7 @@ export class Failure extends Error {
   static answered(code: number): Failure {
     const name = names.get(code);
     if (name === undefined)
-      return new Failure(code, `the server answered with the unknown error code ${code}`);
+      return new Failure(code, `the server responded with the unknown error code ${code}`);
     const explanation = explanations[name];
     return new Failure(code, explanation === undefined ? name : `${explanation} (${name})`);
   }

@@ -43,14 +43,14 @@ function ask(
       settle();
     };
     const fail = (why: string) => end(() => reject(new Error(why)));
-    const cancel = clock.timer(timeoutMs, () => fail(`no answer within ${timeoutMs} ms`));
+    const cancel = clock.timer(timeoutMs, () => fail(`no response within ${timeoutMs} ms`));
     const wire = dial(
       { server, address },
       {
         opened: () => wire.write(Buffer.from(word)),
         received: (chunk) => {
           answer += chunk.toString('utf8');
-          if (answer.length > maxAnswerBytes) fail('the answer is no end of text: is it a ZooKeeper?');
+          if (answer.length > maxAnswerBytes) fail('the response is too long: is this a ZooKeeper server?');
         },
         closed: () => end(() => resolve(answer)),
         failed: (why, cause) => fail(why || errorMessage(cause)),

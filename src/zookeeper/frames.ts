@@ -54,9 +54,7 @@ export class FrameReader {
     if ((this.#chunks[0]?.length ?? 0) < lengthBytes) this.#joinAll();
     const size = this.#chunks[0]?.readInt32BE(0) ?? 0;
     if (size < 0 || size > this.#maxFrameBytes) {
-      throw new Error(
-        `a frame says that it is ${size} bytes long; 0 to ${this.#maxFrameBytes} would be right`,
-      );
+      throw new Error(`a frame with a length of ${size} bytes, expected 0 to ${this.#maxFrameBytes}`);
     }
     return this.#bytes < lengthBytes + size ? undefined : size;
   }

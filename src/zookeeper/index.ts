@@ -65,12 +65,12 @@ export function openStore(options: StoreOptions): Store {
   if (acl === 'creator' && auth.length === 0) {
     throw new PetrelError(
       'INVALID',
-      'acl "creator" needs credentials in auth, or nobody could ever touch the znodes',
+      'acl "creator" requires credentials in auth: without credentials, no client could access the znodes',
     );
   }
   for (const { credentials } of auth) checkCredentials(credentials);
   if (session && session.password.length !== 16) {
-    throw new PetrelError('INVALID', `a session's password has 16 bytes, not ${session.password.length}`);
+    throw new PetrelError('INVALID', `a session password must have 16 bytes, not ${session.password.length}`);
   }
   return new ZooKeeperStore({
     servers: options.servers,
@@ -97,11 +97,11 @@ function checkTimeout(name: string, valueMs: number): void {
   if (Number.isInteger(valueMs) && valueMs > 0 && valueMs <= maxTimeoutMs) return;
   throw new PetrelError(
     'INVALID',
-    `${name} is ${valueMs}; right would be whole milliseconds, 1 to ${maxTimeoutMs}`,
+    `${name} is ${valueMs}: expected whole milliseconds from 1 to ${maxTimeoutMs}`,
   );
 }
 
 function checkCredentials(credentials: string): void {
   if (/^[^:]+:./s.test(credentials)) return;
-  throw new PetrelError('INVALID', 'credentials for the scheme digest must look like "user:password"');
+  throw new PetrelError('INVALID', 'credentials for the scheme digest must have the form "user:password"');
 }

@@ -17,13 +17,12 @@ export function newestOf({ reread, ...first }: TlsOptions, logger: Logger): () =
       if (!isDeepStrictEqual(now, known)) {
         inForce = secure(now);
         known = now;
-        logger.info({}, 'TLS to ZooKeeper: the certificates have changed, and the new ones are used');
+        logger.info({}, 'TLS to ZooKeeper: loaded the new certificates');
       }
       told = '';
     } catch (error) {
       const problem = errorMessage(error);
-      if (problem !== told)
-        logger.warn({}, `TLS to ZooKeeper: going on with the certificates read before: ${problem}`);
+      if (problem !== told) logger.warn({}, `TLS to ZooKeeper: keeping the old certificates: ${problem}`);
       told = problem;
     }
     return inForce;

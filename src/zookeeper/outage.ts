@@ -40,7 +40,7 @@ export class Outage {
     this.#reported = { nextAtMs: nowMs + intervalMs, intervalMs };
     this.#log.warn(
       { why, forMs: Math.round(nowMs - this.#sinceMs) },
-      `ZooKeeper cannot be reached, for ${this.#lasted(nowMs)} now, and is tried again: ${why}`,
+      `ZooKeeper has been unreachable for ${this.#lasted(nowMs)}, retrying: ${why}`,
     );
   }
 
@@ -49,7 +49,7 @@ export class Outage {
     if (this.#reported !== null)
       this.#log.info(
         { forMs: Math.round(nowMs - this.#sinceMs) },
-        `ZooKeeper is reached again, after ${this.#lasted(nowMs)}`,
+        `ZooKeeper is reachable again after ${this.#lasted(nowMs)}`,
       );
     this.#reported = null;
   }

@@ -10,10 +10,10 @@ export function checkPath(path: string): void {
 function problemOfPath(path: string): string | undefined {
   if (typeof path !== 'string' || !path.startsWith('/')) return 'must start with a slash';
   if (path === '/') return undefined;
-  if (path.includes('\0')) return 'has a null character in it';
+  if (path.includes('\0')) return 'must not contain a null character';
   for (const name of path.slice(1).split('/')) {
-    if (name === '') return 'has an empty name in it (a slash too many?)';
-    if (name === '.' || name === '..') return `has "${name}" in it; only absolute paths will do`;
+    if (name === '') return 'must not contain an empty name (extra slash?)';
+    if (name === '.' || name === '..') return `must not contain "${name}": use an absolute path`;
   }
   return undefined;
 }

@@ -55,9 +55,9 @@ export function resolveHost(host: string, options: ResolveOptions): Promise<Look
       options.signal.removeEventListener('abort', stop);
       reject(new Error(why));
     };
-    const stop = () => giveUp('given up');
+    const stop = () => giveUp('cancelled');
     const cancel = options.clock.timer(options.timeoutMs, () => {
-      giveUp(`the resolver did not answer within ${Math.round(options.timeoutMs)} ms`);
+      giveUp(`the name was not resolved within ${Math.round(options.timeoutMs)} ms`);
     });
     options.signal.addEventListener('abort', stop);
     lookup(host, { all: true }, (error, result, family) => {

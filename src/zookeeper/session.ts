@@ -151,7 +151,7 @@ export class Session extends ConnectionManager implements ConnectionOwner {
     request.payload?.setChrootPath(this.chrootPath);
     const bytes = (request.header?.byteLength() ?? 0) + (request.payload?.byteLength() ?? 0);
     if (bytes > maxPacketBytes) {
-      const problem = `the request is ${bytes} bytes long; ZooKeeper takes at most ${maxPacketBytes}, path and ACL included`;
+      const problem = `the request is ${bytes} bytes long, but ZooKeeper accepts at most ${maxPacketBytes}, including path and ACL`;
       callback(Failure.of('BAD_ARGUMENTS', problem));
       return;
     }
@@ -164,7 +164,7 @@ export class Session extends ConnectionManager implements ConnectionOwner {
   /** Ends the connection that stands; what is unanswered fails, and the next server is tried. */
   changeServer(): void {
     if (this.#state !== 'CONNECTED') return;
-    this.#connection?.end(Failure.of('CONNECTION_LOSS', 'left for another server'));
+    this.#connection?.end(Failure.of('CONNECTION_LOSS', 'switched to another server'));
   }
 
   /** Ends the session at the ensemble if that can be had within `timeoutMs`, then lets go of everything. */
@@ -217,12 +217,12 @@ export class Session extends ConnectionManager implements ConnectionOwner {
 
   handshakeAnswered(connection: Connection, response: jute.ConnectResponse, sentAtMs: number): void {
     if (response.timeOut <= 0) {
-      if (!this.#hasSession) throw new Error('no session granted');
+      if (!this.#hasSession) throw new Error('the server granted no session');
       this.#lose(Failure.of('SESSION_EXPIRED', 'the ensemble has ended the session'));
       return;
     }
     if (this.#hasSession && !response.sessionId.equals(this.sessionId)) {
-      throw new Error(`asked for session 0x${hex(this.sessionId)}, got 0x${hex(response.sessionId)}`);
+      throw new Error(`requested session 0x${hex(this.sessionId)}, received 0x${hex(response.sessionId)}`);
     }
     const shrunkMs = this.#negotiatedTimeoutMs - response.timeOut;
     this.#evidence = this.#hasSession
@@ -413,7 +413,7 @@ export class Session extends ConnectionManager implements ConnectionOwner {
     };
     if (state === 'LOST') this.#logger.warn({ ...fields, err: this.#over }, 'ZooKeeper session lost');
     else if (state === 'SUSPENDED')
-      this.#logger.warn({ ...fields, why: this.troubles }, 'ZooKeeper out of reach');
+      this.#logger.warn({ ...fields, why: this.troubles }, 'ZooKeeper unreachable');
     else this.#logger.info(fields, `ZooKeeper session ${state.toLowerCase()}`);
     this.#outage.entered(state);
     this.#options.onState(state);
@@ -447,7 +447,7 @@ export class Session extends ConnectionManager implements ConnectionOwner {
 
   #note(server: Server, trouble: string): void {
     this.#troubles.set(serverText(server), trouble);
-    this.#logger.debug({ server: serverText(server), trouble }, 'trouble with a ZooKeeper server');
+    this.#logger.debug({ server: serverText(server), trouble }, 'problem with a ZooKeeper server');
   }
 }
 

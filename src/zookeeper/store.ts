@@ -197,7 +197,7 @@ export class ZooKeeperStore implements Store {
 
   multi(operations: readonly Operation[], options: CallOptions = {}): Promise<OperationResult[]> {
     return this.#call({ what: `multi of ${operations.length} operations` }, options, (resolve, reject) => {
-      if (operations.length === 0) throw Failure.of('BAD_ARGUMENTS', 'a multi needs operations');
+      if (operations.length === 0) throw Failure.of('BAD_ARGUMENTS', 'a multi requires operations');
       const payload = new jute.TransactionRequest(operations.map((each) => this.#onWire(each)));
       const header = new jute.protocol.RequestHeader(0, op.MULTI);
       this.#session.queue(new jute.Request(header, payload), (error, response) => {
@@ -275,7 +275,7 @@ export class ZooKeeperStore implements Store {
         reject(this.#withIdentity(toStoreError(error, subject)));
       };
       const abort = () =>
-        fail(new StoreError('ABORTED', 'given up by its caller', { cause: signal?.reason }));
+        fail(new StoreError('ABORTED', 'cancelled by the caller', { cause: signal?.reason }));
       if (signal?.aborted) return abort();
       const late = () => fail(this.#lateness(timeoutMs));
       const cancel = timeoutMs === Number.POSITIVE_INFINITY ? () => {} : this.#clock.timer(timeoutMs, late);
@@ -310,7 +310,7 @@ export class ZooKeeperStore implements Store {
 
   #lateness(timeoutMs: number): StoreError {
     const why = this.state === 'CONNECTED' ? '' : `: ${this.#session.refusal.message}`;
-    return new StoreError('TIMEOUT', `no answer within ${timeoutMs} ms${why}`);
+    return new StoreError('TIMEOUT', `no response within ${timeoutMs} ms${why}`);
   }
 
   #onWire(operation: Operation): jute.TransactionOperation {

@@ -25,7 +25,7 @@ const anyVersion = -1;
 
 export function bytes(data: Buffer): Buffer {
   if (Buffer.isBuffer(data)) return data;
-  throw Failure.of('BAD_ARGUMENTS', 'the data must be a Buffer; an empty one for none');
+  throw Failure.of('BAD_ARGUMENTS', 'the data must be a Buffer; for no data, an empty Buffer');
 }
 
 export function flags(mode: CreateMode): number {
@@ -33,14 +33,14 @@ export function flags(mode: CreateMode): number {
   if (value !== undefined) return value;
   throw Failure.of(
     'BAD_ARGUMENTS',
-    `unknown create mode "${mode}"; right would be ${[...modes.keys()].join(', ')}`,
+    `unknown create mode "${mode}": expected one of ${[...modes.keys()].join(', ')}`,
   );
 }
 
 export function versionNumber(version: ExpectedVersion): number {
   if (version === 'any') return anyVersion;
   if (Number.isInteger(version) && version !== anyVersion && version === (version | 0)) return version;
-  throw Failure.of('BAD_ARGUMENTS', `${version} is no znode version; "any" stands for whichever it has`);
+  throw Failure.of('BAD_ARGUMENTS', `${version} is not a znode version; "any" matches every version`);
 }
 
 export function toStat(stat: jute.Stat): Stat {
@@ -78,7 +78,7 @@ export function settleMulti(
   }
   const converted = operations.map((each, index) => toResult(each, results[index]));
   if (converted.every((result) => result !== undefined)) resolve(converted);
-  else reject(undecodable('results that do not eligible the operations'));
+  else reject(undecodable('results that do not match the operations'));
 }
 
 function toResult(
@@ -93,7 +93,7 @@ function toResult(
 
 /** The server did answer, so the outcome is unknown only to us. */
 export function undecodable(what: string): Failure {
-  return Failure.of('CONNECTION_LOSS', `the answer makes no sense: ${what}`);
+  return Failure.of('CONNECTION_LOSS', `invalid response: ${what}`);
 }
 
 /** Throws for one that no server would take. */

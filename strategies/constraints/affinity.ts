@@ -25,7 +25,7 @@ const wanted: Readonly<Record<Where, string>> = {
 
 export const affinity: Constraint = {
   kind: 'affinity',
-  description: 'it is not where `affinity` wants this group’s leader for another group’s',
+  description: 'its place violates `affinity`, the rule about another group’s leader',
   ends: 'planned',
   canBeForced: true,
   check: (node, context) => {
@@ -47,9 +47,9 @@ function softReason(
     const isFree = isElected || where === 'another-node' || where === 'another-site';
     return isFree
       ? null
-      : `it has to be ${wanted[where]} as the leader of ${root}, and nobody is READY there`;
+      : `it must be ${wanted[where]} as the leader of ${root}, but ${root} has no READY leader`;
   }
   if (holds[where]({ node, site }, leader)) return null;
   const as = where === 'same-node' || where === 'same-site' ? 'as' : 'than';
-  return `it has to be ${wanted[where]} ${as} the leader of ${root}, which is ${leader.node} in site ${leader.site}`;
+  return `it must be ${wanted[where]} ${as} the leader of ${root}, which is ${leader.node} in site ${leader.site}`;
 }

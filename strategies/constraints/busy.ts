@@ -2,7 +2,7 @@ import { type Constraint, kindOfBusy } from '../../src/core/constraint.js';
 
 export const busy: Constraint = {
   kind: kindOfBusy,
-  description: 'it leads, or is to lead, in another slot of the group',
+  description: 'it leads, or is elected, in another slot of the group',
   ends: 'failure',
   canBeForced: false,
   isOfPlace: true,

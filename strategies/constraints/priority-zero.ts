@@ -8,13 +8,13 @@ export const sitePriorityZero: Constraint = {
   description: 'its site has priority 0',
   check: ({ registration: { site } }, { config, nowMs }) => {
     if (sitePriority(config, site, nowMs) !== 0) return null;
-    return { strength: 'hard', reason: `site ${site} has priority 0, which never leads` };
+    return { strength: 'hard', reason: `site ${site} has priority 0, so its nodes never lead` };
   },
 };
 
 export const nodePriorityZero: Constraint = {
   ...zero,
-  description: 'it has priority 0 itself',
+  description: 'the node has priority 0',
   check: ({ registration: { priority } }) =>
-    priority === 0 ? { strength: 'hard', reason: 'the node has priority 0, which never leads' } : null,
+    priority === 0 ? { strength: 'hard', reason: 'the node has priority 0, so it never leads' } : null,
 };

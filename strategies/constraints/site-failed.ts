@@ -3,7 +3,7 @@ import { siteConfig } from '../../src/model/group-config.js';
 
 export const siteFailed: Constraint = {
   kind: 'site-failed',
-  description: 'its site was declared failed, by an operator or by siteRules.failed',
+  description: 'its site is marked failed, by an operator or by siteRules.failed',
   ends: 'failure',
   canBeForced: true,
   check: ({ registration: { site } }, { config }) => {
@@ -11,6 +11,6 @@ export const siteFailed: Constraint = {
     if (declared === null) return null;
     // What a person declares is a refusal, whatever the rule's strength.
     const strength = declared.byRule ? config.siteRules.failed.strength : 'hard';
-    return { strength, reason: `site ${site} has failed, says ${declared.by}: ${declared.reason}` };
+    return { strength, reason: `site ${site} is marked failed by ${declared.by}: ${declared.reason}` };
   },
 };

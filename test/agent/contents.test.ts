@@ -31,7 +31,7 @@ describe('the content of a znode', () => {
 
   it('says of malformed content what is wrong with it, and of what comes after it what that is', () => {
     const contents = new Contents();
-    expect(contents.claim(path, Buffer.from('{'))).toEqual({ value: null, problem: 'it is not JSON' });
+    expect(contents.claim(path, Buffer.from('{'))).toEqual({ value: null, problem: 'invalid JSON' });
     expect(contents.claim(path, bytes(examples.claim)).value?.status).toBe('READY');
   });
 

@@ -219,9 +219,9 @@ it('P24 an elector that cannot give its seat up, because the counter sticks, ele
   const [a] = await group.startInOrder(['a', 'b']);
   await group.ready('a');
   await group.store.set(group.paths.config, Buffer.from(JSON.stringify({ strategy: 'none' })), 'any');
-  await until(() => a?.log.some((line) => line.includes('electing by first-available')));
+  await until(() => a?.log.some((line) => line.includes('using first-available')));
   // It gave up once, and not again and again.
-  expect(a?.log.filter((line) => line.startsWith('cannot elect'))).toHaveLength(1);
+  expect(a?.log.filter((line) => line.startsWith('cannot run elections'))).toHaveLength(1);
 });
 
 describe('failback', () => {

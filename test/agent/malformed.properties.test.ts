@@ -77,10 +77,10 @@ const deep = Buffer.from(jsonText(nested(100_000)));
 describe('malformed content in a living group', () => {
   it.each([
     ['config', "the group's configuration cannot be used"],
-    ['elected', '/leader/elected cannot be read: '],
-    ['the registration of another', '/nodes/b cannot be read: '],
-    ['the registration of nobody', '/nodes/nobody cannot be read: '],
-    ['history', '/history cannot be read: '],
+    ['elected', '/leader/elected is malformed: '],
+    ['the registration of another', '/nodes/b is malformed: '],
+    ['the registration of nobody', '/nodes/nobody is malformed: '],
+    ['history', '/history is malformed: '],
   ])('in %s is told by who elects, and does no harm', async (place, told) => {
     const path = places[place]?.(group.paths) ?? '';
     const isNobody = path === group.paths.node('nobody');

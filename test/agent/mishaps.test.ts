@@ -149,7 +149,7 @@ describe('content that makes no sense', () => {
     await a.expire(group.connectString);
     await group.ready('b');
     expect(b.log.join('\n')).toMatch(
-      /configuration cannot be used, deciding by the last one that could be read/,
+      /configuration cannot be used, deciding with the last readable configuration/,
     );
   });
 

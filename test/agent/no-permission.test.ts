@@ -28,7 +28,9 @@ it('T6 a group that may not be made names the ACL that forbids it, and the ident
     await admin.create(apps, Buffer.alloc(0), 'persistent');
     const paths = groupPaths(`${apps}/billing`);
     await expect(ensureTree(eve, paths)).rejects.toThrow(
-      new RegExp(`no permission to create ${apps}/billing, by the ACL of ${apps} \\(.*, as digest:eve\\)`),
+      new RegExp(
+        `no permission to create ${apps}/billing, because of the ACL of ${apps} \\(.*, as digest:eve\\)`,
+      ),
     );
     await expect(ensureTree(nobody, paths)).rejects.toThrow('as world:anyone, without credentials');
     await expect(ensureTree(eve, paths)).rejects.not.toThrow('s3cret');
@@ -47,7 +49,7 @@ it('T6 a claim that may not be made names the ACL that forbids it', async () => 
   expect(a.ended?.error).toMatchObject({
     code: 'FORBIDDEN',
     message: expect.stringContaining(
-      `no permission to create ${paths.current}, by the ACL of ${paths.leader} (`,
+      `no permission to create ${paths.current}, because of the ACL of ${paths.leader} (`,
     ),
   });
 });
@@ -81,7 +83,7 @@ it('T6 a group that is not there names the ACL that decides who may make it, and
     await admin.setAcl(closed, acl, 'any');
     expect(await told(eve, group)).toContain(`ACL of ${closed} (which it may not read), no permission`);
     expect(await told(eve, groupPaths(`${shared}/billing`))).toContain(
-      'An agent that may not says so in its log',
+      'If an agent lacks permission to create it, the log of the agent says so',
     );
   } finally {
     await Promise.all([admin, eve, nobody].map((store) => store.close()));

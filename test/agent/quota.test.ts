@@ -64,18 +64,20 @@ describe.skipIf(javaIsMissing() !== undefined)('under a quota', () => {
     await noMoreRoom(group);
 
     const { what, version } = await pause(group, group.store);
-    expect(what).toBe(`paused; recorded: no, quota reached at ${group.paths.historyPrefix}`);
+    expect(what).toBe(`paused; not recorded in the history: quota reached at ${group.paths.historyPrefix}`);
     expect((await group.store.exists(group.paths.config))?.version).toBe(version);
     const smaller = await changeGroup(accessOf(group), author, assign([{ key: 'historySize', text: '5' }]));
-    expect(smaller.what).toContain('recorded: no');
+    expect(smaller.what).toContain('not recorded in the history');
     await changeGroup(accessOf(group), author, resumeGroup);
 
     leader.agent.setHealth(false, 'disk full');
     await group.ready('b');
     const said = () =>
-      group.members.flatMap(({ log }) => log).filter((line) => line.startsWith('recorded: no'));
+      group.members
+        .flatMap(({ log }) => log)
+        .filter((line) => line.startsWith('not recorded in the history'));
     await until(() => said().length > 0);
-    expect(said()[0]).toContain(`quota reached at ${group.paths.historyPrefix}`);
+    expect(said()[0]).toContain(`the quota at ${group.paths.historyPrefix} is reached`);
     const evicted = await evict(accessOf(group), author, { node: 'a', dead: false });
     expect(evicted.unrecorded).toBe(`quota reached at ${group.paths.historyPrefix}`);
     expect(await group.history()).toEqual([]);
@@ -94,7 +96,7 @@ describe.skipIf(javaIsMissing() !== undefined)('under a quota', () => {
       const pausing = pause(group, store);
       await lost;
       await way.breakAndHeal();
-      expect(await pausing).toMatchObject({ what: 'paused; recorded: no, quota reached' });
+      expect(await pausing).toMatchObject({ what: 'paused; not recorded in the history: quota reached' });
       expect((await group.store.exists(group.paths.config))?.version).toBe((await pausing).version);
     } finally {
       await store.close();

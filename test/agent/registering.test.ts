@@ -21,7 +21,7 @@ it('a text too long to keep is cut, written once, and holds up no election', asy
   await group.startInOrder(['b']);
   await group.switchover('b');
   await group.ready('b');
-  // One for the release, one for the claim given away.
+  // One for the release, one for the claim that is released.
   expect((await written()) - before).toBeLessThanOrEqual(3);
 });
 

@@ -141,9 +141,10 @@ describe.concurrent('a node that measures something', () => {
       const a = await joined(group, 'a', measurements);
       await group.ready('a');
       measurements.tell('load', 1);
-      const complaints = () => a.log.filter((line) => line.includes('scores cannot be told to the group'));
+      const complaints = () =>
+        a.log.filter((line) => line.includes("cannot publish this node's scores to the group"));
       await until(() => complaints().length === 1);
-      await until(() => a.log.filter((line) => line.startsWith('scores not told')).length > 0);
+      await until(() => a.log.filter((line) => line.startsWith('scores not published')).length > 0);
       expect(complaints()).toHaveLength(1);
       expect(a.status.leads).toBe(true);
       await stranger.delete(group.paths.scores, 'any');

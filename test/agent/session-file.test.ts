@@ -48,6 +48,6 @@ it.runIf(canMount)(
   `;
     const args = ['--mount', 'sh', '-c', script, directory, process.execPath, program];
     const { stdout, stderr } = spawnSync('unshare', args, { encoding: 'utf8' });
-    expect(stdout, stderr).toMatch(/^FAILED the state directory .* cannot be used: EROFS/);
+    expect(stdout, stderr).toMatch(/^FAILED cannot use the state directory .*: EROFS/);
   },
 );

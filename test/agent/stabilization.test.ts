@@ -32,14 +32,14 @@ describe('a group that compares scores', () => {
     tell('b', 80);
     await joined('b');
     await group.ready('a');
-    expect(await group.elected()).toMatchObject({ term: 1, cause: 'first', reason: 'its requests is 100' });
+    expect(await group.elected()).toMatchObject({ term: 1, cause: 'first', reason: 'requests = 100' });
 
     const before = electedLines(a).length;
     tell('a', 106);
     tell('b', 300);
     await group.ready('b');
     const { cause, reason } = await group.elected();
-    expect({ cause, reason }).toEqual({ cause: 'preference', reason: 'better than a: its requests is 300' });
+    expect({ cause, reason }).toEqual({ cause: 'preference', reason: 'better than a: requests = 300' });
     // Looked at ten times and more: values and waits that only count down are no news.
     const news = electedLines(a).slice(before);
     expect(news.filter((line) => /stays a/.test(line)).length).toBeLessThanOrEqual(2);

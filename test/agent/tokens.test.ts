@@ -32,7 +32,7 @@ it('V4 no node leads at a token below one that it has seen, until a person raise
   });
   expect(failed).toMatchObject({
     node: 'a',
-    error: { phase: 'claim', reason: expect.stringContaining(`is not above ${far}`) },
+    error: { phase: 'claim', reason: expect.stringContaining(`is not greater than ${far}`) },
   });
   const { failures } = await group.elected();
   expect(failures).toMatchObject([{ node: 'a', reason: expect.stringContaining('tokenEpoch 1') }]);
@@ -48,7 +48,7 @@ it('V4 a node that has seen greater tokens says so of another that leads', async
   await group.ready('a');
   const b = group.start('b', { tokenStore: seeing(far) });
   await until(() =>
-    b.log.some((message) => message.startsWith('the present claim is unsafe: fencing token')),
+    b.log.some((message) => message.startsWith('the current claim is unsafe: fencing token')),
   );
 });
 

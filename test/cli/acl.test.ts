@@ -56,7 +56,7 @@ describe('in a group on its way to ACLs', () => {
   it('who may not read it is not told that there is none', async () => {
     await petrel('acl apply -y', asAgent);
     const listed = await petrel(`list --all --under ${group.root}`, {});
-    expect(listed).toMatchObject({ code: 0, stderr: expect.stringContaining('may not be read') });
+    expect(listed).toMatchObject({ code: 0, stderr: expect.stringContaining('no permission to read') });
     expect((await petrel(`list --all --under ${group.root}`, asAgent)).stderr).toBe('');
   });
 
@@ -75,7 +75,7 @@ describe('in a group on its way to ACLs', () => {
     const other = await petrel('resume', { PETREL_AUTH: `digest:${operators}` });
     expect(other).toMatchObject({
       code: 5,
-      stderr: expect.stringContaining('set acl.* as its agents have it'),
+      stderr: expect.stringContaining('set acl.* as on the group’s agents'),
     });
     expect((await petrel('history', asObserver)).stdout).toContain('paused');
     expect(group.members[0]?.status.leads).toBe(true);
@@ -90,12 +90,12 @@ describe('in an open group', () => {
     const refused = await petrel('acl apply', asAgent);
     expect(refused).toMatchObject({
       code: 5,
-      stderr: expect.stringContaining('a1 runs without the credentials'),
+      stderr: expect.stringContaining('a1 runs without an agent’s credentials'),
     });
     const open = await petrel('doctor', asAgent);
     expect(open).toMatchObject({
       code: 1,
-      stdout: expect.stringMatching(/^error +acl .*\n +→ petrel acl apply/),
+      stdout: expect.stringMatching(/^error +acl .*\n +→ .*petrel acl apply/),
     });
     const well = await petrel('doctor -f json', {});
     expect(well.code).toBe(0);

@@ -67,7 +67,7 @@ describe('petrel flag', () => {
     expect(explained.stdout).toContain('by rule sale (preference-list)');
     expect(await change(env, 'flag', 'set', 'sale')).toMatchObject({
       code: 0,
-      result: { what: expect.stringContaining('flag sale is set already, by ') },
+      result: { what: expect.stringContaining('flag sale is already set, by ') },
     });
     await change(env, 'flag', 'clear', 'sale');
     await led(env, 'a1');
@@ -87,7 +87,7 @@ describe('petrel site', () => {
         { site: 'b', failed: null },
       ],
     });
-    expect(listing.elected.reason).toMatch(/^instead of a1 \(site a has failed, says .*: flooded\)/);
+    expect(listing.elected.reason).toMatch(/^instead of a1 \(site a is marked failed by .*: flooded\)/);
     expect((await runCommand(['list'], env)).stdout).toMatch(/Site a is marked failed by .*: flooded/);
     expect((await runCommand(['site', 'list'], env)).stdout).toMatch(/^a .*failed/m);
     await change(env, 'site', 'mark-healthy', 'a');
@@ -101,16 +101,16 @@ describe('petrel site', () => {
 
     const dry = await runCommand([...priority, '--dry-run'], env);
     expect(dry.code).toBe(0);
-    expect(dry.stdout).toMatch(/^Would do: site a: priority 100 → 0, until 20/);
+    expect(dry.stdout).toMatch(/^Dry run: site a: priority 100 → 0, until 20/);
     expect(dry.stdout).toContain(
-      'b1 is to be elected: instead of a1 (site a has priority 0, which never leads)',
+      'b1 will be elected: instead of a1 (site a has priority 0, so its nodes never lead)',
     );
     expect((await list(env)).sites[0]).toMatchObject({ site: 'a', priority: 100, override: null });
 
     const { code, stdout } = await runCommand(priority, env);
     expect(code).toBe(0);
-    expect(stdout).toContain('To follow it: petrel wait --term 2\n');
-    expect(stdout).toContain('b1 leads: term 2 is READY\n');
+    expect(stdout).toContain('To follow the transition: petrel wait --term 2\n');
+    expect(stdout).toContain('b1 is the leader: term 2 is READY\n');
     const during = await list(env);
     expect(during).toMatchObject({
       leader: { node: 'b1', term: 2 },
@@ -145,7 +145,7 @@ describe('petrel site', () => {
       code: 5,
       error: {
         code: 'REFUSED',
-        reasons: [expect.stringContaining('nobody would lead: no node is eligible: a1')],
+        reasons: [expect.stringContaining('the group would have no leader: no node is eligible: a1')],
       },
     });
     expect((await list(env)).sites).toMatchObject([{ site: 'a', drained: null }]);
@@ -167,7 +167,7 @@ describe('petrel switchover and failover', () => {
     expect(await change(env, 'switchover', '--to', 'b1', '--reason', 'kernel')).toMatchObject({
       code: 0,
       result: {
-        what: 'switchover from a1 to b1 asked for',
+        what: 'switchover requested: a1 → b1',
         follows: { node: 'b1', cause: 'planned' },
         outcome: { state: 'READY', node: 'b1', term: 2 },
       },
@@ -178,10 +178,10 @@ describe('petrel switchover and failover', () => {
         code: 'REFUSED',
         message: 'c1 cannot take over from b1',
         reasons: [
-          'c1: it is not registered',
-          'a1: eligible, but not the requested node',
+          'c1 is not registered',
+          expect.stringContaining('a1: eligible'),
           expect.any(String),
-          'b1: it leads',
+          'b1: is the leader',
         ],
       },
     });
@@ -189,13 +189,13 @@ describe('petrel switchover and failover', () => {
     expect(refused).toMatchObject({
       code: 5,
       stdout: '',
-      stderr: expect.stringContaining('petrel: b1 leads already\n  - '),
+      stderr: expect.stringContaining('petrel: b1 is already the leader\n  - '),
     });
 
     const scheduled = await runCommand(['switchover', '--at', '2h'], env);
     expect(scheduled).toMatchObject({
       code: 0,
-      stdout: expect.stringContaining('To follow it: petrel wait --term 3'),
+      stdout: expect.stringContaining('To follow the transition: petrel wait --term 3'),
     });
     expect(await change(env, 'switchover', '--to', 'a1')).toMatchObject({
       code: 5,
@@ -277,7 +277,7 @@ describe('petrel node', () => {
     const leader = ['node', 'evict', 'b1', '--dead'];
     expect(await change(env, ...leader)).toMatchObject({
       code: 5,
-      error: { reasons: [expect.stringContaining('if it lives, two nodes lead')] },
+      error: { reasons: [expect.stringContaining('this creates two leaders')] },
     });
     expect((await list(env)).leader).toMatchObject({ node: 'b1' });
     expect((await runCommand([...leader, '-y', '--no-wait'], env)).code).toBe(0);
@@ -329,11 +329,11 @@ describe('waiting', () => {
       error: {
         code: 'UNDER_WAY',
         message: 'term 2 has no outcome yet',
-        reasons: [expect.stringContaining('waiting for the elector, a1')],
+        reasons: [expect.stringContaining('waiting for the decision of the elector a1')],
       },
     });
     await using waiting = await startProcess(['wait', '--term', '2'], env);
-    await until(() => waiting.stderr.includes('waiting for the elector'));
+    await until(() => waiting.stderr.includes('waiting for the decision of the elector'));
     process.kill(waiting.pid, 'SIGINT');
     expect(await waiting.exited).toMatchObject({ code: 130 });
     expect(waiting.stderr).toContain('petrel: interrupted\n');

@@ -58,7 +58,7 @@ describe.skipIf(notHere !== '')(`petrel dev --crash${notHere}`, () => {
 
   it.concurrent('goes on afterwards, with the dead started again, and leaves nothing behind when it is told to end', async () => {
     await using dev = await startProcess(['dev', '--port', '0', '--crash', 'recorded:leader-both']);
-    await until(() => dev.stdout.includes('Stop everything with ^C.'), { timeoutMs: 30_000 });
+    await until(() => dev.stdout.includes('Press Ctrl-C to stop everything.'), { timeoutMs: 30_000 });
     expect(dev.stdout).toMatch(
       /^\w+ leads, which was elected, term \d+; the group was without a READY leader for 0/m,
     );
@@ -87,7 +87,7 @@ describe.skipIf(notHere !== '')(`petrel dev${notHere}`, () => {
     const ports = await freePorts(1);
     const [port = 0] = ports;
     await using dev = await startProcess(['dev', '--port', '0', '--http-port', String(port)]);
-    await until(() => dev.stdout.includes('Stop everything with ^C.'), { timeoutMs: 60_000 });
+    await until(() => dev.stdout.includes('Press Ctrl-C to stop everything.'), { timeoutMs: 60_000 });
     expect(dev.stdout).toContain(`HTTP: a1 http://127.0.0.1:${port}, a2 http://127.0.0.1:`);
     expect((await fetch(`http://127.0.0.1:${port}/health`)).status).toBe(200);
     dev.term();
@@ -96,13 +96,13 @@ describe.skipIf(notHere !== '')(`petrel dev${notHere}`, () => {
 
   it('tells the processes of whoever leads, and again when another one does', async () => {
     await using dev = await startProcess(['dev', '--port', '0']);
-    await until(() => dev.stdout.includes('Stop everything with ^C.'), { timeoutMs: 30_000 });
+    await until(() => dev.stdout.includes('Press Ctrl-C to stop everything.'), { timeoutMs: 30_000 });
     const agents = () => [...dev.stdout.matchAll(/kill -9 (\d+) {4}# the agent of (\w+)/g)];
     expect(agents()).toHaveLength(1);
     process.kill(Number(agents()[0]?.[1]), 'SIGKILL');
     await until(() => agents().length === 2, { timeoutMs: 30_000 });
     const [, pid, node] = agents()[1] ?? [];
-    expect(dev.stdout).toContain(`READY: ${node} leads now. Its processes:`);
+    expect(dev.stdout).toContain(`READY: ${node} is the new leader. Its processes:`);
     expect(node).not.toBe(agents()[0]?.[2]);
     expect(childrenOf(dev.pid).flatMap(childrenOf)).toContain(Number(pid));
     dev.term();

@@ -38,17 +38,17 @@ describe('petrel lab', () => {
   });
 
   it.each([
-    [['nobody'], 'there is no election nobody: anonymous, lcr'],
-    [['lcr', '--nodes', '0'], 'a whole number, 1 to 10000'],
+    [['nobody'], 'unknown election nobody: known are anonymous, lcr'],
+    [['lcr', '--nodes', '0'], 'a whole number from 1 to 10000'],
     [['lcr', '--delay', 'soon'], 'is not a duration'],
-    [['lcr', '--delay', '0ms-0ms'], '0ms is too short: at least 1ms'],
+    [['lcr', '--delay', '0ms-0ms'], '0ms is too short: expected at least 1ms'],
     [['lcr', '-f', 'xml'], 'one of pretty, json, yaml, tsv, table, svg'],
     [
       ['lcr', '--plot', '/nowhere/lab.svg', '--runs', '100000', '--nodes', '10000'],
       'cannot write /nowhere/lab.svg',
     ],
-    [['lcr', '--loss', '1'], 'It is a number from 0 to 0.95'],
-    [['lcr', '--reproduce', 'rings', '--nodes', '4'], 'leave out lcr, --nodes'],
+    [['lcr', '--loss', '1'], 'Expected a number from 0 to 0.95'],
+    [['lcr', '--reproduce', 'rings', '--nodes', '4'], 'remove lcr, --nodes'],
   ])('refuses %s', async (args, reason) => {
     const { code, stderr } = await lab(...args);
     expect(code).toBe(2);

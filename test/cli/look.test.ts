@@ -32,7 +32,7 @@ describe('petrel list', () => {
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
     expect(stdout).toMatch(/^a1 +a +elector,leader +READY +100 +100 +- +0 +yes$/m);
     expect(stdout).toMatch(/^b1 +b +UNHEALTHY +100 +100 +- +1 +no$/m);
-    expect(stdout).toContain('Not eligible: b1: it is unhealthy: disk  [31mfull really<U+202E>\n');
+    expect(stdout).toContain('Ineligible: b1: it is unhealthy: disk  [31mfull really<U+202E>\n');
     expect(stdout).not.toContain('\u001b');
   });
 
@@ -63,7 +63,7 @@ describe('petrel verify-token', () => {
       valid: true,
       newest: String(token),
       leader: { node: 'a1', status: 'READY', term: 3 },
-      reason: 'a1, in term 3, has it and is READY',
+      reason: 'a1, in term 3, holds this token and is READY',
     });
     for (const other of [token - 1n, token + 1n, -1n]) {
       const { code, stdout } = await run('-f', 'tsv', 'verify-token', '--', String(other));
@@ -77,19 +77,19 @@ describe('petrel verify-token', () => {
     const told = () => runCommand(['verify-token'], { ...env(), PETREL_FENCING_TOKEN: old });
     expect(await told()).toMatchObject({
       code: 0,
-      stdout: `${old} is valid: a1, in term 3, has it and is READY\n`,
+      stdout: `${old} is valid: a1, in term 3, holds this token and is READY\n`,
     });
     await group.session('a1').delete(group.paths.current, 'any');
     const nobody = {
       code: 7,
-      stdout: `${old} is not valid: nobody leads now: the leadership of this token is over\n`,
+      stdout: `${old} is not valid: the group has no leader: the leadership of this token has ended\n`,
     };
     expect(await told()).toMatchObject(nobody);
     await group.lead('a1', 3);
     const { code, stdout } = await told();
     expect({ code, stdout }).toEqual({
       code: 7,
-      stdout: `${old} is not valid: it is older than that of the present leadership: a1, in term 3, has ${await tokenNow()}\n`,
+      stdout: `${old} is not valid: the token is outdated: a1, in term 3, holds the newer token ${await tokenNow()}\n`,
     });
   });
 
@@ -116,14 +116,14 @@ describe('petrel explain', () => {
   it('says who would be elected without a site', async () => {
     const { code, stdout } = await run('explain', '--without-site', 'a');
     expect(code).toBe(0);
-    expect(stdout).toContain('nobody would be elected instead of a1: no node is eligible');
+    expect(stdout).toContain('no node would be elected instead of a1: no node is eligible');
     expect(stdout).toContain('b1 (site b)\n    it is unhealthy');
   });
 
   it('knows no node that is not there', async () => {
     expect(await run('explain', '--without', 'a1', 'zz')).toMatchObject({
       code: 2,
-      stderr: 'petrel: there is no node zz registered; there are a1, b1\n',
+      stderr: 'petrel: node zz is not registered; registered: a1, b1\n',
     });
   });
 });
@@ -132,18 +132,18 @@ describe('an error', () => {
   it.each([
     [['lst'], 'unknown command'],
     [['evict', 'a1'], "unknown command 'evict'; did you mean petrel node evict?"],
-    [['frobnicate'], 'petrel --help lists all'],
+    [['frobnicate'], 'petrel --help lists all commands'],
     [['list', '--foo'], 'unknown option'],
     [['site', 'priority', 'a'], 'missing required argument'],
-    [['site', 'priority', 'a', '-1'], 'It is a whole number, 0 to 1000000.'],
-    [['site', 'priority', 'a', 'many'], 'It is a whole number, 0 to 1000000.'],
+    [['site', 'priority', 'a', '-1'], 'Expected a whole number from 0 to 1000000.'],
+    [['site', 'priority', 'a', 'many'], 'Expected a whole number from 0 to 1000000.'],
     [['site', 'priority', 'a', '1', '--for', '2'], '2 has no unit: write 2s or 2ms'],
-    [['site', 'priority', 'a/b', '1'], 'a name has 1 to 128 letters'],
+    [['site', 'priority', 'a/b', '1'], 'expected a name of 1 to 128 letters'],
     [['list', '-f', 'xml'], '--format: format: "xml": one of pretty, json, yaml, tsv'],
-    [['list', '-z', 'zk:99999'], 'not one of 1 to 65535'],
-    [['list', '-w', '0'], 'It is a number of seconds'],
+    [['list', '-z', 'zk:99999'], 'expected 1 to 65535'],
+    [['list', '-w', '0'], 'Expected a number of seconds'],
     [['switchover', '--to', 'b1', '--to-site', 'b'], 'cannot be used with'],
-    [['switchover', '--at', '2026-01-01T00:00:00'], 'An instant is written with its zone'],
+    [['switchover', '--at', '2026-01-01T00:00:00'], 'Expected a timestamp with time zone'],
     [['wait'], "required option '--term <n>' not specified"],
     [['list', '-r', '/no/such/group'], 'there is no group at /no/such/group'],
     [['config', 'set', 'failback', 'manual', 'minLeadership'], 'minLeadership has no value'],
@@ -159,7 +159,7 @@ describe('an error', () => {
     expect(code).toBe(2);
     expect(failureSchema.parse(JSON.parse(stderr)).error).toMatchObject({
       code: 'INVALID',
-      message: 'there is no node zz registered; there are a1, b1',
+      message: 'node zz is not registered; registered: a1, b1',
     });
   });
 
@@ -173,7 +173,7 @@ describe('an error', () => {
     try {
       const { code, stderr } = await run('list', '-z', servers.join(','), '--connect-timeout', '1s');
       expect(code).toBe(3);
-      expect(stderr).toContain(`ZooKeeper is out of reach at ${servers.join(', ')}`);
+      expect(stderr).toContain(`ZooKeeper is unreachable at ${servers.join(', ')}`);
     } finally {
       mute.close();
     }

@@ -49,7 +49,10 @@ it('move the leader in a group that names them, are explained and listed, and to
 
   const set = ['config', 'set', 'constraints', '[no-spares]'];
   const unknown = await runProcess(set, { ...env, PETREL_CONSTRAINTS: '' });
-  expect(unknown).toMatchObject({ code: 2, stderr: expect.stringContaining('there is no "no-spares"') });
+  expect(unknown).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining('unknown constraint "no-spares"'),
+  });
   expect((await runProcess(set, env)).code).toBe(0);
   await led('b');
 
@@ -63,7 +66,7 @@ it('move the leader in a group that names them, are explained and listed, and to
   expect(problems).toMatchObject([
     {
       problem: expect.stringMatching(
-        /^constraint no-spares is not the same on all nodes.*1\.0\.0\+\w+ on a; 2\.0\.0\+\w+ on b$/,
+        /^constraint no-spares differs between nodes.*1\.0\.0\+\w+ on a; 2\.0\.0\+\w+ on b$/,
       ),
     },
   ]);
@@ -71,7 +74,7 @@ it('move the leader in a group that names them, are explained and listed, and to
   const lacking = { ...env, PETREL_CONSTRAINTS: '' };
   expect(await runProcess(['explain'], lacking)).toMatchObject({
     code: 2,
-    stderr: expect.stringContaining('constraints: there is no "no-spares"; known are none'),
+    stderr: expect.stringContaining('constraints: unknown constraint "no-spares"; known are none'),
   });
   expect((await runProcess(['node', 'drain', 'a', '-y'], lacking)).code).toBe(0);
   expect((await runProcess(['config', 'reset', 'constraints'], lacking)).code).toBe(0);

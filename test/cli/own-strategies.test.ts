@@ -66,7 +66,10 @@ it('elect in agents, are explained by commands, told apart by version, and stop 
     ...env,
     PETREL_STRATEGIES: '',
   });
-  expect(unknown).toMatchObject({ code: 2, stderr: expect.stringContaining('there is no "last-by-name"') });
+  expect(unknown).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining('unknown strategy "last-by-name"'),
+  });
   const set = ['config', 'set', 'strategy', 'last-by-name', 'failbackHold', '0s'];
   expect((await runProcess(set, env)).code).toBe(0);
 
@@ -78,12 +81,12 @@ it('elect in agents, are explained by commands, told apart by version, and stop 
   expect(listing.problems).toMatchObject([
     {
       problem: expect.stringMatching(
-        /^strategy last-by-name is not the same on all nodes.*1\+\w+ on a; 2\+\w+ on b$/,
+        /^strategy last-by-name differs between nodes.*1\+\w+ on a; 2\+\w+ on b$/,
       ),
     },
   ]);
   const explained = await runProcess(['explain'], env);
-  expect(explained.stdout).toContain('b stays elected (term 2): it is last');
+  expect(explained.stdout).toContain('b remains elected (term 2): it is last');
 
   expect((await runProcess(['config', 'set', 'strategyOptions.loops', 'true'], env)).code).toBe(0);
   const third = await startProcess(['agent'], { ...env, PETREL_NODE_ID: 'c' });

@@ -45,7 +45,7 @@ describe('a command that is run once', () => {
       'b begins',
     ]);
     expect(await a.exited).toEqual({ code: 7, signal: null });
-    expect(a.stderr).toContain('petrel: leadership was lost: the command was stopped');
+    expect(a.stderr).toContain('petrel: leadership lost: the command was stopped');
   });
 
   it('is over when petrel is told to leave: the code is its own, and another node leads', async () => {
@@ -171,6 +171,6 @@ describe('commands on one machine', () => {
     await first.logged(/^joined/);
     const second = await sleeping(['--node-id', 'same']);
     expect(await second.exited).toEqual({ code: 1, signal: null });
-    expect(second.stderr).toContain('on this machine runs node same already');
+    expect(second.stderr).toContain('on this machine already runs node same');
   });
 });

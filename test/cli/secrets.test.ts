@@ -163,7 +163,9 @@ it('no secret is told, by nothing that a group or a command says or writes', asy
   await using second = started[1];
   if (first === undefined || second === undefined) throw new Error('two agents were expected');
   await until(() => [first, second].some(({ log }) => log.some(({ msg }) => /^READY|leads/.test(msg))));
-  const urls = await Promise.all(started.map(async (one) => String((await one.logged(/^HTTP on/)).url)));
+  const urls = await Promise.all(
+    started.map(async (one) => String((await one.logged(/^HTTP server listening on/)).url)),
+  );
   for (const url of urls) {
     expect(await call(`${url}/pause`, secrets.httpToken)).toBe(200);
     expect(await call(`${url}/pause`, `${secrets.httpToken}-guessed`)).toBe(401);

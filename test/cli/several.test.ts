@@ -108,13 +108,13 @@ it('a group has the leaders of docs/guides/leaders.md', async () => {
     return await runCommand(argumentsOf(`${command}${more}`), env);
   };
   await until(
-    async () => (await run('petrel list')).stdout.includes('Slot 2: b (site here) leads'),
+    async () => (await run('petrel list')).stdout.includes('Slot 2: Leader: b (site here)'),
     patience,
   );
   expect((await run('petrel explain --slot 3')).stdout).toContain('slot 3');
   await group.start('c', { sessionTimeoutMs }).joined();
   await until(
-    async () => (await run('petrel list')).stdout.includes('Slot 3: c (site here) leads'),
+    async () => (await run('petrel list')).stdout.includes('Slot 3: Leader: c (site here)'),
     patience,
   );
   const rows = async (more: string) =>

@@ -38,10 +38,10 @@ describe('petrel simulate FILE', () => {
     const path = await file();
     const pretty = await simulate(path, '--lose', 'node=a1');
     expect({ code: pretty.code, stderr: pretty.stderr }).toEqual({ code: 0, stderr: '' });
-    expect(pretty.stdout).toContain(`${path} without a1: 2 of 3 nodes, a quorum is 2`);
+    expect(pretty.stdout).toContain(`${path} without a1: 2 of 3 nodes, quorum 2`);
     expect(pretty.stdout).toMatch(/^latency +b1 +b +60\.00 ms +best +80\.00 ms +best +an average client is/m);
     expect(pretty.stdout).toMatch(
-      /^c1 +c +50 % +40\.00 ms .* no: the node has priority 0, which never leads$/m,
+      /^c1 +c +50 % +40\.00 ms .* no: the node has priority 0, so it never leads$/m,
     );
     const json = JSON.parse((await simulate(path, '--lose', 'node=a1', '-f', 'json')).stdout);
     expect(simulationSchema.parse(json)).toMatchObject({
@@ -56,9 +56,9 @@ describe('petrel simulate FILE', () => {
 
   it('exits with 5 where nobody fit would be elected, with the reasons after the answer', async () => {
     const { code, stdout, stderr } = await simulate(await file(), '--lose', 'site=a', '--lose', 'node=b1');
-    expect({ code, stdout: stdout.includes('nobody') }).toEqual({ code: 5, stdout: true });
+    expect({ code, stdout: stdout.includes('no node') }).toEqual({ code: 5, stdout: true });
     expect(stderr).toContain('petrel: no eligible node would be elected\n');
-    expect(stderr).toContain('  - c1: the node has priority 0, which never leads\n');
+    expect(stderr).toContain('  - c1: the node has priority 0, so it never leads\n');
     const json = await simulate(await file(), '--lose', 'site=a', '--lose', 'site=b', '-f', 'json');
     expect(failureSchema.parse(JSON.parse(json.stderr)).error).toMatchObject({ code: 'REFUSED' });
     expect(simulationSchema.parse(JSON.parse(json.stdout)).outcomes[0]?.node).toBeNull();
@@ -70,7 +70,7 @@ describe('petrel simulate FILE', () => {
     expect(await simulate(path, ...lost)).toMatchObject({ code: 0 });
     const { code, stderr } = await simulate(path, ...lost, '--strategy', 'latency', '--strategy', 'oldest');
     expect(code).toBe(5);
-    expect(stderr).toContain('latency: no quorum remains: 1 of 3 nodes are left, 2 are needed');
+    expect(stderr).toContain('latency: no quorum remains: 1 of 3 nodes are left, but 2 are required');
     expect(stderr).not.toContain('oldest');
     const listed = ['--strategy', 'preference-list', '--option', 'order=[b1, a1]', '-f', 'tsv'];
     expect((await simulate(path, ...listed)).stdout).toContain('preference-list\tb1\t');
@@ -89,13 +89,13 @@ describe('petrel simulate FILE', () => {
     const path = await file(text.replace('site: c', 'site: d'));
     const wrong = await simulate(path);
     expect(wrong).toMatchObject({ code: 2, stdout: '' });
-    expect(wrong.stderr).toBe(`petrel: ${path}:3:50: nodes.c1.site: there is no site d: there are a, b, c\n`);
+    expect(wrong.stderr).toBe(`petrel: ${path}:3:50: nodes.c1.site: unknown site d: known: a, b, c\n`);
     const others = [
       [[join(directory, 'nothing')], 'cannot read'],
-      [[await file(), '--option', 'width=1'], '--option belongs to a strategy'],
-      [[await file(), '--strategy', 'latency', '--option', 'width'], 'It is written NAME=VALUE.'],
-      [[await file(), '--lose', 'site=z'], '--lose: there is no site z: there are a, b, c'],
-      [[await file(), '--size', '2'], '--size: the group has 3 nodes already'],
+      [[await file(), '--option', 'width=1'], '--option requires --strategy'],
+      [[await file(), '--strategy', 'latency', '--option', 'width'], 'Expected NAME=VALUE.'],
+      [[await file(), '--lose', 'site=z'], '--lose: unknown site z: known: a, b, c'],
+      [[await file(), '--size', '2'], '--size: too small, because the group already has 3 nodes'],
     ] as const;
     for (const [args, message] of others) {
       const { code, stdout, stderr } = await simulate(...args);
@@ -133,7 +133,7 @@ describe('petrel simulate', () => {
     expect(await live(group, '--lose', 'node=a1')).toMatchObject({ code: 0 });
     expect(await live(group, '--lose', 'site=c')).toMatchObject({
       code: 2,
-      stderr: 'petrel: --lose: there is no site c: there are a, b\n',
+      stderr: 'petrel: --lose: unknown site c: known: a, b\n',
     });
   });
 
@@ -177,6 +177,6 @@ describe('petrel simulate', () => {
     expect(notes).toEqual([]);
     for (const node of ['a1', 'c1']) await store.delete(paths.score(node), 'any');
     const unknown = await live(group, '--lose', 'node=b1');
-    expect(unknown.stdout).toContain('round trips are missing, and with them latencies under a1, c1\n');
+    expect(unknown.stdout).toContain('latencies are unknown for a1, c1: round trips are missing\n');
   });
 });

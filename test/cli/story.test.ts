@@ -75,7 +75,7 @@ describe('a planned handover', () => {
       'a: onRelease started',
       'a: stops',
       'a: released',
-      'a: claim given away',
+      'a: leadership released',
       'b: serves',
     ]) {
       expect(told).toContain(line);
@@ -121,7 +121,7 @@ describe('a planned handover', () => {
     expect(stdout).toContain(`Term 2 of ${root}, b: READY`);
     expect(stdout).toMatch(/\+0\.\d{3}s +a +release-ended +a has released: ok/);
     const unheard = await runCommand(['history', '--term', '7'], await access());
-    expect(unheard).toMatchObject({ code: 1, stderr: expect.stringContaining('there is no term 7 yet') });
+    expect(unheard).toMatchObject({ code: 1, stderr: expect.stringContaining('term 7 does not exist yet') });
   });
 });
 
@@ -131,16 +131,16 @@ describe('a failover', () => {
     await ofNode(nodes, 'a').logged(/^recorded: term 3/);
     // The guardian tells of the term that the death ends, and may do so after its successor was elected.
     expect(between(3).filter(({ term, node }) => term !== 3 && node !== 'b')).toEqual([]);
-    expect(whoTells(3, 'instead of b (it is gone)')).toEqual(['a']);
+    expect(whoTells(3, 'instead of b (no longer registered)')).toEqual(['a']);
     const guardian = ofNode(nodes, 'b').log.filter(
-      ({ reason }) => reason === 'the agent was ended by SIGKILL',
+      ({ reason }) => reason === 'the agent was killed by SIGKILL',
     );
     expect(guardian.map(({ term }) => term)).toEqual(guardian.map(() => 2));
     expect(guardian.map(({ msg }) => msg)).toEqual([
-      'the agent was ended by SIGKILL: ending what it ran, then its session',
-      'the guardian has run the release and ended the workload',
-      'the agent is started again in 1 s',
-      "the workload is proven dead, and the dead agent's session has ended",
+      'the agent was killed by SIGKILL: stopping its workload, then ending its session',
+      'the guardian ran the release hook and stopped the workload',
+      'restarting the agent in 1 s',
+      "the workload is proven dead, and the dead agent's session was ended",
     ]);
     expect(await logContext(3)).toMatchObject({
       outcome: 'READY',

@@ -64,10 +64,10 @@ describe('watching', () => {
     await listed(watching, ['a1']);
     proxy.refuse();
     proxy.resetAll();
-    await until(() => watching.stderr.includes('lost touch with ZooKeeper'), {
+    await until(() => watching.stderr.includes('connection to ZooKeeper lost'), {
       describe: 'the loss to be told',
     });
-    await until(() => watching.stderr.includes('ZooKeeper is out of reach'), {
+    await until(() => watching.stderr.includes('ZooKeeper is unreachable'), {
       describe: 'the session to be given up',
       timeoutMs: 25_000,
     });
@@ -103,7 +103,7 @@ describe('without permission', () => {
       await ensureTree(store, groupPaths(root));
       const refused = await runCommand(['list'], env({ PETREL_ROOT: root }));
       expect(refused).toMatchObject({ code: 4, stdout: '' });
-      expect(refused.stderr).toContain('credentials are given by --auth-file or PETREL_AUTH');
+      expect(refused.stderr).toContain('pass credentials with --auth-file or PETREL_AUTH');
       expect((await runCommand(['pause'], env({ PETREL_ROOT: root }))).code).toBe(4);
       const allowed = await runCommand(
         ['list'],

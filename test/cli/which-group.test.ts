@@ -36,7 +36,9 @@ describe('with the settings of an agent of several groups', () => {
     async (...args) => {
       const { code, stderr, stdout } = await run(several(), ...args);
       expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
-      expect(stderr).toBe(`petrel: say which group by --root: ${group.root}, /another (petrel list --all)\n`);
+      expect(stderr).toBe(
+        `petrel: the settings name several groups; choose one with --root: ${group.root}, /another (petrel list --all shows them)\n`,
+      );
     },
   );
 
@@ -56,7 +58,9 @@ describe('with the settings of an agent of several groups', () => {
     expect(listingSchema.parse(JSON.parse(stdout)).root).toBe(group.root);
     const { code, stderr } = await run('groupsUnder: /services', 'list');
     expect(code).toBe(2);
-    expect(stderr).toBe('petrel: say which group by --root: what is below /services (petrel list --all)\n');
+    expect(stderr).toBe(
+      'petrel: the settings name several groups; choose one with --root: the groups below /services (petrel list --all shows them)\n',
+    );
   });
 
   it('what does not go together is found before it is run', async () => {

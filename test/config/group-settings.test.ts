@@ -27,8 +27,8 @@ const reasons = (reading: Promise<unknown>) =>
 describe('groups', () => {
   it('T7 refuse the name __proto__ in the variable as in the file', async () => {
     const groups = '[{"root": "/a", "tags": {"__proto__": "x"}}]';
-    await expect(read('', { PETREL_GROUPS: groups })).rejects.toThrow('__proto__ cannot be a name');
-    await expect(read(`groups: ${groups}`)).rejects.toThrow('__proto__ cannot be a name');
+    await expect(read('', { PETREL_GROUPS: groups })).rejects.toThrow('__proto__ is not allowed as a name');
+    await expect(read(`groups: ${groups}`)).rejects.toThrow('__proto__ is not allowed as a name');
   });
 
   it('have what they say, and the rest from the top level', async () => {
@@ -69,9 +69,9 @@ groups:
   });
 
   it.each([
-    ['groups: [{root: /a}, {root: /a}]', '"/a" is there twice'],
+    ['groups: [{root: /a}, {root: /a}]', '"/a" is listed twice'],
     ['groups: [{root: /a/b}, {root: /a}]', '"/a/b" is below "/a", which is a group itself'],
-    ['groups: [{root: a}]', 'a root is an absolute path'],
+    ['groups: [{root: a}]', 'expected an absolute path'],
     ['groups: [{root: /a, site: b}]', 'unknown `site`; known are root, priority, tags, scores, hooks'],
     ['groups: [{root: /a, hooks: {onTakover: x}}]', 'unknown `onTakover`'],
     ['groups: /a', 'a list of groups, each with its root'],
@@ -81,10 +81,10 @@ groups:
 
   it('do not go with probes, and none is where others are looked for', async () => {
     const probing = await read('groups: [{root: /a}]\nprobe: {listen: "0.0.0.0:7946"}\n');
-    expect(() => checkGroups(probing)).toThrow('does not probe');
+    expect(() => checkGroups(probing)).toThrow('cannot probe its peers');
     expect(() => checkGroups({ ...probing, probeListen: null })).not.toThrow();
     const within = await read('groups: [{root: /a}]\ngroupsUnder: /a\n');
-    expect(() => checkGroups(within)).toThrow('what is below it is no group');
+    expect(() => checkGroups(within)).toThrow('no groups can be below it');
     const below = await read('groups: [{root: /a/b/c}]\ngroupsUnder: /a\n');
     expect(() => checkGroups(below)).toThrow('/a/b/c is below a child of groupsUnder (/a)');
     const affinity = await read('groups: [{root: /a/b}]\ngroupsUnder: /a\n');

@@ -22,12 +22,12 @@ describe('where to listen', () => {
   it.each(['', '8008', ':8008', '127.0.0.1', '::1:8008', '[::1]', '[a]:1', 'http://a:1', 'a/b:1', 'on'])(
     '"%s" is not, and it is said what would be',
     (text) => {
-      expect(() => parseListen(text)).toThrow(/is no place to listen: write ADDRESS:PORT, like/);
+      expect(() => parseListen(text)).toThrow(/is not an address to listen on: write ADDRESS:PORT \(such as/);
     },
   );
 
   it('is at a port that there is', () => {
-    expect(() => parseListen('a:65536')).toThrow(/65536 is no port/);
+    expect(() => parseListen('a:65536')).toThrow(/65536 is not a port/);
   });
 
   it.each([
@@ -73,14 +73,14 @@ describe('a token', () => {
   });
 
   it.each([0o604, 0o620, 0o660, 0o644])('is not read from a file of mode %o', (mode) => {
-    expect(() => readTokenFile(file(token, mode))).toThrow(/is open to others.*chmod 600/);
+    expect(() => readTokenFile(file(token, mode))).toThrow(/other users can access .*chmod 600/);
   });
 
   it.each(['', 'short', 'a secret of words', `${token}\n${token}`, 'ü'.repeat(20)])(
     'is not "%s", and what the file holds is not told',
     (text) => {
       const read = () => readTokenFile(file(text));
-      expect(read).toThrow(/holds no token: a token has 16 to 512|holds more than one line/);
+      expect(read).toThrow(/contains no token: expected a token of 16 to 512|contains more than one line/);
       if (text !== '') expect(read).not.toThrow(text);
     },
   );
@@ -101,7 +101,7 @@ describe('a token', () => {
 
   it('that is wrong is not told', async () => {
     const wrong = readSettings(agentSettings, { flags: {}, env: { PETREL_HTTP_TOKEN: 'too-short' } });
-    await expect(wrong).rejects.toThrow(/PETREL_HTTP_TOKEN: http.token: a token has 16 to 512/);
+    await expect(wrong).rejects.toThrow(/PETREL_HTTP_TOKEN: http.token: expected a token of 16 to 512/);
     await expect(wrong).rejects.not.toThrow(/too-short/);
   });
 });

@@ -40,7 +40,7 @@ describe('a group that has an affinity with another', () => {
     const choice = elects('same-node', 'b1', 'a1');
     expect(choice).toMatchObject({ node: 'b1', changes: true, cause: 'planned' });
     expect(choice.reason).toContain(
-      'it has to be on the same node as the leader of /services/db, which is b1 in site b',
+      'it must be on the same node as the leader of /services/db, which is b1 in site b',
     );
   });
 
@@ -48,7 +48,7 @@ describe('a group that has an affinity with another', () => {
     expect(elects('same-node', null, 'a1')).toMatchObject({ node: 'a1', changes: false });
     const choice = elects('same-site', null);
     expect(choice).toMatchObject({ node: null, cause: 'nobody' });
-    expect(choice.reason).toContain('as the leader of /services/db, and nobody is READY there');
+    expect(choice.reason).toContain('as the leader of /services/db, but /services/db has no READY leader');
   });
 
   it('that is to keep away has nobody to keep away from while nobody is READY there', () => {
@@ -78,7 +78,7 @@ describe('a group that has an affinity with another', () => {
   it('soft: is elsewhere where it cannot be, and says so', () => {
     const choice = elects('same-node', 'c1', null, { strength: 'soft' });
     expect(choice).toMatchObject({ node: 'a1' });
-    expect(choice.reason).toContain(', but it has to be on the same node as the leader of /services/db');
+    expect(choice.reason).toContain(', but it must be on the same node as the leader of /services/db');
     expect(elects('same-node', 'b1', null, { strength: 'soft' })).toMatchObject({ node: 'b1' });
   });
 });

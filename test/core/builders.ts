@@ -62,7 +62,7 @@ export function versioned<T>(value: T, version = 1, modifiedAtMs = epoch0Ms): Ve
 }
 
 export function unreadable(version = 1): Versioned<never> {
-  return { value: null, problem: 'it is not JSON', version, modifiedAtMs: epoch0Ms };
+  return { value: null, problem: 'invalid JSON', version, modifiedAtMs: epoch0Ms };
 }
 
 /** Its site is the name without its digits: a1 lives in site a. */

@@ -5,7 +5,7 @@ import { byHand } from './builders.js';
 
 const sites = { a: { priority: 100 }, b: { priority: 50 } };
 const timeouts = { takeover: '1500ms', grace: '300ms' };
-const said = 'took longer than the 1500 ms it had';
+const said = 'timed out after 1500 ms';
 
 function takingOver(): Bench {
   const bench = new Bench(['a1', 'b1'], { sites, timeouts });

@@ -52,7 +52,7 @@ describe('an election', () => {
       node: 'a1',
       changes: true,
       cause: 'first',
-      reason: 'site a has priority 100, the node 100',
+      reason: 'site a has priority 100, the node has priority 100',
     });
   });
 
@@ -62,12 +62,12 @@ describe('an election', () => {
       node: 'a2',
       changes: false,
       cause: 'failure',
-      reason: 'site a has priority 100, the node 100',
+      reason: 'site a has priority 100, the node has priority 100',
     });
   });
 
   it.each<[string, Partial<Registration> | null, Parameters<typeof config>[0], string, string]>([
-    ['is gone', null, {}, 'failure', 'it is gone'],
+    ['is gone', null, {}, 'failure', 'no longer registered'],
     ['is unhealthy', unhealthy, {}, 'failure', 'it is unhealthy: disk full'],
     ['leaves', { draining: true }, {}, 'shutdown', 'it is shutting down'],
     ['was drained', {}, { drained: { a1: byHand } }, 'planned', 'it was drained by ops: maintenance'],
@@ -97,7 +97,7 @@ describe('an election', () => {
       node: 'b1',
       changes: true,
       cause,
-      reason: `instead of a1 (${why}): site b has priority 100, the node 100`,
+      reason: `instead of a1 (${why}): site b has priority 100, the node has priority 100`,
     });
   });
 
@@ -193,7 +193,7 @@ describe('nobody fit', () => {
       node: 'a1',
       changes: false,
       cause: 'nobody',
-      reason: 'it leads, and nobody else could: its registration cannot be read: it is not JSON',
+      reason: 'it leads, and no other node is eligible: its registration is malformed: invalid JSON',
     });
     expect(ask({ members: [malformed, ...members('b1')], elected, current: claim('a1') }).node).toBe('b1');
     expect(
@@ -218,7 +218,7 @@ describe('everyone in backoff', () => {
       node: null,
       changes: true,
       cause: 'nobody',
-      reason: 'every eligible node has failed; a1, which failed longest ago, is tried again in 1s',
+      reason: 'every eligible node has failed; a1, which failed longest ago, will be retried in 1s',
     });
     expect(inBackoff({ elected: decided({ node: null }) }).changes).toBe(false);
   });
@@ -239,7 +239,7 @@ describe('everyone in backoff', () => {
         members: [member('a1', change), ...(b1 === undefined ? [] : [b1])],
       });
       expect(choice.node, JSON.stringify(change)).toBeNull();
-      expect(choice.reason).toContain('b1, which failed longest ago, is tried again in 5s');
+      expect(choice.reason).toContain('b1, which failed longest ago, will be retried in 5s');
     }
   });
 });
@@ -253,14 +253,14 @@ describe('a better node than the leader', () => {
       changes: false,
       cause: 'failure',
       reason:
-        'site b has priority 50, the node 100; a1 would be better (site a has priority 100, the node 100), and takes over in 1s if it stays eligible',
+        'site b has priority 50, the node has priority 100; a1 would be better (site a has priority 100, the node has priority 100), and takes over in 1s if it stays eligible',
     });
     expect(early.recheckInMs).toBe(1_000);
     expect(told(withBetter({ eligibleForMs: () => 5_000 }))).toEqual({
       node: 'a1',
       changes: true,
       cause: 'preference',
-      reason: 'better than b1: site a has priority 100, the node 100',
+      reason: 'better than b1: site a has priority 100, the node has priority 100',
     });
   });
 
@@ -339,7 +339,8 @@ describe('a better node than the leader', () => {
         node: 'a1',
         changes: true,
         cause: 'planned',
-        reason: 'the priority of site b fell from 50 to 40; site a has priority 100, the node 100',
+        reason:
+          'the priority of site b fell from 50 to 40; site a has priority 100, the node has priority 100',
       });
     },
   );
@@ -492,7 +493,7 @@ describe('paused', () => {
     });
   });
 
-  it('P55 nobody is elected where nobody was', () => {
+  it('P55 no node is elected where nobody was', () => {
     expect(ask({ members: members('a1'), config: paused }).changes).toBe(false);
   });
 
@@ -504,7 +505,7 @@ describe('paused', () => {
         node: 'a1',
         changes: true,
         cause: 'retry',
-        reason: 'tried again while paused by ops: maintenance',
+        reason: 'retry while paused by ops: maintenance',
       });
     }
   });
@@ -554,12 +555,12 @@ describe('a strategy', () => {
   });
 
   it.each<[string, unknown, RegExp]>([
-    ['leaves one out', [good], /it was given a1, b1 and ranked a1$/],
+    ['leaves one out', [good], /it received a1, b1 but ranked a1$/],
     ['ranks one twice', [good, good], /ranked a1, a1$/],
     ['ranks a stranger', [good, { ...second, node: 'zz' }], /ranked a1, zz$/],
     ['ranks nobody', [], /ranked nobody$/],
     ['joins two names', [{ ...good, node: 'a1,b1' }], /ranked a1,b1$/],
-    ['gives the better a higher grade', [{ ...good, grade: 2 }, second], /a grade falls/],
+    ['gives the better a higher grade', [{ ...good, grade: 2 }, second], /the grades decrease/],
     ['gives no reason', [{ ...good, reason: '' }, second], /0\.reason/],
     ['gives no grade', [{ ...good, grade: null }, second], /0\.grade/],
     ['returns nothing', undefined, /broke its contract/],

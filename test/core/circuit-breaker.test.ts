@@ -37,7 +37,7 @@ describe('a circuit breaker', () => {
     expect(withCircuitBreaker([moved(0), moved(minute, '/services/c')], 2 * minute)).toEqual({
       stops: true,
       reason:
-        'leadership of 2 groups, /services/b, /services/c, has moved by itself 2 times within 10m; the next, term 4 of /services/a (failure), is left to a person: petrel resume',
+        'automatic failover suspended after leadership of 2 groups, /services/b, /services/c, moved 2 times within 10m. Pending: /services/a term 4 (failure). Run petrel resume when the cause is fixed',
     });
   });
 
@@ -74,7 +74,9 @@ describe('a circuit breaker', () => {
   it('is no znode of something else', () => {
     for (const record of ['/services/config', '/services/leader/elected', '/zookeeper/circuit-breaker'])
       expect(() => config({ circuitBreaker: { record } })).toThrow();
-    expect(() => config({ circuitBreaker: { within: '0s' } })).toThrow('0s is too short: at least 1ms');
+    expect(() => config({ circuitBreaker: { within: '0s' } })).toThrow(
+      '0s is too short: expected at least 1ms',
+    );
   });
 
   it('is one of the group’s own unless another is named, and none by default', () => {

@@ -39,11 +39,11 @@ describe('a duration', () => {
   it('says what would be right', () => {
     expect(() => durationMs('5')).toThrow('5 has no unit: write 5s or 5ms');
     expect(() => durationMs('soon')).toThrow(
-      '"soon" is not a duration: write a number and a unit, like 500ms',
+      '"soon" is not a duration: write a number and a unit, such as 500ms',
     );
     expect(() => durationMs('0.5ms')).toThrow('not a whole number of milliseconds');
-    expect(() => durationMs('1s', { minMs: 2000 })).toThrow('1s is too short: at least 2s');
-    expect(() => durationMs('2h', { maxMs: 3_600_000 })).toThrow('2h is too long: at most 1h');
+    expect(() => durationMs('1s', { minMs: 2000 })).toThrow('1s is too short: expected at least 2s');
+    expect(() => durationMs('2h', { maxMs: 3_600_000 })).toThrow('2h is too long: expected at most 1h');
   });
 
   it('is written in the largest exact unit, and reads back as it was', () => {

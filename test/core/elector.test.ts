@@ -42,7 +42,7 @@ describe('a round', () => {
       site: 'a',
       term: 1,
       strategy: 'site-priority',
-      reason: 'site a has priority 100, the node 100',
+      reason: 'site a has priority 100, the node has priority 100',
       cause: 'first',
       by: 'elector',
       previous: null,
@@ -123,7 +123,7 @@ describe('a failed takeover', () => {
       failure('a1', { reason: 'takeover failed: exit code 7', until: instant(10_000) }),
     ]);
     expect(bench.reason).toBe(
-      `instead of a1 (it is in backoff until ${instant(10_000)}: takeover failed: exit code 7): site b has priority 50, the node 100`,
+      `instead of a1 (it is in backoff until ${instant(10_000)}: takeover failed: exit code 7): site b has priority 50, the node has priority 100`,
     );
     expect(bench.records).toMatchObject([
       {
@@ -168,7 +168,7 @@ describe('a failed takeover', () => {
     expect(verbs(bench.round().actions)).toEqual(['write-elected']);
     bench.settle();
     expect(bench.node).toBe('b1');
-    expect(bench.reason).toContain('its claim vanished while it was taking over');
+    expect(bench.reason).toContain('its claim disappeared during the takeover');
   });
 
   it('P29 also when the node has claimed again meanwhile', () => {
@@ -405,7 +405,7 @@ describe('A9 a planned switchover that fails', () => {
       bench.settle();
       expect(bench.decisions.find(({ term }) => term === 3)).toMatchObject({
         node: 'a1',
-        reason: expect.stringContaining('it led until b1'),
+        reason: expect.stringContaining('it led before the failed handover to b1'),
       });
     }
   });
@@ -439,7 +439,7 @@ describe('A9 a planned switchover that fails', () => {
     bench.configure({ sites: { b: { priority: 10 } }, switchover });
     bench.settle();
     expect(bench).toMatchObject({ node: 'a1', term: 3 });
-    expect(bench.reason).toMatch(/^the priority of site b fell .*; it led until b1 was to take over/);
+    expect(bench.reason).toMatch(/^the priority of site b fell .*; it led before the failed handover to b1/);
   });
 
   it('does not return after force, whatever is requested next', () => {
@@ -622,7 +622,9 @@ describe('the watchdog', () => {
     expect(bench.node).toBe('a1');
     bench.advance(1);
     expect(bench.node).toBe('b1');
-    expect(bench.reason).toContain('it did not claim within 10000 ms, a prepare hook included');
+    expect(bench.reason).toContain(
+      'it did not claim leadership within 10000 ms (including the prepare hook)',
+    );
   });
 
   it('a candidate that does not become READY is in backoff when its time is over, hook and grace', () => {
@@ -632,9 +634,7 @@ describe('the watchdog', () => {
     expect(bench.advance(21_999)).toEqual([]);
     bench.advance(1);
     expect(bench.node).toBe('b1');
-    expect(bench.reason).toContain(
-      'its takeover took longer than the 20000 ms it had: it was not READY within 22000 ms',
-    );
+    expect(bench.reason).toContain('its takeover timed out after 20000 ms: it was not READY within 22000 ms');
   });
 
   it('says that a candidate is late by what was read after a write alone: a server out of touch tells of no claim', () => {
@@ -847,7 +847,7 @@ describe('an old leader that holds on', () => {
     bench.advance(hour);
     expect(bench.node).toBe('c1');
     expect(bench.alarms).toEqual([
-      'a1 still owns leader/current after 34000 ms (c1 is elected and not registered); it must be stopped by hand',
+      'a1 still owns leader/current after 34000 ms (c1 is elected but not registered); it must be stopped by hand',
     ]);
     expect(bench.round().actions).toEqual([]);
   });
@@ -1090,7 +1090,7 @@ describe('paused', () => {
       expect(bench).toMatchObject({
         node: 'a1',
         term: 2,
-        reason: 'tried again while paused by ops: maintenance',
+        reason: 'retry while paused by ops: maintenance',
       });
       expect(bench.records).toMatchObject([{ term: 1, outcome: 'FAILED', error: { phase: 'takeover' } }]);
       expect(bench.advance(hour)).toEqual([]);
@@ -1166,7 +1166,7 @@ describe('limits', () => {
       {
         what: `switchover to b1 not before ${instant(hour)}, requested by ops at ${instant(0)}, was missed`,
         reason: expect.stringContaining(
-          'term 1, which it was to replace, ended without it; term 2: instead of a1',
+          'term 1 ended before the request was carried out; term 2: instead of a1',
         ),
       },
     ]);
@@ -1188,7 +1188,7 @@ describe('limits', () => {
       done.push(...bench.settle());
       const isDropped = lateMs === 60_000;
       expect(done.filter(({ do: verb }) => verb === 'drop-request')).toMatchObject(
-        isDropped ? [{ reason: 'b1 was not eligible at its time, nor within 1m of it' }] : [],
+        isDropped ? [{ reason: 'b1 was ineligible at the requested time and for 1m after it' }] : [],
       );
       expect([bench.node, bench.term]).toEqual(isDropped ? ['a1', 1] : ['b1', 2]);
     }
@@ -1239,7 +1239,7 @@ describe('what cannot be read', () => {
     lose(bench);
     expect(verbs(bench.settle())).toEqual(['write-elected']);
     expect(bench).toMatchObject({ node: 'a1', term: 4 });
-    expect(bench.reason).toMatch(/^what leader\/elected said is lost \(it .*\); \S/);
+    expect(bench.reason).toMatch(/^what leader\/elected said is lost \(.*\); \S/);
     expect(bench.records.map(({ term }) => term)).toEqual([1, 2]);
     bench.ready();
     expect(verbs(bench.settle())).toEqual(['record']);
@@ -1302,7 +1302,7 @@ describe('a strategy that fails', () => {
     expect(bench.round().actions).toEqual([
       {
         do: 'give-up-seat',
-        reason: 'strategy plug-in broke its contract: it was given a1 and ranked nobody',
+        reason: 'strategy plug-in broke its contract: it received a1 but ranked nobody',
         configVersion: bench.config.version,
       },
     ]);
@@ -1330,7 +1330,7 @@ describe('the history', () => {
         site: 'a',
         previous: null,
         strategy: 'site-priority',
-        reason: 'site a has priority 100, the node 100',
+        reason: 'site a has priority 100, the node has priority 100',
         cause: 'first',
         electedAt: instant(0),
         claimedAt: instant(2_000),
@@ -1404,7 +1404,7 @@ describe('the history', () => {
       fencingToken: '102',
       previous: { node: 'a1', site: 'a' },
       cause: 'retry',
-      reason: 'leads again by the same decision, having stopped: the lease was not renewed',
+      reason: 'leads again under the same decision after it stopped: the lease was not renewed',
       electedAt: instant(0),
       resumes: { token: '101', reason: 'the lease was not renewed', endedAt },
       release: { node: 'a1', durationMs: 300, endedAt: instant(10 * minute - 1_700) },

@@ -90,8 +90,8 @@ describe('who may lead', () => {
       'it is shutting down',
       'it was drained by ops: maintenance',
       'site a is drained by ops: maintenance',
-      'site a has priority 0, which never leads',
-      'the node has priority 0, which never leads',
+      'site a has priority 0, so its nodes never lead',
+      'the node has priority 0, so it never leads',
       `it is in backoff until ${instant(10_000)}: takeover failed: exit code 1`,
     ]);
   });
@@ -103,7 +103,7 @@ describe('who may lead', () => {
     ).toEqual([
       {
         kind: 'malformed',
-        reason: 'its registration cannot be read: it is not JSON',
+        reason: 'its registration is malformed: invalid JSON',
         ends: 'failure',
         canBeForced: true,
       },
@@ -129,7 +129,7 @@ describe('who may lead', () => {
     expect(kindsThat('failure')).toEqual(expect.arrayContaining(['unhealthy', 'backoff', 'site-failed']));
   });
 
-  it('is overridden by force, but for a backoff, which is forgiven, and a node that leads already', () => {
+  it('is overridden by force, but for a backoff, which is forgiven, and a node that is already the leader', () => {
     const kept = constraints.filter(({ canBeForced }) => !canBeForced).map(({ kind }) => kind);
     expect(kept).toEqual(expect.arrayContaining(['backoff', 'leads-slot']));
     expect(kept).not.toContain('drained');

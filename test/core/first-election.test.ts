@@ -32,7 +32,7 @@ describe('the first election', () => {
     const bench = new Bench(['b1'], three);
     bench.advance(10 * second);
     const { choice, recheckInMs } = bench.round();
-    expect(choice?.reason).toBe('the first election waits for 3 eligible nodes: 1 so far, 20s at most');
+    expect(choice?.reason).toBe('the first election waits for 3 eligible nodes: 1 so far, at most 20s more');
     expect(choice?.changes).toBe(false);
     expect(recheckInMs).toBe(20 * second);
   });
@@ -62,7 +62,7 @@ describe('the first election', () => {
     const bench = new Bench(['a1', 'b1'], { strategy: 'request' });
     bench.settle();
     expect(bench.round().choice?.reason).toBe(
-      'the first election waits for 1 eligible node with scores: 0 so far, 30s at most',
+      'the first election waits for 1 eligible node with scores: 0 so far, at most 30s more',
     );
     bench.measure('a1', { requests: 5 });
     bench.settle();

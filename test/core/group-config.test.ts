@@ -30,9 +30,9 @@ describe('a group’s configuration', () => {
   });
 
   it.each<[string, string, string]>([
-    ['nothing', '', 'it is empty'],
-    ['garbage', '{', 'it is not JSON'],
-    ['a list', '[]', 'expected object'],
+    ['nothing', '', 'empty content'],
+    ['garbage', '{', 'invalid JSON'],
+    ['a list', '[]', 'expected keys with values'],
   ])('that is %s says so', (_, text, problem) => {
     const parsed = parseGroupConfig(text);
     expect(parsed.value).toBeNull();
@@ -45,17 +45,17 @@ describe('a group’s configuration', () => {
     [{ timeouts: { claims: '1s' } }, 'timeouts: unknown `claims`; known are claim, prepare,'],
     [{ minLeadership: 5 }, 'minLeadership: 5 has no unit: write 5s or 5ms'],
     [{ circuitBreaker: { within: 'soon' } }, 'circuitBreaker.within: "soon" is not a duration'],
-    [{ sites: { 'a/b': {} } }, 'sites.a/b: a name has 1 to 128 letters'],
+    [{ sites: { 'a/b': {} } }, 'sites.a/b: expected a name of 1 to 128 letters'],
     [{ sites: { a: { priority: -1 } } }, 'sites.a.priority: '],
     [
       { switchover: { to: 'anybody', replacesTerm: 1, ...byHand } },
       'switchover.to: expected {"node": ID}, {"site": NAME} or "best-other"',
     ],
-    [{ backoff: { base: '2h', max: '1h' } }, 'backoff.base <= backoff.max does not hold: 2h against 1h'],
-    [{ backoff: { base: '0s' } }, '0 < backoff.base does not hold'],
-    [{ timeouts: { prepare: '10s', claim: '10s' } }, 'timeouts.prepare < timeouts.claim does not hold'],
-    [{ timeouts: { grace: '31s' } }, 'timeouts.grace <= timeouts.release does not hold'],
-    [{ timeouts: { takeover: '0s' } }, '0 < timeouts.takeover does not hold'],
+    [{ backoff: { base: '2h', max: '1h' } }, 'backoff.base <= backoff.max is required, but found 2h and 1h'],
+    [{ backoff: { base: '0s' } }, '0 < backoff.base is required'],
+    [{ timeouts: { prepare: '10s', claim: '10s' } }, 'timeouts.prepare < timeouts.claim is required'],
+    [{ timeouts: { grace: '31s' } }, 'timeouts.grace <= timeouts.release is required'],
+    [{ timeouts: { takeover: '0s' } }, '0 < timeouts.takeover is required'],
   ])('refuses %j', (value, problem) => {
     expect(configProblems(value, builtInRules).join('\n')).toContain(problem);
     expect(parseGroupConfig(JSON.stringify(value)).problem).toContain(problem);
@@ -65,7 +65,7 @@ describe('a group’s configuration', () => {
     'refuses failback %j, and says what would be right',
     (failback) => {
       expect(configProblems({ failback }, builtInRules)).toEqual([
-        expect.stringMatching(/^failback: auto, manual, or after:DURATION \(after:10m\)/),
+        expect.stringMatching(/^failback: expected auto, manual, or after:DURATION/),
       ]);
     },
   );

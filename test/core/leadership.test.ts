@@ -329,7 +329,7 @@ describe('a leadership', () => {
 
   it.each<[string, Partial<LeadershipInput>, string, string | null]>([
     ['another is elected', { snapshot: under('names another') }, 'b1 is elected: better', 'b1'],
-    ['nobody is elected', { snapshot: under('names nobody') }, 'nobody is elected: drained', null],
+    ['no node is elected', { snapshot: under('names nobody') }, 'no node is elected: drained', null],
     ['its claim is gone', { snapshot: seen() }, 'the claim leader/current is gone', null],
     [
       'its claim is another’s',
@@ -337,8 +337,8 @@ describe('a leadership', () => {
       'the claim leader/current is gone',
       null,
     ],
-    ['the lease is due', { nowMs: 1000 }, 'out of touch with the ensemble: the lease was not renewed', null],
-    ['the session is over', { sessionOver: true }, 'the session is over, and the claim with it', null],
+    ['the lease is due', { nowMs: 1000 }, 'no connection to the ensemble: the lease was not renewed', null],
+    ['the session has ended', { sessionOver: true }, 'the session has ended, and the claim with it', null],
     [
       'the workload ended',
       { leadership: leadership('leading', { failure: failed }) },
@@ -348,7 +348,7 @@ describe('a leadership', () => {
     [
       'nobody took over in time, or is waited for',
       { draining: true, drainOverdue: true },
-      'shutting down, and not waiting for a successor any longer',
+      'shutting down without waiting for a successor any longer',
       null,
     ],
     [
@@ -367,7 +367,7 @@ describe('a leadership', () => {
     expect(leading({ snapshot: under('names another'), nowMs: 1000 })).toMatchObject({ term });
   });
 
-  it('goes on while it leaves, until somebody or nobody is elected', () => {
+  it('goes on while it leaves, until somebody or no node is elected', () => {
     expect(leading({ draining: true })).toBeNull();
     expect(leading({ draining: true, snapshot: under('names nobody') })).toMatchObject({ do: 'release' });
   });
@@ -513,9 +513,9 @@ describe('without a leadership', () => {
   });
 
   it.each<[string, Partial<LeadershipInput>, string]>([
-    ['malformed', { snapshot: seen({ elected: unreadable() }) }, 'leader/elected cannot be read'],
-    ['another', { snapshot: seen({ elected: versioned(decided({ node: 'b1' }), 9) }) }, 'elected is b1'],
-    ['nobody', { snapshot: seen({ elected: versioned(decided(), 9) }) }, 'elected is nobody'],
+    ['unreadable', { snapshot: seen({ elected: unreadable() }) }, 'leader/elected is malformed'],
+    ['another', { snapshot: seen({ elected: versioned(decided({ node: 'b1' }), 9) }) }, 'b1 is elected'],
+    ['nobody', { snapshot: seen({ elected: versioned(decided(), 9) }) }, 'no node is elected'],
     ['leaving', { draining: true }, 'it is leaving'],
     ['failed', { failedUnder: version }, 'it failed under this decision'],
     [

@@ -7,7 +7,7 @@ import { instant, unhealthy } from './builders.js';
 
 const minute = 60_000;
 const sites = { a: { priority: 200 }, b: { priority: 100 } };
-const unrenewed = 'out of touch with the ensemble: the lease was not renewed';
+const unrenewed = 'no connection to the ensemble: the lease was not renewed';
 
 /** a1 leads for an hour. */
 function led(nodes: readonly string[] = ['a1', 'b1'], settings: ConstructorParameters<typeof Bench>[1] = {}) {

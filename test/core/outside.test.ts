@@ -30,7 +30,10 @@ const deep = `${'['.repeat(100_000)}${']'.repeat(100_000)}`;
 describe('a value that nests without end', () => {
   it('is a problem of its znode, whatever stands in its place', () => {
     for (const text of [`{"minLeadership":${deep}}`, `{"strategyOptions":{"order":${deep}}}`, deep]) {
-      expect(parseGroupConfig(text)).toEqual({ value: null, problem: 'it nests deeper than 64 levels' });
+      expect(parseGroupConfig(text)).toEqual({
+        value: null,
+        problem: 'the content is nested deeper than 64 levels',
+      });
     }
   });
 
@@ -38,7 +41,7 @@ describe('a value that nests without end', () => {
     const cyclic: unknown[] = [];
     cyclic.push(cyclic, cyclic);
     expect(configProblems({ strategyOptions: { order: cyclic } }, builtInRules)).toEqual([
-      'it nests deeper than 64 levels',
+      'the content is nested deeper than 64 levels',
     ]);
   });
 });

@@ -38,7 +38,7 @@ describe('a score report', () => {
   it('of very many entries is malformed at one glance', () => {
     const many = Object.fromEntries(Array.from({ length: 60_000 }, (_, index) => [`/ ${index}`, index]));
     const { problem } = read(JSON.stringify({ ...report, values: many, roundTripsMs: {} }));
-    expect(problem).toBe('values: at most 1000 entries');
+    expect(problem).toBe('values: expected at most 1000 entries');
   });
 
   it('holds nothing of what every object has', () => {

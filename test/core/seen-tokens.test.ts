@@ -16,13 +16,13 @@ const at = (token: bigint, epoch: number | null = 1, slot = 1) => ({ epoch, slot
 describe('V4 fencing tokens that were seen', () => {
   it.each([
     ['a greater one', at(49n), true, null],
-    ['the same, made anew', at(48n), true, /not above 48/],
+    ['the same, made anew', at(48n), true, /not greater than 48/],
     ['the same, which stood', at(48n), false, null],
-    ['a smaller one', at(38n), false, /38 is not above 48.*tokenEpoch 2/],
+    ['a smaller one', at(38n), false, /38 is not greater than 48.*tokenEpoch 2/],
     ['a smaller one of another slot', at(38n, 1, 2), true, null],
     ['a smaller one of a later epoch', at(38n, 2), true, null],
     ['a greater one of an earlier epoch', at(99n, 0), true, /tokenEpoch of the configuration is 0, but 1/],
-    ['a smaller one, the configuration unreadable', at(38n, null), true, /not above 48/],
+    ['a smaller one, the configuration unreadable', at(38n, null), true, /not greater than 48/],
     ['a greater one, the configuration unreadable', at(49n, null), true, null],
   ])('judge %s', (_, token, isNew, expected) => {
     const reason = goneBack(seen, token, isNew);

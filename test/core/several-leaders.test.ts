@@ -279,7 +279,7 @@ describe('filling', () => {
     const [first, second] = [1, 2].map((slot) => slots.round().rounds.get(slot)?.choice);
     expect(first?.node).toBeNull();
     expect(second?.node).toBeNull();
-    expect(first?.reason).toContain('is tried again in');
+    expect(first?.reason).toContain('will be retried in');
   });
 });
 
@@ -302,7 +302,7 @@ describe('how many', () => {
       .filter(({ slot }) => slot === 3)
       .at(-1);
     expect(last?.elected).toMatchObject({ node: null, cause: 'planned', term: 2 });
-    expect(last?.elected.reason).toBe('leaders is 1 now, and slot 3 is given up');
+    expect(last?.elected.reason).toBe('slot 3 is removed, because leaders is now 1');
   });
 
   it('fills the new ones when there are to be more', () => {
@@ -337,13 +337,13 @@ describe('how many', () => {
     slots.settle();
     expect(slots.elected).toEqual(['a1', 'a2']);
     expect(slots.slots[1]?.elected.value).toMatchObject({ term: 3, cause: 'planned' });
-    expect(slots.reasons[1]).toMatch(/^the group is to have slot 2 again: /);
+    expect(slots.reasons[1]).toMatch(/^slot 2 was added again: /);
   });
 
   it('takes no slot away on the strength of a configuration that cannot be read', () => {
     const slots = led(['a1', 'a2', 'b1'], { leaders: 3, sites });
     const { snapshot } = slots;
-    const malformed = { ...snapshot.config, value: null, problem: 'it is not JSON' };
+    const malformed = { ...snapshot.config, value: null, problem: 'invalid JSON' };
     const settings = config({ sites });
     const { actions } = groupRound({
       ...{ self: 'elector', snapshot: { ...snapshot, config: malformed }, members: slots.members },
@@ -366,7 +366,7 @@ describe('spreading', () => {
     const spread = { over: 'another-site' as const };
     const slots = led(['a1', 'a2', 'b1', 'b2'], { leaders: 3, sites, siteRules: { spread } });
     expect(slots.elected).toEqual(['a1', 'b1', 'a2']);
-    expect(slots.reasons[2]).toContain('site a holds slot 1 already');
+    expect(slots.reasons[2]).toContain('site a already has slot 1');
   });
 
   it('moves no more leaders than it takes when the rule comes later', () => {
@@ -382,7 +382,7 @@ describe('spreading', () => {
     const slots = led(['a1', 'a2', 'b1', 'b2'], { leaders: 3, sites, siteRules: { spread } });
     expect(slots.elected).toEqual(['a1', 'b1', null]);
     const choice = slots.round().rounds.get(3)?.choice;
-    expect(choice?.reason).toContain('a2: site a holds slot 1, and no site may hold two');
+    expect(choice?.reason).toContain('a2: site a already has slot 1, and no site may have two leaders');
     slots.with('a2');
     slots.without('a1');
     slots.settle();

@@ -25,7 +25,7 @@ describe('sites that alone may lead', () => {
         node: 'a1',
         site: 'a',
         ineligibleReasons: [
-          { kind: 'site-not-allowed', reason: 'site a is not among b, c, which alone may lead' },
+          { kind: 'site-not-allowed', reason: 'site a may not lead: the site rule “only” allows b, c' },
         ],
       },
     ]);
@@ -37,7 +37,7 @@ describe('sites that alone may lead', () => {
     const last = ask({ members: members('a1'), config: settings });
     expect(last.node).toBe('a1');
     expect(last.reason).toBe(
-      'site a has priority 100, the node 100, but site a is not among b, c, which alone may lead',
+      'site a has priority 100, the node has priority 100, but site a may not lead: the site rule “only” allows b, c',
     );
   });
 
@@ -63,8 +63,8 @@ describe('after a failure, another site', () => {
     bench.lead();
     expect(bench.node).toBe('b1');
     expect(bench.reason).toBe(
-      'instead of a1 (it is gone): a leader that failed in site a is replaced from another site; ' +
-        'site b has priority 50, the node 100',
+      'instead of a1 (no longer registered): a leader that failed in site a must be replaced from another site; ' +
+        'site b has priority 50, the node has priority 100',
     );
   });
 
@@ -104,7 +104,7 @@ describe('after a failure, another site', () => {
     expect(bench).toMatchObject({
       node: null,
       reason:
-        'a leader that failed in site a is replaced from another site, and no other site has an eligible node',
+        'a leader that failed in site a must be replaced from another site, and no other site has an eligible node',
     });
     bench.memory = newElector;
     bench.join('a3');
@@ -157,7 +157,7 @@ describe('a site that has failed', () => {
     bench.settle();
     expect(bench.node).toBe('b1');
     expect(bench.elected.value).toMatchObject({ cause: 'failure', failedSite: 'a' });
-    expect(bench.reason).toContain('site a has failed, says ops: maintenance');
+    expect(bench.reason).toContain('site a is marked failed by ops: maintenance');
   });
 
   const counted = { ...sites, a: { priority: 100, minNodes: 2 } };
@@ -172,7 +172,7 @@ describe('a site that has failed', () => {
     expect(bench.lastConfig.sites.a?.failed).toMatchObject({
       byRule: true,
       by: 'elector',
-      reason: '1 of its nodes are there, 2 are needed',
+      reason: 'only 1 of its nodes are registered, but 2 are required',
     });
     expect(bench.node).toBe('b1');
   });

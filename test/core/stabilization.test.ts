@@ -30,7 +30,7 @@ describe('a leader that another measures better than', () => {
     bench.advance(1);
     expect(bench.node).toBe('c1');
     expect(bench.elected.value?.cause).toBe('preference');
-    expect(bench.reason).toBe('better than b1: its requests is 200');
+    expect(bench.reason).toBe('better than b1: requests = 200');
   });
 
   it('is looked at again every 10 s, also while nobody is better', () => {
@@ -43,7 +43,7 @@ describe('a leader that another measures better than', () => {
     const bench = led({}, { c1: 200 });
     bench.advance(20 * second);
     expect(bench.round().choice?.reason).toBe(
-      'its requests is 100; c1 would be better (its requests is 200), and takes over in 40s if it stays better',
+      'requests = 100; c1 would be better (requests = 200), and takes over in 40s if it stays better',
     );
   });
 

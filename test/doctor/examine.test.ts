@@ -112,41 +112,41 @@ describe('servers', () => {
     [
       'away',
       [one, two, { ...three, summary: down }],
-      [/^error servers: zk3:2181 cannot be reached: connect ECONNREFUSED → start it/],
+      [/^error servers: zk3:2181 is unreachable: connect ECONNREFUSED → start the server/],
     ],
     [
       'without a majority',
       [{ ...one, summary: { ...silent, isServing: false } }],
-      [/^error servers: zk1:2181 is there, but serves nobody/],
+      [/^error servers: zk1:2181 is running but not serving clients/],
     ],
     [
       'that tell nothing',
       [one, two, { ...three, summary: silent }],
       [/^note servers: zk3.* → set 4lw.commands.whitelist/],
     ],
-    ['alone', [server('zk1:2181', 'standalone')], [/^warning quorum: a single server/]],
+    ['alone', [server('zk1:2181', 'standalone')], [/^warning quorum: the ensemble has a single server/]],
     [
       'that are alone beside each other',
       [server('zk1:2181', 'standalone'), server('zk2:2181', 'standalone')],
-      [/^error quorum: zk1:2181, zk2:2181 know nothing of each other/],
+      [/^error quorum: zk1:2181, zk2:2181 all run standalone/],
     ],
     [
       'of which one is alone',
       [server('zk1:2181', 'standalone'), { ...two, summary: silent }],
-      [/^error quorum: zk1:2181 stands alone, and knows nothing of the others named/, /^note servers/],
+      [/^error quorum: zk1:2181 runs standalone, not in the ensemble/, /^note servers/],
     ],
-    ['two', [one, two], [/^warning quorum: two servers/]],
-    ['without a leader', [one, three], [/^warning quorum: no server named leads/]],
+    ['two', [one, two], [/^warning quorum: the ensemble has two servers/]],
+    ['without a leader', [one, three], [/^warning quorum: none of the named servers leads/]],
     [
       'with two leaders',
       [two, server('zk4:2181', 'leader'), one],
-      [/^warning quorum: zk2:2181 and zk4:2181 both say/],
+      [/^warning quorum: zk2:2181 and zk4:2181 both report/],
     ],
     ['of two versions', [one, two, { ...three, summary: other }], [/^note servers: .*3\.8\.4, 3\.7\.1/]],
     [
       'of two settings',
       [one, two, { ...three, timing: { ...timing, syncLimitTicks: 9 } }],
-      [/^warning timing: servers that do not agree/],
+      [/^warning timing: the servers have different/],
     ],
   ])('%s', (_, servers, wanted) => {
     const lines = found({ servers });
@@ -185,22 +185,22 @@ describe('the session', () => {
     [
       'shorter than asked',
       { session: { askedMs: 60_000, grantedMs: 20_000 } },
-      /^warning session: .*60000 ms, granted are 20000 .*2000 to 20000 ms: a shorter stall/,
+      /^warning session: .*granted .* 20000 ms instead of 60000 ms .*2000 to 20000 ms\): a shorter stall/,
     ],
     [
       'longer than asked',
       { session: { askedMs: 1000, grantedMs: 6000 } },
-      /^warning session: .*a dead machine is noticed later/,
+      /^warning session: .*failures are detected later/,
     ],
     [
       'of less than two ticks',
       { session: { askedMs: 3000, grantedMs: 3000 }, servers: with2sTicks },
-      /^error timing: .*less than two ticks of 2000 ms/,
+      /^error timing: .*shorter than two ticks of 2000 ms/,
     ],
     [
       'shorter than the sync limit',
       { servers: with2sTicks },
-      /^note timing: syncLimit times tickTime, 10000 ms.* → syncLimit=3, or a session timeout of 10000 ms/,
+      /^note timing: syncLimit × tickTime \(10000 ms\).* → set syncLimit=3 .* sessionTimeout to 10000 ms/,
     ],
   ])('%s', (_, facts, pattern) => {
     expect(found(facts)).toEqual([expect.stringMatching(pattern)]);
@@ -215,33 +215,33 @@ describe('the group', () => {
   };
   const readable = { ...znode, acl: closed.slice(1), isRight: false };
   it.each<[string, Partial<GroupFacts>, RegExp]>([
-    ['nobody leads', { leader: null }, /^warning group: nobody leads \/cluster → petrel explain/],
+    ['nobody leads', { leader: null }, /^warning group: \/cluster has no leader → run petrel explain/],
     [
       'A8 a leader that does not release, fenced in vain',
       { late: [stuck] },
-      /^error group: term 4 should be over: b1 is releasing \(40 s of 30 s\); a1 waits → stop the service on b1; .*onFence/,
+      /^error group: the transition of term 4 is overdue: b1 is releasing \(40 s of 30 s\); a1 waits → stop the service on b1\. .*onFence/,
     ],
     [
       'garbage',
-      { problems: ['/cluster/config: it is not JSON'] },
-      /^warning group: \/cluster\/config: it is not JSON/,
+      { problems: ['/cluster/config: invalid JSON'] },
+      /^warning group: \/cluster\/config: invalid JSON/,
     ],
     [
       'open',
       { access: null, znodes: [wrong] },
-      /^warning acl: whoever reaches ZooKeeper may change everything/,
+      /^warning acl: the group has no ACLs: any client of ZooKeeper can change/,
     ],
     [
       'closed to who looks',
       { access: null, znodes: [{ ...znode, isRight: false }] },
-      /^warning acl: the group has ACLs, but no credentials/,
+      /^warning acl: the group has ACLs, but doctor runs without/,
     ],
     [
       'open in one place',
       { znodes: [znode, wrong] },
-      /^error acl: 1 of 2 znodes may be changed by everybody, as \/cluster\/config \(world:anyone:cdrwa\) → petrel acl apply/,
+      /^error acl: any client of ZooKeeper can change 1 of 2 znodes, for example \/cluster\/config \(world:anyone:cdrwa\) → .*petrel acl apply/,
     ],
-    ['other ACLs', { znodes: [znode, readable] }, /^error acl: 1 of 2 znodes have another ACL/],
+    ['other ACLs', { znodes: [znode, readable] }, /^error acl: 1 of 2 znodes do not have the required ACL/],
     [
       'on its way',
       { access: { agents, operators: [], observers: [], world: 'all' } },
@@ -250,13 +250,13 @@ describe('the group', () => {
     [
       'a clock of one’s own that is ahead',
       { clock: { aheadMs: 5000, withinMs: 100 } },
-      /^warning clock: this machine’s clock is ahead of the ensemble’s by 4\.9 s/,
+      /^warning clock: the clock of this machine is at least 4\.9 s ahead of/,
     ],
     ['a clock that cannot be read', { clock: null }, /^note clock/],
     [
       'a peer’s clock that is ahead',
       { members: [member('a1', { startedAtMs: 9000 }), member('b1')] },
-      /^warning clock: the clock of a1 is ahead of the ensemble’s by 7\.5 s/,
+      /^warning clock: the clock of a1 is at least 7\.5 s ahead of/,
     ],
     [
       'two versions',
@@ -266,17 +266,17 @@ describe('the group', () => {
     [
       'another version than this',
       { members: [member('a1', { version: '0.2.0', reaches: null })] },
-      /^note versions: all agents have version 0\.2\.0, this command has 0\.1\.0/,
+      /^note versions: all agents run version 0\.2\.0, but this command is version 0\.1\.0/,
     ],
     [
       'a peer that cannot be reached',
       { members: [member('a1'), member('b1', { unreachable: 'connect ECONNREFUSED' })] },
-      /^warning peers: b1 cannot be reached from here by TCP at b1:7946: connect ECONNREFUSED → open the way/,
+      /^warning peers: b1 is unreachable from this machine over TCP at b1:7946: connect ECONNREFUSED → allow/,
     ],
     [
       'a peer that does not answer',
       { members: [member('a1', { reaches: [] }), member('b1')] },
-      /^warning peers: b1 does not answer the probes of a1 at b1:7946 → open UDP/,
+      /^warning peers: b1 does not answer the probes of a1 at b1:7946 → allow UDP/,
     ],
   ])('%s', (_, facts, pattern) => {
     expect(found({ group: { ...group, ...facts } })).toEqual([expect.stringMatching(pattern)]);
@@ -284,7 +284,7 @@ describe('the group', () => {
 
   it('that is not there', () => {
     expect(found({ group: { problem: 'there is no group at /x' } })).toEqual([
-      'error group: there is no group at /x → mend what is found of the servers and the session',
+      'error group: there is no group at /x → fix the findings about servers and session first',
     ]);
   });
 });
@@ -303,17 +303,17 @@ describe('this machine', () => {
     [
       'a secret for everybody',
       { secretFiles: [{ ...file, mode: 0o100644 }] },
-      /^error files: .*auth \(authFile\) holds a secret, and its mode is 0644 → chmod 600/,
+      /^error files: .*auth \(authFile\) contains a secret, .*mode 0644\) → chmod 600/,
     ],
     [
       'a secret that is not there',
       { secretFiles: [], unreadable: [{ ...file, why: 'ENOENT' }] },
-      /^error files: \/etc\/petrel\/auth \(authFile\) cannot be read: ENOENT → put it there/,
+      /^error files: cannot read \/etc\/petrel\/auth \(authFile\): ENOENT → create the file/,
     ],
     [
       'an address that something else has',
       { listen: { ...listen, state: 'taken' } },
-      /^error http: 127\.0\.0\.1:8008 is taken by something that is no agent.*does not start → .*ss -ltnp 'sport = :8008'/,
+      /^error http: 127\.0\.0\.1:8008 is in use by a process that is not a Petrel agent.*cannot start → .*ss -ltnp 'sport = :8008'/,
     ],
     [
       'an address that another node’s agent has, and that was not asked for',
@@ -325,12 +325,12 @@ describe('this machine', () => {
           owner: { isOwn: false, text: 'the agent of b1' },
         },
       },
-      /^warning http: 127\.0\.0\.1:8008 is taken by the agent of b1: the agent goes on without HTTP/,
+      /^warning http: 127\.0\.0\.1:8008 is in use by the agent of b1: the agent runs without HTTP/,
     ],
     [
       'an address that it may not have',
       { listen: { ...listen, state: { problem: 'EACCES' } } },
-      /^error http: nobody can listen on 127\.0\.0\.1:8008: EACCES: an agent with these settings does not start/,
+      /^error http: cannot listen on 127\.0\.0\.1:8008 \(EACCES\): an agent with these settings cannot start/,
     ],
     [
       'no processes to be seen',
@@ -340,7 +340,7 @@ describe('this machine', () => {
     [
       'a password in the clear',
       { transports: { isPasswordInClear: true, isTokenInClear: false } },
-      /^warning wires: the ZooKeeper password goes over the network in the clear → speak TLS/,
+      /^warning wires: the ZooKeeper password is sent over the network in clear text → set tls\.ca/,
     ],
     [
       'a token in the clear',
@@ -350,18 +350,22 @@ describe('this machine', () => {
     [
       'a certificate that has ended',
       { nowMs: 41 * 86_400_000 },
-      /^error certificates: .*cert\.pem \(http\.tls\.cert\) has ended, at 1970-02-10/,
+      /^error certificates: .*cert\.pem \(http\.tls\.cert\) expired at 1970-02-10/,
     ],
-    ['a certificate that soon will', { nowMs: 30 * 86_400_000 }, /^warning certificates: .*ends in 10 days/],
+    [
+      'a certificate that soon will',
+      { nowMs: 30 * 86_400_000 },
+      /^warning certificates: .*expires in 10 days/,
+    ],
     [
       'a certificate that is none',
       { certificates: [{ path: '/x', key: 'tls.ca', endsAtMs: null }] },
-      /^error certificates: \/x \(tls\.ca\) holds no certificate/,
+      /^error certificates: \/x \(tls\.ca\) contains no readable certificate/,
     ],
     [
       'no shell',
       { system: { seesProcesses: true, hasShell: false } },
-      /^warning system: there is no \/bin\/sh/,
+      /^warning system: \/bin\/sh is missing/,
     ],
   ])('%s', (_, facts, pattern) => {
     expect(found({ node: { ...node, ...facts } })).toEqual([expect.stringMatching(pattern)]);
@@ -387,7 +391,9 @@ describe('V4 fencing tokens that the agent has seen', () => {
 
   it('greater, or of a later epoch, are an error', () => {
     expect(remembers(greatest(49n))).toEqual([
-      expect.stringMatching(/^error tokens: fencing token 48 is not above 49.*config set tokenEpoch 1$/),
+      expect.stringMatching(
+        /^error tokens: fencing token 48 is not greater than 49.*config set tokenEpoch 1$/,
+      ),
     ]);
     expect(remembers(greatest(1n, 2))).toEqual([
       expect.stringMatching(/^error tokens: tokenEpoch .* is 0, but 2 .*config set tokenEpoch 3$/),
@@ -395,8 +401,8 @@ describe('V4 fencing tokens that the agent has seen', () => {
   });
 
   it('that cannot be read are an error', () => {
-    expect(remembers({ problem: 'a.tokens.json cannot be read: garbage' })).toEqual([
-      expect.stringMatching(/^error tokens: a.tokens.json cannot be read: garbage/),
+    expect(remembers({ problem: 'a.tokens.json is malformed: garbage' })).toEqual([
+      expect.stringMatching(/^error tokens: a.tokens.json is malformed: garbage/),
     ]);
   });
 });

@@ -53,7 +53,7 @@ describe('a change', () => {
     expect(again).toMatchObject({
       config: null,
       version: null,
-      what: expect.stringContaining('paused already, by eve'),
+      what: expect.stringContaining('the group is already paused, by eve'),
     });
     expect(await changes(group)).toEqual(['paused']);
   });
@@ -71,7 +71,7 @@ describe('a change', () => {
     expect(forced).toMatchObject({ follows: null, version: 5 });
     expect((await stored(group)).switchover).toMatchObject({ to: { node: 'b1' }, force: true });
     const another: Request = ({ config }) => ({ config: { ...config, strategy: 'no-other' }, what: 'x' });
-    await expect(changeGroup(group.access, eve, another)).rejects.toThrow('there is no "no-other"');
+    await expect(changeGroup(group.access, eve, another)).rejects.toThrow('unknown strategy "no-other"');
   });
 
   it('loses no other change, however many come at once', async () => {
@@ -136,7 +136,7 @@ describe('a change', () => {
     await expect(changeGroup(group.access, eve, fill(1100, 'a'))).rejects.toMatchObject({
       code: 'INVALID',
       message: expect.stringMatching(
-        /is \d+ bytes long, which is more than \/.*\/config can hold; nothing was changed .*at most 1048575/,
+        /nothing was changed: the configuration has \d+ bytes, more than \/.*\/config can hold .*at most 1048575/,
       ),
     });
     expect((await stored(group)).strategy).toBe('site-priority');
@@ -147,7 +147,7 @@ describe('a change', () => {
     await group.store.set(group.paths.config, Buffer.from('{'), 'any');
     await expect(changeGroup(group.access, eve, pauseGroup)).rejects.toMatchObject({
       code: 'INVALID',
-      message: expect.stringMatching(/config, cannot be read: .*repair it with petrel config edit/),
+      message: expect.stringMatching(/cannot read .*config: .*repair it with petrel config edit/),
     });
   });
 
@@ -225,7 +225,7 @@ describe('a site', () => {
     const request = { site: 'aa', priority: 0, forMs: null };
     await expect(changeGroup(group.access, eve, overridePriority(request))).rejects.toMatchObject({
       code: 'REFUSED',
-      reasons: [expect.stringContaining('known are a')],
+      reasons: [expect.stringContaining('known sites: a')],
     });
     await changeGroup(group.access, eve, overridePriority({ ...request, evenUnknown: true }));
     expect((await stored(group)).sites.aa?.override).toMatchObject({ priority: 0, until: null });

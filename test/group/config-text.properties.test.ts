@@ -28,7 +28,7 @@ function invalid(error: unknown): void {
 
 /** What setting these keys makes of the example; null where it stays as it is. */
 function assigned(wanted: Parameters<typeof assign>[0]): GroupConfig | null {
-  const nothing = { value: null, problem: 'there is no such znode', version: -1, modifiedAtMs: 0 } as const;
+  const nothing = { value: null, problem: 'the znode does not exist', version: -1, modifiedAtMs: 0 } as const;
   const config = { value: example, problem: null, version: 1, modifiedAtMs: 0 } as const;
   const parts = {
     current: null,

@@ -64,7 +64,7 @@ describe('evicting', () => {
     expect(await left(group)).toEqual({ seats: ['b1'], nodes: ['b1'], claim: true });
     await expect(evict(group.access, eve, { node: 'a1', dead: false })).rejects.toMatchObject({
       code: 'REFUSED',
-      reasons: [expect.stringContaining('all that is left of a1 is its claim')],
+      reasons: [expect.stringContaining('only the claim of a1 is left')],
     });
     await evict(group.access, eve, { node: 'a1', dead: true });
     expect((await left(group)).claim).toBe(false);

@@ -41,10 +41,10 @@ describe('a switchover', () => {
 
   it.each<[Target, string, string]>([
     [{ node: 'b2' }, 'b2 cannot take over from a1', 'b2: it is unhealthy: disk full'],
-    [{ node: 'c1' }, 'c1 cannot take over from a1', 'c1: it is not registered'],
+    [{ node: 'c1' }, 'c1 cannot take over from a1', 'c1 is not registered'],
     [{ site: 'c' }, 'site c cannot take over from a1', 'no node of site c is registered'],
-    [{ node: 'a1' }, 'a1 leads already', 'it is the best'],
-    [{ site: 'a' }, 'a1 leads already', 'it is the best'],
+    [{ node: 'a1' }, 'a1 is already the leader', 'it is the best'],
+    [{ site: 'a' }, 'a1 is already the leader', 'it is the best'],
   ])('to %j is refused: %s', async (to, message, reason) => {
     await using group = await ledGroup();
     await expect(changeGroup(group.access, eve, ask(to))).rejects.toMatchObject({
@@ -60,7 +60,7 @@ describe('a switchover', () => {
     await expect(changeGroup(group.access, eve, ask('best-other'))).rejects.toMatchObject({
       message: 'the best other node cannot take over from a1',
       reasons: [
-        'a1: it leads',
+        'a1: is the leader',
         'a2: it was drained by bob: his',
         'b1: site b is drained by bob: his',
         'b2: it is unhealthy: disk full, site b is drained by bob: his',
@@ -73,7 +73,7 @@ describe('a switchover', () => {
     await group.node('a1');
     await expect(changeGroup(group.access, eve, ask({ node: 'a1' }))).rejects.toMatchObject({
       code: 'REFUSED',
-      message: 'nobody leads, so there is nobody to hand over from',
+      message: 'the group has no leader that could hand over',
     });
   });
 
@@ -123,7 +123,7 @@ describe('a switchover', () => {
     });
     await group.lead('a1', 5);
     expect((await changeGroup(group.access, eve, cancelSwitchover)).what).toBe(
-      'no switchover is waiting; petrel history tells of a missed one',
+      'no switchover is pending; a missed switchover is listed in petrel history',
     );
     await changeGroup(group.access, eve, ask({ node: 'b1' }));
     const cancelled = await changeGroup(group.access, eve, cancelSwitchover);
@@ -138,7 +138,7 @@ it('A7 a request whose term has ended is not waiting any more: taking it back sa
   await group.elect({ node: 'a2', site: 'a', term: 4, missedRequest: true });
   const cancelled = await planChange(group.access, eve, cancelSwitchover);
   expect(cancelled.what).toMatch(
-    /^no switchover is waiting: switchover to b1, requested by eve at .*, was missed$/,
+    /^no switchover is pending: switchover to b1, requested by eve at .*, was missed$/,
   );
   expect(cancelled.config).toBeNull();
 });
@@ -150,7 +150,7 @@ describe('a failover', () => {
     await changeGroup(group.access, eve, later);
     const plan = await planChange(group.access, eve, failover({ to: 'a2', evenUnderWay: true }));
     expect(plan.what).toMatch(
-      /^failover from a1 to a2 asked for; switchover to b1 not before .*, requested by eve at .*, is dropped for it$/,
+      /^failover requested: a1 → a2; this replaces the pending switchover to b1 not before .*, requested by eve at .*/,
     );
   });
 
@@ -165,7 +165,7 @@ describe('a failover', () => {
     await using group = await newGroup();
     await group.node('b1', { health: { ok: false, reason: 'disk full' } });
     const { what } = await planChange(group.access, eve, failover({ to: 'b1' }));
-    expect(what).toBe('failover from nobody to b1 asked for');
+    expect(what).toBe('failover requested: nobody → b1');
   });
 
   it('is refused for one that cannot lead at all, and for the leader', async () => {
@@ -177,11 +177,8 @@ describe('a failover', () => {
         (error: { code: string; reasons: string[] }) => [error.code, ...error.reasons],
       );
     };
-    expect(await reasons('c1')).toEqual([
-      'REFUSED',
-      'c1: it is not registered; registered are a1, a2, b1, b2, b3',
-    ]);
-    expect(await reasons('b3')).toEqual(['REFUSED', 'b3: it is shutting down']);
+    expect(await reasons('c1')).toEqual(['REFUSED', 'c1: not registered; registered: a1, a2, b1, b2, b3']);
+    expect(await reasons('b3')).toEqual(['REFUSED', 'b3: shutting down']);
     expect(await reasons('a1')).toEqual(['REFUSED', 'it is the best']);
   });
 

@@ -45,7 +45,7 @@ describe('the history', () => {
     const { rows, pretty } = printableHistory(history);
     expect(rows.map((row) => row[8])).toEqual(['gap', '0.150s', '≥0.200s', '-']);
     expect(pretty()).toContain('Longest time without a leader: at least 0.200s');
-    expect(pretty()).toContain('≥, at least: a leader died or was cut off');
+    expect(pretty()).toContain('≥ means “at least”: a leader died');
   });
 
   it('T2 says "at least" where a planned change has no release to go by', async () => {
@@ -157,7 +157,7 @@ describe('the history', () => {
   });
 
   it('misses nobody in a slot that is given up, until it is there again', () => {
-    const reason = 'leaders is 2 now, and slot 3 is given up';
+    const reason = 'slot 3 is removed, because leaders is now 2';
     const nobody = { slot: 3, node: null, claimedAt: null, readyAt: null, outcome: 'NOBODY' } as const;
     const release = { node: 'a1', result: 'ok', error: null, durationMs: 1000, endedAt: at(101) };
     const newestFirst = [

@@ -31,8 +31,8 @@ describe('a node that measures better', () => {
     const choice = judge(viewOf(bench), bench.epochMs);
     expect(choice).toMatchObject({ node: 'b1', changes: true, cause: 'preference' });
     expect(choice.reason).toBe(
-      'better than a1: its requests is 300; ' +
-        `not before it has been better for ${length} without a break, which its elector counts`,
+      'better than a1: requests = 300; ' +
+        `not before it has been better for ${length} without interruption, as counted by the elector`,
     );
     expect(isPutOff(choice, bench.lastConfig, builtInRules)).toBe(true);
   });
@@ -41,7 +41,7 @@ describe('a node that measures better', () => {
     const bench = compared({ failback: 'manual' });
     expect(judge(viewOf(bench), bench.epochMs)).toMatchObject({
       node: 'a1',
-      reason: 'its requests is 100; b1 would be better (its requests is 300), and failback is manual',
+      reason: 'requests = 100; b1 would be better (requests = 300), but failback is manual',
     });
   });
 
@@ -50,7 +50,7 @@ describe('a node that measures better', () => {
     expect(judge(viewOf(bench), bench.epochMs, { without: ['a1'] })).toMatchObject({
       node: 'b1',
       cause: 'failure',
-      reason: 'instead of a1 (it is gone): its requests is 300',
+      reason: 'instead of a1 (no longer registered): requests = 300',
     });
   });
 });
@@ -63,13 +63,17 @@ describe('the first election', () => {
     expect(judge(viewOf(bench), bench.epochMs)).toMatchObject({
       node: 'a1',
       cause: 'first',
-      reason: expect.stringMatching(/; the first election waits for 3 eligible nodes: 1 so far, 1m at most$/),
+      reason: expect.stringMatching(
+        /; the first election waits for 3 eligible nodes: 1 so far, at most 1m more$/,
+      ),
     });
   });
 
   it('is told with nothing else where it waits for nothing', () => {
     const bench = new Bench(['a1', 'b1', 'c1'], waits);
-    expect(judge(viewOf(bench), bench.epochMs).reason).toBe('site a has priority 100, the node 100');
+    expect(judge(viewOf(bench), bench.epochMs).reason).toBe(
+      'site a has priority 100, the node has priority 100',
+    );
     const nobody = new Bench([]);
     expect(judge(viewOf(nobody), nobody.epochMs).reason).toBe('no node is registered');
   });

@@ -113,7 +113,7 @@ describe('the listing', () => {
     await group.store.set(group.paths.score('b1'), Buffer.from('garbage'), 'any');
     const { problems } = await listOf(group);
     expect(problems).toEqual([
-      { path: group.paths.score('b1'), node: 'b1', problem: 'cannot be read: it is not JSON' },
+      { path: group.paths.score('b1'), node: 'b1', problem: 'cannot be read: invalid JSON' },
     ]);
   });
 
@@ -271,7 +271,11 @@ describe('the listing', () => {
       ],
       problems: [
         { path: group.paths.node('a2'), node: 'a2', problem: expect.stringContaining('cannot be read: ') },
-        { path: group.paths.seat('stray'), node: null, problem: expect.stringContaining('is no seat') },
+        {
+          path: group.paths.seat('stray'),
+          node: null,
+          problem: expect.stringContaining('is not an election znode'),
+        },
       ],
     });
 
@@ -323,6 +327,19 @@ describe('the listing', () => {
 });
 
 describe('explain', () => {
+  it('says what breaks a tie', async () => {
+    await using group = await newGroup();
+    for (const node of ['a1', 'a2', 'b1']) await group.node(node);
+    await group.configure({ sites: { b: { priority: 50 } } });
+    await group.lead('a1', 1);
+    const equal = 'site a has priority 100, the node has priority 100';
+    expect(explain(await readGroup(group.access), Date.now()).ranking).toMatchObject([
+      { node: 'a1', reason: `${equal}; tied with a2: the lower node id ranks first` },
+      { node: 'a2', reason: `${equal}; tied with a1: the lower node id ranks first` },
+      { node: 'b1', reason: 'site b has priority 50, the node has priority 100' },
+    ]);
+  });
+
   it('ranks the eligible, and gives every reason of the others', async () => {
     await using group = await newGroup();
     await group.node('a1');
@@ -336,7 +353,7 @@ describe('explain', () => {
       choice: { node: 'a1', changes: false },
       ranking: [
         { rank: 1, node: 'a1', site: 'a' },
-        { rank: 2, node: 'b2', site: 'b', reason: 'site b has priority 50, the node 100' },
+        { rank: 2, node: 'b2', site: 'b', reason: 'site b has priority 50, the node has priority 100' },
       ],
       ineligible: [
         { node: 'b1', site: 'b', ineligibleReasons: [{ kind: 'unhealthy' }, { kind: 'priority-zero' }] },
@@ -352,7 +369,7 @@ describe('explain', () => {
       changes: true,
     });
     expect(() => explain(view, Date.now(), { without: ['zz'] })).toThrow(
-      'no node zz registered; there are a1, b1, b2',
+      'node zz is not registered; registered: a1, b1, b2',
     );
   });
 });

@@ -104,10 +104,12 @@ describe('the story of a term', () => {
   it('is refused where there is none', async () => {
     await using group = await eventful();
     await group.elect({ node: 'c1', site: 'c', term: 3 });
-    await expect(logContext(group, 9)).rejects.toThrow('there is no term 9 yet: the newest is 3');
+    await expect(logContext(group, 9)).rejects.toThrow('term 9 does not exist yet: the newest term is 3');
     await using other = await newGroup();
     await other.record(transition({ term: 5 }));
-    await expect(logContext(other, 2)).rejects.toThrow('the history has no term 2 any more: the oldest is 5');
+    await expect(logContext(other, 2)).rejects.toThrow(
+      'term 2 is not in the history any more: the oldest term is 5',
+    );
   });
 
   it('is that of one slot where the group has several leaders, also of one that it has no more', async () => {
@@ -134,12 +136,18 @@ describe('the story of a term', () => {
     expect(await logContext(group, 2)).toMatchObject({ slot: 1, node: 'a1', outcome: 'FAILED' });
     expect(await logContext(group, 3, 2)).toMatchObject({ slot: 2, node: 'b1', outcome: 'UNDER_WAY' });
     expect(await logContext(group, 3)).toMatchObject({ slot: 1, node: null, outcome: 'NOBODY' });
-    await expect(logContext(group, 9, 2)).rejects.toThrow('no term 9 of slot 2 yet: the newest is 3');
-    await expect(logContext(group, 1, 3)).rejects.toThrow('there is no slot 3: the group has 1 to 2');
+    await expect(logContext(group, 9, 2)).rejects.toThrow(
+      'term 9 of slot 2 does not exist yet: the newest term is 3',
+    );
+    await expect(logContext(group, 1, 3)).rejects.toThrow(
+      'slot 3 does not exist: the group has slots 1 to 2',
+    );
 
     await group.elect({ node: 'a1', site: 'a', term: 4 });
     expect(await logContext(group, 2, 2)).toMatchObject({ slot: 2, node: 'b1', outcome: 'READY' });
-    await expect(logContext(group, 3, 2)).rejects.toThrow('no term 3 of slot 2 yet: the newest is 2');
-    await expect(logContext(group, 1, 3)).rejects.toThrow('there is no slot 3: the group has the one, 1');
+    await expect(logContext(group, 3, 2)).rejects.toThrow(
+      'term 3 of slot 2 does not exist yet: the newest term is 2',
+    );
+    await expect(logContext(group, 1, 3)).rejects.toThrow('slot 3 does not exist: the group has only slot 1');
   });
 });

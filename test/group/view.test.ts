@@ -45,7 +45,7 @@ describe('reading a group', () => {
     expect(problems).toContainEqual({
       path: group.paths.node('b1'),
       node: 'b1',
-      problem: 'cannot be read: its ACL does not let it be read',
+      problem: 'cannot be read: its ACL does not allow reading it',
     });
   });
 });

@@ -37,8 +37,8 @@ describe('waiting for a term', () => {
       record: null,
     });
     expect(said).toEqual([
-      'term 0: waiting for the elector, a1, to decide',
-      'term 1: a1 is elected and has not claimed yet (0 s of 10 s)',
+      'term 0: waiting for the decision of the elector a1',
+      'term 1: a1 is elected but has not claimed leadership yet (0 s of 10 s)',
       'term 1: a1 is taking over (0 s of 60 s)',
     ]);
   });
@@ -70,7 +70,9 @@ describe('waiting for a term', () => {
     expect(await awaitTerm(group.access, 1, patience)).toMatchObject({ node: 'b1' });
     await group.elect({ node: 'b1', site: 'b', term: 2 });
     expect(await awaitTerm(group.access, 1, { ...patience, slot: 2 })).toMatchObject({ node: 'c1' });
-    await expect(awaitTerm(group.access, 1, { ...patience, slot: 3 })).rejects.toThrow('there is no slot 3');
+    await expect(awaitTerm(group.access, 1, { ...patience, slot: 3 })).rejects.toThrow(
+      'slot 3 does not exist',
+    );
   });
 
   it('tells of a term that is over by its record', async () => {
@@ -99,7 +101,7 @@ describe('waiting for a term', () => {
     });
     expect(await awaitTerm(group.access, 3, patience)).toMatchObject({
       state: 'SUPERSEDED',
-      reason: 'term 4 came before it was READY: a1 was elected, instead of b1',
+      reason: 'term 4 replaced it before it was READY: a1 was elected, instead of b1',
     });
   });
 
@@ -118,7 +120,7 @@ describe('waiting for a term', () => {
     await group.lead('a1', 3);
     await expect(awaitTerm(group.access, 5, { timeoutMs: 300 })).rejects.toMatchObject({
       code: 'UNDER_WAY',
-      reasons: [expect.stringMatching(/^term 3: nothing is under way, a1 stays elected: /)],
+      reasons: [expect.stringMatching(/^term 3: no transition is under way, a1 remains elected: /)],
     });
   });
 
@@ -127,7 +129,7 @@ describe('waiting for a term', () => {
     await expect(awaitTerm(group.access, 5, { timeoutMs: 300 })).rejects.toMatchObject({
       code: 'UNDER_WAY',
       message: 'term 5 has no outcome yet',
-      reasons: ['nobody elects: no agent holds a seat'],
+      reasons: ['the group has no elector: no agent holds a seat'],
     });
   });
 });

@@ -60,7 +60,7 @@ it('A4 a guardian holds its agent’s session with the certificate that is on di
     const before = shown.length;
     await until(() => shown.length > before, { describe: 'another connection' });
     expect(new Set(shown)).toEqual(new Set(['second']));
-    expect(warned).toEqual([expect.stringContaining('going on with the certificates read before')]);
+    expect(warned).toEqual([expect.stringContaining('keeping the old certificates')]);
     await use(files);
     await until(() => shown.at(-1) === 'first', { describe: 'the certificate that was put back' });
   } finally {

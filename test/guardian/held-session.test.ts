@@ -141,7 +141,7 @@ describe('the session of an agent that has died', () => {
     const report = new Report(systemClock, { write: (line) => lines.push(line) });
     await until(() => held.isOver);
     report.remains(new Map([[5102, null]]), 25_000, held);
-    expect(lines.join('')).toMatch(/its session is over: another node may lead already/);
+    expect(lines.join('')).toMatch(/the session of the agent has expired: another node may already lead/);
     expect(await held.end()).toBe('over');
   });
 

@@ -46,7 +46,7 @@ function incarnationKey(end: (agent: AgentListener) => void) {
 it('T5 an agent that left in order has its session tried no more by its guardian', async () => {
   const { life, held } = incarnationKey((agent) => {
     agent.message({ type: 'ended', code: 0 });
-    agent.gone('ended with exit code 0', 0);
+    agent.gone('exited with code 0', 0);
   });
   expect(await life.over).toMatchObject({ isFinal: true, code: 0, session: null });
   expect(held).toEqual([]);
@@ -60,6 +60,6 @@ it('that of one that died is held', async () => {
 
 it('T5 an agent that could not end its session says by when it expires', () => {
   expect(leftText(true, 4_000)).toBe('left the group');
-  expect(leftText(false, 4_000)).toContain('it expires within 5.3 s');
+  expect(leftText(false, 4_000)).toContain('the session expires within 5.3 s');
   expect(leftText(false, 0)).toBe('left the group');
 });

@@ -75,7 +75,7 @@ describe('renewals of a lease', () => {
     expect(leader.looks() - before).toBeLessThan(15);
     expect(workloads()).toHaveLength(1);
     await left(leader);
-    expect(at().lines('log')).toEqual(['the agent leaves']);
+    expect(at().lines('log')).toEqual(['the agent is stopping']);
   });
 
   it('come to an end with an agent that stands still, and the workload before the lease', async () => {

@@ -21,7 +21,7 @@ const ends =
   (code: number): Life =>
   (agent) => {
     agent.message({ type: 'ended', code });
-    agent.gone(`ended with exit code ${code}`, code);
+    agent.gone(`exited with code ${code}`, code);
   };
 
 /** It had a session, and dies after that is over. */

@@ -53,9 +53,9 @@ describe.skipIf(!isHere)(`systemd${notHere}`, () => {
     await using systemd = await NotifySocket.open();
     const env = { PETREL_ZOOKEEPER: '127.0.0.1:1', NOTIFY_SOCKET: systemd.path, WATCHDOG_USEC: '200000' };
     const a = await at().start(command(service), env);
-    await systemd.hears(`STATUS=is not in touch with ${at().root}`);
+    await systemd.hears(`STATUS=is not connected to ${at().root}`);
     process.kill(a.pid, 'SIGHUP');
-    await a.logged(/^settings read anew/);
+    await a.logged(/^settings reloaded/);
     await systemd.hears('WATCHDOG=1');
     expect(systemd.states).toEqual([]);
   });
@@ -70,7 +70,7 @@ describe.skipIf(!isHere)(`systemd${notHere}`, () => {
     });
     await systemd.hears(`STATUS=leads ${at().root} in term 1`);
     a.signal('SIGKILL');
-    await a.logged(/started again in 1 s/);
+    await a.logged(/restarting the agent in 1 s/);
     const pings = () => systemd.said.filter((line) => line === 'WATCHDOG=1').length;
     const before = pings();
     await until(() => pings() > before + 3, { describe: 'signs of life' });
@@ -102,6 +102,6 @@ describe.skipIf(!isHere)(`systemd${notHere}`, () => {
     const a = await at().start(command('echo leads; exit 0'), { ...(await zookeeper()), ...env });
     expect(await a.exited).toEqual({ code: 0, signal: null });
     expect(a.stdout).toBe('leads\n');
-    expect(a.stderr.split('\n').filter((line) => line.includes('systemd cannot be told'))).toHaveLength(1);
+    expect(a.stderr.split('\n').filter((line) => line.includes('cannot notify systemd'))).toHaveLength(1);
   });
 });

@@ -24,9 +24,9 @@ describe('V5 a signal', () => {
     for (const pid of [a.pid, agent, reaper]) for (const signal of ignored) process.kill(pid, signal);
     // What comes after them, and is answered by the agent, to which the guardian passes one of them on.
     process.kill(agent, 'SIGHUP');
-    await a.logged(/^settings read anew/);
+    await a.logged(/^settings reloaded/);
     process.kill(a.pid, 'SIGHUP');
-    await until(() => a.log.filter(({ msg }) => msg.startsWith('settings read anew')).length === 2);
+    await until(() => a.log.filter(({ msg }) => msg.startsWith('settings reloaded')).length === 2);
     expect([a.agentPid, childOf(a.pid, 'petrel-reaper')]).toEqual([agent, reaper]);
     expect(a.stderr).not.toMatch(inspector);
     expect(await at().notes()).toHaveLength(1);

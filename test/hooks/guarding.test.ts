@@ -106,7 +106,7 @@ describe.each([
     process.kill(agent.pid, 'SIGKILL');
     await eventually(() => at().processes()).toEqual([]);
     expect(sinceKill.ms).toBeLessThan(leaseMs.endsInMs + 500);
-    expect(at().lines('log')).toEqual(['the agent has gone']);
+    expect(at().lines('log')).toEqual(['the agent died']);
   });
 });
 

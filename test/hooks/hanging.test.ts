@@ -33,7 +33,9 @@ it('a supervisor that does not end the leadership with its lease', async () => {
     'the supervisor, which runs the hooks, does not end the leadership: it hangs, and this agent kills it',
   );
   const how = 'was killed by its agent, because it does not end the leadership';
-  expect(said).toContain(`the supervisor, which runs the hooks, ${how}: killing what it ran`);
+  expect(said).toContain(
+    `the supervisor, which runs the hooks, ${how}: killing the processes that it started`,
+  );
   expect(ends).toMatchObject([{ cause: 'guard-lost', reason: `the supervisor ${how}` }]);
 });
 
@@ -44,7 +46,9 @@ it('not a supervisor that was held up past the lease, and has ended the leadersh
   const { outcome } = workload.run(release);
   supervisor?.freeze();
   await machine.run(2_100);
-  expect(said).toContain('the supervisor left the leadership to outlive its lease: killing what it ran');
+  expect(said).toContain(
+    'the supervisor did not end the leadership before the lease expired: killing the processes that it started',
+  );
   supervisor?.thaw();
   // The agent is still out of touch, and cannot give its claim away.
   await machine.run(10_000);
@@ -54,7 +58,7 @@ it('not a supervisor that was held up past the lease, and has ended the leadersh
   expect(ends).toEqual([]);
 });
 
-it('a supervisor that does not leave with its agent', async () => {
+it('a supervisor that does not exit with its agent', async () => {
   const { machine, workload, said } = agentWithLog();
   await machine.run(500);
   machine.supervisor?.freeze();
@@ -62,7 +66,7 @@ it('a supervisor that does not leave with its agent', async () => {
   await machine.run(60_000);
   await closed;
   expect(said).toContain(
-    'the supervisor, which runs the hooks, does not leave: it hangs, and this agent kills it',
+    'the supervisor, which runs the hooks, does not exit: it hangs, and this agent kills it',
   );
 });
 
@@ -87,6 +91,8 @@ it('an agent that does not answer its guardian', async () => {
   await machine.run(70_000);
   await life.over;
   const [hang, death] = lines;
-  expect(hang).toContain('the agent has not answered for 30 s: it hangs, and its guardian kills it');
-  expect(death).toContain('the agent hung and was killed by its guardian: ending what it ran');
+  expect(hang).toContain('the agent has not responded for 30 s: the guardian kills the agent');
+  expect(death).toContain(
+    'the agent hung and was killed by its guardian: stopping its workload, then ending its session',
+  );
 });

@@ -24,7 +24,7 @@ function prober(command: string, overrides: { failures?: number; timeoutMs?: num
 describe('the health prober', () => {
   it('takes a node for unhealthy until a check has succeeded', async () => {
     const { health, heard } = prober('test "$PETREL_NODE $PETREL_PHASE" = "a1 health"');
-    expect(health.health).toEqual({ healthy: false, reason: 'its health has not been checked yet' });
+    expect(health.health).toEqual({ healthy: false, reason: 'the first health check has not completed' });
     await eventually(() => heard).toEqual([{ healthy: true, reason: null }]);
     expect(health.health.healthy).toBe(true);
     await health.close();
@@ -63,7 +63,7 @@ describe('the health prober', () => {
     });
     await eventually(() => heard[0]).toEqual({
       healthy: false,
-      reason: 'healthCheck took longer than the 1000 ms it had, and had to be killed',
+      reason: 'healthCheck timed out after 1000 ms, and had to be killed',
     });
     await eventually(
       () =>

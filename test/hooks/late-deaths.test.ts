@@ -187,7 +187,7 @@ it('a takeover fails where something of an earlier leadership does not die', asy
   await machine.run(4900);
   expect(await takeover.outcome).toMatchObject({
     result: 'failed',
-    error: expect.stringContaining('processes of an earlier leadership are still there'),
+    error: expect.stringContaining('processes of an earlier leadership are still running'),
   });
   expect(machine.started).toEqual(['takeover']);
 });

@@ -181,7 +181,7 @@ class Life {
     this.#isLeading = false;
     this.#mustBeDead();
     this.#toldNow.over = true;
-    // The claim is given away meanwhile, and then nobody is elected for a time: nothing may begin.
+    // The claim is given away meanwhile, and then no node is elected for a time: nothing may begin.
     this.#agent.clock.timer(this.#draw.pick([0, 400]), () => this.#workload.endLeadership());
     this.#agent.clock.timer(this.#draw.pick([450, 15_000]), () => this.#lead());
   }

@@ -191,7 +191,7 @@ export class SimulatedMachine {
       tell(() => {
         if (left) return;
         left = true;
-        guard.agentGone('the agent has gone');
+        guard.agentGone('the agent died');
       });
     };
     agent.onDeath(leave);

@@ -43,7 +43,7 @@ async function agent(env: Readonly<Record<string, string>>, args: readonly strin
 }
 
 async function urlOf(started: PetrelProcess): Promise<string> {
-  return String((await started.logged(/^HTTP on/)).url);
+  return String((await started.logged(/^HTTP server listening on/)).url);
 }
 
 async function changes(url: string, given: string): Promise<number> {
@@ -68,7 +68,7 @@ describe('an agent', () => {
   it('whose usual port is taken says so, and goes on without HTTP', async () => {
     using _ = await hold(usualListen.port);
     await using started = await agent({ PETREL_LISTEN: 'auto' });
-    await started.logged(/^going on without HTTP: cannot listen for HTTP on 127\.0\.0\.1:8008: .*EADDRINUSE/);
+    await started.logged(/^running without HTTP: cannot listen for HTTP on 127\.0\.0\.1:8008: .*EADDRINUSE/);
     await started.logged(/^joined/);
   });
 
@@ -93,8 +93,8 @@ describe('an agent', () => {
   });
 
   it.each([
-    ['is open to others', `${token}\n`, 0o644],
-    ['holds no token', 'short', 0o600],
+    ['other users can access', `${token}\n`, 0o644],
+    ['contains no token', 'short', 0o600],
   ])('whose token file %s ends, and says so without telling it', async (what, text, mode) => {
     const path = write('token', text, mode);
     const { code, stderr } = await runProcess(
@@ -116,10 +116,10 @@ describe('an agent', () => {
     started.signal('SIGHUP');
     await until(async () => (await changes(url, other)) === 200);
     expect(await changes(url, token)).toBe(401);
-    await started.logged(/^HTTP: the new token and certificate are used/);
+    await started.logged(/^HTTP: loaded the new token and certificate/);
     write('token', 'short');
     started.signal('SIGHUP');
-    await started.logged(/^HTTP: token and certificate stay as they were/);
+    await started.logged(/^HTTP: keeping the old token and certificate/);
     expect(await changes(url, other)).toBe(200);
     expect(started.stderr).not.toContain(token);
   });
@@ -128,7 +128,7 @@ describe('an agent', () => {
     await using started = await agent({ PETREL_LISTEN: '0.0.0.0:0', PETREL_HTTP_TOKEN: '' });
     const url = (await urlOf(started)).replace('0.0.0.0', '127.0.0.1');
     const { level } = await started.logged(
-      /there is no token, so changes are refused; whoever reaches 0\.0\.0\.0/,
+      /no token is set, so changes are refused; any client that reaches 0\.0\.0\.0/,
     );
     expect(level).toBe('warn');
     expect(await changes(url, token)).toBe(403);

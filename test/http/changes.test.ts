@@ -41,7 +41,7 @@ describe('a change over HTTP', () => {
     const { status, headers, body: answer } = await api.call('/switchover', { ...post, body });
     expect({ status, location: headers.get('location') }).toEqual({ status: 202, location: '/terms/2' });
     expect(answer).toMatchObject({
-      what: 'switchover from a to b asked for',
+      what: 'switchover requested: a → b',
       changed: true,
       dryRun: false,
       follows: { node: 'b', cause: 'planned' },
@@ -146,14 +146,14 @@ describe('a change over HTTP', () => {
         error: {
           code: 'REFUSED',
           message: 'c cannot take over from a',
-          reasons: ['c: it is not registered', expect.anything(), expect.anything()],
+          reasons: ['c is not registered', expect.anything(), expect.anything()],
         },
       },
     });
     expect(await api.call('/sites/nowhere/drain', post)).toMatchObject({ status: 412 });
     expect(await api.call('/sites/here/drain', post)).toMatchObject({
       status: 412,
-      body: { error: { reasons: [expect.stringContaining('nobody would lead')] } },
+      body: { error: { reasons: [expect.stringContaining('the group would have no leader')] } },
     });
     const later = { to: 'b', at: '30m' };
     expect(await api.call('/switchover', { ...post, body: later })).toMatchObject({
@@ -201,21 +201,26 @@ describe('a change that makes no sense', () => {
   const served = useApi();
 
   it.each<[method: string, path: string, body: unknown, message: string]>([
-    ['POST', '/switchover', { to: 'b/1' }, 'body.to: a name has 1 to 128'],
+    ['POST', '/switchover', { to: 'b/1' }, 'body.to: expected a name of 1 to 128'],
     ['POST', '/switchover', { whom: 'b' }, 'body: unknown `whom`; known are reason, by'],
-    ['POST', '/switchover', { to: 'b', toSite: 'here' }, 'body: to or toSite, not both'],
-    ['POST', '/switchover', { cancel: true, to: 'b' }, 'body: cancel goes without to'],
-    ['POST', '/switchover', { at: 'tomorrow' }, 'body.at: it is an instant, like'],
+    ['POST', '/switchover', { to: 'b', toSite: 'here' }, 'body: set either to or toSite, not both'],
+    ['POST', '/switchover', { cancel: true, to: 'b' }, 'body: cancel cannot be combined with to'],
+    ['POST', '/switchover', { at: 'tomorrow' }, 'body.at: expected a timestamp, such as'],
     ['POST', '/switchover', '{"to":', 'JSON'],
     ['POST', '/switchover', '{"__proto__": {}}', 'JSON'],
-    ['POST', '/switchover', [], 'body: Invalid input'],
+    ['POST', '/switchover', [], 'body: expected keys with values, found a list'],
     ['POST', '/failover', {}, 'body.to: '],
-    ['PUT', '/sites/here/priority', { priority: -1 }, 'body.priority: a whole number, 0 to 1000000'],
+    [
+      'PUT',
+      '/sites/here/priority',
+      { priority: -1 },
+      'body.priority: expected a whole number from 0 to 1000000',
+    ],
     ['PUT', '/sites/here/priority', { priority: 1, for: '20' }, 'body.for: 20 has no unit'],
-    ['POST', '/sites/a%2Fb/drain', {}, 'params.site: a name has'],
-    ['POST', '/pause', { reason: 'a\nb' }, 'body.reason: one line'],
-    ['POST', '/pause', { by: 'eve\u202E' }, 'body.by: one line, of characters that can be seen'],
-    ['POST', '/pause', { reason: 'x'.repeat(501) }, 'body.reason: at most 500 characters'],
+    ['POST', '/sites/a%2Fb/drain', {}, 'params.site: expected a name of'],
+    ['POST', '/pause', { reason: 'a\nb' }, 'body.reason: expected one line'],
+    ['POST', '/pause', { by: 'eve\u202E' }, 'body.by: expected one line of printable characters'],
+    ['POST', '/pause', { reason: 'x'.repeat(501) }, 'body.reason: expected at most 500 characters'],
   ])('%s %s with %j is answered by 400', async (method, path, body, message) => {
     const { status, body: answer } = await served().call(path, { method, body });
     expect(answer).toMatchObject({ error: { code: 'INVALID', message: expect.stringContaining(message) } });
@@ -255,7 +260,9 @@ describe('a change by somebody who may not', () => {
       expect({ status, body }).toMatchObject({
         status: 412,
         body: {
-          error: { reasons: [expect.any(String), expect.stringMatching(/^"yes": true in the body /)] },
+          error: {
+            reasons: [expect.any(String), expect.stringMatching(/^send "yes": true in the body to /)],
+          },
         },
       });
       expect(JSON.stringify(body)).not.toMatch(/(^|[ "(])--?[a-z]/);
@@ -268,9 +275,9 @@ describe('a change by somebody who may not', () => {
       body: {
         error: {
           reasons: [
-            expect.stringContaining('is not done yet'),
-            'POST /switchover with {"cancel": true} takes it back',
-            '"yes": true in the body fails over all the same',
+            expect.stringContaining('is still pending'),
+            'to cancel it: POST /switchover with {"cancel": true}',
+            'send "yes": true in the body to force the failover anyway',
           ],
         },
       },

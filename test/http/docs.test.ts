@@ -38,7 +38,7 @@ it('the examples of docs/reference/http.md do what they are said to do', async (
       PETREL_LISTEN: '127.0.0.1:0',
       PETREL_HTTP_TOKEN_FILE: join(dir, 'token'),
     });
-    const place = String((await a1.logged(/^HTTP on/)).url).replace('http://', '');
+    const place = String((await a1.logged(/^HTTP server listening on/)).url).replace('http://', '');
     await a1.logged(/^READY/);
     await using b1 = await startProcess(['agent', '--node-id', 'b1', '--site', 'b'], env);
     await b1.logged(/^joined/);

@@ -157,7 +157,7 @@ describe('a reader of events', () => {
   it.each([
     ['in touch', undefined],
     ['out of touch', '127.0.0.1:1'],
-  ])('is let go when the agent leaves, %s, and nothing stays behind', async (_, connect) => {
+  ])('is let go when the agent is stopping, %s, and nothing stays behind', async (_, connect) => {
     await using group = await Group.found(zookeeper.connectString);
     const timers = new Set<symbol>();
     const clock: Clock = {

@@ -42,7 +42,7 @@ describe('an agent that its own machine alone can reach', () => {
     const { status, text } = await ask(api.server.url, path, 'evil.example:8008');
     expect(status).toBe(421);
     expect(JSON.parse(text)).toMatchObject({
-      error: { code: 'MISDIRECTED', message: expect.stringContaining('"evil.example": ask 127.0.0.1') },
+      error: { code: 'MISDIRECTED', message: expect.stringContaining('"evil.example": use 127.0.0.1') },
     });
   });
 

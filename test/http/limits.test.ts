@@ -100,7 +100,9 @@ describe('a client', () => {
     using odd = talk('\u0016\u0003\u0001 hello\r\n\r\n');
     const answer = await odd.ended;
     expect(answer).toMatch(/^HTTP\/1\.1 400 /);
-    expect(errorOf(answer)).toMatchObject({ error: { code: 'INVALID', message: 'this is not HTTP' } });
+    expect(errorOf(answer)).toMatchObject({
+      error: { code: 'INVALID', message: 'the request is not valid HTTP' },
+    });
   });
 
   it('that asks for nonsense gets an answer', async () => {

@@ -127,7 +127,7 @@ describe.skipIf(leavesOutChromium)(`the page in Chromium${notHere}`, () => {
     takenOver();
     await page.getByRole('heading', { name: 'a leads' }).waitFor();
     await group.configure({ drained: { a: { by: 'eve', reason: 'x', at: '2026-01-01T00:00:00.000Z' } } });
-    await page.locator('.tone-leaderless').getByRole('heading', { name: 'Nobody leads' }).waitFor();
+    await page.locator('.tone-leaderless').getByRole('heading', { name: 'No leader' }).waitFor();
   });
 
   it('carries out maintenance, by keyboard alone, and keeps the token to itself', async () => {
@@ -147,7 +147,7 @@ describe.skipIf(leavesOutChromium)(`the page in Chromium${notHere}`, () => {
     await page.getByLabel('Token').waitFor();
     await page.keyboard.type('wrong');
     await page.keyboard.press('Enter');
-    await page.getByText('That token would not do').waitFor();
+    await page.getByText('The agent rejected the token').waitFor();
     await page.keyboard.type(token);
     await page.keyboard.press('Enter');
     await page.getByText('c is to be elected').waitFor();
@@ -168,7 +168,7 @@ describe.skipIf(leavesOutChromium)(`the page in Chromium${notHere}`, () => {
     await open('Drain… node c');
     await page.getByText('Nobody is to be elected').waitFor();
     expect(await page.getByRole('button', { name: 'Drain', exact: true }).isDisabled()).toBe(true);
-    await page.getByLabel('Nobody would lead').focus();
+    await page.getByLabel('The group would have no leader').focus();
     await page.keyboard.press('Space');
     expect(await page.getByRole('button', { name: 'Drain', exact: true }).isDisabled()).toBe(false);
     await page.keyboard.press('Escape');
@@ -215,16 +215,16 @@ describe.skipIf(leavesOutChromium)(`the page in Chromium${notHere}`, () => {
     await page.getByRole('button', { name: 'Switch over…' }).click();
     await page.getByLabel('Token').fill(token);
     await page.keyboard.press('Enter');
-    await page.getByLabel('Whose leader hands over').selectOption('slot 2: b');
+    await page.getByLabel('Slot to hand over').selectOption('slot 2: b');
     await page.getByLabel('To', { exact: true }).selectOption('d');
     await page.getByText('Slot 2: d is to be elected').waitFor();
     await page.getByRole('button', { name: 'Switch over', exact: true }).click();
-    await page.getByRole('heading', { name: 'Change of leader, slot 2, term 2' }).waitFor();
+    await page.getByRole('heading', { name: 'Transition, slot 2, term 2' }).waitFor();
     await page.getByText('slot 2: no leader for').waitFor();
     await page.locator('.tone-moving').getByRole('heading', { name: '2 of 3 lead' }).waitFor();
     expect(await page.locator('.track').count()).toBe(1);
     expect(await page.locator('[data-node=d]').textContent()).toContain('slot 2 · PROGRESS');
-    await page.getByText('Slot 2, term 2 is awaited.').waitFor();
+    await page.getByText('Slot 2, term 2: waiting for the outcome.').waitFor();
     takenOver();
     await page.getByText('Slot 2, term 2: d leads.').waitFor();
     await page.locator('.tone-led').getByRole('heading', { name: '3 of 3 lead' }).waitFor();
@@ -244,13 +244,13 @@ describe.skipIf(leavesOutChromium)(`the page in Chromium${notHere}`, () => {
     const { page } = seen;
     await page.getByRole('heading', { name: 'a leads' }).waitFor();
     await first[Symbol.asyncDispose]();
-    await page.getByText(/The picture is [2-9] s old: this agent does not answer/).waitFor();
+    await page.getByText(/The data is [2-9] s old. The agent does not respond/).waitFor();
     await page.getByRole('heading', { name: 'Last seen: a leads' }).waitFor();
     await using back = await openApi(group, leader, options);
     await page.getByRole('heading', { name: 'a leads', exact: true }).waitFor();
     expect(back.server.readers).toBe(1);
     await own.halt();
-    await page.getByText('the agent has lost touch with ZooKeeper').waitFor();
+    await page.getByText('the agent has connection to ZooKeeper lost').waitFor();
     await own.restart();
     await page.getByText('live', { exact: true }).waitFor();
   });

@@ -38,7 +38,7 @@ beforeAll(async () => {
     PETREL_LISTEN: '127.0.0.1:0',
     PETREL_HTTP_TOKEN: token,
   });
-  url = String((await agent.logged(/^HTTP on/, { timeoutMs: 60_000 })).url);
+  url = String((await agent.logged(/^HTTP server listening on/, { timeoutMs: 60_000 })).url);
   call = await caller(url);
   described = descriptionSchema.parse(await (await fetch(`${url}/openapi.json`)).json());
   for (const root of [orders, search]) {

@@ -39,8 +39,8 @@ describe('in one group', () => {
       const heard = guardian.log.length;
       await cluster.killAgent(old.node);
       await guardian.logged(/the agent was ended by SIGKILL/, { after: heard });
-      await guardian.logged(/proven dead, and the dead agent's session has ended/, { after: heard });
-      await guardian.logged(/started again in/, { after: heard });
+      await guardian.logged(/proven dead, and the dead agent's session was ended/, { after: heard });
+      await guardian.logged(/restarting the agent in/, { after: heard });
       await guardian.logged(/^joined/, { after: heard });
       await cluster.ready({ after: old.token });
     });
@@ -95,7 +95,7 @@ describe('in one group', () => {
       const sinceKill = startStopwatch();
       const again = await cluster.run(old.node);
       const waited = again.logged(
-        /session of an earlier life of .* still lives: waiting for its end, at most .* 5 s/,
+        /session of an earlier run of .* still lives: waiting for its end, at most .* 5 s/,
       );
       const joined = again.logged(/^joined/);
       await Promise.race([waited, joined]);
@@ -115,7 +115,7 @@ describe('in one group', () => {
       await again.logged(/^joined/);
       // On a machine so slow that the session was over before the agent had started, there was nothing to end.
       const isSlow = performance.now() - killedAtMs >= cluster.sessionTimeoutMs;
-      if (!isSlow) await again.logged(/ending the session of an earlier life/);
+      if (!isSlow) await again.logged(/ending the session of an earlier run/);
     });
   });
 
@@ -212,7 +212,7 @@ describe('in one group', () => {
       process.kill(guardian, 'SIGCONT');
       await until(() => !systemProcesses.groupLives(hook), { describe: 'the frozen hook to be killed' });
       agent.resume();
-      await agent.logged(/registering anew/);
+      await agent.logged(/registering again/);
       expect((await cluster.ready()).token).toBe(next.token);
     });
 
@@ -270,7 +270,7 @@ describe('an agent whose state directory is gone', () => {
       await cluster.ready({ not: old.node });
       await agent.logged(/session lost/);
     }
-    await agent.logged(/the session cannot be remembered/);
+    await agent.logged(/cannot save the session/);
     await cluster.view.switchOver(old.node);
     await cluster.ready({ node: old.node });
     agent.term();

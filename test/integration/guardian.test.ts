@@ -86,9 +86,9 @@ describe.skipIf(!freezes)(`a workload that not even SIGKILL ends${notHere}`, () 
       const stuck = await cluster.ready({ node: candidate });
       const guardian = cluster.agent(candidate);
       await cluster.killAgent(candidate);
-      const line = await guardian.logged(/its work has not ended/);
+      const line = await guardian.logged(/the workload is still running/);
       expect(line).toMatchObject({ level: 'error', pgids: [expect.any(Number)] });
-      expect(line.msg).toMatch(/process group \d+.*its session is held so that nobody else leads/);
+      expect(line.msg).toMatch(/process group \d+.*keeps the session alive until the workload is dead/);
       // Long after the session would have expired by itself.
       await sleep(2 * cluster.sessionTimeoutMs);
       expect(await cluster.view.leader()).toMatchObject({ node: candidate, token: stuck.token });
@@ -96,7 +96,7 @@ describe.skipIf(!freezes)(`a workload that not even SIGKILL ends${notHere}`, () 
       disk.thaw();
     }
     await cluster.ready({ not: candidate });
-    await cluster.agent(candidate).logged(/is proven dead, and the dead agent's session has ended/);
+    await cluster.agent(candidate).logged(/is proven dead, and the dead agent's session was ended/);
     rmSync(join(disk.path, 'stuck'));
   });
 });
@@ -122,7 +122,7 @@ describe('a guardian', () => {
     const threads = () => readdirSync(`/proc/${guardian.pid}/task`).length;
     const before = threads();
     await cluster.killAgent(follower);
-    await guardian.logged(/started again in/);
+    await guardian.logged(/restarting the agent in/);
     expect(threads()).toBe(before);
   });
 
@@ -137,7 +137,7 @@ describe('a guardian', () => {
     const [follower = ''] = cluster.others((await cluster.ready()).node);
     const guardian = cluster.agent(follower);
     await cluster.killAgent(follower);
-    await guardian.logged(/started again in/);
+    await guardian.logged(/restarting the agent in/);
     guardian.term();
     expect(await guardian.exited).toEqual({ code: 0, signal: null });
     expect(await cluster.view.seated()).not.toContain(follower);
@@ -149,7 +149,7 @@ describe('a guardian', () => {
     const guardian = cluster.agent(follower);
     for (const pause of ['1 s', '2 s', '4 s']) {
       await cluster.killAgent(follower);
-      await guardian.logged(new RegExp(`started again in ${pause}`));
+      await guardian.logged(new RegExp(`restarting the agent in ${pause}`));
       if (pause !== '4 s') await until(() => guardian.agentPid, { timeoutMs: 20_000 });
     }
     expect(await cluster.ready()).toEqual(leader);
@@ -170,7 +170,7 @@ describe('a release that its agent had asked for', () => {
       node.term();
       await until(() => existsSync(`${dir}/begun`));
       node.signal('SIGKILL');
-      await node.logged(/ending what it ran/);
+      await node.logged(/stopping its workload/);
       writeFileSync(`${dir}/go`, '');
       expect(await node.logged(/^onRelease exited with 3/)).toMatchObject({
         level: 'error',

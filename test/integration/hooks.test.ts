@@ -45,7 +45,7 @@ describe('in one group', () => {
       const { error } = await recordOf(cluster, token);
       expect(error).toMatchObject({
         phase: 'takeover',
-        reason: expect.stringContaining('took longer than the 1500 ms it had'),
+        reason: expect.stringContaining('timed out after 1500 ms'),
       });
     });
 
@@ -99,7 +99,7 @@ describe('in one group', () => {
       await cluster.view.switchOver(candidate);
       await cluster.ready({ node: candidate });
       expect(cluster.agent(old.node).log.map(({ msg }) => msg)).toContainEqual(
-        expect.stringMatching(/^release timed-out: .*everything it left was killed/),
+        expect.stringMatching(/^release timed-out: .*killed all that remained/),
       );
     });
 
@@ -177,7 +177,7 @@ describe('what a hook is told, and what it writes', () => {
     expect(await told(next.node, 'takeover')).toMatchObject({
       PETREL_PREVIOUS_LEADER: old.node,
       PETREL_PREVIOUS_SITE: old.node.slice(0, 1),
-      PETREL_REASON: expect.stringContaining(`instead of ${old.node} (it is gone)`),
+      PETREL_REASON: expect.stringContaining(`instead of ${old.node} (no longer registered)`),
     });
   });
 

@@ -81,7 +81,7 @@ describe('Petrel next to petrel-lab', () => {
   it('exits as for any other command where something is wrong', async () => {
     const unknown = await petrel('both', 'lab', 'nobody');
     expect(unknown).toMatchObject({ code: 2, stdout: '' });
-    expect(unknown.stderr).toMatch(/^petrel: there is no election nobody/);
+    expect(unknown.stderr).toMatch(/^petrel: unknown election nobody/);
     const lost = await petrel('both', 'simulate', deployment, '--lose', 'node=nobody');
     expect(lost).toMatchObject({ code: 2, stdout: '' });
     expect(lost.stderr).toMatch(/^petrel: --lose: there is no node nobody/);
@@ -100,7 +100,7 @@ describe('Petrel without petrel-lab', () => {
     ['petrel simulate FILE', ['simulate', deployment]],
   ])('says what %s needs', async (command, args) => {
     const { version } = await manifestOf(project);
-    const stderr = `petrel: ${command} needs a package that is not installed: npm install petrel-lab@${version}\n`;
+    const stderr = `petrel: ${command} requires a package that is not installed. Install it: npm install petrel-lab@${version}\n`;
     expect(await petrel('alone', ...args)).toEqual({ code: 2, stdout: '', stderr });
   });
 

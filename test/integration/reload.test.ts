@@ -89,7 +89,7 @@ describe('a leader that gets SIGHUP', () => {
       timeoutMs: 20_000,
     });
     const bad = await reload(agent, { lines: ['scores: { load: [/not/there] }'] });
-    expect(bad.msg).toContain('settings stay as they were: scores.load: program "/not/there" not found');
+    expect(bad.msg).toContain('keeping the old settings: scores.load: program "/not/there" not found');
   });
 
   it('names what takes a restart, and leaves it as it is', async () => {
@@ -97,8 +97,8 @@ describe('a leader that gets SIGHUP', () => {
     const lines = ['sessionTimeout: 9s', 'site: b', 'priority: 7'];
     const onRelease = `touch ${inDirectory('released')}`;
     const { msg } = await reload(agent, { lines, onRelease });
-    expect(msg).toBe('settings read anew: priority is 7');
-    const late = await agent.logged(/only with a restart/);
+    expect(msg).toBe('settings reloaded: priority is 7');
+    const late = await agent.logged(/after a restart/);
     expect(late).toMatchObject({ level: 'warn', settings: ['site', 'sessionTimeout', 'hooks.onRelease'] });
     await until(async () => (await at().view.registration('a1'))?.priority === 7);
     expect(await at().view.registration('a1')).toMatchObject({ site: 'default' });
@@ -115,7 +115,7 @@ describe('a leader that gets SIGHUP', () => {
     await until(() => readFile(inDirectory('releasing')).then(() => true));
     expect((await reload(agent, { lines: ['priority: 7'], onRelease })).msg).toContain('priority is 7');
     process.kill(pid, 'SIGHUP');
-    await agent.logged(/no setting changes/);
+    await agent.logged(/no setting has changed/);
     writeFileSync(inDirectory('go'), '');
     expect(await agent.exited).toEqual({ code: 0, signal: null });
     expect(
@@ -152,11 +152,11 @@ describe('a leader that gets SIGHUP', () => {
       const line = await reload(agent, settings);
       expect(line).toMatchObject({
         level: 'error',
-        msg: expect.stringMatching(/^settings stay as they were/),
+        msg: expect.stringMatching(/^keeping the old settings/),
       });
       expect(line.msg).toMatch(why);
       expect((await reload(agent, { lines: ['priority: 5'] })).msg).toBe(
-        'settings read anew: no setting changes',
+        'settings reloaded: no setting has changed',
       );
       expect(await at().view.registration('a1')).toMatchObject({ priority: 5, health: { ok: true } });
     }
@@ -165,7 +165,7 @@ describe('a leader that gets SIGHUP', () => {
   it('whose environment says otherwise keeps to that', async () => {
     await using agent = await startLeader({ lines: ['priority: 5'] }, { PETREL_PRIORITY: '6' });
     expect((await reload(agent, { lines: ['priority: 7'] })).msg).toBe(
-      'settings read anew: no setting changes',
+      'settings reloaded: no setting has changed',
     );
   });
 });

@@ -25,33 +25,33 @@ async function refusal(options: JoinOptions): Promise<PetrelError> {
 
 describe('an option that is wrong', () => {
   const wrong: [string, JoinOptions, string][] = [
-    ['a root without a slash', { root: 'cluster' }, 'root: a root is an absolute path'],
+    ['a root without a slash', { root: 'cluster' }, 'root: expected an absolute path'],
     ['a root of ZooKeeper’s own', { root: '/zookeeper/quota' }, 'root: /zookeeper'],
-    ['a node id with a slash', { nodeId: 'a/b' }, 'nodeId: a name has 1 to 128 letters'],
-    ['an empty site', { site: '' }, 'site: a name has 1 to 128 letters'],
+    ['a node id with a slash', { nodeId: 'a/b' }, 'nodeId: expected a name of 1 to 128 letters'],
+    ['an empty site', { site: '' }, 'site: expected a name of 1 to 128 letters'],
     ['half a priority', { priority: 1.5 }, 'priority: a whole number'],
     ['a negative priority', { priority: -1 }, 'priority: at least 0'],
     ['a timeout without a unit', { sessionTimeout: '6' }, 'sessionTimeout: 6 has no unit: write 6s'],
     ['a timeout far too short', { sessionTimeout: '1ms' }, 'sessionTimeout: 1ms is too short'],
-    ['no servers', { zookeeper: '' }, 'zookeeper: ZooKeeper connection string "": it is empty'],
+    ['no servers', { zookeeper: '' }, 'zookeeper: ZooKeeper connection string "": the string is empty'],
     [
       'a port out of range',
       { zookeeper: 'localhost:99999' },
       'zookeeper: ZooKeeper connection string "localhost:99999": the server has the port "99999"',
     ],
-    ['credentials without a user', { credentials: ':secret' }, 'credentials: written USER:PASSWORD'],
+    ['credentials without a user', { credentials: ':secret' }, 'credentials: expected USER:PASSWORD'],
     [
       'an ACL that is not for it',
       { credentials: 'petrel:secret', acl: { agents: [digestIdentity('petrel:other').id] } },
-      'acl.agents: the credentials of this agent are not among them',
+      'acl.agents: this agent’s credentials (user and password) are not listed',
     ],
+    ['a password in an ACL', { acl: { observers: ['eye:secret'] } }, 'acl.observers.0: expected USER:DIGEST'],
     [
-      'a password in an ACL',
-      { acl: { observers: ['eye:secret'] } },
-      'acl.observers.0: an identity is written',
+      'a tag as long as a book',
+      { tags: { book: 'x'.repeat(1000) } },
+      'tags.book: expected a tag value of at most',
     ],
-    ['a tag as long as a book', { tags: { book: 'x'.repeat(1000) } }, 'tags.book: a tag’s value has at most'],
-    ['an empty state directory', { stateDir: '' }, 'stateDir: a path'],
+    ['an empty state directory', { stateDir: '' }, 'stateDir: expected a path'],
     ['a misspelt one', JSON.parse('{"nodeID":"a"}'), 'unknown `nodeID`; known are zookeeper, root, nodeId'],
     ['a number for a site', JSON.parse('{"site":7}'), 'site:'],
     ['nonsense for a certificate', { tls: { cert: 'nonsense' } }, 'TLS options'],
@@ -72,7 +72,7 @@ describe('an option that is wrong', () => {
     await using group = await Group.found(await sharedZooKeeper());
     await using a = await LibraryNode.join(group, 'a');
     const work = JSON.parse('7');
-    expect(() => a.petrel.lead(work)).toThrow(/lead\(\) takes a function/);
+    expect(() => a.petrel.lead(work)).toThrow(/lead\(\) requires a function/);
   });
 
   it('is refused for a state directory that cannot be one', async () => {
@@ -182,7 +182,7 @@ it('a node that is forced to lead without work waits for it, and fails when none
   await group.switchover('a', true);
   await until(async () => {
     const { data } = await group.store.getData(group.paths.node('a'));
-    return data.toString('utf8').includes('this process was not given work');
+    return data.toString('utf8').includes('this process has no work');
   });
   expect(await group.current()).toBeNull();
   expect(a.petrel.leads).toBe(false);

@@ -76,7 +76,7 @@ describe('P09 leadership reads false, and the signal has fired, before anybody h
     expect(a.last.leadership.fencingToken).toBeGreaterThan(token);
   });
 
-  it('P09 after the work ended by itself', async () => {
+  it('P09 after the work function returned by itself', async () => {
     await using group = await Group.found(await sharedZooKeeper(), { backoff: { base: '1s', max: '1s' } });
     await using a = await LibraryNode.join(group, 'a');
     let end = () => {};
@@ -157,7 +157,7 @@ it.each([
   await until(async () => (await group.current()) === null);
   for (const event of ['leader', 'follower', 'status'])
     expect(log.join('')).toContain(
-      JSON.stringify(`a listener of "${event}" failed: second ${event} is broken`),
+      JSON.stringify(`a listener for "${event}" failed: second ${event} is broken`),
     );
 });
 
@@ -220,7 +220,7 @@ describe('a takeover', () => {
 
   it.each([
     ['rejects', () => Promise.reject(new Error('no disk')), 'no disk'],
-    ['hangs', untilAborted, 'longer than 500 ms'],
+    ['hangs', untilAborted, 'timed out after 500 ms'],
   ])('that %s is a failed one: the next node is elected', async (_, takeover, why) => {
     await using group = await Group.found(await sharedZooKeeper(), config);
     await using a = await LibraryNode.join(group, 'a');

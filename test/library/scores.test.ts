@@ -42,13 +42,22 @@ describe('a process that joins', () => {
     await using a = await LibraryNode.join(group, 'a', { scores: { load: 'echo 1' } });
     const { petrel } = a;
     const wrong: [() => void, string][] = [
-      [() => petrel.setScore('a/b', 1), 'setScore: "a/b": a name has 1 to 128 letters'],
-      [() => petrel.setScore('x', Number.NaN), 'setScore: x: "NaN" is not one number'],
-      [() => petrel.setScore('x', Number.POSITIVE_INFINITY), 'setScore: x: "Infinity" is not one number'],
+      [() => petrel.setScore('a/b', 1), 'setScore: "a/b": expected a name of 1 to 128 letters'],
+      [() => petrel.setScore('x', Number.NaN), 'setScore: x: expected one number, found "NaN"'],
+      [
+        () => petrel.setScore('x', Number.POSITIVE_INFINITY),
+        'setScore: x: expected one number, found "Infinity"',
+      ],
       [() => petrel.setScore('x', 2n ** 64n), 'has more than 64 bits'],
-      [() => petrel.setScore('x', JSON.parse('"7"')), 'setScore: x: "7" is no number, bigint or null'],
-      [() => petrel.setScore('x', 1, { tolerance: -1 }), 'setScore: tolerance: a share like 5%, or a number'],
-      [() => petrel.setScore('load', 1), 'setScore: load is measured by its source'],
+      [
+        () => petrel.setScore('x', JSON.parse('"7"')),
+        'setScore: x: expected a number, bigint or null, found "7"',
+      ],
+      [
+        () => petrel.setScore('x', 1, { tolerance: -1 }),
+        'setScore: tolerance: expected a share such as 5%, or a number',
+      ],
+      [() => petrel.setScore('load', 1), 'setScore: load has a configured source, so setScore cannot set it'],
     ];
     for (const [set, message] of wrong) expect(set).toThrow(message);
     await until(() => told(group, 'a'));
@@ -62,7 +71,7 @@ describe('a process that joins', () => {
     const joining = LibraryNode.join(group, 'a', { scores: { load: { http: 'ftp://h/' } } });
     await expect(joining).rejects.toMatchObject({
       code: 'INVALID',
-      reasons: [expect.stringContaining('scores.load.http: an address that begins with http://')],
+      reasons: [expect.stringContaining('scores.load.http: expected an http://')],
     });
   });
 });

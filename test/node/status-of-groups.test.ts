@@ -24,7 +24,7 @@ it('tells a group that it may not use from one that it is not in touch with', as
   const settings = agentSettings.parse({ zookeeper: '127.0.0.1:1', nodeId: 'a1' });
   groups.use(new Map(['/refused', '/broken'].map((root) => [root, { ...settings, root }])));
   await until(() =>
-    said.includes('of 2 groups leads 0, stands by for 0, is not in touch with 1, is not permitted to use 1'),
+    said.includes('in 2 groups: leads 0, is a standby for 0, is not connected to 1, has no permission for 1'),
   );
   groups.stop();
   await groups.over;

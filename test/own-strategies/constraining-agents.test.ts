@@ -52,7 +52,7 @@ describe('a constraint of a user’s own', () => {
   it('keeps a node from leading, with its reason, and lets another', async () => {
     await using group = await Group.found(await sharedZooKeeper(), named);
     const [a] = await group.startInOrder(['a'], { rules, ...spare });
-    const nobody = 'elected stays nobody: no node is eligible: a: it is a spare';
+    const nobody = 'no node remains elected: no node is eligible: a: it is a spare';
     await until(() => a?.log.includes(nobody), { describe: nobody });
     group.start('b', { rules });
     await group.ready('b');
@@ -84,12 +84,12 @@ describe('a constraint of a user’s own', () => {
     const [b] = await group.startInOrder(['b'], { rules });
     await group.ready('b');
     await until(() => b?.status.elector);
-    expect(a?.log.some((line) => line.includes('constraints: there is no "no-spares"'))).toBe(true);
+    expect(a?.log.some((line) => line.includes('constraints: unknown constraint "no-spares"'))).toBe(true);
   });
 
   it.each([
     ['throws', 'constraint no-spares failed: oh no'],
-    ['loops', 'constraint no-spares failed: it did not answer'],
+    ['loops', 'constraint no-spares failed: the module did not respond'],
   ])('that %s harms no leader, and does not keep the group from electing', async (flag, problem) => {
     await using group = await Group.found(await sharedZooKeeper(), named);
     await group.startInOrder(['b', 'c'], { rules });
@@ -98,7 +98,7 @@ describe('a constraint of a user’s own', () => {
     await group.configure({ flags: { [flag]: byHand('to see') } });
     const lines = () => group.members.flatMap(({ log }) => log);
     const last =
-      'no node can run strategy site-priority with constraints no-spares: electing by first-available without these';
+      'no node can run strategy site-priority with constraints no-spares: using first-available without these';
     await until(() => lines().includes(last), { timeoutMs: 20_000, describe: last });
     expect(lines().some((line) => line.includes(problem))).toBe(true);
     expect((await group.ready(node)).stat.czxid).toBe(stat.czxid);

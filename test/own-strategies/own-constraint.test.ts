@@ -127,12 +127,20 @@ describe('a constraint of a user’s own', () => {
 
   it.each([
     ['throws', 'throw new Error("oh no")', 'constraint mine failed: oh no'],
-    ['does not end', 'while (true) {}', 'constraint mine failed: it did not answer within 250 ms'],
-    ['ends its thread', 'process.exit(1)', 'constraint mine failed: it did not answer within'],
-    ['goes by the clock', 'return Date.now() > 0', 'a constraint is a pure function'],
-    ['answers nonsense', 'return { strength: "strong", reason: "" }', 'answered for b1: strength'],
-    ['answers true', 'return true', 'check answers null or {strength, reason}, and answered for b1: true'],
-    ['is async', 'return Promise.resolve(null)', 'check answered with a promise'],
+    ['does not end', 'while (true) {}', 'constraint mine failed: the module did not respond within 250 ms'],
+    ['ends its thread', 'process.exit(1)', 'constraint mine failed: the module did not respond within'],
+    ['goes by the clock', 'return Date.now() > 0', 'a constraint must be a pure function'],
+    [
+      'answers nonsense',
+      'return { strength: "strong", reason: "" }',
+      'for b1 it returned an invalid value: strength',
+    ],
+    [
+      'answers true',
+      'return true',
+      'check must return null or {strength, reason}, but for b1 it returned an invalid value: true',
+    ],
+    ['is async', 'return Promise.resolve(null)', 'check returned a promise'],
   ])('that %s elects nobody, and says which it is', async (_, body, problem) => {
     const constraint = await constraintOf(`if (!('spare' in tags)) return null; ${body}`);
     const fails = judged(constraint);
@@ -148,25 +156,25 @@ describe('a constraint of a user’s own', () => {
 
   it('that nobody knows here is named', () => {
     const { problems } = prepareConstraints(config({ constraints: ['mine'] }), builtInRules);
-    expect(problems).toEqual(['constraints: there is no "mine"; known are none']);
+    expect(problems).toEqual(['constraints: unknown constraint "mine"; known are none']);
   });
 
   it.each([
-    ['no constraint', 'export default { name: "mine" }', 'its default export is no constraint'],
+    ['no constraint', 'export default { name: "mine" }', 'the default export is not a constraint'],
     [
       'of a name that will not do',
       'export default { name: "M y", description: "x", check() { return null } }',
-      'small letters',
+      'lowercase letters',
     ],
     [
       'of a built-in one’s name',
       'export default { name: "drained", description: "x", check() { return null } }',
-      'there is a built-in constraint drained',
+      'drained is the name of a built-in constraint',
     ],
     [
       'one that remembers',
       'let turn = 0; export default { name: "mine", description: "x", check: () => ({ strength: "soft", reason: String(turn++) }) }',
-      'it answers otherwise when it is asked again',
+      'check returns different results',
     ],
   ])('that is %s is refused when it is loaded', async (_, text, problem) => {
     await expect(OwnConstraint.load(await written(text))).rejects.toThrow(problem);

@@ -84,14 +84,14 @@ describe('a strategy of a user’s own', () => {
     ['the network', 'fetch("http://localhost")', 'fetch'],
   ])('that goes by %s is found out', async (_, impure, what) => {
     expect(await ranked(`${impure}; return ${inOrder}`)).toContain(
-      `strategy mine failed: a strategy is a pure function, it has no use for ${what}`,
+      `strategy mine failed: a strategy must be a pure function and cannot use ${what}`,
     );
   });
 
   it('that remembers is found out, and one that changes what it is given', async () => {
     const remembers = 'globalThis.turn = (globalThis.turn ?? 0) + 1; const grade = globalThis.turn;';
     expect(await ranked(`${remembers} return ${inOrder.replace('grade)', 'at)')}`)).toContain(
-      'it ranks the same nodes otherwise when it is asked again',
+      'rank returns different results for the same input',
     );
     expect(await ranked(`candidates.reverse(); return ${inOrder}`)).toMatch(
       /strategy mine failed: .*read only/,
@@ -106,8 +106,8 @@ describe('a strategy of a user’s own', () => {
     const body = `while (options.loops) {} return ${inOrder}`;
     const strategy = await OwnStrategy.load(await moduleOf(body));
     const [late, after] = await Promise.all([rankedBy(strategy, { loops: true }), rankedBy(strategy)]);
-    expect(late).toBe('strategy mine failed: it did not answer within 250 ms');
-    expect(after).toBe('strategy mine failed: it did not answer in time, and is being started again');
+    expect(late).toBe('strategy mine failed: the module did not respond within 250 ms');
+    expect(after).toBe('strategy mine failed: the module did not respond in time, and is being restarted');
     const ranking = await until(async () => {
       const answer = await rankedBy(strategy);
       return typeof answer !== 'string' && answer;
@@ -124,25 +124,27 @@ describe('a strategy of a user’s own', () => {
       immediate = setImmediate(count);
     };
     let immediate = setImmediate(count);
-    expect(await rankedBy(strategy, { loops: true })).toContain('did not answer');
+    expect(await rankedBy(strategy, { loops: true })).toContain('did not respond');
     clearImmediate(immediate);
     expect(turns).toBeGreaterThan(10);
     await strategy.close();
   });
 
   it('that ends its thread, or fills its memory, harms nobody else', async () => {
-    expect(await ranked('process.exit(1)')).toMatch(/strategy mine failed: it did not answer within/);
+    expect(await ranked('process.exit(1)')).toMatch(
+      /strategy mine failed: the module did not respond within/,
+    );
     expect(await ranked('const all = []; for (;;) all.push(new Array(100000).fill(0))')).toMatch(
-      /strategy mine failed: it did not answer within/,
+      /strategy mine failed: the module did not respond within/,
     );
   });
 
   it('that answers nonsense is answered with what is wrong', async () => {
     expect(await ranked('return candidates.map(() => ({ node: 1 }))')).toMatch(/0\.node/);
     const promised = `return Promise.resolve(${inOrder})`;
-    expect(await ranked(promised)).toContain('rank answered with a promise');
+    expect(await ranked(promised)).toContain('rank returned a promise');
     const tooMany = 'return new Array(1_000_000).fill({ node: "a1", grade: 0, reason: "many" })';
-    expect(await ranked(tooMany)).toContain('it was given 0 nodes and ranked 1000000');
+    expect(await ranked(tooMany)).toContain('rank received 0 nodes but returned 1000000');
     const long = `return ${inOrder.replace('"in order"', '"x".repeat(2_000_000)')}`;
     expect(await ranked(long)).toMatch(/0\.reason/);
   });
@@ -177,11 +179,11 @@ describe('a strategy of a user’s own', () => {
 
   it.each([
     ['no module', 'throw new Error("broken")', 'broken'],
-    ['no strategy', 'export default { name: "mine" }', 'its default export is no strategy'],
+    ['no strategy', 'export default { name: "mine" }', 'the default export is not a strategy'],
     [
       'a name that will not do',
       `export default { name: 'M y', description: 'x', ${options}, rank() {} }`,
-      'small letters',
+      'lowercase letters',
     ],
   ])('that is %s is refused when it is loaded', async (_, text, problem) => {
     const path = join(dir, `${Math.random().toString(36).slice(2)}.mjs`);

@@ -60,7 +60,7 @@ describe('a change from the page', () => {
     expect(callOf({ kind: 'drain', node: 'b1' }, fields).body).toEqual({});
     expect(fieldsOf(switchover, status())).toEqual(['to', 'at']);
     expect(callOf(switchover, firstFields(status(), '')).body).toEqual({});
-    expect(previewOf({ ...answer, slot: 2 }, several).follows).toMatch(/^Slot 2: b1 is to be elected/);
+    expect(previewOf({ ...answer, slot: 2 }, several).follows).toMatch(/^Slot 2: b1 will be elected/);
   });
 
   it('leaves it to the agent to say what is wrong with a number', () => {
@@ -84,7 +84,7 @@ describe('a preview', () => {
       what: 'site a: priority 100 → 0',
       idle: false,
       changes: ['sites.a.override: - → {"priority":0}'],
-      follows: 'b1 is to be elected: site b has priority 50',
+      follows: 'b1 will be elected: site b has priority 50',
       danger: false,
     });
   });

@@ -10,28 +10,28 @@ describe('the link', () => {
 
   it('says how old the picture is once it may not hold', () => {
     const last = heard(live, 5_000);
-    const lost = broken(last, 'lost', 'the agent ended the connection');
+    const lost = broken(last, 'lost', 'the agent closed the connection');
     expect(linkText(last, 6_000)).toEqual({ label: 'live', detail: '' });
-    expect(linkText(last, 12_500).label).toBe('silent for 7 s');
+    expect(linkText(last, 12_500).label).toBe('no update for 7 s');
     expect(linkText(lost, 80_000).detail).toBe(
-      'The picture is 1 min 15 s old: this agent does not answer (the agent ended the connection). Trying again.',
+      'The data is 1 min 15 s old. The agent does not respond (the agent closed the connection). Reconnecting.',
     );
-    expect(linkText(broken(noLink, 'lost', 'refused'), 80_000).detail).toContain('There is no picture yet');
+    expect(linkText(broken(noLink, 'lost', 'refused'), 80_000).detail).toContain('No data yet');
   });
 
   it('tells an agent that may not read from one that has lost touch', () => {
-    const refused = broken(live, 'refused', 'ZooKeeper does not permit it');
+    const refused = broken(live, 'refused', 'permission denied by ZooKeeper');
     expect(linkText(refused, 9_000)).toEqual({
-      label: 'agent may not read',
-      detail: 'The picture is 8 s old: ZooKeeper does not permit it.',
+      label: 'agent lacks permission',
+      detail: 'The data is 8 s old. permission denied by ZooKeeper.',
     });
     expect(heard(refused, 9_000)).toEqual(refused);
   });
 
   it('takes no sign of life for news of a group that the agent has lost sight of', () => {
-    const blind = broken(live, 'out-of-touch', 'the connection to ZooKeeper broke');
+    const blind = broken(live, 'out-of-touch', 'connection to ZooKeeper lost');
     expect(heard(blind, 9_000)).toEqual(blind);
-    expect(linkText(blind, 9_000).label).toBe('agent out of touch');
+    expect(linkText(blind, 9_000).label).toBe('agent disconnected from ZooKeeper');
   });
 });
 
@@ -62,7 +62,7 @@ describe('sites and nodes', () => {
     ).toEqual([
       ['a', ['a1'], '1 of 1 eligible'],
       ['b', ['b2', 'b10'], '2 of 2 eligible'],
-      ['empty', [], 'no node'],
+      ['empty', [], 'no nodes'],
       ['unknown site', ['c1'], '1 of 1 eligible'],
     ]);
   });

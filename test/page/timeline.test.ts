@@ -83,7 +83,7 @@ describe('the rows of the history', () => {
         failed: true,
         error: ['takeover: exit code 1', 'command start billing, exit code 1', 'no disk'],
       },
-      { headline: 'nobody elected (nobody)', failed: true },
+      { headline: 'no node elected (nobody)', failed: true },
     ]);
   });
 });

@@ -12,7 +12,7 @@ describe('the verdict', () => {
     const elected = { node: null, term: 4, reason: 'no node is eligible' };
     expect(verdictOf(status({ leader: null, elected }), 0)).toEqual({
       tone: 'leaderless',
-      headline: 'Nobody leads',
+      headline: 'No leader',
       detail: 'no node is eligible',
       leaderless: true,
       clock: null,
@@ -23,7 +23,7 @@ describe('the verdict', () => {
     const paused = { by: 'eve', reason: 'network', at: '2026-01-01T00:00:00.000Z' };
     expect(verdictOf(status({ leader: null, paused }), 0)).toMatchObject({
       tone: 'leaderless',
-      detail: 'The group is paused by eve, so nobody else takes over: network',
+      detail: 'The group is paused by eve, so no other node takes over: network',
     });
   });
 
@@ -35,12 +35,12 @@ describe('the verdict', () => {
     expect(verdictOf(takesOver, 400)).toEqual({
       tone: 'moving',
       headline: 'b1 is taking over',
-      detail: 'Nobody leads before b1 is READY.',
+      detail: 'The group has no leader until b1 is READY.',
       leaderless: true,
       clock: { elapsedMs: 12_400, limitMs: 60_000 },
     });
     const orphan = status({ leader: leader({ node: 'b1', status: 'PROGRESS' }) });
-    expect(verdictOf(orphan, 0)).toMatchObject({ tone: 'leaderless', headline: 'Nobody leads' });
+    expect(verdictOf(orphan, 0)).toMatchObject({ tone: 'leaderless', headline: 'No leader' });
   });
 
   it('turns red when a takeover is late', () => {
@@ -116,14 +116,14 @@ describe('a group of several leaders', () => {
     expect(verdictOf(moving, 0)).toMatchObject({
       tone: 'moving',
       headline: '1 of 2 lead',
-      detail: 'Slot 2: b1 is elected. Nobody leads: b1 has not claimed yet.',
+      detail: 'Slot 2: b1 is elected. No leader: b1 has not claimed leadership yet.',
       leaderless: true,
     });
     expect(verdictOf(moving, 2_000).tone).toBe('leaderless');
     expect(verdictOf(status({ leaders: [first, { ...second, leader: null }] }), 0)).toMatchObject({
       tone: 'leaderless',
       headline: '1 of 2 lead',
-      detail: 'Slot 2: Nobody leads. site a has priority 100',
+      detail: 'Slot 2: No leader. site a has priority 100',
     });
   });
 

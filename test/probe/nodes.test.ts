@@ -69,7 +69,7 @@ describe('agents', () => {
     });
     expect(code).toBe(2);
     expect(stderr).toContain(`probe.listen: cannot listen at 127.0.0.1:${port} (TCP)`);
-    expect(stderr).toContain('give this node another port');
+    expect(stderr).toContain('choose another port');
   });
 });
 

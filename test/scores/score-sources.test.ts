@@ -54,7 +54,7 @@ function measure(sources: Record<string, object>) {
 
 /** Little, where it is to run out; else more than any machine takes. */
 function timeFor(complaint: string): { timeout: string; maxAge: string } {
-  return { timeout: complaint.includes('took longer than the 300 ms') ? '300ms' : '10m', maxAge: '1h' };
+  return { timeout: complaint.includes('timed out after 300 ms') ? '300ms' : '10m', maxAge: '1h' };
 }
 
 /** What a source that fails says of it, once. */
@@ -62,7 +62,7 @@ async function complaint(source: object): Promise<string> {
   const { log, value } = measure({ x: source });
   await eventually(() => log).toHaveLength(1);
   expect(value()).toBeUndefined();
-  const line = /^score x cannot be measured, its last value counts for \d+ s at most: (.*)$/s.exec(
+  const line = /^cannot measure score x \(its last value remains valid for at most \d+ s\): (.*)$/s.exec(
     log[0] ?? '',
   );
   return line?.[1] ?? `${log[0]}`;
@@ -87,16 +87,16 @@ describe('a command', () => {
   });
 
   it.each([
-    ['true', 'scores.x: the command wrote nothing: it has to write one number'],
+    ['true', 'scores.x: the command printed nothing: the command must print one number'],
     [
       'echo fast',
-      'scores.x: of what the command wrote, "fast" is not one number: it has to write one number',
+      'scores.x: in the output of the command, expected one number, found "fast": the command must print one number',
     ],
-    ['echo 1; echo 2', 'scores.x: the command wrote 2 lines: it has to write one number'],
+    ['echo 1; echo 2', 'scores.x: the command printed 2 lines: the command must print one number'],
     ['echo 7; echo no disk >&2; exit 3', 'scores.x exited with 3: no disk'],
     ['kill -9 $$', 'scores.x was ended by SIGKILL'],
-    ['head -c 100000 /dev/zero', 'scores.x: of what the command wrote, '],
-    ['yes', 'scores.x took longer than the 300 ms it had'],
+    ['head -c 100000 /dev/zero', 'scores.x: in the output of the command, '],
+    ['yes', 'scores.x timed out after 300 ms'],
     ['no-such-program', 'scores.x exited with 127'],
   ])('that fails says how, once: %s', async (command, right) => {
     expect(await complaint({ command, ...timeFor(right) })).toContain(right);
@@ -106,7 +106,7 @@ describe('a command', () => {
     const { log } = measure({
       x: { command: 'trap "" TERM; sleep 999 & sleep 999', timeout: '1s', every: '10m', maxAge: '1h' },
     });
-    await eventually(() => log[0]).toContain('took longer than the 1000 ms it had, and had to be killed');
+    await eventually(() => log[0]).toContain('timed out after 1000 ms, and had to be killed');
     await eventually(() => at().processes()).toEqual([]);
   });
 
@@ -127,16 +127,20 @@ describe('an address', () => {
   });
 
   const faults: [string, typeof answer, string][] = [
-    ['says nothing', () => {}, 'took longer than the 300 ms it had'],
-    ['says half of it', (_, response) => response.write('1'), 'took longer than the 300 ms it had'],
-    ['speaks of something else', (_, response) => response.end('<html>'), '"<html>" is not one number'],
-    ['says nothing at all', (_, response) => response.end(), 'it is empty'],
-    ['never ends', (_, response) => flood(response), 'answered with more than 1024 bytes'],
-    ['has no such page', (_, response) => response.writeHead(404).end('7'), 'answered with status 404'],
+    ['says nothing', () => {}, 'timed out after 300 ms'],
+    ['says half of it', (_, response) => response.write('1'), 'timed out after 300 ms'],
+    [
+      'speaks of something else',
+      (_, response) => response.end('<html>'),
+      'expected one number, found "<html>"',
+    ],
+    ['says nothing at all', (_, response) => response.end(), 'expected one number, found nothing'],
+    ['never ends', (_, response) => flood(response), 'responded with more than 1024 bytes'],
+    ['has no such page', (_, response) => response.writeHead(404).end('7'), 'responded with status 404'],
     [
       'sends elsewhere',
       (_, response) => response.writeHead(302, { location: 'http://192.0.2.1/' }).end('7'),
-      'redirects to "http://192.0.2.1/", which is not followed: give the address itself',
+      'redirects to "http://192.0.2.1/", but redirects are not followed: set that address directly',
     ],
     ['hangs up', (request) => request.socket.destroy(), 'other side closed'],
     ['is no server of HTTP', (request) => request.socket.end('SSH-2.0\r\n\r\n'), 'HTTP'],
@@ -194,16 +198,16 @@ describe('a Prometheus page', () => {
     let asked = 0;
     answer = (_, response) => response.end(`asked ${asked++ % 2 === 0 ? 0 : 1e308}\n`);
     const source = { prometheus: address, metric: 'asked', rate: true };
-    expect(await complaint(source)).toContain('the counters grew by more than a number holds');
+    expect(await complaint(source)).toContain('the counters grew by more than a number can represent');
   });
 
   it.each([
-    ['other 1\n', 'there is no lag{db="a"}'],
+    ['other 1\n', 'no series matches lag{db="a"}'],
     [
       'lag{db="a",x="1"} 1\nlag{db="a",x="2"} 2\nlag{db="a",x="3"} 2\n',
-      '3 series are lag{db="a"}, like {db="a",x="1"} and {db="a",x="2"}: give labels that only one has',
+      '3 series match lag{db="a"}, such as {db="a",x="1"} and {db="a",x="2"}: add labels that select only one',
     ],
-    ['lag{db="a"} NaN\n', '"NaN" is not one number'],
+    ['lag{db="a"} NaN\n', 'expected one number, found "NaN"'],
     ['lag{db="a" 1\n', "is not a line of Prometheus' format"],
   ])('without one value for it is a failure that says so: %j', async (page, right) => {
     answer = (_, response) => response.end(page);
@@ -222,7 +226,7 @@ describe('a source that fails', () => {
     const { value, log } = measure({ x: { http: address, every: '100ms', timeout: '400ms', maxAge: '1s' } });
     await eventually(value).toBe(7);
     ok = false;
-    await eventually(() => log).toEqual([expect.stringContaining('answered with status 503')]);
+    await eventually(() => log).toEqual([expect.stringContaining('responded with status 503')]);
     expect(value()).toBe(7);
     await eventually(value).toBeUndefined();
     const before = asked;
@@ -230,7 +234,7 @@ describe('a source that fails', () => {
     expect(log).toHaveLength(1);
     ok = true;
     await eventually(value).toBe(7);
-    await eventually(() => log.slice(1)).toEqual(['score x is measured again']);
+    await eventually(() => log.slice(1)).toEqual(['score x can be measured again']);
   });
 
   it('now and again is not logged each time', async () => {

@@ -299,7 +299,7 @@ class SimulatedSupervisor implements Supervisor {
       this.#tell((guard) => {
         if (this.#isLeft) return;
         this.#isLeft = true;
-        guard.agentGone('the agent has gone');
+        guard.agentGone('the agent died');
       }),
     );
   }

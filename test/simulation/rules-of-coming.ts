@@ -18,7 +18,7 @@ export function comingRules(court: Court): Rule {
     return hasCandidate(alone, '', court);
   }
 
-  /** Where nobody is elected, and nothing else keeps everybody from it, it is. */
+  /** Where no node is elected, and nothing else keeps everybody from it, it is. */
   function electedAtOnce(node: string, { is: { config } }: Step): void {
     court.soon(2 * promptMs, 9, () => {
       const now = court.picture();
@@ -27,7 +27,7 @@ export function comingRules(court: Court): Rule {
       const isSame = now.config === config;
       if (!isLate || !isSame || isGivenUp(now) || court.electorForMs() < promptMs || !isEligible(now, node))
         return null;
-      return `nobody is elected, though ${node} has come`;
+      return `no node is elected, though ${node} has come`;
     });
   }
 

@@ -82,7 +82,7 @@ export function electingRules(court: Court): Rule {
     if (is.config?.content.paused != null && after.content.cause !== 'planned')
       complain(9, `${to} is elected instead of ${from} while the group is paused`);
     if (isExcused(from, { was, is, nowMs })) return;
-    if (to === null) complain(6, `nobody is elected any more, though ${from} is as fit as before`);
+    if (to === null) complain(6, `no node is elected any more, though ${from} is as fit as before`);
     else prefers({ from, to }, { was, is, nowMs }, complain);
   }
 
@@ -138,7 +138,7 @@ export function electingRules(court: Court): Rule {
     const problem = whyNoBetter(was, worse.content.site, better.content.site);
     // An elector knows its own health before it is registered.
     const illUntilMs = better.lastIllMs - (was.seats[0]?.owner === better.owner ? promptMs : 0);
-    if (delayMs === null) complain(6, `${why}, and failback is manual`);
+    if (delayMs === null) complain(6, `${why}, but failback is manual`);
     else if (problem !== null) complain(6, `${why}, and ${problem}`);
     else if (was.elected?.content.requested != null) complain(9, `${why}, and a person asked for ${from}`);
     else if (nowMs - Math.max(presentSinceMs(better, promptMs), illUntilMs) < delayMs * slack)

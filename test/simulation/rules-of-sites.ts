@@ -221,7 +221,7 @@ export function successionRules(court: Court): Rule {
       const isTied = from === 'another-site' && failedSite !== null;
       if (to === null) {
         const other = candidate((site) => !isTied || strength === 'soft' || site !== failedSite);
-        if (other !== undefined) complain(9, `nobody is elected any more, though ${other} is eligible`);
+        if (other !== undefined) complain(9, `no node is elected any more, though ${other} is eligible`);
       } else if (isTied && was.registrations.get(to)?.content.site === failedSite) {
         const other = candidate((site) => site !== failedSite);
         if (strength === 'hard') complain(9, `${to} is elected, and a leader has failed in its site`);

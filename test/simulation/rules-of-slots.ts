@@ -108,7 +108,7 @@ export function slotRules(court: Court): Rule {
           const isSame = now.config === config && now.decisions === before;
           if (!isSame || config.content.paused !== null || court.electorForMs() < 2 * promptMs) return null;
           return hasCandidate(now, '', court)
-            ? `nobody is elected in slot ${slot}, though there is an eligible node`
+            ? `no node is elected in slot ${slot}, though there is an eligible node`
             : null;
         });
     }

@@ -246,7 +246,7 @@ const betterComes: Scenario = (_, setup) => {
   };
 };
 
-/** The same, and failback is manual. */
+/** The same, but failback is manual. */
 const betterComesByHand: Scenario = (chance, setup) => {
   const { setup: auto, faults } = betterComes(chance, setup);
   return { setup: { ...auto, config: configured(auto, { failback: 'manual' }) }, faults };

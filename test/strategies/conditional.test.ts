@@ -107,15 +107,15 @@ describe('rules that will not do', () => {
     [
       'none for every condition',
       [{ ...priority, when: { flag: 'x' } }],
-      'the last rule must apply in every condition',
+      'the last rule must apply under all conditions',
     ],
-    ['one never reached', [priority, priority], 'no rule after usual is ever reached'],
+    ['one never reached', [priority, priority], 'the rules after usual are never reached'],
     [
       'an unknown strategy',
       [{ ...priority, strategy: 'best' }],
-      'there is no "best" here; known are first-available',
+      'unknown strategy "best"; known are first-available',
     ],
-    ['rules within rules', [{ ...priority, strategy: 'conditional' }], 'there is no "conditional" here'],
+    ['rules within rules', [{ ...priority, strategy: 'conditional' }], 'unknown strategy "conditional"'],
     ['a wrong option', [{ ...priority, options: { x: 1 } }], 'rules.0: strategyOptions: unknown `x`'],
     [
       'no time of day',

@@ -19,7 +19,7 @@ describe('history', () => {
     expect(order(ranking)).toBe('b1 a1 d1 c1');
     expect(grades(ranking)).toBe('0 1 2 3');
     expect(ranking.map(({ score }) => score)).toEqual([undefined, undefined, 6, 5]);
-    expect(ranking[0]?.reason).toBe('its history is 4611686018427387905');
+    expect(ranking[0]?.reason).toBe('history = 4611686018427387905');
   });
 
   it('cuts positions of 64 bits into classes exactly', () => {
@@ -58,11 +58,11 @@ describe('towards a node that leads', () => {
     expect(order(ranking)).toBe('c1 a1 d1 b1 e1');
     expect(grades(ranking)).toBe('0 1 1 1 2');
     expect(reasons(ranking)).toEqual({
-      a1: 'its requests is 100',
-      b1: 'its requests is 119, better than a1, which leads, by less than 20%',
-      c1: 'its requests is 121',
-      d1: 'its requests is 100',
-      e1: 'its requests is 80',
+      a1: 'requests = 100',
+      b1: 'requests = 119, better than the leader a1 by less than the margin of 20%',
+      c1: 'requests = 121',
+      d1: 'requests = 100',
+      e1: 'requests = 80',
     });
   });
 
@@ -72,7 +72,7 @@ describe('towards a node that leads', () => {
     expect(order(ranking)).toBe('c1 a1 b1');
     expect(grades(ranking)).toBe('0 1 1');
     expect(ranking[2]?.reason).toBe(
-      'its requests is 30.1, in the class from 30 to below 40, better than a1, which leads, by less than 5',
+      'requests = 30.1, in the class from 30 to below 40, better than the leader a1 by less than the margin of 5',
     );
   });
 
@@ -107,7 +107,7 @@ describe('round trips', () => {
     for (const given of [silent, idle]) {
       const [best] = rankedBy('latency', given);
       expect(best?.score).toBeCloseTo(9.88 + (9.88 + 53.26) / 4, 6);
-      expect(best?.reason).toContain(', taken as spread evenly since no node tells of requests');
+      expect(best?.reason).toContain(' (assumed evenly spread, because no node reports requests)');
     }
   });
 
@@ -143,7 +143,7 @@ describe('round trips', () => {
     expect(order(consensus)).toBe('b1 d1 a1 c1');
     expect(reasons(consensus)).toMatchObject({
       b1: 'a quorum, 3 of 4, answers within 9 ms',
-      c1: 'a quorum, 3 of 4, is out of reach: with itself it knows round trips to 1',
+      c1: 'no quorum (3 of 4 nodes): round trips are known to only 1, including itself',
     });
     const worst = rankedBy('worst-case', input);
     expect(order(worst)).toBe('b1 d1 a1 c1');
@@ -205,9 +205,9 @@ describe('rotating', () => {
     expect(firsts.map(order)).toEqual(['a1 c1 b1', 'b1 c1 a1', 'c1 b1 a1', 'a1 c1 b1']);
     expect(firsts.every((ranking) => grades(ranking) === '0 0 0')).toBe(true);
     expect(firsts[1]?.map(({ reason }) => reason)).toEqual([
-      'term 4 is its turn',
-      'term 4 is the turn of b1',
-      'term 4 is the turn of b1',
+      'it is this node’s turn in term 4',
+      'it is the turn of b1 in term 4',
+      'it is the turn of b1 in term 4',
     ]);
   });
 });
@@ -226,11 +226,9 @@ describe('pole', () => {
     const ranking = rankedBy('pole', inputOf(nodes), { scores });
     expect(order(ranking)).toBe('e1 b1 a1 c1 d1');
     expect(grades(ranking)).toBe('0 0 1 2 3');
-    expect(ranking[0]?.reason).toBe(
-      'its latencyClass is 39, in the class from 30 to below 40; its history is 9',
-    );
+    expect(ranking[0]?.reason).toBe('latencyClass = 39, in the class from 30 to below 40; history = 9');
     expect(ranking[0]?.score).toBe(39);
-    expect(ranking[4]?.reason).toBe('it reports no latencyClass; its history is 99');
+    expect(ranking[4]?.reason).toBe('it reports no latencyClass; history = 99');
   });
 
   it('goes on to the next score where all before are equal', () => {
@@ -273,33 +271,25 @@ describe('pole', () => {
 
 describe('options', () => {
   it.each([
-    [
-      'history',
-      { margin: 'much' },
-      'strategyOptions.margin: a share of the leader\'s value, as "20%", or an amount',
-    ],
-    ['history', { margin: -1 }, 'strategyOptions.margin: a share'],
-    ['history', { width: -1 }, "strategyOptions.width: a number from 0 on, in the score's own unit"],
-    ['history', { score: 'a b' }, 'strategyOptions.score: a name has 1 to 128 letters'],
-    [
-      'consensus',
-      { size: 0 },
-      'strategyOptions.size: a whole number from 1 on: how many nodes the group has',
-    ],
-    ['consensus', { size: 2.5 }, 'strategyOptions.size: a whole number'],
-    ['pole', {}, 'strategyOptions.scores: a list of scores, the most important first'],
-    ['pole', { scores: [] }, 'strategyOptions.scores: a list of scores, the most important first'],
-    ['pole', { scores: ['a b'] }, 'strategyOptions.scores.0.score: a name has 1 to 128 letters'],
-    ['pole', { scores: [{ score: 'x' }, { score: 'x' }] }, 'strategyOptions.scores: names a score twice'],
+    ['history', { margin: 'much' }, 'strategyOptions.margin: expected the margin'],
+    ['history', { margin: -1 }, 'strategyOptions.margin: expected the margin'],
+    ['history', { width: -1 }, 'strategyOptions.width: expected a number'],
+    ['history', { score: 'a b' }, 'strategyOptions.score: expected a name of 1 to 128 letters'],
+    ['consensus', { size: 0 }, 'strategyOptions.size: expected a whole number'],
+    ['consensus', { size: 2.5 }, 'strategyOptions.size: expected a whole number'],
+    ['pole', {}, 'strategyOptions.scores: expected a list of scores, the most important first'],
+    ['pole', { scores: [] }, 'strategyOptions.scores: expected a list of scores, the most important first'],
+    ['pole', { scores: ['a b'] }, 'strategyOptions.scores.0.score: expected a name of 1 to 128 letters'],
+    ['pole', { scores: [{ score: 'x' }, { score: 'x' }] }, 'strategyOptions.scores: a score is listed twice'],
     [
       'pole',
       { scores: [{ score: 'x', better: 'more' }] },
-      'strategyOptions.scores.0.better: higher or lower',
+      'strategyOptions.scores.0.better: expected higher or lower',
     ],
     [
       'pole',
       { scores: [{ score: 'latency', better: 'higher' }] },
-      'strategyOptions.scores.0.better: lower: of consensus, latency, worst-case the lower is always the better',
+      'strategyOptions.scores.0.better: expected lower',
     ],
     [
       'pole',

@@ -82,7 +82,7 @@ describe.each([...strategies.keys()])('%s', (name) => {
       },
       builtInRules,
     );
-    const known = knownOptions[name] ?? 'nothing is expected here';
+    const known = knownOptions[name] ?? 'no keys are allowed here';
     expect(problems).toEqual([`strategyOptions: unknown \`colour\`; ${known} (strategy ${name})`]);
   });
 
@@ -101,7 +101,7 @@ describe('site-priority', () => {
     ]);
     expect(order(ranking)).toBe('b2 b3 b1 a1');
     expect(grades(ranking)).toBe('0 0 1 2');
-    expect(ranking[0]?.reason).toBe('site b has priority 100, the node 20');
+    expect(ranking[0]?.reason).toBe('site b has priority 100, the node has priority 20');
   });
 });
 
@@ -184,7 +184,7 @@ describe('round-robin', () => {
 describe('a strategy that nobody knows', () => {
   it('is answered with those that are known', () => {
     expect(configProblems({ strategy: 'fastest' }, builtInRules)).toEqual([
-      'strategy: there is no "fastest"; known are first-available, oldest, preference-list, round-robin, ' +
+      'strategy: unknown strategy "fastest"; known are first-available, oldest, preference-list, round-robin, ' +
         'site-priority, history, request, consensus, latency, worst-case, rotating, pole, conditional',
     ]);
   });

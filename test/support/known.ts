@@ -3,8 +3,7 @@
 /** What belongs to a node. Throws where there is no such node. */
 export function ofNode<T>(all: ReadonlyMap<string, T>, node: string): T {
   const found = all.get(node);
-  if (found === undefined)
-    throw new Error(`there is no node ${node}; there are ${[...all.keys()].join(', ')}`);
+  if (found === undefined) throw new Error(`unknown node ${node}; there are ${[...all.keys()].join(', ')}`);
   return found;
 }
 

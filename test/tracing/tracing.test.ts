@@ -147,7 +147,7 @@ describe('an exporter that does not work', () => {
     });
     const b = await agent(root, 'b', { OTEL_EXPORTER_OTLP_ENDPOINT: mute.url });
     await a.logged(/^READY/);
-    await a.logged(/^traces cannot be sent/);
+    await a.logged(/^cannot send traces/);
     a.term();
     await b.logged(/^READY/);
     expect(await a.exited).toMatchObject({ code: 0 });
@@ -155,7 +155,7 @@ describe('an exporter that does not work', () => {
     b.term();
     expect(await b.exited).toMatchObject({ code: 0 });
     expect(sinceAsked.ms).toBeLessThan(10_000);
-    expect(a.log.filter(({ msg }) => msg.startsWith('traces cannot be sent'))).toHaveLength(1);
+    expect(a.log.filter(({ msg }) => msg.startsWith('cannot send traces'))).toHaveLength(1);
     expect(JSON.stringify(a.log)).not.toContain(canary);
   });
 });

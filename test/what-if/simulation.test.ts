@@ -52,7 +52,9 @@ describe('a what-if', () => {
       worstMs: 60,
       decides: true,
     });
-    expect(simulation.notes).toEqual(['nothing is known of requests: every node is taken to get as many']);
+    expect(simulation.notes).toEqual([
+      'requests are unknown: all nodes are assumed to receive the same number',
+    ]);
   });
 
   it('says how far from the best a choice is, and who that would be', () => {
@@ -86,14 +88,14 @@ describe('a what-if', () => {
 
   it('elects nobody by a quorum that is not left, and says so', () => {
     const { outcomes, notes } = ask(deployment, { lose: ['site=a', 'site=b'] });
-    const reason = 'no quorum remains: 1 of 5 nodes are left, 3 are needed';
+    const reason = 'no quorum remains: 1 of 5 nodes are left, but 3 are required';
     for (const strategy of ['consensus', 'latency', 'worst-case']) {
       expect(outcomes).toContainEqual(
         expect.objectContaining({ strategy, node: null, meanMs: null, reason }),
       );
     }
     expect(outcomes[0]).toMatchObject({ strategy: 'site-priority', node: 'c1', meanMs: null });
-    expect(notes).toEqual(['without a quorum nothing is answered: there are no latencies']);
+    expect(notes).toEqual(['latencies are unknown: the remaining nodes have no quorum']);
   });
 
   it('counts nodes that it is told of by size alone', () => {
@@ -102,13 +104,15 @@ describe('a what-if', () => {
       node: 'c1',
       meanMs: 83.333,
     });
-    expect(refusal({}, { size: 4 })).toBe('--size: the group has 5 nodes already, those that are lost too');
+    expect(refusal({}, { size: 4 })).toBe(
+      '--size: too small, because the group already has 5 nodes (including lost nodes)',
+    );
   });
 
   it('counts as many nodes as the option of its own strategy says', () => {
     const own = { strategy: 'consensus', strategyOptions: { size: 9 } };
     expect(ask({ ...deployment, ...own })).toMatchObject({ size: 9, quorum: 5 });
-    const reason = 'no quorum remains: 4 of 9 nodes are left, 5 are needed';
+    const reason = 'no quorum remains: 4 of 9 nodes are left, but 5 are required';
     expect(electedBy('consensus', own, { lose: ['node=c1'] })).toMatchObject({ node: null, reason });
   });
 
@@ -126,7 +130,7 @@ describe('a what-if', () => {
     expect(outcomes.map(({ node }) => node).every((node) => node === null)).toBe(true);
     expect(nodes[0]).toMatchObject({
       eligible: false,
-      ineligibleReasons: ['site a has priority 0, which never leads'],
+      ineligibleReasons: ['site a has priority 0, so its nodes never lead'],
     });
   });
 
@@ -156,7 +160,7 @@ describe('a what-if', () => {
       ['b1', 5 + 10],
     ]);
     expect(notes).toContain(
-      'nodes a1 and b1 measure different round trips, 3 and 5 ms: each goes by its own',
+      'nodes a1 and b1 measure different round trips, 3 and 5 ms: each direction uses its own value',
     );
   });
 
@@ -202,12 +206,14 @@ describe('a what-if', () => {
 
   it('knows what it was asked for, or says what there is', () => {
     expect(refusal({}, { names: ['latncy'] })).toMatch(
-      /^--strategy: strategy: there is no "latncy"; known are/,
+      /^--strategy: strategy: unknown strategy "latncy"; known are/,
     );
-    expect(refusal({ strategies: ['latncy'] })).toMatch(/^strategies: strategy: there is no "latncy"/);
-    expect(refusal({ strategy: 'latncy' })).toMatch(/^the group's strategy: strategy: there is no "latncy"/);
-    expect(refusal({}, { lose: ['a1'] })).toBe('--lose: "a1" is neither node=NODE nor site=SITE');
-    expect(refusal({}, { lose: ['site=d'] })).toBe('--lose: there is no site d: there are a, b, c');
+    expect(refusal({ strategies: ['latncy'] })).toMatch(/^strategies: strategy: unknown strategy "latncy"/);
+    expect(refusal({ strategy: 'latncy' })).toMatch(
+      /^the group's strategy: strategy: unknown strategy "latncy"/,
+    );
+    expect(refusal({}, { lose: ['a1'] })).toBe('--lose: expected node=NODE or site=SITE, found "a1"');
+    expect(refusal({}, { lose: ['site=d'] })).toBe('--lose: unknown site d: known: a, b, c');
   });
 
   it('takes one node as it is', () => {
@@ -259,8 +265,10 @@ describe('a large deployment', () => {
   });
 
   it('of more is refused', () => {
-    expect(() => askOf(large(1001, 10))).toThrow('nodes: 1001 nodes: at most 1000');
-    expect(() => askOf(large(600, 600))).toThrow('it is longer than 2 MiB: write round trips between sites');
+    expect(() => askOf(large(1001, 10))).toThrow('expected at most 1000 nodes, found 1001');
+    expect(() => askOf(large(600, 600))).toThrow(
+      'the file is longer than 2 MiB: give round trips between sites',
+    );
   });
 });
 
@@ -269,65 +277,61 @@ describe('a deployment', () => {
     [
       'a site that is not there',
       { nodes: { a1: { site: 'd' } } },
-      'nodes.a1.site: there is no site d: there are a, b, c',
+      'nodes.a1.site: unknown site d: known: a, b, c',
     ],
-    [
-      'a leader that is not there',
-      { leader: 'z' },
-      'leader: there is no node z: there are a1, a2, b1, b2, c1',
-    ],
+    ['a leader that is not there', { leader: 'z' }, 'leader: unknown node z: known: a1, a2, b1, b2, c1'],
     [
       'a key that means nothing',
       { nodes: { a1: { site: 'a', priorty: 1 } } },
       'nodes.a1: unknown `priorty`; known are site, priority, scores, roundTripsMs',
     ],
-    ['no nodes', { nodes: {} }, 'nodes: a deployment has at least one node'],
+    ['no nodes', { nodes: {} }, 'nodes: expected at least one node'],
     [
       'a name that is none',
       { nodes: { 'a/1': { site: 'a' } } },
-      'nodes.a/1: a name has 1 to 128 letters, digits, dots, hyphens or underscores',
+      'nodes.a/1: expected a name of 1 to 128 letters, digits, dots, hyphens or underscores',
     ],
     [
       'a negative round trip',
       { sites: { ...deployment.sites, c: { roundTripsMs: { a: -1 } } } },
-      'sites.c.roundTripsMs.a: a round trip is a number of milliseconds, 0 or more',
+      'sites.c.roundTripsMs.a: expected a round trip in milliseconds, a number of at least 0',
     ],
     [
       'a round trip that is no number',
       { sites: { ...deployment.sites, c: { roundTripsMs: { a: Number.NaN } } } },
-      'sites.c.roundTripsMs.a: a round trip is a number of milliseconds, 0 or more',
+      'sites.c.roundTripsMs.a: expected a round trip in milliseconds, a number of at least 0',
     ],
     [
       'a round trip to itself',
       { nodes: { a1: { site: 'a', roundTripsMs: { a1: 0 } } } },
-      'nodes.a1.roundTripsMs.a1: a node is at no distance from itself',
+      'nodes.a1.roundTripsMs.a1: a round trip from a node to itself is not allowed: remove it',
     ],
     [
       'sites without a distance',
       { sites: { a: {}, b: {}, c: {} } },
-      'sites: there is no round trip between a and b: write it under one of them',
+      'sites: the round trip between a and b is missing: add it to roundTripsMs of one of them',
     ],
     [
       'requests of some sites alone',
       { sites: { ...deployment.sites, c: { requests: 5 } } },
-      'sites.a: its requests are missing, other sites have them: write requests: 0 for none',
+      'sites.a: requests are missing, although other sites have them: write requests: 0 for a site without requests',
     ],
     [
       'requests where no node is',
       { sites: { ...deployment.sites, d: { requests: 5 } } },
-      'sites.d.requests: no node is there to take its requests',
+      'sites.d.requests: the site has requests but no node',
     ],
     [
       'negative requests of a node',
       { nodes: { a1: { site: 'a', scores: { requests: -1 } } } },
-      'nodes.a1.scores.requests: requests are a rate or a share, a number from 0 to 1e15',
+      'nodes.a1.scores.requests: expected requests as a rate or share, a number from 0 to 1e15',
     ],
     [
       'a score that loses digits',
       { nodes: { a1: { site: 'a', scores: { history: 2 ** 60 } } } },
-      'nodes.a1.scores.history: beyond ±9007199254740991 digits get lost: write it in quotes',
+      'nodes.a1.scores.history: numbers beyond ±9007199254740991 lose digits: write the number in quotes',
     ],
-    ['a loss of what is not there', { lose: ['node=z'] }, 'lose.0: there is no node z'],
+    ['a loss of what is not there', { lose: ['node=z'] }, 'lose.0: unknown node z'],
   ])('is refused with %s, at its place', (_what, change, message) => {
     const told = refusal(change);
     expect(told).toContain(message);
@@ -337,12 +341,12 @@ describe('a deployment', () => {
   it('is refused with requests both of a site and of its node', () => {
     const sites = { a: { requests: 1 } };
     const nodes = { a1: { site: 'a', scores: { requests: 1 } } };
-    expect(refusal({ sites, nodes })).toContain('requests are given by site or by node, not both');
+    expect(refusal({ sites, nodes })).toContain('give requests either by site or by node, not both');
   });
 
   it('points at the line and column of what is wrong', () => {
     const told = refusal({ leader: 'a9' });
-    expect(told).toMatch(/^file:25:1: leader: there is no node a9/);
+    expect(told).toMatch(/^file:25:1: leader: unknown node a9/);
   });
 
   it('of the documentation is one', () => {

@@ -151,7 +151,7 @@ describe('an answer cut in its middle (B3)', () => {
     expect(ours.states).toEqual(['CONNECTED', 'SUSPENDED', 'LOST']);
     expect(ours.store.sessionId).toBe(7n);
     expect((await failureOf(ours.store.getData('/a'))).message).toContain(
-      'asked for session 0x0000000000000007',
+      'requested session 0x0000000000000007',
     );
 
     using theirs = await connectedStock(theirFake.address);
@@ -179,7 +179,7 @@ describe('an answer cut in its middle (B3)', () => {
   });
 });
 
-/** As a real server does when the session is over: says so, and closes. */
+/** As a real server does when the session has ended: says so, and closes. */
 function grantThenExpire(talk: Talk): void {
   if (talk.index === 0) {
     talk.grant();
@@ -195,7 +195,7 @@ describe('requests while there is no connection (B5)', () => {
     request: (talk) => talk.end(),
   };
 
-  it('B5 are refused at once, and none is left unsettled when the session is over', async () => {
+  it('B5 are refused at once, and none is left unsettled when the session has ended', async () => {
     await using ourFake = await FakeServer.start(script);
     await using theirFake = await FakeServer.start(script);
     await using ours = await connectedProbe(ourFake.address);

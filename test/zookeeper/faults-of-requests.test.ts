@@ -73,14 +73,14 @@ describe('error codes and events that the library does not know (B6)', () => {
     expect(await crashOfStock(fake.address, script)).toContain('Unknown code: -125');
   });
 
-  it.skipIf(!supportsServerConfig)('B6 a real server that demands authentication', async () => {
+  it.skipIf(!supportsServerConfig)('B6 a real server that requires authentication', async () => {
     const extraConfig = ['enforce.auth.enabled=true', 'enforce.auth.schemes=digest'];
     await using server = await startZooKeeper({ extraConfig });
     await using ours = await connectedProbe(server.connectString);
     const error = await failureOf(ours.store.create('/a', nothing, 'persistent'));
     expect(error.code).toBe('SESSION_CLOSED_REQUIRE_SASL_AUTH');
     expect(ours.states).toEqual(['CONNECTED', 'LOST']);
-    expect((await failureOf(ours.store.connected())).message).toContain('demands authentication');
+    expect((await failureOf(ours.store.connected())).message).toContain('requires authentication');
 
     const script = `client.connect(); client.create('/a', () => process.exit());`;
     expect(await crashOfStock(server.connectString, script)).toContain('Unknown code: -124');
@@ -261,7 +261,7 @@ describe('arguments and results (B15)', () => {
     const room = 0xfffff - (requestBytes - 0x100000);
     expect((await ours.store.set(root, Buffer.alloc(room), 'any')).dataLength).toBe(room);
     const tooMuch = await failureOf(ours.store.set(root, Buffer.alloc(room + 1), 'any'));
-    expect(tooMuch.message).toContain('1048576 bytes long; ZooKeeper takes at most 1048575');
+    expect(tooMuch.message).toContain('1048576 bytes long, but ZooKeeper accepts at most 1048575');
     expect(ours.states).toEqual(['CONNECTED']);
 
     using theirs = await connectedStock(await sharedZooKeeper());
@@ -277,8 +277,8 @@ describe('arguments and results (B15)', () => {
     ['dots', (store: Store) => store.getData('/a/../b'), '".."'],
     ['a null character', (store: Store) => store.getData('/a\0'), 'null character'],
     ['version -1', (store: Store) => store.set('/a', nothing, -1), '"any"'],
-    ['version 1.5', (store: Store) => store.delete('/a', 1.5), 'no znode version'],
-    ['an empty multi', (store: Store) => store.multi([]), 'needs operations'],
+    ['version 1.5', (store: Store) => store.delete('/a', 1.5), 'not a znode version'],
+    ['an empty multi', (store: Store) => store.multi([]), 'a multi requires operations'],
     [
       'a bad path in a multi',
       (store: Store) => store.multi([{ type: 'check', path: '', version: 0 }]),

@@ -21,7 +21,7 @@ describe('T1 a ZooKeeper that cannot be reached', () => {
       },
     });
     const said = await until(() => saidBy(ours, 'warn')[0]);
-    expect(said).toMatch(/^ZooKeeper cannot be reached, for \d+\.\d s now, and is tried again: /);
+    expect(said).toMatch(/^ZooKeeper has been unreachable for \d+\.\d s, retrying: /);
     expect(said).toContain('127.0.0.1 port 1: connect ECONNREFUSED');
     expect(said).toContain('no-such-host:2181: getaddrinfo ENOTFOUND no-such-host');
   });
@@ -35,16 +35,16 @@ describe('T1 a ZooKeeper that cannot be reached', () => {
     await until(() => saidBy(ours, 'warn').length > 0);
     isMute = false;
     await ours.store.connected();
-    expect(saidBy(ours, 'info').filter((said) => said.startsWith('ZooKeeper is reached again'))).toHaveLength(
-      1,
-    );
+    expect(
+      saidBy(ours, 'info').filter((said) => said.startsWith('ZooKeeper is reachable again')),
+    ).toHaveLength(1);
   });
 
   it('T1 after it was lost is reported again', async () => {
     const fake = await FakeServer.start(granting);
     await using ours = await connectedProbe(fake.address);
     await fake[Symbol.asyncDispose]();
-    await until(() => saidBy(ours, 'warn').some((said) => said.startsWith('ZooKeeper cannot be reached')));
+    await until(() => saidBy(ours, 'warn').some((said) => said.startsWith('ZooKeeper has been unreachable')));
   });
 });
 
@@ -60,11 +60,9 @@ it('T1 while it lasts it is reported at growing intervals, at least every 5 minu
   expect(said.map((text) => Number(text.split(':')[0]))).toEqual([0, 10, 30, 70, 150, 310, 610, 910]);
   nowMs = 1_000_000;
   outage.entered('CONNECTED');
-  expect(said.at(-1)).toBe('1000: ZooKeeper is reached again, after 1000.0 s');
+  expect(said.at(-1)).toBe('1000: ZooKeeper is reachable again after 1000.0 s');
   outage.entered('SUSPENDED');
   nowMs += 2_000;
   outage.goesOn('zk:1: refused');
-  expect(said.at(-1)).toBe(
-    '1002: ZooKeeper cannot be reached, for 2.0 s now, and is tried again: zk:1: refused',
-  );
+  expect(said.at(-1)).toBe('1002: ZooKeeper has been unreachable for 2.0 s, retrying: zk:1: refused');
 });

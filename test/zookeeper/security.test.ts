@@ -131,8 +131,8 @@ describe.skipIf(!supportsServerConfig)('TLS', () => {
     await using plainServer = probe(serverOnly.connectString, { tls: {} });
     await using plainClient = probe(serverOnly.secureConnectString);
     const wait = { timeoutMs: 1000 };
-    expect((await failureOf(plainServer.store.connected(wait))).message).toContain('may not talk TLS');
-    expect((await failureOf(plainClient.store.connected(wait))).message).toContain('may talk TLS only');
+    expect((await failureOf(plainServer.store.connected(wait))).message).toContain('may not support TLS');
+    expect((await failureOf(plainClient.store.connected(wait))).message).toContain('may accept only TLS');
   });
 });
 
@@ -215,7 +215,7 @@ describe('digest authentication', () => {
   });
 
   it.each([
-    [{ acl: 'creator' }, 'acl "creator" needs credentials'],
+    [{ acl: 'creator' }, 'acl "creator" requires credentials'],
     [{ auth: [{ scheme: 'digest', credentials: 'petrel' }] }, 'user:password'],
     [{ auth: [{ scheme: 'digest', credentials: ':s3cret' }] }, 'user:password'],
   ] as const)('%o is refused', (options, problem) => {

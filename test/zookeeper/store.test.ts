@@ -53,7 +53,7 @@ describe('reading and writing', () => {
     const { store, root } = ours;
     const error = await failureOf(store.create(root, nothing, 'persistent'));
     expect(error).toMatchObject({ code: 'NODE_EXISTS', path: root, outcomeUnknown: false });
-    expect(error.message).toBe(`create ${root}: the znode exists (NODE_EXISTS)`);
+    expect(error.message).toBe(`create ${root}: the znode already exists (NODE_EXISTS)`);
   });
 
   it('calls are settled in the order they were made', async () => {
@@ -231,7 +231,7 @@ describe('deadlines and signals', () => {
     await using ours = await connectedProbe(fake.address, { callTimeoutMs: 100 });
     const first = await failureOf(ours.store.delete('/a', 'any'));
     expect(first).toMatchObject({ code: 'TIMEOUT', path: '/a', outcomeUnknown: true });
-    expect(first.message).toBe('delete /a: no answer within 100 ms');
+    expect(first.message).toBe('delete /a: no response within 100 ms');
     expect((await ours.store.getData('/b', { timeoutMs: 5000 })).data).toEqual(nothing);
   });
 

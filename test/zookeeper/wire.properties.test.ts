@@ -249,13 +249,17 @@ describe('what once did harm', () => {
         .int(2 ** 31 - 1)
         .int(-4)
         .bytes(),
-      'a list of 2147483647 texts in 4 bytes',
+      'a list of 2147483647 strings in 4 bytes',
     ],
-    ['a text that steps back', new JuteWriter().int(1).int(-4).bytes(), 'a length of -4'],
-    ['a text that is missing', new JuteWriter().int(1).int(-1).raw(emptyStat).bytes(), 'a text is missing'],
-    ['a time that no date has', new JuteWriter().int(0).raw(Buffer.alloc(68, 0x7f)).bytes(), 'a time of 91'],
+    ['a text that steps back', new JuteWriter().int(1).int(-4).bytes(), 'an invalid length of -4'],
+    ['a text that is missing', new JuteWriter().int(1).int(-1).raw(emptyStat).bytes(), 'a string is missing'],
+    [
+      'a time that no date has',
+      new JuteWriter().int(0).raw(Buffer.alloc(68, 0x7f)).bytes(),
+      'an invalid time of 91',
+    ],
   ])('%s', async (_, body, problem) => {
-    expect(await answering(body)).toContain(`cannot make sense of what the server sent: ${problem}`);
+    expect(await answering(body)).toContain(`invalid data from the server: ${problem}`);
   });
 
   it('gigabytes of data in twenty bytes', () => {
@@ -264,15 +268,13 @@ describe('what once did harm', () => {
       .int(2 ** 31 - 1)
       .raw(Buffer.alloc(16))
       .bytes();
-    expect(() => decode(new protocol.GetDataResponse(), frame, 0)).toThrow(
-      '2147483647 bytes are due where 16',
-    );
+    expect(() => decode(new protocol.GetDataResponse(), frame, 0)).toThrow('expected 2147483647 more bytes');
     expect(process.memoryUsage().arrayBuffers - before).toBeLessThan(1_000_000);
   });
 
   it('a result of a multi that leads back to its own start', () => {
     const frame = result(op.CREATE, new JuteWriter().int(-13).raw(Buffer.alloc(40)).bytes());
-    expect(() => decode(new jute.TransactionResponse(), frame, 0)).toThrow('a length of -13');
+    expect(() => decode(new jute.TransactionResponse(), frame, 0)).toThrow('an invalid length of -13');
   });
 
   it.each<[string, Buffer, string]>([
@@ -280,7 +282,7 @@ describe('what once did harm', () => {
     [
       'a password of three bytes',
       new JuteWriter().int(0).int(400).long(7n).buffer(Buffer.from('abc')).packet(),
-      'a session password of 3 bytes; 16 would be right',
+      'a session password of 3 bytes, expected 16',
     ],
   ])('a session with %s', async (_, answer, problem) => {
     expect(await troubles({ handshake: (talk) => talk.raw(answer) })).toContain(problem);
@@ -288,7 +290,7 @@ describe('what once did harm', () => {
 
   it('news of what is no path', async () => {
     const trouble = await troubles({ request: (talk) => talk.notify(3, '__proto__') });
-    expect(trouble).toContain('news of "__proto__", which is no path');
+    expect(trouble).toContain('a watch event for "__proto__", which is not a valid path');
   });
 
   it('a frame in a hundred thousand pieces', () => {

@@ -60,7 +60,7 @@ export function tasksOf(cases: readonly Case[], runs: number, seed: number): Tas
 /** A run's seed follows from the case and its number alone: who runs it, and beside what, is all the same. */
 export async function runTask({ algorithm, conditions, seed, from, to }: Task): Promise<Measures[]> {
   const one = algorithms.get(algorithm);
-  if (one === undefined) throw new RangeError(`there is no election ${algorithm}`);
+  if (one === undefined) throw new RangeError(`unknown election ${algorithm}`);
   const key = JSON.stringify(conditions);
   const measures: Measures[] = [];
   for (let index = from; index < to; index += 1) {

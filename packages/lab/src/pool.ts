@@ -68,7 +68,9 @@ function answer(worker: Worker, task: Task | undefined): Promise<Measures[]> {
       else reject(read.error);
     });
     worker.once('error', reject);
-    worker.once('exit', () => reject(new Error('a worker of the laboratory ended before its work')));
+    worker.once('exit', () =>
+      reject(new Error('a worker thread of petrel lab ended before it finished its work')),
+    );
     worker.postMessage(task);
   });
 }

@@ -58,46 +58,52 @@ export function fieldsOf(action: Action, status: Status): readonly FieldName[] {
 export function formOf(action: Action): Form {
   switch (action.kind) {
     case 'pause':
-      return form('Pause the group', 'Nothing moves by itself until it is resumed.', 'Pause');
+      return form('Pause the group', 'Stops automatic transitions until the group is resumed.', 'Pause');
     case 'resume':
-      return form('Resume the group', 'Leadership moves by itself again.', 'Resume');
+      return form('Resume the group', 'Allows automatic transitions again.', 'Resume');
     case 'switchover':
-      return form('Switch over', 'A planned handover.', 'Switch over', ['to', 'at']);
+      return form('Switch over', 'Hands leadership over gracefully.', 'Switch over', ['to', 'at']);
     case 'switchover-to':
-      return form(`Switch over to ${action.node}`, 'A planned handover.', 'Switch over', ['at']);
+      return form(`Switch over to ${action.node}`, 'Hands leadership over gracefully.', 'Switch over', [
+        'at',
+      ]);
     case 'cancel-switchover':
-      return form('Cancel the switchover', 'It has not happened yet.', 'Cancel the switchover');
+      return form('Cancel the switchover', 'Cancels the pending switchover.', 'Cancel the switchover');
     case 'priority':
       return form(
         `Priority of site ${action.site}`,
-        'Overrides it for a time; at 0 nobody of this site leads.',
+        'Overrides the site’s priority for a time. With priority 0, no node of the site leads.',
         'Set the priority',
         ['priority', 'length'],
       );
     case 'reset':
-      return form(`Reset site ${action.site}`, 'Ends the override of its priority.', 'Reset');
+      return form(`Reset site ${action.site}`, 'Ends the override of the site’s priority.', 'Reset');
     case 'drain-site':
       return form(
         `Drain site ${action.site}`,
-        'None of its nodes is elected until it is undrained.',
+        'The site’s nodes are not elected until the site is undrained.',
         'Drain',
       );
     case 'undrain-site':
-      return form(`Undrain site ${action.site}`, 'Its nodes may be elected again.', 'Undrain');
+      return form(`Undrain site ${action.site}`, 'The site’s nodes can be elected again.', 'Undrain');
     case 'mark-healthy':
-      return form(`Mark site ${action.site} healthy`, 'Its nodes may be elected again.', 'Mark healthy');
+      return form(
+        `Mark site ${action.site} healthy`,
+        'The site’s nodes can be elected again.',
+        'Mark healthy',
+      );
     case 'drain':
       return form(
         `Drain node ${action.node}`,
-        'It is not elected until it is undrained; if it leads, it hands over.',
+        'If the node leads, it hands over. It is not elected until it is undrained.',
         'Drain',
       );
     case 'undrain':
-      return form(`Undrain node ${action.node}`, 'It may be elected again.', 'Undrain');
+      return form(`Undrain node ${action.node}`, 'The node can be elected again.', 'Undrain');
     case 'clear-failure':
       return form(
         `Clear the failures of node ${action.node}`,
-        'Ends its backoff: it may be elected again.',
+        'Ends the node’s backoff, so that it can be elected again.',
         'Clear failures',
       );
   }
@@ -189,7 +195,7 @@ export function previewOf(answer: ChangeAnswer, status: Status): Preview {
 
 function followsText({ node, changes, reason }: NonNullable<ChangeAnswer['follows']>): string {
   const who = node ?? 'Nobody';
-  return changes ? `${who} is to be elected: ${reason}` : `${who} stays elected: ${reason}`;
+  return changes ? `${who} will be elected: ${reason}` : `${who} remains elected: ${reason}`;
 }
 
 function valueText(value: unknown): string {

@@ -60,7 +60,7 @@ async function ask<T>(path: string, init: RequestInit, shape: z.ZodMiniType<T>):
     const read = shape.safeParse(body);
     return read.success ? { ok: true, value: read.data } : notUnderstood;
   } catch (error) {
-    return { ok: false, status: 0, message: `no answer: ${textOf(error)}`, reasons: [] };
+    return { ok: false, status: 0, message: `no response: ${textOf(error)}`, reasons: [] };
   }
 }
 
@@ -74,7 +74,7 @@ function failed(status: number, body: unknown): Failed {
 const notUnderstood: Failed = {
   ok: false,
   status: 0,
-  message: 'the answer is none that this page understands: reload it',
+  message: 'this page does not understand the agent’s response: reload the page',
   reasons: [],
 };
 

@@ -110,11 +110,11 @@ function ChangeForm({ store, known, status, action, onClose, fields, asked, onFi
     <form ref={form} onChange={didWrite} onSubmit={confirm}>
       <FormFields action={action} fields={fields} status={status} onFields={onFields} />
       <PreviewBox heard={heard} />
-      {known.link.state === 'live' ? null : <p class="refused">The picture behind this is old.</p>}
+      {known.link.state === 'live' ? null : <p class="refused">This information is out of date.</p>}
       {danger ? <Acceptance accepted={accepted} onAccepted={setAccepted} /> : null}
       <div class="buttons">
         <button type="submit" class={danger ? 'danger' : 'primary'} disabled={!ready}>
-          {sending ? 'Asking…' : formOf(action).verb}
+          {sending ? 'Sending…' : formOf(action).verb}
         </button>
         <button type="button" onClick={onClose}>
           Cancel
@@ -137,7 +137,7 @@ function Acceptance({ accepted, onAccepted }: AcceptanceProps) {
         checked={accepted}
         onChange={(event) => onAccepted(event.currentTarget.checked)}
       />
-      Nobody would lead. Do it all the same.
+      The group would have no leader. Proceed anyway.
     </label>
   );
 }
@@ -184,7 +184,7 @@ function PreviewBox({ heard }: { readonly heard: Heard }) {
 }
 
 function PreviewText({ heard }: { readonly heard: Heard }) {
-  if (heard.state === 'asking') return <p class="muted">Asking the agent…</p>;
+  if (heard.state === 'asking') return <p class="muted">Waiting for the agent…</p>;
   if (heard.state === 'refused') {
     return (
       <div class="refused">
@@ -208,7 +208,7 @@ function PreviewText({ heard }: { readonly heard: Heard }) {
       </p>
       {follows === null ? null : <p class={danger ? 'refused' : 'follows'}>{follows}</p>}
       <details>
-        <summary>What is written</summary>
+        <summary>Changes to the configuration</summary>
         <ul class="changes">
           {changes.map((change) => (
             <li key={change}>{change}</li>

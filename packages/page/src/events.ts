@@ -41,12 +41,13 @@ export async function readEvents(handler: EventsHandler, signal: AbortSignal): P
     headers: { accept: 'text/event-stream' },
     signal,
   });
-  if (!response.ok || response.body === null) throw new Error(`the agent answers ${response.status}`);
+  if (!response.ok || response.body === null)
+    throw new Error(`the agent responded with status ${response.status}`);
   const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
   const parser = new EventParser();
   for (;;) {
     const { done, value } = await reader.read();
-    if (done) throw new Error('the agent ended the connection');
+    if (done) throw new Error('the agent closed the connection');
     handler.heard();
     for (const event of parser.push(value)) handler.event(event);
   }

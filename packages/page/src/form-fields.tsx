@@ -56,17 +56,17 @@ function Input(props: FieldProps) {
 }
 
 const about: Readonly<Record<FieldName, { label: string; hint: string; list: readonly string[] }>> = {
-  slot: { label: 'Whose leader hands over', hint: '', list: [] },
+  slot: { label: 'Slot to hand over', hint: '', list: [] },
   to: { label: 'To', hint: '', list: [] },
-  priority: { label: 'Priority', hint: '0: nobody of this site leads', list: [] },
+  priority: { label: 'Priority', hint: '0: no node of this site leads', list: [] },
   length: {
     label: 'For',
-    hint: 'like 30m, 2h, 1d; empty: until it is reset',
+    hint: 'for example 30m, 2h, 1d; empty: until the site is reset',
     list: ['30m', '2h', '8h', '1d'],
   },
-  at: { label: 'Not before', hint: 'like 30m, or 2026-01-31T02:00:00Z; empty: at once', list: [] },
-  reason: { label: 'Reason', hint: 'for the history, and for whoever looks next', list: [] },
-  by: { label: 'Who you are', hint: 'for the history', list: [] },
+  at: { label: 'Not before', hint: 'for example 30m or 2026-01-31T02:00:00Z; empty: at once', list: [] },
+  reason: { label: 'Reason', hint: 'shown in the history and on this page', list: [] },
+  by: { label: 'Your name', hint: 'shown in the history', list: [] },
 };
 
 function TextField({ name, value, onValue }: FieldProps) {
@@ -99,7 +99,7 @@ function SlotChoice({ name, value, status, onValue }: FieldProps) {
     <select id={`field-${name}`} value={value} onChange={(event) => onValue(event.currentTarget.value)}>
       {slotsOf(status).map(({ slot, leader }) => (
         <option key={slot} value={String(slot)}>
-          slot {slot}: {leader?.node ?? 'nobody'}
+          slot {slot}: {leader?.node ?? 'no leader'}
         </option>
       ))}
     </select>
@@ -115,13 +115,13 @@ function TargetChoice({ name, value, status, onValue }: FieldProps) {
       <option value="">the best other node</option>
       {status.sites.map(({ site }) => (
         <option key={site} value={`site:${site}`}>
-          the best of site {site}
+          the best node of site {site}
         </option>
       ))}
       {others.map(({ node, eligible }) => (
         <option key={node} value={`node:${node}`}>
           {node}
-          {eligible ? '' : ' (not eligible)'}
+          {eligible ? '' : ' (ineligible)'}
         </option>
       ))}
     </select>

@@ -123,7 +123,7 @@ function groupFacts(status: Status, nowMs: number): Fact[] {
   const { elector, strategy } = status;
   return [
     ...(isSeveral(status) ? [] : slotFacts(status, nowMs)),
-    ['elector', elector ?? 'nobody'],
+    ['elector', elector ?? 'none'],
     ['strategy', strategy],
   ];
 }

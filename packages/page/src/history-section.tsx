@@ -31,7 +31,7 @@ export function HistorySection({ known }: { readonly known: Known }) {
   return (
     <section class="panel history" aria-labelledby="history-title">
       <h2 id="history-title">History</h2>
-      {rows.length === 0 ? <p>Nothing has happened yet.</p> : null}
+      {rows.length === 0 ? <p>The history is empty.</p> : null}
       {strips.map(({ slot, strip }) => (
         <StripChart key={slot} slot={slot} strip={strip} leaders={leaders} nowMs={nowMs} />
       ))}
@@ -83,7 +83,7 @@ function leadersIn({ spans }: Strip): string[] {
 function StripChart({ slot, strip, leaders, nowMs }: StripChartProps) {
   const led = strip.spans.filter(({ leader }) => leader !== null);
   const gaps = strip.spans.filter(({ leader }) => leader === null);
-  const label = `${slot === null ? '' : `Slot ${slot}: `}Who led since ${clockText(strip.from, nowMs)}: ${led.length} terms, ${gaps.length} times nobody`;
+  const label = `${slot === null ? '' : `Slot ${slot}: `}Leaders since ${clockText(strip.from, nowMs)}: ${led.length} terms, ${gaps.length} gaps without a leader`;
   return (
     <figure class="strip">
       {slot === null ? null : <span class="slot-name">Slot {slot}</span>}
@@ -107,7 +107,7 @@ function StripChart({ slot, strip, leaders, nowMs }: StripChartProps) {
               {leader}
             </span>
           ))}
-          {gaps.length === 0 ? null : <span class="key key-gap">nobody</span>}
+          {gaps.length === 0 ? null : <span class="key key-gap">no leader</span>}
         </span>
         <span>now</span>
       </figcaption>
@@ -117,7 +117,7 @@ function StripChart({ slot, strip, leaders, nowMs }: StripChartProps) {
 
 function SpanShape({ span, hue }: { readonly span: Span; readonly hue: number | null }) {
   const width = span.length * wide;
-  const what = span.leader === null ? 'nobody led' : `${span.leader} led, term ${span.term}`;
+  const what = span.leader === null ? 'no leader' : `${span.leader} led, term ${span.term}`;
   return (
     <rect
       class={hue === null ? 'span-gap' : `span-${hue}`}
@@ -160,7 +160,7 @@ function Phases({ row: { bars, leaderlessMs, leaderlessAtLeast } }: { readonly r
     ...bars.map(({ phase, lengthMs }) => `${phase} ${lengthText(lengthMs)}`),
     ...(leaderlessMs === null
       ? []
-      : [`nobody READY for ${leaderlessAtLeast ? 'at least ' : ''}${lengthText(leaderlessMs)}`]),
+      : [`no READY leader for ${leaderlessAtLeast ? 'at least ' : ''}${lengthText(leaderlessMs)}`]),
   ];
   return (
     <span class="row-phases">

@@ -38,26 +38,25 @@ export interface LinkText {
 }
 
 export function linkText({ state, heldAtMs, reason }: Link, nowMs: number): LinkText {
-  const age =
-    heldAtMs === 0 ? 'There is no picture yet' : `The picture is ${wholeText(nowMs - heldAtMs)} old`;
+  const age = heldAtMs === 0 ? 'No data yet' : `The data is ${wholeText(nowMs - heldAtMs)} old`;
   switch (state) {
     case 'connecting':
       return { label: 'connecting', detail: '' };
     case 'live': {
       const silentMs = nowMs - heldAtMs;
-      return { label: silentMs < quietMs ? 'live' : `silent for ${wholeText(silentMs)}`, detail: '' };
+      return { label: silentMs < quietMs ? 'live' : `no update for ${wholeText(silentMs)}`, detail: '' };
     }
     case 'out-of-touch':
       return {
-        label: 'agent out of touch',
-        detail: `${age}: the agent has lost touch with ZooKeeper: ${reason}.`,
+        label: 'agent disconnected from ZooKeeper',
+        detail: `${age}. The agent has lost its connection to ZooKeeper: ${reason}.`,
       };
     case 'refused':
-      return { label: 'agent may not read', detail: `${age}: ${reason}.` };
+      return { label: 'agent lacks permission', detail: `${age}. ${reason}.` };
     case 'lost':
       return {
         label: 'connection lost',
-        detail: `${age}: this agent does not answer (${reason}). Trying again.`,
+        detail: `${age}. The agent does not respond (${reason}). Reconnecting.`,
       };
   }
 }

@@ -72,7 +72,7 @@ function Ineligible({ next: { ineligible } }: { readonly next: Next }) {
   if (ineligible.length === 0) return null;
   return (
     <details open={ineligible.length <= shownRanks}>
-      <summary>{ineligible.length} not eligible</summary>
+      <summary>{ineligible.length} ineligible</summary>
       <ul class="ineligible">
         {ineligible.map(({ node, site, reasons }) => (
           <li key={node}>

@@ -43,7 +43,7 @@ export interface Ineligible {
 
 export function nextOf({ slot, without, choice, ranking, ineligible }: Explanation): Next {
   const gone = without.nodes[0];
-  const who = choice.node ?? 'nobody';
+  const who = choice.node ?? 'No node';
   return {
     slot,
     headline: gone === undefined ? `${who} would lead now` : `${who} would follow ${gone}`,

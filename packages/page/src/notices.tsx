@@ -43,7 +43,7 @@ function DoneNotice({ done, onPutAway }: { readonly done: Done; readonly onPutAw
   return (
     <Notice kind="done" title={`Done: ${what}`}>
       {term === null ? null : (
-        <span>{outcome === null ? `${which} is awaited.` : `${which}: ${outcome}.`}</span>
+        <span>{outcome === null ? `${which}: waiting for the outcome.` : `${which}: ${outcome}.`}</span>
       )}
       <button type="button" onClick={onPutAway}>
         Dismiss
@@ -73,7 +73,7 @@ function StatusNotices({ status, nowMs, onAction }: StatusNoticesProps) {
         </Notice>
       )}
       {switchover === null ? null : (
-        <Notice kind="warn" title="A switchover waits">
+        <Notice kind="warn" title="Pending switchover">
           <span>{waitingText(switchover, isSeveral(status), nowMs)}</span>
           <button type="button" onClick={() => onAction({ kind: 'cancel-switchover' })}>
             Cancel it…
@@ -85,7 +85,7 @@ function StatusNotices({ status, nowMs, onAction }: StatusNoticesProps) {
           <Notice
             key={slot}
             kind="info"
-            title={`${preferred.node} is the better node${isSeveral(status) ? ` for slot ${slot}` : ''}`}
+            title={`Preferred leader available${isSeveral(status) ? ` for slot ${slot}` : ''}: ${preferred.node}`}
           >
             <span>{preferred.reason}</span>
           </Notice>

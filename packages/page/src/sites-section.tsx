@@ -102,7 +102,7 @@ function SiteFacts({ known, site, onAction }: SiteFactsProps) {
       </p>
       {failed === null ? null : (
         <p class="override">
-          failed, says {failed.by}: {failed.reason}
+          marked failed by {failed.by}: {failed.reason}
         </p>
       )}
       {override === null ? null : <Override known={known} override={override} />}
@@ -126,10 +126,10 @@ interface OverrideProps {
 function Override({ known, override }: OverrideProps) {
   const nowMs = ensembleNowMs(known, useNow(1000));
   const { until, by, reason } = override;
-  const end = until === null ? 'until it is reset' : `ends ${agoText(until, nowMs)}`;
+  const end = until === null ? 'until reset' : `ends ${agoText(until, nowMs)}`;
   return (
     <p class="override">
-      override, {end}, by {by}: {reason}
+      priority override, {end}, by {by}: {reason}
     </p>
   );
 }
@@ -191,7 +191,7 @@ const labels: Readonly<Record<Action['kind'], string>> = {
   drain: 'Drain',
   undrain: 'Undrain',
   'clear-failure': 'Clear failures',
-  'switchover-to': 'Switch over to it',
+  'switchover-to': 'Switch over to this node',
 };
 
 /** Three decimals, as `petrel list` shows scores. */

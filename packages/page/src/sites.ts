@@ -68,7 +68,7 @@ function column(name: string, settings: SiteStatus | null, nodes: readonly NodeC
     name,
     settings,
     nodes,
-    eligible: nodes.length === 0 ? 'no node' : `${eligible} of ${nodes.length} eligible`,
+    eligible: nodes.length === 0 ? 'no nodes' : `${eligible} of ${nodes.length} eligible`,
   };
 }
 

@@ -115,7 +115,8 @@ export class Store {
   }
 
   #endSilence(attempt: AbortController): void {
-    if (performance.now() - this.#heardAtMs > silenceMs) attempt.abort(new Error('nothing was heard of it'));
+    if (performance.now() - this.#heardAtMs > silenceMs)
+      attempt.abort(new Error('no message from the agent'));
   }
 
   #heard(): void {
@@ -126,13 +127,14 @@ export class Store {
   #take({ event, data }: ServerEvent): void {
     if (event === 'status') this.#takeStatus(statusShape.safeParse(JSON.parse(data)).data);
     if (event === 'out-of-touch' || event === 'refused') {
-      const reason = outOfTouchShape.safeParse(JSON.parse(data)).data?.reason ?? 'no reason is given';
+      const reason = outOfTouchShape.safeParse(JSON.parse(data)).data?.reason ?? 'no reason given';
       this.#set({ link: broken(this.#known.link, event, reason) });
     }
   }
 
   #takeStatus(status: Status | undefined): void {
-    if (status === undefined) throw new Error('it says what this page does not understand: reload it');
+    if (status === undefined)
+      throw new Error('this page does not understand the agent’s message: reload the page');
     const before = this.#known.picture;
     if (this.#known.link.state === 'lost') void this.#checkPage();
     const cameAtMs = performance.now();

@@ -84,7 +84,7 @@ function headlineOf({ node, previous, outcome, cause, resumes }: TransitionRecor
   const to = node ?? 'nobody';
   if (resumes !== null) return `${to} leads again (${cause})`;
   if (outcome === 'FAILED') return `${to} failed to take over (${cause})`;
-  if (outcome === 'NOBODY') return `nobody elected (${cause})`;
+  if (outcome === 'NOBODY') return `no node elected (${cause})`;
   const from = previous === null || previous.node === node ? '' : `${previous.node} → `;
   return `${from}${to} (${cause})`;
 }

@@ -22,17 +22,17 @@ export function TokenForm({ failed, onToken, onCancel }: TokenFormProps) {
     <form onSubmit={take}>
       {failed === null ? null : (
         <p class="refused" role="alert">
-          That token would not do: {failed.message}
+          The agent rejected the token: {failed.message}
         </p>
       )}
       <label class="field">
         Token
         <input ref={field} type="password" autocomplete="off" spellcheck={false} />
-        <span class="muted">The one that the agent was given. It is kept until this page is closed.</span>
+        <span class="muted">The agent’s HTTP token. This page forgets it when it is closed.</span>
       </label>
       <div class="buttons">
         <button type="submit" class="primary">
-          Use it
+          Use this token
         </button>
         <button type="button" onClick={onCancel}>
           Cancel

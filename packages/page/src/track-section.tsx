@@ -23,7 +23,7 @@ function TrackPanel({ track, sinceMs }: { readonly track: Track; readonly sinceM
   return (
     <section class="panel track" aria-labelledby={title}>
       <h2 id={title}>
-        Change of leader, {slot === null ? '' : `slot ${slot}, `}term {term}
+        Transition, {slot === null ? '' : `slot ${slot}, `}term {term}
       </h2>
       <p>{reason}</p>
       <ol class="steps">

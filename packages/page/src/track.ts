@@ -78,8 +78,8 @@ export function trackOf(status: Status, seen: Witness | null): Omit<Track, 'slot
 
 const labels: Readonly<Record<Phase, (node: string | null) => string>> = {
   releasing: (node) => (node === null ? 'Old leader releases' : `${node} releases`),
-  claiming: (node) => `${node ?? 'The next'} claims`,
-  'taking-over': (node) => `${node ?? 'The next'} takes over`,
+  claiming: (node) => `${node ?? 'Next leader'} claims`,
+  'taking-over': (node) => `${node ?? 'Next leader'} takes over`,
 };
 
 function pick({ elapsedMs, limitMs }: { elapsedMs: number; limitMs: number }) {

@@ -63,7 +63,7 @@ export function verdictOfSlot(status: Status, elapsedMs: number): Verdict {
   }
   return {
     tone: 'leaderless',
-    headline: 'Nobody leads',
+    headline: 'No leader',
     detail: nobodyText(status),
     leaderless,
     clock: null,
@@ -115,7 +115,7 @@ function slotBefore(
 
 function nobodyText({ paused, elected }: Status): string {
   if (paused === null) return elected.reason;
-  return `The group is paused by ${paused.by}, so nobody else takes over: ${paused.reason}`;
+  return `The group is paused by ${paused.by}, so no other node takes over: ${paused.reason}`;
 }
 
 function underWay(transition: Transition, leaderless: boolean, sinceMs: number): Omit<Verdict, 'leaderless'> {
@@ -123,23 +123,23 @@ function underWay(transition: Transition, leaderless: boolean, sinceMs: number):
   const late = clock.elapsedMs > clock.limitMs;
   const tone = leaderless && late ? 'leaderless' : 'moving';
   const [headline, detail] = words(transition);
-  return { tone, headline, detail: late ? `${detail} It is late.` : detail, clock };
+  return { tone, headline, detail: late ? `${detail} The step takes longer than allowed.` : detail, clock };
 }
 
 function words({ phase, node, to }: Transition): readonly [headline: string, detail: string] {
   const who = node ?? 'An unknown session';
-  const next = to ?? 'nobody';
+  const next = to ?? 'no node';
   switch (phase) {
     case 'releasing':
       return [
         `${who} hands over to ${next}`,
         to === null
-          ? 'Its service stops; nobody is elected to follow it.'
+          ? `The service of ${who} stops; no node is elected to follow ${who}.`
           : `The service of ${who} stops; then ${next} claims.`,
       ];
     case 'claiming':
-      return [`${who} is elected`, `Nobody leads: ${who} has not claimed yet.`];
+      return [`${who} is elected`, `No leader: ${who} has not claimed leadership yet.`];
     case 'taking-over':
-      return [`${who} is taking over`, `Nobody leads before ${who} is READY.`];
+      return [`${who} is taking over`, `The group has no leader until ${who} is READY.`];
   }
 }

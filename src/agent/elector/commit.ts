@@ -47,12 +47,12 @@ export async function writeCommit(
     const { path } = error;
     const { circuitBreaker } = commit;
     if (circuitBreaker !== null && path === circuitBreaker.path) {
-      log.error({ path }, `the circuit breaker counts nothing: no permission to write ${path}`);
+      log.error({ path }, `the circuit breaker cannot count failovers: no permission to write ${path}`);
       return await writeCommit(turn, paths, { ...commit, circuitBreaker: null }, log);
     }
     const members = turn.members.map((member) => withoutSeat(member, paths, path));
     if (members.every((member, index) => member === turn.members[index])) throw error;
-    log.error({ path }, `who is elected is not told so: no permission to write ${path}`);
+    log.error({ path }, `cannot notify the elected node: no permission to write ${path}`);
     return await writeCommit({ ...turn, members }, paths, commit, log);
   }
 }
@@ -73,12 +73,12 @@ async function writeLess(
     const what = records.map(recordText).join('; ');
     log.error(
       { path, records },
-      `recorded: no, quota reached at ${path}: ${what}; raise the quota of this group`,
+      `not recorded in the history, because the quota at ${path} is reached: ${what}; raise the quota of this group`,
     );
     return { recorded: null, isUnrecorded: true };
   }
   if (circuitBreaker === null) throw refused;
-  log.error({ path }, `the circuit breaker counts nothing: quota reached at ${path}`);
+  log.error({ path }, `the circuit breaker cannot count failovers: quota reached at ${path}`);
   return await writeCommit(turn, paths, { ...commit, circuitBreaker: null }, log);
 }
 

@@ -47,8 +47,8 @@ export class DecisionLog {
     if (news === this.#told.get(slot)) return;
     this.#told.set(slot, news);
     const term = (elected.value?.term ?? 0) + (isWritten ? 1 : 0);
-    const verb = isWritten ? 'electing' : 'elected stays';
     const fields = { term, reason, elected: node, cause, ranking, ineligible };
-    log.info(fields, `${verb} ${node ?? 'nobody'}: ${reason}`);
+    const who = node ?? 'no node';
+    log.info(fields, `${isWritten ? `electing ${who}` : `${who} remains elected`}: ${reason}`);
   }
 }

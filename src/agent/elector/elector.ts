@@ -176,8 +176,8 @@ export class Elector {
     const last = this.#options.config();
     if (this.#lastProblem !== config.problem) {
       this.#lastProblem = config.problem;
-      const instead = last === null ? 'the defaults' : 'the last one that could be read';
-      const message = `the group's configuration cannot be used, deciding by ${instead}: ${config.problem}`;
+      const instead = last === null ? 'the default configuration' : 'the last readable configuration';
+      const message = `the group's configuration cannot be used, deciding with ${instead}: ${config.problem}`;
       this.#options.log.error({ path: this.#options.paths.config }, message);
     }
     return last ?? defaultGroupConfig;
@@ -278,8 +278,8 @@ export class Elector {
     { reason, configVersion }: Extract<ElectorAction, { do: 'give-up-seat' }>,
   ): Promise<string | null> {
     const { paths, node, log } = this.#options;
-    if (configVersion === null) log.warn({ reason }, `giving the elector's seat up for now: ${reason}`);
-    else log.error({ reason }, `cannot elect, giving the elector's seat up: ${reason}`);
+    if (configVersion === null) log.warn({ reason }, `handing over the elector role for now: ${reason}`);
+    else log.error({ reason }, `cannot run elections on this node, handing over the elector role: ${reason}`);
     const gaveUp = configVersion === null ? {} : { gaveUp: { configVersion, reason } };
     const registration = this.#options.updateRegistration(gaveUp);
     const operations: Operation[] = [
@@ -302,8 +302,8 @@ export class Elector {
     const isTheirs = await ifStillTrue(() => isHeldByOthers(store, paths, silent));
     if (isTheirs === null) return;
     if (isTheirs) {
-      const right = 'delete it, or give this group another root';
-      log.error(`${paths.seat(silent)} is not Petrel's, and keeps the group from electing: ${right}`);
+      const right = 'delete the znode, or choose another root path for this group';
+      log.error(`${paths.seat(silent)} does not belong to Petrel and blocks elections: ${right}`);
       return;
     }
     const done = await ifStillTrue(() =>
@@ -320,7 +320,7 @@ export class Elector {
     const { slot: _, ...standing } = decided(snapshot);
     log.warn(
       { ...standing, seat: silent },
-      `unseated the elector ${silent}: a decision was due and it was silent`,
+      `removed the elector ${silent}, because it did not make a decision that was due`,
     );
   }
 }

@@ -66,7 +66,7 @@ export class Fencer {
     const slot = slotOf(turn.snapshot);
     const about = decided(turn.snapshot);
     const log = this.#options.log.child({ ...about, target: fence.node });
-    log.warn(`fencing ${fence.node}, which keeps leader/current`);
+    log.warn(`fencing ${fence.node}, which still owns leader/current`);
     const place = { node, site, root: paths.root, slot, slots: slotStates(turn.snapshot).length };
     const reason = `${fence.node} did not release in time: ${about.reason}`;
     const run = workload.run(
@@ -82,7 +82,7 @@ export class Fencer {
         wake();
       };
       if (outcome.result === 'ok') {
-        log.warn(`${fence.node} is fenced: its claim will be removed`);
+        log.warn(`fenced ${fence.node}: its claim will be removed`);
         remember(slot, { fenced: fence });
         mayTryAgain();
       } else {
@@ -123,7 +123,7 @@ export class Fencer {
     if (done !== null)
       this.#options.log.warn(
         { ...decided(snapshot), target: fence.node },
-        `the claim of ${fence.node}, which is fenced, is removed`,
+        `removed the claim of the fenced node ${fence.node}`,
       );
   }
 }

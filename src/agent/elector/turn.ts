@@ -59,7 +59,7 @@ export const lastResort = { strategy: 'first-available', strategyOptions: {}, co
 export function abandonedText({ strategy, constraints }: GroupConfig): string {
   const own = constraints.length === 0 ? '' : ` with constraints ${constraints.join(', ')}`;
   const without = constraints.length === 0 ? '' : ' without these';
-  return `no node can run strategy ${strategy}${own}: electing by first-available${without}`;
+  return `no node can run strategy ${strategy}${own}: using first-available${without}`;
 }
 
 /** Every node that could elect has given up under the present version of the configuration. */

@@ -194,7 +194,7 @@ export class LeadershipRunner {
       case 'delete-claim':
         return await this.#deleteClaim(round, action.claimVersion, action.failure);
       case 'forget-leadership':
-        this.#options.log.info(this.#fields, `leadership over: ${action.why}`);
+        this.#options.log.info(this.#fields, `leadership ended: ${action.why}`);
         this.#end();
         return true;
     }
@@ -425,14 +425,14 @@ export class LeadershipRunner {
     if (!outcome.provenDead) {
       log.error(
         fields,
-        'release: the workload is not proven dead; the claim is kept, and the release tried again',
+        'release: the workload is not proven dead; keeping the claim and retrying the release',
       );
       this.#cancelRetry();
       this.#cancelRetry = clock.timer(context.graceMs, () => this.#runRelease(context));
       return;
     }
     if (outcome.result === 'ok') log.info(fields, 'released');
-    else log.warn(fields, `release ${outcome.result}: ${outcome.error ?? ''}; everything it left was killed`);
+    else log.warn(fields, `release ${outcome.result}: ${outcome.error ?? ''}; killed all that remained`);
     this.#run = null;
     this.#enter('released');
     wake();
@@ -445,15 +445,15 @@ export class LeadershipRunner {
       case 'lease-ended':
         if (this.#stage === 'released') return;
         this.#ending ??= { term: this.#leadership.term, reason: 'the lease was not renewed in time' };
-        log.error(this.#fields, 'the lease ran out: the workload was released without being asked');
+        log.error(this.#fields, 'lease expired: ran the release hook and stopped the workload');
         this.#enter('releasing');
-        this.#released(end.release, this.#context('release', this.#elected, 'the lease ended'));
+        this.#released(end.release, this.#context('release', this.#elected, 'the lease expired'));
         return;
       case 'workload-ended':
       case 'guard-lost': {
         const byItself = 'the workload ended by itself';
         const reason = end.cause === 'guard-lost' ? end.reason : (end.workload.error ?? byItself);
-        log.error(this.#fields, `the leadership has to end: ${reason}`);
+        log.error(this.#fields, `leadership must end: ${reason}`);
         const failure = this.#leadership.failure ?? { ...noCommand, phase: 'workload', reason };
         this.#leadership = { ...this.#leadership, failure };
         // At once: a round may be waiting for an answer that does not come.
@@ -485,7 +485,7 @@ export class LeadershipRunner {
     const claimant = { paths: this.#paths, seat, registration: updateRegistration(change) };
     const written = await ifStillTrue(() => store.multi(givingAway(claimant, claimVersion)));
     if (written === null) return true;
-    log.info(this.#fields, 'claim given away');
+    log.info(this.#fields, 'leadership released');
     this.#end();
     return true;
   }

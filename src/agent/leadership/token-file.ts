@@ -65,8 +65,8 @@ export function readTokens(path: string): SeenTokens | null {
     return text === null ? null : parseTokens(text);
   } catch (cause) {
     const remedy =
-      'if the fencing tokens of this group never went back, delete the file (docs/guides/fencing.md)';
-    const message = `${path}, which holds the greatest fencing tokens seen, cannot be read: ${errorMessage(cause)}: ${remedy}`;
+      'if the fencing tokens of this group have never decreased, delete the file (docs/guides/fencing.md)';
+    const message = `cannot read ${path} (the greatest fencing tokens seen): ${errorMessage(cause)}: ${remedy}`;
     throw new PetrelError('FAILED', message, { cause });
   }
 }

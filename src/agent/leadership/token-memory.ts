@@ -52,7 +52,7 @@ export class TokenMemory {
     for (const claim of claims) this.#seen = withToken(this.#seen, claim);
     void this.#write();
     const told = problems.map(goneBackText).join('; ');
-    if (told !== '' && told !== this.#told) this.#log.error(`the present claim is unsafe: ${told}`);
+    if (told !== '' && told !== this.#told) this.#log.error(`the current claim is unsafe: ${told}`);
     this.#told = told;
   }
 
@@ -86,7 +86,7 @@ export class TokenMemory {
         this.#problem = '';
       }
     } catch (error) {
-      const problem = `fencing tokens cannot be remembered for a restart: ${errorMessage(error)}`;
+      const problem = `cannot save the fencing tokens for a restart: ${errorMessage(error)}`;
       if (problem !== this.#problem) this.#log.error({ error }, problem);
       this.#problem = problem;
     } finally {

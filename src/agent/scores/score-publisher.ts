@@ -124,8 +124,8 @@ export class ScorePublisher {
     this.#version = null;
     this.#notBeforeMs = clock.monotonicMs() + publishEveryMs;
     const isRoutine = isStoreError(error) && error.outcomeUnknown;
-    if (isRoutine || this.#isFailing) log.debug({ error }, `scores not told: ${errorMessage(error)}`);
-    else log.warn({ error }, `this node's scores cannot be told to the group: ${errorMessage(error)}`);
+    if (isRoutine || this.#isFailing) log.debug({ error }, `scores not published: ${errorMessage(error)}`);
+    else log.warn({ error }, `cannot publish this node's scores to the group: ${errorMessage(error)}`);
     this.#isFailing ||= !isRoutine;
   }
 

@@ -56,13 +56,10 @@ export class EarlierIncarnations {
     const ticket = sessionMemory?.earlier ?? null;
     if (ticket?.id !== session || (await this.#mayWork(store, session, registration))) return false;
     if (isShared) {
-      log.info({ incarnation: registration?.incarnation }, 'clearing away an earlier life of this node');
+      log.info({ incarnation: registration?.incarnation }, 'removing znodes of an earlier run of this node');
       return await depart(store, paths, node, session);
     }
-    log.info(
-      { incarnation: registration?.incarnation },
-      'ending the session of an earlier life of this node',
-    );
+    log.info({ incarnation: registration?.incarnation }, 'ending the session of an earlier run of this node');
     return await openStore(ticket).close({ timeoutMs: store.negotiatedTimeoutMs });
   }
 
@@ -88,12 +85,12 @@ export class EarlierIncarnations {
     if (this.#session !== session) {
       this.#session = session;
       this.#sinceMs = now;
-      const atMost = `at most its session timeout, ${Math.ceil(timeoutMs / 1000)} s if that is the same as this one's`;
-      const message = `the session of an earlier life of ${node} still lives: waiting for its end, ${atMost}`;
+      const atMost = `at most its session timeout (${Math.ceil(timeoutMs / 1000)} s, if unchanged)`;
+      const message = `the session of an earlier run of ${node} has not expired yet: waiting ${atMost}`;
       log.warn({ incarnation: registration?.incarnation }, message);
     } else if (now - this.#sinceMs > patienceTimeouts * timeoutMs) {
       const who = `session 0x${session.toString(16)}, which does not end`;
-      const right = 'another agent carries this name; give this one another node id';
+      const right = 'another agent uses this node id: choose another --node-id for this agent';
       throw new PetrelError('DUPLICATE_NODE', `node id ${node} is still held by ${who}: ${right}`);
     }
   }

@@ -82,7 +82,7 @@ export class Renewal implements Renewing {
     try {
       await store.multi(checks);
     } catch (error) {
-      log.debug({ error }, `lease not renewed: ${errorMessage(error)}`);
+      log.debug({ error }, `cannot renew the lease: ${errorMessage(error)}`);
       if (isStoreError(error, 'NO_NODE')) onGone(checks[error.failedOp ?? -1]?.path);
     } finally {
       this.#unanswered.delete(sentAtMs);

@@ -25,7 +25,7 @@ import type { SessionMemory, SessionTicket } from './session-memory.js';
 const passwordBytes = 16;
 const passwordSchema = z
   .base64()
-  .refine((text) => Buffer.from(text, 'base64').length === passwordBytes, 'a password of 16 bytes');
+  .refine((text) => Buffer.from(text, 'base64').length === passwordBytes, 'expected a password of 16 bytes');
 const sessionSchema = z.object({ session: longSchema, password: passwordSchema });
 type RememberedSession = z.infer<typeof sessionSchema>;
 
@@ -93,7 +93,7 @@ export class SessionFile implements SessionMemory {
       file.#earlier = file.#read();
     } catch (cause) {
       if (cause instanceof PetrelError) throw cause;
-      const message = `the state directory ${stateDir} cannot be used: ${errorMessage(cause)}`;
+      const message = `cannot use the state directory ${stateDir}: ${errorMessage(cause)}`;
       throw new PetrelError(isPassing(cause) ? 'FAILED' : 'INVALID', message, { cause });
     }
     return file;
@@ -103,10 +103,10 @@ export class SessionFile implements SessionMemory {
     for (;;) {
       const { holder, text } = this.#lockHolder();
       if (holder !== null) {
-        const right = 'stop it, or give this one another node id or state directory';
+        const right = 'stop that process, or choose another node id or state directory for this agent';
         throw new PetrelError(
           'DUPLICATE_NODE',
-          `process ${holder.pid} on this machine runs node ${node} already (${this.#lock}): ${right}`,
+          `process ${holder.pid} on this machine already runs node ${node} (${this.#lock}): ${right}`,
         );
       }
       if (text !== null) this.#setAside(text);

@@ -26,7 +26,7 @@ export function remember(memory: SessionMemory | null, store: Store, log: Logger
     const { sessionId: id, sessionPassword: password, negotiatedTimeoutMs } = store;
     memory?.write({ id, password }, negotiatedTimeoutMs);
   } catch (error) {
-    log.warn({ error }, `the session cannot be remembered for a restart: ${errorMessage(error)}`);
+    log.warn({ error }, `cannot save the session for a restart: ${errorMessage(error)}`);
   }
 }
 
@@ -35,6 +35,6 @@ export function forget(memory: SessionMemory | null, ended: boolean, log: Logger
   try {
     memory?.close(ended);
   } catch (error) {
-    log.warn({ error }, `the state directory cannot be tidied up: ${errorMessage(error)}`);
+    log.warn({ error }, `cannot clean up the state directory: ${errorMessage(error)}`);
   }
 }

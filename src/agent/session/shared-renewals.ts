@@ -79,7 +79,7 @@ export class SharedRenewals implements Renewals {
       try {
         leadership.onTried();
       } catch (error) {
-        leadership.log.error({ error }, `a lease could not be handed on: ${errorMessage(error)}`);
+        leadership.log.error({ error }, `cannot pass on a lease: ${errorMessage(error)}`);
       }
     }
   }

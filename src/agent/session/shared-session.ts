@@ -177,7 +177,7 @@ export class SharedSession {
         session.leaving.delete(root);
         log.warn(
           { error, root },
-          `what this node has in the group stays until its session ends: ${errorMessage(error)}`,
+          `cannot remove this node's znodes from the group; they remain until its session ends: ${errorMessage(error)}`,
         );
       }
       return false;

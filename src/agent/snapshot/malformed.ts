@@ -28,7 +28,7 @@ export class MalformedReport {
       ...members.map((member) => ({ path: this.#paths.node(member.node), part: member })),
     ];
     const lines = parts.flatMap(({ path, part }) =>
-      part === null || part.problem === null ? [] : [`${path} cannot be read: ${part.problem}`],
+      part === null || part.problem === null ? [] : [`${path} is malformed: ${part.problem}`],
     );
     for (const line of lines) if (!this.#told.has(line)) this.#log.warn(line);
     this.#told = new Set(lines);

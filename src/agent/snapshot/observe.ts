@@ -195,7 +195,7 @@ async function readable<T>(call: Promise<T>): Promise<T | 'unreadable' | null> {
   }
 }
 
-const unreadable = { value: null, problem: 'its ACL does not let this node read it' } as const;
+const unreadable = { value: null, problem: 'its ACL does not allow this node to read it' } as const;
 
 /** Of its making only who reads all has to hear: whoever is elected makes it, as soon as there is none. */
 async function claimAt(observer: Observer, slot: number, hearsOfMaking: boolean): Promise<Claim | null> {

@@ -16,10 +16,12 @@ import { readClientSettings } from '../settings.js';
 import { styled } from '../style.js';
 
 export function addAcl(program: Command): void {
-  const acl = program.command('acl').description('who may do what to the group’s znodes in ZooKeeper');
+  const acl = program
+    .command('acl')
+    .description('show and set the access rights (ACLs) of the group’s znodes');
   acl
     .command('show')
-    .description('the ACL of each znode, and what it should be by the settings here')
+    .description('show the ACL of each znode, and the ACL that your settings require')
     .action(async (_options, command: Command) => {
       await withSession(command, async (session) => {
         const { store, paths } = session.access;
@@ -30,21 +32,19 @@ export function addAcl(program: Command): void {
     });
   acl
     .command('apply')
-    .description('give every znode of the group the ACL that it should have by the settings here')
-    .option('--dry-run', 'show what would be set, and set nothing')
-    .option('-y, --yes', 'ask nothing')
+    .description('set the ACL of every znode of the group to what your settings require')
+    .option('--dry-run', 'show the ACLs that would be set, without setting them')
+    .option('-y, --yes', 'skip confirmation prompts')
     .addHelpText('after', applyHelp)
     .action(async (_options, command: Command) => {
       await apply(command);
     });
   acl
     .command('digest')
-    .description(
-      'the identity of the credentials given, as acl.agents, acl.operators and acl.observers want it',
-    )
+    .description('print the identity of your credentials, for acl.agents, acl.operators or acl.observers')
     .addHelpText(
       'after',
-      '\nThe credentials come by --auth-file or PETREL_AUTH, as for every command; ZooKeeper is not asked.',
+      '\nPass the credentials with --auth-file or PETREL_AUTH. The command does not connect to ZooKeeper.',
     )
     .action(async (_options, command: Command) => {
       await printDigest(command);
@@ -52,8 +52,8 @@ export function addAcl(program: Command): void {
 }
 
 const applyHelp = `
-It wants the credentials of an agent: nobody else may set ACLs. Ephemeral znodes are set too; agents that run with other
-settings go on making znodes with other ACLs, so restart them first, and look with petrel acl show afterwards.`;
+Requires the credentials of an agent: only agents may set ACLs. Ephemeral znodes are included. Agents that run with other
+settings keep creating znodes with other ACLs: restart them first, and check with petrel acl show afterwards.`;
 
 export const aclsSchema = z.array(
   z.object({
@@ -71,7 +71,7 @@ function result({ path, acl, wanted, isRight }: ZnodeAcl): Acls[number] {
 }
 
 function printable(acls: Acls): Printable {
-  const header = ['znode', 'acl', 'should be'];
+  const header = ['znode', 'acl', 'required'];
   const cells = acls.map(({ path, acl, wanted, right }) => [path, acl ?? '-', right ? '' : wanted]);
   return {
     json: acls,
@@ -109,7 +109,7 @@ async function apply(command: Command): Promise<void> {
 }
 
 function lockedOutText(node: string): string {
-  return `${node} runs without the credentials of an agent, and would be locked out: restart it with authFile, acl.* and acl.world: all first`;
+  return `${node} runs without an agent’s credentials and would be locked out: first restart it with authFile, acl.* and acl.world: all`;
 }
 
 /** Throws PetrelError REFUSED for ACLs that would lock out whoever sets them. */
@@ -117,8 +117,9 @@ function ownAccess({ settings }: Session): Access {
   const own = identityOf(settings);
   const access = accessOf(settings, own);
   if (access?.agents.some(({ id }) => id === own?.id)) return access;
-  const problem = own === null ? 'no credentials are given' : 'the credentials given are none of acl.agents';
-  throw new PetrelError('REFUSED', `${problem}: whoever sets the ACLs must be an agent by them`);
+  const problem =
+    own === null ? 'no credentials given' : 'the given credentials are not listed in acl.agents';
+  throw new PetrelError('REFUSED', `${problem}: only an agent listed in acl.agents can set ACLs`);
 }
 
 /** Throws PetrelError CONFLICT when znodes with other ACLs go on being made. */
@@ -132,7 +133,7 @@ async function setAll(session: Session, access: Access, first: readonly ZnodeAcl
   if (wrong.length === 0) return;
   throw new PetrelError(
     'CONFLICT',
-    'znodes with other ACLs are made all the time: restart agents with the same settings',
+    'some agents keep creating znodes with other ACLs: restart all agents with the same acl.* settings',
     {
       reasons: wrong.map(({ path }) => path),
     },
@@ -147,7 +148,7 @@ async function printDigest(command: Command): Promise<void> {
   if (own === null) {
     throw new PetrelError(
       'INVALID',
-      'no credentials are given: --auth-file names a file with digest:USER:PASSWORD',
+      'no credentials given: pass --auth-file with a file that contains digest:USER:PASSWORD',
     );
   }
   const identity: z.infer<typeof digestSchema> = { identity: own.id };

@@ -23,12 +23,14 @@ export const settingsSchema = z.array(z.object({ key: z.string(), value: z.strin
 export function addAgent(program: Command): void {
   const agent = program
     .command('agent')
-    .description('one node, in the foreground: registers, elects when it is its turn, leads when elected')
-    .option('--dry-run', 'only print the settings in force, and where each comes from')
+    .description(
+      'run one node in the foreground: it registers, takes part in elections, and leads when elected',
+    )
+    .option('--dry-run', 'print the effective settings and the source of each, then exit')
     .addHelpText(
       'after',
       `
-SIGTERM hands leadership over and leaves; a second one does not wait for a successor. SIGHUP reads the settings file anew.
+SIGTERM hands leadership over, then stops the agent; a second SIGTERM does not wait for a successor. SIGHUP reloads the settings file.
 
 Example:
   petrel agent -z zk1,zk2,zk3 --node-id a1 --site a --on-takeover 'systemctl start billing' \\
@@ -80,33 +82,32 @@ const devSchema = z.object({
 export function addDev(program: Command): void {
   program
     .command('dev')
-    .description(
-      'everything on this machine, for trying out: a ZooKeeper in memory, four agents in two sites',
-    )
+    .description('try Petrel on this machine: starts an in-memory ZooKeeper and four agents in two sites')
     .addOption(
-      new Option('--port <n>', 'port for ZooKeeper; another is taken when it is in use')
+      new Option('--port <n>', 'port for ZooKeeper; if it is in use, a free port')
         .argParser(wholeNumber(0, 65_535))
         .default(2181),
     )
     .addOption(
       new Option(
         '--http-port <n>',
-        'port for HTTP of the first agent, those behind it for the others; another is taken when one is in use',
+        'HTTP port of the first agent; the others use the next ports; ports in use are replaced by free ones',
       )
         .argParser(wholeNumber(0, mostHttpPort))
         .default(usualListen.port),
     )
     .addOption(
-      new Option('--crash <at>', 'rehearse a death in the middle of a change of leader; see below').argParser(
-        crashPoint,
-      ),
+      new Option(
+        '--crash <at>',
+        'kill a process in the middle of a transition and show the recovery; see below',
+      ).argParser(crashPoint),
     )
-    .option('--once', 'with --crash: end after it')
+    .option('--once', 'with --crash: exit when the recovery is complete')
     .addHelpText('after', pointsHelp())
     .action(async (_options, command: Command) => {
       const { runDev } = await import('../dev.js');
       const { port, httpPort, crash = null, once } = devSchema.parse(command.opts());
-      if (once && crash === null) throw new PetrelError('INVALID', '--once goes with --crash');
+      if (once && crash === null) throw new PetrelError('INVALID', '--once requires --crash');
       const { settings, logLevel } = await readClientSettings(command);
       const print = (line: string) => process.stdout.write(`${line}\n`);
       // A rehearsal says itself what happens.

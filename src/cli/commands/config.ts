@@ -32,10 +32,12 @@ import { show, watchOption } from '../watch.js';
 export function addConfig(program: Command): void {
   const config = program
     .command('config')
-    .description('the group’s configuration, which all its agents share');
+    .description('show and change the group’s configuration, which all its agents share');
   config
     .command('show')
-    .description('all keys with their values and defaults; as json or yaml, the configuration as it stands')
+    .description(
+      'show all keys with their values and defaults; with -f json or yaml, the stored configuration',
+    )
     .addOption(watchOption())
     .action(async (_options, command: Command) => {
       await show(command, async (view) => printable(readableConfig(view)));
@@ -43,9 +45,9 @@ export function addConfig(program: Command): void {
   changeOptions(
     config
       .command('set')
-      .description('set keys, all at once; a value is written as YAML')
-      .argument('<key>', 'dotted, like timeouts.takeover')
-      .argument('<value>', 'like 90s, manual or "[a1, b1]"')
+      .description('set one or more keys in one step; values are YAML')
+      .argument('<key>', 'dotted key, such as timeouts.takeover')
+      .argument('<value>', 'YAML value, such as 90s, manual or "[a1, b1]"')
       .argument('[more...]', 'more keys and values'),
   )
     .addHelpText(
@@ -59,7 +61,7 @@ Examples:
       await runChange(command, { request: assign(pairs([key, value, ...more])), until: 'settled' });
     });
   changeOptions(
-    config.command('reset').description('set keys back to their defaults').argument('<key...>', 'dotted'),
+    config.command('reset').description('reset keys to their defaults').argument('<key...>', 'dotted keys'),
   ).action(async (keys: string[], _options, command: Command) => {
     await runChange(command, { request: assign(keys.map((key) => ({ key, text: null }))), until: 'settled' });
   });
@@ -70,8 +72,8 @@ Examples:
   );
   config
     .command('validate')
-    .description('check a configuration in a file, or - for stdin, without touching ZooKeeper')
-    .argument('<file>', 'YAML or JSON')
+    .description('check a configuration file without connecting to ZooKeeper')
+    .argument('<file>', 'YAML or JSON file; - reads stdin')
     .action(async (file: string, _options, command: Command) => {
       await validate(command, file);
     });
@@ -122,7 +124,7 @@ async function runEdit(command: Command): Promise<void> {
   try {
     await writeEdited(command, before, await editUntilValid(draft, rules));
   } catch (error) {
-    process.stderr.write(`petrel: your text is kept in ${draft.path}\n`);
+    process.stderr.write(`petrel: your edited text is saved in ${draft.path}\n`);
     throw error;
   }
   await discard(draft);
@@ -164,8 +166,8 @@ async function writeEdited(command: Command, before: ConfigText, config: GroupCo
       rows: [['config version'], [String(version ?? '-')]],
       pretty: () =>
         version === null
-          ? 'Would repair the configuration'
-          : `Done: the configuration is repaired (version ${version})${recordedText(done?.unrecorded ?? null)}`,
+          ? 'Dry run: repair the configuration'
+          : `Done: repaired the configuration (version ${version})${recordedText(done?.unrecorded ?? null)}`,
     });
   });
 }

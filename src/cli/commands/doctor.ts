@@ -22,7 +22,7 @@ export const doctorSchema = z.object({ findings: z.array(findingSchema) });
 export function addDoctor(program: Command): void {
   const doctor = program
     .command('doctor')
-    .description('looks for what is wrong with servers, session, group and this machine, and says what to do')
+    .description('check servers, session, group and this machine, and say how to fix each problem')
     .addHelpText('after', help)
     .action(async (_options, command: Command) => {
       const sources = { flags: command.optsWithGlobals(), env: process.env };
@@ -56,10 +56,10 @@ function ofGroup<T extends AgentSettings>(settings: T): T {
 }
 
 const help = `
-Give it the settings of the agent that it is to look at (--config), on the agent’s machine and as its user: then it finds
-what would keep that from starting, too. It changes nothing but the group’s clock znode, and runs no hook.
+Run it on the agent’s machine, as the agent’s user, and with the agent’s settings (--config): then it also finds what would
+keep the agent from starting. It writes only the group’s clock znode, and runs no hooks.
 
-Exit codes: 0 no error was found, warnings or not; 1 there is one; 2 the settings are wrong.
+Exit codes: 0 no errors (warnings are possible); 1 at least one error; 2 invalid settings.
 
 Example:
   petrel doctor -c /etc/petrel/agent.yaml`;

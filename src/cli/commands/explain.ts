@@ -22,11 +22,11 @@ const optionsSchema = z.object({
 export function addExplain(program: Command): void {
   program
     .command('explain')
-    .description('who would be elected now, rank by rank, and what keeps the others out')
-    .option('--without <node...>', 'as if these nodes were gone')
-    .option('--without-site <site...>', 'as if these sites were gone')
-    .option('--strategy <name>', 'as if this strategy were configured')
-    .addOption(slotOption('for which slot, where the group has several leaders; default: 1'))
+    .description('show which node would be elected now, the ranking, and why other nodes are ineligible')
+    .option('--without <node...>', 'pretend that these nodes are gone')
+    .option('--without-site <site...>', 'pretend that these sites are gone')
+    .option('--strategy <name>', 'pretend that this strategy is configured')
+    .addOption(slotOption('slot to explain, in a group with several leaders (default: 1)'))
     .addOption(watchOption())
     .addHelpText('after', '\nExamples:\n  petrel explain\n  petrel explain --without-site a')
     .action(async (_options, command: Command) => {
@@ -76,7 +76,7 @@ function pretty(explanation: Explanation): string {
     ...headline(explanation),
     '',
     ...(ranks.length === 0 ? ['No node is eligible.'] : [table(['rank', 'node', 'site', 'why'], ranks)]),
-    ...(ineligible.length === 0 ? [] : ['', 'Not eligible:']),
+    ...(ineligible.length === 0 ? [] : ['', 'Ineligible:']),
     ...ineligible.flatMap(({ node, site, ineligibleReasons }) => [
       `  ${styled('red', node)} (site ${site ?? '?'})`,
       ...ineligibleReasons.map(({ reason }) => `    ${reason}`),
@@ -91,10 +91,10 @@ function headline({ root, strategy, slot, without, elected, choice }: Explanatio
   ];
   const which = slot === 1 ? '' : `, slot ${slot}`;
   const where = `Group ${root}${which}, strategy ${strategy}${away.length === 0 ? '' : `, without ${away.join(', ')}`}`;
-  const who = choice.node ?? 'nobody';
+  const who = choice.node ?? 'no node';
   const verdict = choice.changes
-    ? `${who} would be elected instead of ${elected.node ?? 'nobody'}`
-    : `${who} stays elected (term ${elected.term})`;
+    ? `${who} would be elected${elected.node === null ? '' : ` instead of ${elected.node}`}`
+    : `${who} remains elected (term ${elected.term})`;
   return [where, styled('bold', `${verdict}: ${choice.reason}`)];
 }
 

@@ -5,10 +5,12 @@ import { name } from '../arguments.js';
 import { changeOptions, runChange } from '../change.js';
 
 export function addFlag(program: Command): void {
-  const flag = program.command('flag').description('conditions that you name, for conditional rules');
+  const flag = program
+    .command('flag')
+    .description('set and clear flags, the conditions that you define for conditional rules');
   for (const [verb, description, request] of [
-    ['set', 'let the rules apply that ask for this flag', setFlag],
-    ['clear', 'and no longer', clearFlag],
+    ['set', 'set a flag: rules that require it apply', setFlag],
+    ['clear', 'clear a flag', clearFlag],
   ] as const) {
     changeOptions(
       flag.command(verb).description(description).argument('<flag>', 'name of the flag', name),

@@ -18,31 +18,32 @@ const optionsSchema = z.object({ number: z.int(), term: z.int().optional(), slot
 export function addHistory(program: Command): void {
   program
     .command('history')
-    .description('transitions and changes: who, why, and how long each phase took; the newest last')
+    .description('show transitions and changes: by whom, why, and how long each phase took; newest last')
     .addOption(
-      new Option('-n, --number <n>', 'how many records, the newest ones')
+      new Option('-n, --number <n>', 'show the newest <n> records')
         .argParser(wholeNumber(1, 10_000))
         .default(20),
     )
     .addOption(
-      new Option('--term <n>', 'one transition, step by step').argParser(
+      new Option('--term <n>', 'show one transition step by step').argParser(
         wholeNumber(1, Number.MAX_SAFE_INTEGER),
       ),
     )
     .addOption(
-      slotOption(
-        'whose transitions alone, where the group has several leaders; default: those of all, and with --term: 1',
-      ),
+      slotOption('show only this slot, in a group with several leaders (default: all slots; with --term: 1)'),
     )
     .addOption(watchOption())
     .addHelpText(
       'after',
       `
-Columns: TERM, and before it the slot where the group has several leaders; RELEASE, the old leader’s release hook; CLAIM,
-from the decision to the claim, without the release; TAKEOVER,
-from the claim to READY; GAP, for how long nobody led: from the beginning of the release, after a crash from the
-decision. The service is then down for longer: from the crash on, which is up to the session timeout before anybody notices.
-A leader that lost its lease and came back has a line of its own, under the same term: it is counted from when it stopped.
+Columns:
+  TERM      term; in a group with several leaders, SLOT:TERM
+  RELEASE   time in the old leader’s release hook
+  CLAIM     time from the decision to the claim, without RELEASE
+  TAKEOVER  time from the claim to READY
+  GAP       time without a leader: from the start of the release, or, after a crash, from the decision. After a crash the
+            service is down for longer: up to one session timeout passes before the crash is detected.
+A leader that lost its lease and resumed has a line of its own with the same term, timed from when it stopped.
 
 Examples:
   petrel history -n 50
@@ -95,7 +96,7 @@ function cells(record: HistoryEntry): string[] {
     slot === undefined ? String(term) : `${slot}:${term}`,
     `${outcome} (${cause})`,
     previous?.node ?? '-',
-    node ?? 'nobody',
+    node ?? 'none',
     lengthText(phases.releaseMs),
     lengthText(phases.claimMs),
     lengthText(phases.takeoverMs),
@@ -113,10 +114,10 @@ export function printableHistory(history: History): Printable {
 }
 
 const notCounted =
-  '≥, at least: a leader died or was cut off; until that was noticed, up to a session timeout or an outage passed, which is not counted. Nor is the release of a leader that left';
+  '≥ means “at least”: a leader died, was cut off, or left. The time until this was detected (up to a session timeout, or the length of an outage) and the release of a leader that left are not included';
 
 function pretty({ root, records, gaps, problems }: History): string {
-  if (records.length === 0) return `Nothing has happened in ${root} yet.`;
+  if (records.length === 0) return `The history of ${root} is empty.`;
   const oldestFirst = records.toReversed();
   const failed = oldestFirst
     .filter((record) => record.kind === 'transition')
@@ -131,7 +132,7 @@ function pretty({ root, records, gaps, problems }: History): string {
       '',
       styled(
         'red',
-        `Term ${record.term}${ofSlot(record)} failed on ${record.node ?? 'nobody'}: ${record.error?.phase}: ${record.error?.reason}`,
+        `Term ${record.term}${ofSlot(record)} failed on ${record.node ?? 'no node'}: ${record.error?.phase}: ${record.error?.reason}`,
       ),
       ...failureLines(record),
     ]),
@@ -142,7 +143,9 @@ function pretty({ root, records, gaps, problems }: History): string {
           `Longest time without a leader${ofSlot(longest)}: ${longest.atLeast ? 'at least ' : ''}${lengthText(longest.lengthMs)}, from ${longest.from}`,
         ]),
     ...(gaps.some(({ atLeast }) => atLeast) ? [notCounted] : []),
-    ...open.map((gap) => styled('red', `Without a leader${ofSlot(gap)} since ${gap.from}, by these records`)),
+    ...open.map((gap) =>
+      styled('red', `No leader${ofSlot(gap)} since ${gap.from}, according to these records`),
+    ),
     ...problems.map(({ path, problem }) => styled('red', `! ${path} ${problem}`)),
   ].join('\n');
 }

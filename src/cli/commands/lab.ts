@@ -10,7 +10,7 @@ export async function readLab(isNamed: boolean): Promise<(program: Command) => v
     define(
       program
         .command('lab')
-        .description('elections of the literature and Petrel’s own, side by side in a simulation'),
+        .description('compare published election algorithms with Petrel’s in a simulation'),
     );
 }
 

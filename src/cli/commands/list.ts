@@ -19,10 +19,15 @@ export function addList(program: Command): void {
   program
     .command('list')
     .alias('status')
-    .description('nodes, sites, roles, states, priorities and scores; and what is going on')
+    .description(
+      'show leader, nodes and sites with their roles, states, priorities and scores, and current transitions',
+    )
     .addOption(watchOption())
-    .option('--all', 'all groups, a line each: those of the settings file, or all that there are')
-    .option('--under <path>', 'with --all: the groups below this path')
+    .option(
+      '--all',
+      'list all groups, one line each: the groups of the settings file, or else all groups in ZooKeeper',
+    )
+    .option('--under <path>', 'with --all: list the groups below this path')
     .addHelpText(
       'after',
       '\nExamples:\n  petrel list\n  petrel list -w\n  petrel list -f json | jq .leader.node\n  petrel list --all --under /services',
@@ -30,7 +35,7 @@ export function addList(program: Command): void {
     .action(async (_options, command: Command) => {
       const { all, under } = optionsSchema.parse(command.opts());
       if (all) return await listAll(command, under);
-      if (under !== undefined) throw new PetrelError('INVALID', '--under goes with --all');
+      if (under !== undefined) throw new PetrelError('INVALID', '--under requires --all');
       await show(command, async (group, nowMs) =>
         withAnswers(group, (view) => printable(listing(view, nowMs), nowMs)),
       );
@@ -110,17 +115,17 @@ function summary(list: Listing, nowMs: number): string[] {
 function leaderLines({ leader, elected }: Pick<Listing, 'leader' | 'elected'>, nowMs: number): string[] {
   if (leader?.status === 'READY') {
     const since = `READY since ${instantText(leader.since, nowMs)}`;
-    const leads = styled('green', `${leader.node ?? '?'} (site ${leader.site ?? '?'}) leads`);
+    const leads = styled('green', `Leader: ${leader.node ?? '?'} (site ${leader.site ?? '?'})`);
     return [
-      `${leads}: ${since}, term ${leader.term}, fencing token ${leader.fencingToken}`,
+      `${leads}, ${since}, term ${leader.term}, fencing token ${leader.fencingToken}`,
       because(elected),
     ];
   }
-  return [styled('red', `Nobody leads; term ${elected.term}`), because(elected)];
+  return [styled('red', `No leader, term ${elected.term}`), because(elected)];
 }
 
 function because({ node, reason }: Listing['elected']): string {
-  return `${node ?? 'Nobody'} is elected: ${reason}`;
+  return `${node === null ? 'No node elected' : `Elected: ${node}`} (${reason})`;
 }
 
 /** What a person should know beside the table. */
@@ -134,7 +139,7 @@ function footer(list: Listing, nowMs: number): string[] {
     }),
     ...(list.switchover === null
       ? []
-      : [styled('yellow', `Waiting: ${requestText(list.switchover)} ${list.switchover.reason}`)]),
+      : [styled('yellow', `Pending: ${requestText(list.switchover)} ${list.switchover.reason}`)]),
     ...siteLines(list, nowMs),
     ...list.leaders.flatMap(({ slot, preferred }) => {
       if (preferred === null) return [];
@@ -143,7 +148,7 @@ function footer(list: Listing, nowMs: number): string[] {
     }),
     ...list.nodes
       .filter(({ eligible }) => !eligible)
-      .map(({ node, reasons }) => `Not eligible: ${node}: ${reasons.join(', ')}`),
+      .map(({ node, reasons }) => `Ineligible: ${node}: ${reasons.join(', ')}`),
     ...list.problems.map(({ path, problem }) => styled('red', `! ${path} ${problem}`)),
   ];
   return lines.length === 0 ? [] : ['', ...lines];
@@ -152,7 +157,7 @@ function footer(list: Listing, nowMs: number): string[] {
 function pausedLines({ paused }: Listing, nowMs: number): string[] {
   if (paused === null) return [];
   const text = `Paused by ${paused.by}, ${agoText(paused.at, nowMs)} (${paused.at}): ${paused.reason}`;
-  return [styled('yellow', `${text}. Leadership does not move by itself until petrel resume`)];
+  return [styled('yellow', `${text}. Automatic transitions are off until petrel resume`)];
 }
 
 function siteLines({ sites }: Listing, nowMs: number): string[] {

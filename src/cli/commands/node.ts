@@ -12,24 +12,29 @@ import { forTerminal, type Printable, print } from '../output.js';
 import { checkAccess, withSession } from '../session.js';
 
 export function addNode(program: Command): void {
-  const node = program.command('node').description('one node: drain, undrain, clear-failure, evict');
+  const node = program.command('node').description('take one node out of service, put it back, or remove it');
   changeOptions(
     node
       .command('drain')
-      .description('take a node out: it is not elected until petrel node undrain, and hands over if it leads')
+      .description(
+        'take a node out of service: a leader hands over, and the node is not elected until petrel node undrain',
+      )
       .argument('<node>', 'node id', name),
   ).action(async (id: string, _options, command: Command) => {
     await runChange(command, { request: drainNode(id, saidYes(command)), until: 'settled' });
   });
   changeOptions(
-    node.command('undrain').description('take a drained node back').argument('<node>', 'node id', name),
+    node
+      .command('undrain')
+      .description('put a drained node back into service')
+      .argument('<node>', 'node id', name),
   ).action(async (id: string, _options, command: Command) => {
     await runChange(command, { request: undrainNode(id), until: 'settled' });
   });
   changeOptions(
     node
       .command('clear-failure')
-      .description('end a node’s backoff after failed takeovers')
+      .description('clear a node’s failed takeovers, which ends its backoff')
       .argument('<node>', 'node id', name),
   ).action(async (id: string, _options, command: Command) => {
     await runChange(command, { request: clearFailure(id), until: 'settled' });
@@ -63,16 +68,16 @@ function addEvict(node: Command): void {
     node
       .command('evict')
       .description(
-        'remove what a dead node left in ZooKeeper: its seat and registration, with --dead its claim too',
+        'remove the election znode and registration of a dead node from ZooKeeper; with --dead, its claim too',
       )
       .argument('<node>', 'node id', name)
-      .option('--dead', 'I know that this node is dead, workload and all: let another lead'),
+      .option('--dead', 'confirm that this node and its workload are dead, so that another node can lead'),
   )
     .addHelpText(
       'after',
       `
-A node that lives registers again at once: to keep one out, drain it. The claim of a node that is not dead must
-not be removed: two nodes would lead.
+A node that is still running registers again at once: to keep it out, drain it. Never remove the claim of a node that may
+still be running: two nodes would lead.
 
 Example:
   petrel node evict a1 --dead --reason "power is off"`,
@@ -101,7 +106,10 @@ async function runEvict(command: Command, node: string): Promise<void> {
     await checkAccess(session);
     const accept = async (eviction: Eviction) => {
       await makeSure(
-        { question: `Evict ${node}${dead ? ', claim and all' : ''}?`, dangers: dangersOf(eviction, dead) },
+        {
+          question: `Evict ${node}${dead ? ' and remove its claim' : ''}?`,
+          dangers: dangersOf(eviction, dead),
+        },
         yes,
       );
     };
@@ -121,12 +129,12 @@ function dangersOf({ node, alive }: Eviction, dead: boolean): string[] {
   if (alive === null) return [];
   if (!dead) {
     return [
-      `${node} seems to be alive: ${alive.sign}; it would register again at once (to keep it out: petrel node drain)`,
+      `${node} seems to be alive (${alive.sign}) and would register again at once. To keep it out: petrel node drain ${node}`,
     ];
   }
   return alive.leads
     ? [
-        `${node} leads, as far as ZooKeeper tells: ${alive.sign}; if it lives, two nodes lead. The claim of a node that died just now ends by itself, with its session`,
+        `DANGER: ZooKeeper says ${node} is the live leader (${alive.sign}). If ${node} is running, this creates two leaders. If it has just died, wait: its claim expires with its session`,
       ]
     : [];
 }
@@ -141,12 +149,14 @@ function printable(result: EvictResult): Printable {
     pretty: () => {
       const { node, dryRun, removed, leavesClaim, unrecorded } = forTerminal(evictResultSchema, result);
       return [
-        `${dryRun ? 'Would remove' : 'Removed'} of ${node}:`,
+        `${dryRun ? 'Dry run, would remove' : 'Removed'} for ${node}:`,
         ...removed.map((line) => `  ${line}`),
         ...(leavesClaim
-          ? ['Its claim stays: nobody else leads before it is gone. If the node is dead for certain: --dead']
+          ? [
+              'Its claim remains, so no other node can lead. If you are sure that the node is dead, pass --dead',
+            ]
           : []),
-        ...(unrecorded === null ? [] : [`Recorded: no, ${unrecorded}`]),
+        ...(unrecorded === null ? [] : [`Not recorded in the history: ${unrecorded}`]),
       ].join('\n');
     },
   };

@@ -7,15 +7,15 @@ export function addPause(program: Command): void {
   changeOptions(
     program
       .command('pause')
-      .description('no automatic transition until petrel resume, whatever restarts meanwhile'),
+      .description('stop automatic transitions until petrel resume; the pause survives restarts'),
   )
     .addHelpText('after', '\nExample:\n  petrel pause --reason "network maintenance"')
     .action(async (_options, command: Command) => {
       await runChange(command, { request: pauseGroup, until: 'settled' });
     });
-  changeOptions(program.command('resume').description('end a pause')).action(
-    async (_options, command: Command) => {
-      await runChange(command, { request: resumeGroup, until: 'settled' });
-    },
-  );
+  changeOptions(
+    program.command('resume').description('end a pause: automatic transitions are allowed again'),
+  ).action(async (_options, command: Command) => {
+    await runChange(command, { request: resumeGroup, until: 'settled' });
+  });
 }

@@ -18,15 +18,19 @@ const argumentsSchema = z.tuple([z.string(), z.array(z.string())]).rest(z.unknow
 export function addRun(program: Command): void {
   const run = program
     .command('run')
-    .description('run a command while this node leads: an agent whose workload is one child process')
-    .argument('<command>', 'the program')
-    .argument('[args...]', 'its arguments')
+    .description('run a command only while this node leads: an agent whose workload is one child process')
+    .argument('<command>', 'program to run')
+    .argument('[args...]', 'arguments of the program')
     .usage('[options] -- <command> [args...]')
     .addHelpText('after', help)
     .action(async (program: unknown, args: unknown, _options: unknown, self: Command) => {
       const [name, words] = argumentsSchema.parse([program, args]);
       const command = commandSchema.safeParse([name, ...words]);
-      if (!command.success) throw new PetrelError('INVALID', 'a program has a name, and no NUL character');
+      if (!command.success)
+        throw new PetrelError(
+          'INVALID',
+          'expected a program name that is not empty and contains no NUL character',
+        );
       const sources = { flags: self.optsWithGlobals(), env: process.env };
       const { values, described, warnings } = await readSettings(runSettings, sources);
       const root = await chosenRoot(values.root, described, sources);
@@ -54,18 +58,19 @@ export function addRun(program: Command): void {
 }
 
 const help = `
-The command starts when this node leads, with the hooks' environment: PETREL_TERM, PETREL_FENCING_TOKEN and the rest. It
-gets SIGTERM when leadership is to end, and is dead before it has ended, with all that it started. Its output goes where
-petrel's goes; its input is empty.
+The command starts when this node becomes leader, with the environment of the hooks (PETREL_TERM, PETREL_FENCING_TOKEN, …).
+When leadership must end, the command receives SIGTERM. Leadership ends only after the command and all processes that it
+started are dead. The command shares petrel's stdout and stderr; its stdin is empty.
 
---restart says what to do when it ends by itself:
-  no          the run ends: leadership is handed on, and the command's exit code is passed on
-  on-failure  exit code 0 ends the run; otherwise it is started again, still leading, after a pause. When it has failed
-              --restart-limit times more in a row, leadership is handed on, and this node is a standby
-  always      the same, but exit code 0 does not end the run
+--restart says what to do when the command exits by itself:
+  no          hand leadership over, then exit with the command's exit code
+  on-failure  exit code 0: as with no. Otherwise restart the command after a pause, and keep leadership. After
+              --restart-limit failed restarts in a row, hand leadership over and stay as a standby
+  always      as on-failure, but restart after exit code 0, too
 
-Exit codes: the command's own; 128+n when signal n ended it, or told petrel to leave before it ran; 7 when leadership was
-lost (with --restart no: otherwise the node stays as a standby); and those of every petrel command, before it ran.
+Exit codes: the command's exit code; 128+n if signal n ended the command, or stopped petrel before the command ran; 7 if
+leadership was lost (only with --restart no: otherwise the node stays as a standby); before the command runs, the exit codes
+of all petrel commands.
 
 Example:
   petrel run -z zk1,zk2,zk3 -r /reports -- /usr/local/bin/send-reports --once`;

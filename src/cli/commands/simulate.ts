@@ -34,19 +34,19 @@ export function addSimulate(program: Command): void {
   program
     .command('simulate')
     .description(
-      'what if: whom each strategy would elect without some nodes, and how fast clients would be served',
+      'what if: show which node each strategy would elect without some nodes, and the latency for clients',
     )
-    .argument('[file]', 'a deployment in YAML or JSON, - for stdin (default: the live group)')
-    .option('--lose <what>', 'node=NODE or site=SITE, as if it were gone; repeatable', several)
-    .option('--strategy <name>', 'only this strategy; repeatable (default: all that apply)', several)
-    .option('--option <name=value>', 'an option of --strategy, the value as YAML; repeatable', strategyOption)
-    .option('--size <n>', 'how many nodes the group has, those that are down too', wholeNumber(1, 1000))
-    .option('--plot <file>', 'also draw the latencies, as SVG')
+    .argument('[file]', 'deployment file, YAML or JSON; - reads stdin (default: the live group)')
+    .option('--lose <what>', 'pretend that node=NODE or site=SITE is gone; repeatable', several)
+    .option('--strategy <name>', 'simulate only this strategy; repeatable (default: all that apply)', several)
+    .option('--option <name=value>', 'option for --strategy; the value is YAML; repeatable', strategyOption)
+    .option('--size <n>', 'number of nodes in the group, including nodes that are down', wholeNumber(1, 1000))
+    .option('--plot <file>', 'write a chart of the latencies to this SVG file')
     .addHelpText('after', help)
     .action(async (file: string | undefined, _options, command: Command) => {
       const options = optionsSchema.parse(command.opts());
       if (options.option !== null && options.strategy.length === 0) {
-        throw new InvalidArgumentError('--option belongs to a strategy: name it by --strategy.');
+        throw new InvalidArgumentError('--option requires --strategy.');
       }
       await (file === undefined ? simulateLive(command, options) : simulateFile(command, file, options));
     });
@@ -61,11 +61,11 @@ function strategyOption(
   before: Record<string, unknown> | null = null,
 ): Record<string, unknown> {
   const { name = '', value = '' } = /^(?<name>[^=]+)=(?<value>.*)$/s.exec(text)?.groups ?? {};
-  if (name === '' || name === '__proto__') throw new InvalidArgumentError('It is written NAME=VALUE.');
+  if (name === '' || name === '__proto__') throw new InvalidArgumentError('Expected NAME=VALUE.');
   try {
     return Object.fromEntries([...Object.entries(before ?? {}), [name, readYaml(value)]]);
   } catch (error) {
-    throw new InvalidArgumentError(`Its value is not YAML: ${errorMessage(error)}.`);
+    throw new InvalidArgumentError(`The value is not valid YAML: ${errorMessage(error)}.`);
   }
 }
 
@@ -147,15 +147,15 @@ function refuseNobody({ outcomes, nodes }: Simulation): void {
 }
 
 const help = `
-Without FILE the group is asked as it is, with what its nodes measure. Its own strategy is the first of the table, and
-it decides how the command ends, unless strategies are named by --strategy: 0 it elects a node that is eligible; 5 it does not,
-with the reasons. So it can stand before maintenance:
+Without FILE, the command simulates the live group with the round trips that its nodes measure. The group's own strategy is
+the first row of the table. It decides the exit code, unless you name strategies with --strategy: 0 if it elects an eligible
+node; 5 if it does not, with the reasons. Use it as a check before maintenance:
 
   petrel simulate --lose site=a && petrel site priority a 0 --for 2h
 
-FILE and --plot need the package petrel-lab, which is installed separately.
+FILE and --plot require the package petrel-lab, which is installed separately.
 
-A file holds sites, the round trips between them in milliseconds, nodes, and where requests arrive:
+A file lists the sites, the requests that arrive at each, the round trips between them in milliseconds, and the nodes:
 
   sites:
     a: { requests: 100, roundTripsMs: { b: 9.9, c: 53 } }

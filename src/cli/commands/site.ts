@@ -35,10 +35,10 @@ type SiteList = z.infer<typeof siteListSchema>;
 const prioritySchema = z.object({ for: z.number().optional() });
 
 export function addSite(program: Command): void {
-  const site = program.command('site').description('maintenance of a site: all nodes of it at once');
+  const site = program.command('site').description('maintenance of a site: change all its nodes at once');
   site
     .command('list')
-    .description('sites, their priorities and nodes')
+    .description('show sites with their priorities and nodes')
     .addOption(watchOption())
     .action(async (_options, command: Command) => {
       await show(command, async (group, nowMs) =>
@@ -48,10 +48,16 @@ export function addSite(program: Command): void {
   changeOptions(
     site
       .command('priority')
-      .description('override a site’s priority, for a time or until it is reset; 0 never leads')
-      .argument('<site>', 'name of the site', name)
-      .argument('<n>', 'the priority, 0 to 1000000', wholeNumber(0, 1_000_000))
-      .option('--for <duration>', 'how long it holds, like 2h; default: until petrel site reset', duration),
+      .description(
+        'override a site’s priority, for a time or until petrel site reset; nodes of a site with priority 0 never lead',
+      )
+      .argument('<site>', 'site name', name)
+      .argument('<n>', 'priority, 0 to 1000000; higher is better', wholeNumber(0, 1_000_000))
+      .option(
+        '--for <duration>',
+        'duration of the override, such as 2h (default: until petrel site reset)',
+        duration,
+      ),
   )
     .addHelpText(
       'after',
@@ -66,13 +72,18 @@ export function addSite(program: Command): void {
       });
     });
   addSiteChange(site, 'reset', 'end a site’s priority override', resetPriority);
-  addSiteChange(site, 'drain', 'take a site out of service: no node of it is elected', drainSite);
+  addSiteChange(site, 'drain', 'take a site out of service: its nodes are not elected', drainSite);
   addSiteChange(site, 'undrain', 'put a drained site back into service', undrainSite);
-  addSiteChange(site, 'mark-failed', 'mark a site failed: its leader is replaced as failed', markSiteFailed);
+  addSiteChange(
+    site,
+    'mark-failed',
+    'mark a site failed: its leader is replaced, as after a failure',
+    markSiteFailed,
+  );
   addSiteChange(
     site,
     'mark-healthy',
-    'mark a failed site healthy: its nodes may lead again',
+    'mark a failed site healthy: its nodes can be elected again',
     markSiteHealthy,
   );
 }
@@ -83,11 +94,11 @@ function addSiteChange(
   description: string,
   request: (site: string, evenUnknown: boolean) => ReturnType<typeof resetPriority>,
 ): void {
-  changeOptions(
-    parent.command(verb).description(description).argument('<site>', 'name of the site', name),
-  ).action(async (site: string, _options, command: Command) => {
-    await runChange(command, { request: request(site, saidYes(command)), until: 'settled' });
-  });
+  changeOptions(parent.command(verb).description(description).argument('<site>', 'site name', name)).action(
+    async (site: string, _options, command: Command) => {
+      await runChange(command, { request: request(site, saidYes(command)), until: 'settled' });
+    },
+  );
 }
 
 function siteList(view: GroupView, nowMs: number): SiteList {

@@ -18,23 +18,23 @@ export function addSwitchover(program: Command): void {
   changeOptions(
     program
       .command('switchover')
-      .description('hand leadership over, planned and graceful; refused if the target is not eligible')
-      .addOption(new Option('--to <node>', 'who is to lead; default: the best other node').argParser(name))
-      .addOption(new Option('--to-site <site>', 'the best node of this site').argParser(name).conflicts('to'))
-      .addOption(slotOption('whose leader hands over, where the group has several'))
+      .description('hand leadership over gracefully; refused if the target is ineligible')
+      .addOption(
+        new Option('--to <node>', 'node that takes over (default: the best other node)').argParser(name),
+      )
+      .addOption(
+        new Option('--to-site <site>', 'hand over to the best node of this site')
+          .argParser(name)
+          .conflicts('to'),
+      )
+      .addOption(slotOption('slot whose leader hands over, in a group with several leaders'))
       .addOption(
         new Option(
           '--at <time>',
-          'not before then: an instant with its zone, or how long from now',
+          'earliest time: a timestamp with time zone, or a duration from now',
         ).argParser(pointInTime),
       )
-      .addOption(
-        new Option('--cancel', 'take back a switchover that has not happened yet').conflicts([
-          'to',
-          'toSite',
-          'at',
-        ]),
-      ),
+      .addOption(new Option('--cancel', 'cancel a pending switchover').conflicts(['to', 'toSite', 'at'])),
   )
     .addHelpText(
       'after',
@@ -49,23 +49,23 @@ Examples:
       if (cancel) return runChange(command, { request: cancelSwitchover, until: 'settled' });
       await runChange(command, {
         request: switchover({ to: target(to, toSite), notBeforeMs: at ?? null, slot }),
-        question: 'Switch over?',
+        question: 'Switch leadership over?',
         until: 'term',
       });
     });
   changeOptions(
     program
       .command('failover')
-      .description('force leadership onto a node: eligibility is not asked for, fencing is never skipped')
-      .requiredOption('--to <node>', 'who is to lead', name)
-      .addOption(slotOption('in which slot, where the group has several leaders')),
+      .description('force leadership to a node, even an ineligible one; fencing is never skipped')
+      .requiredOption('--to <node>', 'node that takes over', name)
+      .addOption(slotOption('slot to fill, in a group with several leaders')),
   )
     .addHelpText('after', '\nExample:\n  petrel failover --to b1 --reason "site a is on fire"')
     .action(async (_options, command: Command) => {
       const { to, slot } = failoverSchema.parse(command.opts());
       await runChange(command, {
         request: failover({ to, evenUnderWay: saidYes(command), slot }),
-        question: `Fail over to ${to}, eligible or not?`,
+        question: `Force leadership to ${to}, even if it is ineligible?`,
         until: 'term',
       });
     });

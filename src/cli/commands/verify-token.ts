@@ -11,8 +11,10 @@ import { withSession } from '../session.js';
 export function addVerifyToken(program: Command): void {
   program
     .command('verify-token')
-    .description('whether a fencing token is the newest, and its leadership goes on: 0 it is, 7 it is not')
-    .argument('[token]', 'the token (default: PETREL_FENCING_TOKEN)', wholeToken)
+    .description(
+      'check that a fencing token is the newest and that its leadership continues; exit code 0 if so, 7 if not',
+    )
+    .argument('[token]', 'fencing token (default: PETREL_FENCING_TOKEN)', wholeToken)
     .addHelpText('after', help)
     .action(async (given: string | undefined, _options: unknown, command: Command) => {
       const token = given ?? tokenOfEnvironment();
@@ -24,7 +26,7 @@ export function addVerifyToken(program: Command): void {
     });
 }
 
-const rule = 'a fencing token is a whole number, as PETREL_FENCING_TOKEN has it';
+const rule = 'expected a fencing token, a whole number as in PETREL_FENCING_TOKEN';
 
 function wholeToken(text: string): string {
   if (longSchema.safeParse(text).success) return text;
@@ -36,7 +38,7 @@ function tokenOfEnvironment(): string {
   if (longSchema.safeParse(text).success) return text;
   throw new PetrelError(
     'INVALID',
-    text === '' ? `no token is given: ${rule}` : `PETREL_FENCING_TOKEN: ${rule}`,
+    text === '' ? `no fencing token given: ${rule}` : `PETREL_FENCING_TOKEN: ${rule}`,
   );
 }
 
@@ -53,11 +55,12 @@ function printable(verdict: TokenVerdict): Printable {
 }
 
 const help = `
-Exit codes: 0 it is the newest that the group has given, and its leadership goes on; 7 it is not, or nobody leads: whatever
-was done under it is over; 3 ZooKeeper is out of reach, so nobody knows: take it for lost. Never the answer of a cache.
+Exit codes: 0 the token is the newest of the group, and its leadership continues; 7 the token is not valid, or the group has
+no leader: stop all work under this token; 3 ZooKeeper is out of reach: assume that leadership is lost. The answer never
+comes from a cache.
 
-What it cannot do: the answer is true of an instant that is over. Between it and the next line of a script anything may
-happen, a pause of minutes included. Only a store that compares the token itself, in one step with the write, is safe.
+Limit: the answer holds for one moment. Before the next line of your script runs, anything can happen, even a pause of
+minutes. Only a store that compares the token itself, in one step with the write, is safe.
 
 Example:
   petrel verify-token "$PETREL_FENCING_TOKEN" >/dev/null || exit`;

@@ -14,9 +14,11 @@ const optionsSchema = z.object({ term: z.int(), slot: z.int().default(1) });
 export function addWait(program: Command): void {
   program
     .command('wait')
-    .description('wait until a term is READY (exit code 0) or has failed (1); 6: it is still under way')
-    .requiredOption('--term <n>', 'the term to wait for', wholeNumber(1, Number.MAX_SAFE_INTEGER))
-    .addOption(slotOption('whose term, where the group has several leaders; default: 1'))
+    .description(
+      'wait until a term is READY (exit code 0) or has failed (1); exit code 6: still under way at the wait timeout',
+    )
+    .requiredOption('--term <n>', 'term to wait for', wholeNumber(1, Number.MAX_SAFE_INTEGER))
+    .addOption(slotOption('slot of the term, in a group with several leaders (default: 1)'))
     .addHelpText('after', '\nExample:\n  petrel wait --term 4 --wait-timeout 2m')
     .action(async (_options, command: Command) => {
       const { term, slot } = optionsSchema.parse(command.opts());

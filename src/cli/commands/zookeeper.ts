@@ -14,9 +14,13 @@ export const serverSchema = z.object({ connectString: z.string() });
 export function addZooKeeper(program: Command): void {
   program
     .command('zookeeper')
-    .description('a ZooKeeper for development and tests, in memory: all is lost when it ends')
-    .addOption(new Option('--port <n>', '0: any free one').argParser(wholeNumber(0, 65_535)).default(2181))
-    .option('--host <address>', 'address to listen on; there is no access control', '127.0.0.1')
+    .description('run an in-memory ZooKeeper for development and tests; its data is lost when it stops')
+    .addOption(
+      new Option('--port <n>', 'port to listen on; 0: any free port')
+        .argParser(wholeNumber(0, 65_535))
+        .default(2181),
+    )
+    .option('--host <address>', 'address to listen on (no access control)', '127.0.0.1')
     .action(async (_options, command: Command) => {
       const { port, host } = optionsSchema.parse(command.opts());
       const { settings, logLevel } = await readClientSettings(command);
@@ -29,7 +33,7 @@ export function addZooKeeper(program: Command): void {
         json: result,
         rows: [['connect string'], [connectString]],
         pretty: () =>
-          `ZooKeeper for development listens on ${connectString}; ^C ends it, and all that it holds`,
+          `Development ZooKeeper listening on ${connectString}. Ctrl-C stops it and deletes its data`,
       });
       await end;
     });

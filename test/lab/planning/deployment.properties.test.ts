@@ -61,7 +61,7 @@ describe('a deployment in a file', () => {
     const nodes = Array.from({ length: 20_000 }, (_, index) => `"/${index}": {site: a}`);
     const before = process.cpuUsage();
     expect(() => askOf(`sites: {a: {}}\nnodes: {${nodes.join(', ')}}`)).toThrow(
-      /^20000 things are wrong in file:\n {2}file:2:9: nodes\.\/0: .*\n {2}and 19980 more$/s,
+      /^20000 errors in file:\n {2}file:2:9: nodes\.\/0: .*\n {2}and 19980 more$/s,
     );
     // Of the processor alone: other tests may keep it busy meanwhile.
     expect(process.cpuUsage(before).user / 1000).toBeLessThan(7_000);

@@ -69,7 +69,7 @@ export const electingSabotages: readonly Sabotage[] = [
     name: 'manual failback happens by itself',
     rule: 'failback manual: leadership returns when a person asks, and not before',
     in: 'prefer',
-    find: `if (delayMs === null) return keep('and failback is manual');`,
+    find: `if (delayMs === null) return keep('but failback is manual');`,
     replace: '',
     also: [
       {
@@ -83,7 +83,7 @@ export const electingSabotages: readonly Sabotage[] = [
     name: 'a takeover is interrupted for a better node',
     rule: 'A better node waits for the READY, or the failure, of a takeover under way',
     in: 'prefer',
-    find: 'if (readyForMs === null) return wait(`and waits until ${present.node} is READY or has failed`);',
+    find: 'if (readyForMs === null) return wait(`but waits until ${present.node} is READY or has failed`);',
     replace: '',
     also: [
       {

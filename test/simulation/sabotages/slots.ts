@@ -58,7 +58,7 @@ const broken: readonly Sabotage[] = [
   },
   {
     name: 'slots that are still held are forgotten',
-    rule: 'A slot too many is there until nobody is elected in it, and it has been given away',
+    rule: 'A slot too many is there until no node is elected in it, and it has been given away',
     in: 'slotsWanted',
     find: '({ slot }) => slot',
     replace: '({ slot }) => Math.min(slot, leaders)',

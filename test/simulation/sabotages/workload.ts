@@ -54,8 +54,8 @@ export const workloadSabotages: readonly Sabotage[] = [
     also: [
       {
         in: 'Guard#letGo',
-        find: `'the leadership was let go'); this.#groups.spare(0);`,
-        replace: `'the leadership was let go');`,
+        find: `'leadership was released'); this.#groups.spare(0);`,
+        replace: `'leadership was released');`,
       },
     ],
   },

@@ -65,7 +65,7 @@ class Anonymous implements Node<Message> {
 
 function expect({ scenario, nodes, delay, loss }: Conditions): Expectation[] {
   if (scenario !== 'start' || nodes < 2 || delay.kind !== 'constant' || loss > 0) return [];
-  const source = 'symmetry is never broken: no election';
+  const source = 'the symmetry is never broken: no leader is elected';
   return [{ measure: 'agreed', value: 0, kind: 'exact', source }];
 }
 

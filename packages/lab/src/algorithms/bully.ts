@@ -122,12 +122,18 @@ function expect({ scenario, nodes: n, loss, noticedBy, delay, detectMs }: Condit
   const step = meanDelayMs(delay);
   if (noticedBy === 'highest') {
     return [
-      { measure: 'messages', value: n - 2, kind: 'exact', source: 'N−2: the second-highest notices' },
-      { measure: 'time', value: detectMs + step, kind: 'exact', source: 'one message time after it notices' },
+      {
+        measure: 'messages',
+        value: n - 2,
+        kind: 'exact',
+        source: 'N−2: the node with the second-highest id detects the crash',
+      },
+      { measure: 'time', value: detectMs + step, kind: 'exact', source: 'one message time after detection' },
     ];
   }
   if (noticedBy !== 'lowest' || n < 4) return [];
-  const source = 'N(N−1)/2 − 1: the lowest notices; the literature counts one to the crashed more';
+  const source =
+    'N(N−1)/2 − 1: the node with the lowest id detects the crash; the literature also counts one message to the crashed node';
   return [
     { measure: 'election messages', value: mostElectionMessages(n), kind: 'exact', source },
     { measure: 'time', value: detectMs + 5 * step, kind: 'at most', source: 'five message times' },
@@ -135,7 +141,7 @@ function expect({ scenario, nodes: n, loss, noticedBy, delay, detectMs }: Condit
       measure: 'time',
       value: detectMs + 4 * step,
       kind: 'exact',
-      source: 'four: the OK and the next election go out together',
+      source: 'four: a node sends OK and its own election messages together',
     },
   ];
 }

@@ -110,7 +110,7 @@ function expect(given: Conditions): Expectation[] {
   if (scenario !== 'start' || loss > 0 || n < 2) return [];
   const isTimed = delay.kind === 'constant' && (initiators === 'all' || initiators === 'highest');
   const value = (2 * n - 1) * meanDelayMs(delay);
-  const source = '(2n−1)Δ: the highest once round, and all the others told';
+  const source = '(2n−1)Δ: the highest id goes round once, then all other nodes are notified';
   return [
     ...ofMessages(given),
     ...(isTimed ? [{ measure: 'time', value, kind: 'exact', source } as const] : []),
@@ -123,11 +123,11 @@ function ofMessages({ nodes: n, order, initiators }: Conditions): Expectation[] 
     measure: 'termination messages',
     value: n,
     kind: 'exact',
-    source: 'once round',
+    source: 'one round trip of the ring',
   } as const;
   if (initiators === 'highest') {
     return [
-      { measure: election, value: n, kind: 'exact', source: 'n: the highest alone goes round' },
+      { measure: election, value: n, kind: 'exact', source: 'n: only the highest id goes round' },
       termination,
     ];
   }
@@ -137,7 +137,7 @@ function ofMessages({ nodes: n, order, initiators }: Conditions): Expectation[] 
   if (order === 'falling')
     return [{ measure: election, value: mostMessages(n), kind: 'exact', source: worst }, termination];
   if (order === 'rising') {
-    const source = '2n−1; the n of the literature leaves out what the others send';
+    const source = '2n−1; the n of the literature omits the messages of the other nodes';
     return [{ measure: election, value: fewestMessages(n), kind: 'exact', source }, termination];
   }
   const usual = 'n·Hₙ, numbers in random order';

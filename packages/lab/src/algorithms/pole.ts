@@ -202,14 +202,14 @@ function expect(given: Conditions): Expectation[] {
   if (scenario === 'start') {
     return [
       { measure: 'messages', value: all, kind: 'exact', source: '2n(n−1): proposals and votes' },
-      { measure: 'time', value: 2 * delta, kind: 'exact', source: '2Δ: proposals of all, then votes' },
+      { measure: 'time', value: 2 * delta, kind: 'exact', source: '2Δ: all proposals, then all votes' },
     ];
   }
   if (scenario !== 'crash') return [];
   const value = detectMs + 2 * delta + answerLimitMs(given);
   return [
     { measure: 'messages', value: 2 * (n - 1) ** 2, kind: 'exact', source: '2(n−1)²' },
-    { measure: 'time', value, kind: 'exact', source: '2Δ + T, after it is noticed: one proposal is missing' },
+    { measure: 'time', value, kind: 'exact', source: '2Δ + T after detection: one proposal is missing' },
   ];
 }
 

@@ -163,7 +163,7 @@ function expect({ scenario, nodes: n, loss }: Conditions, watches: Watches): Exp
   if (loss > 0 || n < 3 || (scenario !== 'crash' && scenario !== 'bye')) return [];
   if (watches === 'misprint') return [];
   const value = watches === 'lowest' ? n - 1 : 1;
-  const source = watches === 'lowest' ? 'N−1: the herd' : '1: the one just above';
+  const source = watches === 'lowest' ? 'N−1: all other nodes (the herd)' : '1: only the next node';
   return [{ measure: 'wake-ups', value, kind: 'exact', source }];
 }
 

@@ -36,7 +36,7 @@ type Options = z.infer<typeof optionsSchema>;
 const scenarioNames: readonly Scenario[] = ['start', 'crash', 'bye', 'alarm', 'join', 'restart', 'midway'];
 
 export function defineLab(lab: Command): void {
-  lab.argument('[election...]', 'which (default: all)').addHelpText('after', help);
+  lab.argument('[election...]', 'elections to run (default: all)').addHelpText('after', help);
   for (const option of [...caseOptions(), ...conditionOptions(), ...runOptions()]) lab.addOption(option);
   lab.action(async (names: string[], _options, command: Command) => {
     if (command.opts().reproduce !== undefined) refuseConditions(command, names);
@@ -47,11 +47,13 @@ export function defineLab(lab: Command): void {
 /** Each of which may be given several values: a case for each. */
 function caseOptions(): Option[] {
   return [
-    new Option('--nodes <n,…>', 'how many nodes').argParser(list(wholeNumber(1, 10_000))).default([10], '10'),
+    new Option('--nodes <n,…>', 'number of nodes')
+      .argParser(list(wholeNumber(1, 10_000)))
+      .default([10], '10'),
     new Option('--loss <p,…>', 'probability that a copy of a message is lost')
       .argParser(list(probability(0.95)))
       .default([0], '0'),
-    new Option('--scenario <name,…>', `what happens: ${scenarioNames.join(', ')}`)
+    new Option('--scenario <name,…>', `scenario: ${scenarioNames.join(', ')}`)
       .argParser(list(scenario))
       .default(['start'], 'start'),
   ];
@@ -59,29 +61,34 @@ function caseOptions(): Option[] {
 
 function conditionOptions(): Option[] {
   return [
-    new Option('--delay <delay>', 'of a message: 10ms, 5ms-20ms (uniform) or ~10ms (exponential)').argParser(
-      delay,
-    ),
-    new Option('--correlated', 'a multicast is lost to all its receivers or to none'),
-    new Option('--order <order>', 'of numbers on a ring').choices(['random', 'rising', 'falling']),
-    new Option('--initiators <who>', 'who begins: all, highest, after-highest, or how many').argParser(
-      initiators,
-    ),
-    new Option('--noticed-by <who>', 'who learns of a crash').choices(['all', 'lowest', 'highest']),
-    new Option('--joiner <who>', 'the number of who joins late').choices(['highest', 'lowest']),
-    new Option('--announce <duration>', 'between two announcements of a leader (default: 1s)').argParser(
-      duration,
-    ),
-    new Option('--listen <duration>', 'until a silent leader is given up (default: by the loss)').argParser(
-      duration,
-    ),
-    new Option('--suppress <duration>', 'longest wait before announcing oneself (default: 1s)').argParser(
-      duration,
-    ),
-    new Option('--detect <duration>', 'from a crash to its being known (default: 3s)').argParser(duration),
-    new Option('--missed <p>', 'probability that a node never learns of a crash').argParser(probability(1)),
-    new Option('--mistakes <rate>', 'how often a second somebody is wrongly believed dead').argParser(rate),
-    new Option('--limit <duration>', 'an election that takes longer is given up (default: 10m)').argParser(
+    new Option(
+      '--delay <delay>',
+      'delay of a message: 10ms, 5ms-20ms (uniform) or ~10ms (exponential)',
+    ).argParser(delay),
+    new Option('--correlated', 'lose a multicast for all receivers or for none'),
+    new Option('--order <order>', 'order of the ids on a ring').choices(['random', 'rising', 'falling']),
+    new Option(
+      '--initiators <who>',
+      'nodes that start the election: all, highest, after-highest, or a number of nodes',
+    ).argParser(initiators),
+    new Option('--noticed-by <who>', 'nodes that detect a crash').choices(['all', 'lowest', 'highest']),
+    new Option('--joiner <who>', 'id of the node that joins late').choices(['highest', 'lowest']),
+    new Option(
+      '--announce <duration>',
+      'interval between two announcements of a leader (default: 1s)',
+    ).argParser(duration),
+    new Option(
+      '--listen <duration>',
+      'time after which a silent leader is considered dead (default: depends on the loss)',
+    ).argParser(duration),
+    new Option(
+      '--suppress <duration>',
+      'longest wait before a node announces itself (default: 1s)',
+    ).argParser(duration),
+    new Option('--detect <duration>', 'time from a crash to its detection (default: 3s)').argParser(duration),
+    new Option('--missed <p>', 'probability that a node never detects a crash').argParser(probability(1)),
+    new Option('--mistakes <rate>', 'false detections of a dead node per second').argParser(rate),
+    new Option('--limit <duration>', 'time after which an election is abandoned (default: 10m)').argParser(
       duration,
     ),
   ];
@@ -89,17 +96,16 @@ function conditionOptions(): Option[] {
 
 function runOptions(): Option[] {
   return [
-    new Option('--runs <n>', 'of each case').argParser(wholeNumber(1, 100_000)).default(100),
-    new Option('--seed <n>', 'what everything is drawn from').argParser(wholeNumber(0, 2 ** 31)).default(1),
-    new Option('--workers <n>', 'threads; they change nothing but how long it takes')
+    new Option('--runs <n>', 'runs of each case').argParser(wholeNumber(1, 100_000)).default(100),
+    new Option('--seed <n>', 'seed for all random numbers').argParser(wholeNumber(0, 2 ** 31)).default(1),
+    new Option('--workers <n>', 'number of threads; affects only the duration, not the results')
       .argParser(wholeNumber(1, 256))
-      .default(availableParallelism(), 'one for each processor'),
-    new Option('--reproduce <what>', 'redraw the literature, and say how far off each point is').choices([
-      'chapter5',
-      'pole',
-      'rings',
-    ]),
-    new Option('--plot <file>', 'also draw it, as SVG; -f svg prints that alone'),
+      .default(availableParallelism(), 'one per processor'),
+    new Option(
+      '--reproduce <what>',
+      'reproduce published figures, and report the deviation of each point',
+    ).choices(['chapter5', 'pole', 'rings']),
+    new Option('--plot <file>', 'write a chart to this SVG file; -f svg prints only the chart'),
   ];
 }
 
@@ -113,7 +119,7 @@ function refuseConditions(command: Command, names: readonly string[]): void {
   if (refused.length === 0) return;
   throw new PetrelError(
     'INVALID',
-    `--reproduce runs what the literature shows, and takes no election and no condition: leave out ${refused.join(', ')}`,
+    `--reproduce runs published experiments with fixed elections and conditions: remove ${refused.join(', ')}`,
   );
 }
 
@@ -138,7 +144,7 @@ async function readFormat(command: Command): Promise<OutputFormat | 'svg'> {
   const { format, ...flags } = command.optsWithGlobals();
   const known: readonly unknown[] = [...outputFormats, 'table', 'svg'];
   if (format !== undefined && !known.includes(format))
-    throw new PetrelError('INVALID', `--format: "${format}": one of ${known.join(', ')}`);
+    throw new PetrelError('INVALID', `--format: expected one of ${known.join(', ')}, found "${format}"`);
   const isOwn = format === 'svg' || format === 'table';
   const { values } = await readSettings(clientSettings, {
     flags: isOwn ? flags : { ...flags, format },
@@ -161,7 +167,7 @@ async function measured(names: readonly string[], options: Options): Promise<Sho
   const known = [...algorithms.keys()];
   const unknown = names.filter((name) => !algorithms.has(name));
   if (unknown.length > 0) {
-    throw new PetrelError('INVALID', `there is no election ${unknown.join(', ')}: ${known.join(', ')}`);
+    throw new PetrelError('INVALID', `unknown election ${unknown.join(', ')}: known are ${known.join(', ')}`);
   }
   const cases = await casesOf(names.length === 0 ? known : names, options);
   const results = await run(cases, options.runs, options);
@@ -174,7 +180,7 @@ async function reproduced(what: string, options: Options): Promise<Shown> {
     import('./reproduction-text.js'),
   ]);
   const plan = reproductions.get(what);
-  if (plan === undefined) throw new PetrelError('INVALID', `there is no reproduction ${what}`);
+  if (plan === undefined) throw new PetrelError('INVALID', `unknown reproduction ${what}`);
   const { charts, points } = plan.make(await run(plan.cases, plan.runs, options), options.seed);
   return { charts, text: printableReproduction(options.seed, points) };
 }
@@ -236,24 +242,24 @@ function probability(most: number): (text: string) => number {
   return (text) => {
     const value = Number(text);
     if (/^\d*\.?\d+$/.test(text) && value <= most) return value;
-    throw new InvalidArgumentError(`It is a number from 0 to ${most}.`);
+    throw new InvalidArgumentError(`Expected a number from 0 to ${most}.`);
   };
 }
 
 function rate(text: string): number {
   if (/^\d*\.?\d+$/.test(text)) return Number(text);
-  throw new InvalidArgumentError('It is a number, like 0.1.');
+  throw new InvalidArgumentError('Expected a number, such as 0.1.');
 }
 
 function scenario(text: string): string {
   if (scenarioNames.some((name) => name === text)) return text;
-  throw new InvalidArgumentError(`It is one of ${scenarioNames.join(', ')}.`);
+  throw new InvalidArgumentError(`Expected one of ${scenarioNames.join(', ')}.`);
 }
 
 function initiators(text: string): string | number {
   if (['all', 'highest', 'after-highest'].includes(text)) return text;
   if (/^[1-9]\d{0,4}$/.test(text)) return Number(text);
-  throw new InvalidArgumentError('It is all, highest, after-highest, or a number.');
+  throw new InvalidArgumentError('Expected all, highest, after-highest, or a number.');
 }
 
 function delay(text: string): Delay {
@@ -269,13 +275,18 @@ function delay(text: string): Delay {
 }
 
 const help = `
-What happens, by --scenario: all begin at once (start); once all have agreed, the leader crashes (crash), says that it leaves (bye),
-is wrongly believed dead (alarm), or crashes and comes back without a memory (restart); somebody joins late (join); the
-highest number crashes in the middle of the first election (midway).
+Scenarios (--scenario):
+  start    all nodes start at once
+  crash    after agreement, the leader crashes
+  bye      after agreement, the leader announces that it leaves
+  alarm    after agreement, the leader is wrongly considered dead
+  restart  after agreement, the leader crashes and returns without its memory
+  join     a node joins late
+  midway   the node with the highest id crashes during the first election
 
-Each of --nodes, --loss and --scenario may be several values, separated by commas. Equal options and seed give equal output.
+--nodes, --loss and --scenario accept several values, separated by commas. Equal options and an equal seed give equal output.
 
---reproduce chapter5, pole or rings runs what the literature shows and takes none of the above but --seed and --workers.
+--reproduce chapter5, pole or rings runs published experiments. Of the options above it accepts only --seed and --workers.
 
 Examples:
   petrel lab --reproduce chapter5 --plot chapter5.svg

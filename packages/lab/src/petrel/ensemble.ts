@@ -134,7 +134,7 @@ export class Ensemble implements Node<Packet> {
     const reader = new JuteReader(bytes);
     const xid = reader.int();
     const opcode = opcodeName(reader.int());
-    if (opcode === undefined) throw new Error('the client sent a request that is none');
+    if (opcode === undefined) throw new Error('the client sent an invalid request');
     const client = { sessionId: peer.sessionId, watcher: peer.watcher, identities: [] };
     const { error, body, notifications } = answer(opcode, reader, this.#database, client, this.#nowMs());
     this.#deliver(notifications);

@@ -13,27 +13,27 @@ const longestRoundTripMs = 86_400_000;
 const roundTrips = z
   .record(
     nameSchema,
-    number('a round trip is a number of milliseconds, 0 or more').max(
+    number('expected a round trip in milliseconds, a number of at least 0').max(
       longestRoundTripMs,
-      'a round trip takes a day at most, in milliseconds',
+      'expected a round trip of at most one day, in milliseconds',
     ),
-    'round trips are written as NAME: MILLISECONDS',
+    'expected round trips as NAME: MILLISECONDS',
   )
   .default({});
 
 const requests = number(
-  'requests are a rate or a share, a number that is 0 or more; only their proportion counts',
+  'expected requests as a rate or share, a number of at least 0; only the proportion between sites matters',
 )
-  .max(1e15, 'requests are at most 1e15')
+  .max(1e15, 'expected requests of at most 1e15')
   .optional();
 
 const priority = z
-  .int('a priority is a whole number, 0 to 1000000; 0 never leads')
-  .min(0, 'a priority is 0 or more; 0 never leads')
-  .max(1_000_000, 'a priority is at most 1000000')
+  .int('expected a priority, a whole number from 0 to 1000000; a node with priority 0 never leads')
+  .min(0, 'expected a priority of at least 0; a node with priority 0 never leads')
+  .max(1_000_000, 'expected a priority of at most 1000000')
   .default(100);
 
-const beyond = 'beyond ±9007199254740991 digits get lost: write it in quotes';
+const beyond = 'numbers beyond ±9007199254740991 lose digits: write the number in quotes';
 const score = z.union(
   [
     z.number().refine((value) => !Number.isInteger(value) || Number.isSafeInteger(value), beyond),
@@ -41,7 +41,7 @@ const score = z.union(
   ],
   { error: ({ input }) => (typeof input === 'number' && Number.isFinite(input) ? beyond : scoreRule) },
 );
-const scoreRule = 'a score is a number, or a whole number of 64 bits in quotes';
+const scoreRule = 'expected a score, which is a number, or a whole number of 64 bits in quotes';
 
 const siteSchema = strictObject({
   priority,
@@ -54,22 +54,28 @@ const siteSchema = strictObject({
 const nodeSchema = strictObject({
   site: nameSchema,
   priority,
-  scores: z.record(nameSchema, score, 'scores are written as NAME: NUMBER').default({}),
+  scores: z.record(nameSchema, score, 'expected scores as NAME: NUMBER').default({}),
   /** By node, where they are not those of the sites. */
   roundTripsMs: roundTrips,
 });
 
-const strategyName = z.string('a strategy is named').min(1, 'a strategy is named');
-const strategyOptions = z.record(z.string(), z.unknown(), 'options are written as NAME: VALUE').default({});
+const strategyName = z.string('expected the name of a strategy').min(1, 'expected the name of a strategy');
+const strategyOptions = z.record(z.string(), z.unknown(), 'expected options as NAME: VALUE').default({});
 
 export const deploymentSchema = strictObject({
-  sites: z.record(nameSchema, siteSchema, 'sites are written as NAME: {…}'),
-  nodes: z.record(nameSchema, nodeSchema, 'nodes are written as NAME: {site: SITE}'),
+  sites: z.record(nameSchema, siteSchema, 'expected sites as NAME: {…}'),
+  nodes: z.record(nameSchema, nodeSchema, 'expected nodes as NAME: {site: SITE}'),
   /** Who leads, or led until it was lost. */
   leader: nameSchema.nullable().default(null),
   /** The term that is in force: an election begins the next one. */
-  term: z.int('a term is a whole number').min(0, 'a term is 0 or more').max(lastTerm).default(1),
-  lose: z.array(z.string('node=NODE or site=SITE'), 'a list like [node=a1, site=b]').default([]),
+  term: z
+    .int('expected a term, a whole number')
+    .min(0, 'expected a term of at least 0')
+    .max(lastTerm)
+    .default(1),
+  lose: z
+    .array(z.string('expected node=NODE or site=SITE'), 'expected a list such as [node=a1, site=b]')
+    .default([]),
   /** The group's own strategy, as in its configuration. */
   strategy: strategyName.default('site-priority'),
   strategyOptions,
@@ -81,11 +87,11 @@ export const deploymentSchema = strictObject({
           strategyName.transform((strategy) => ({ strategy, strategyOptions: {} })),
           strictObject({ strategy: strategyName, strategyOptions }),
         ],
-        'a strategy is named, or written as {strategy: NAME, strategyOptions: {…}}',
+        'expected the name of a strategy, or {strategy: NAME, strategyOptions: {…}}',
       ),
-      'a list of strategies',
+      'expected a list of strategies',
     )
-    .max(100, 'at most 100 strategies')
+    .max(100, 'expected at most 100 strategies')
     .default([]),
 });
 export type Deployment = z.infer<typeof deploymentSchema>;

@@ -59,7 +59,7 @@ function heading({ of, lost, nodes, size }: Simulation): string[] {
   ];
   return [
     label(shortened(`${of}${without}`, longestTitle), 16, 28, { 'font-size': 16, 'font-weight': 600 }),
-    label(`How long clients wait, by who is elected; ${nodes.length} of ${size} nodes are left`, 16, 50, {
+    label(`Latency for clients, by elected node (${nodes.length} of ${size} nodes left)`, 16, 50, {
       fill: colours.faint,
     }),
     ...legend.flatMap(({ x, fill, text }) => [
@@ -67,7 +67,7 @@ function heading({ of, lost, nodes, size }: Simulation): string[] {
       label(text, x + 18, 77),
     ]),
     dashed(area.left + 305, area.left + 325, 72, 72, colours.faint),
-    label('the best that any choice could give', area.left + 332, 77),
+    label('best possible node', area.left + 332, 77),
   ];
 }
 
@@ -109,7 +109,7 @@ function bar(
   fill: string,
   x: Scale,
 ): string {
-  const text = ms === null ? 'not known' : `${ms.toFixed(2)} ms${aboveText(above)}`;
+  const text = ms === null ? 'unknown' : `${ms.toFixed(2)} ms${aboveText(above)}`;
   const end = x(ms ?? 0);
   const shape = { x: area.left, y: y + 1, width: end - area.left, height: height - 2, fill };
   return element('rect', shape) + label(text, end + 6, y + height / 2 + 4.5, { 'font-size': 12, ...halo });

@@ -7,6 +7,7 @@ import {
   type ParsedYaml,
   PetrelError,
   parseYaml,
+  plainMessage,
   unknownName,
   yamlProblem,
 } from 'petrel/internals';
@@ -29,7 +30,9 @@ interface Problem {
 /** `place` names the text. Throws PetrelError INVALID, one reason for each thing that is wrong. */
 export function readDeployment(place: string, text: string): Deployment {
   if (text.length > longestText) {
-    throw invalid(place, [`${place}: it is longer than 2 MiB: write round trips between sites, not nodes`]);
+    throw invalid(place, [
+      `${place}: the file is longer than 2 MiB: give round trips between sites, not between nodes`,
+    ]);
   }
   const parsed = parsedYaml(place, text);
   const value = contentOf(place, parsed);
@@ -78,9 +81,10 @@ interface Issue {
 
 function problemOf({ code, path, message, issues }: Issue): Problem {
   if (path.length === 0 && code === 'invalid_type')
-    return { path, message: 'a deployment has sites and nodes' };
-  const inKey = code === 'invalid_key' ? issues?.map((issue) => issue.message).join(', ') : undefined;
-  return { path, message: inKey ?? message };
+    return { path, message: 'expected a deployment, with the keys sites and nodes' };
+  const inKey =
+    code === 'invalid_key' ? issues?.map((issue) => plainMessage(issue.message)).join(', ') : undefined;
+  return { path, message: inKey ?? plainMessage(message) };
 }
 
 function placed(place: string, { document, lines }: ParsedYaml, { path, message }: Problem): string {
@@ -116,9 +120,7 @@ function invalid(place: string, all: readonly string[]): PetrelError {
   const reasons = firstOf(all);
   const [first, ...others] = reasons;
   const message =
-    others.length === 0
-      ? String(first)
-      : [`${all.length} things are wrong in ${place}:`, ...reasons].join('\n  ');
+    others.length === 0 ? String(first) : [`${all.length} errors in ${place}:`, ...reasons].join('\n  ');
   return new PetrelError('INVALID', message, { reasons });
 }
 
@@ -136,8 +138,9 @@ function contradictions(deployment: Deployment): Problem[] {
 
 function nodeProblems({ nodes, leader }: Deployment): Problem[] {
   const count = Object.keys(nodes).length;
-  if (count === 0) return [{ path: ['nodes'], message: 'a deployment has at least one node' }];
-  if (count > mostNodes) return [{ path: ['nodes'], message: `${count} nodes: at most ${mostNodes}` }];
+  if (count === 0) return [{ path: ['nodes'], message: 'expected at least one node' }];
+  if (count > mostNodes)
+    return [{ path: ['nodes'], message: `expected at most ${mostNodes} nodes, found ${count}` }];
   return leader === null ? [] : unknown(['leader'], 'node', leader, nodes);
 }
 
@@ -151,7 +154,8 @@ function unknownPlaces({ sites, nodes }: Deployment): Problem[] {
     ...unknown(['nodes', node, 'site'], 'site', site, sites),
     ...Object.keys(roundTripsMs).flatMap((to) => {
       const path = ['nodes', node, 'roundTripsMs', to];
-      if (to === node) return [{ path, message: 'a node is at no distance from itself' }];
+      if (to === node)
+        return [{ path, message: 'a round trip from a node to itself is not allowed: remove it' }];
       return unknown(path, 'node', to, nodes);
     }),
   ]);
@@ -175,14 +179,18 @@ function requestProblems({ sites, nodes }: Deployment): Problem[] {
     const path = ['sites', site];
     if (isGiven && requests === undefined && populated.has(site)) {
       return [
-        { path, message: 'its requests are missing, other sites have them: write requests: 0 for none' },
+        {
+          path,
+          message:
+            'requests are missing, although other sites have them: write requests: 0 for a site without requests',
+        },
       ];
     }
     if (requests === undefined || requests === 0 || populated.has(site)) return [];
     return [
       {
         path: [...path, 'requests'],
-        message: 'no node is there to take its requests: count them where they arrive',
+        message: 'the site has requests but no node: give the requests to the site where they arrive',
       },
     ];
   });
@@ -190,9 +198,9 @@ function requestProblems({ sites, nodes }: Deployment): Problem[] {
     if (!Object.hasOwn(scores, 'requests')) return [];
     const path = ['nodes', node, 'scores', 'requests'];
     const rate = scores.requests ?? 0;
-    if (isGiven) return [{ path, message: 'requests are given by site or by node, not both' }];
+    if (isGiven) return [{ path, message: 'give requests either by site or by node, not both' }];
     if (typeof rate === 'bigint' || rate < 0 || rate > 1e15) {
-      return [{ path, message: 'requests are a rate or a share, a number from 0 to 1e15' }];
+      return [{ path, message: 'expected requests as a rate or share, a number from 0 to 1e15' }];
     }
     return [];
   });
@@ -212,6 +220,6 @@ const shownDistances = 10;
 function distanceProblems(deployment: Deployment): Problem[] {
   return missingRoundTrips(deployment, shownDistances).map((pair) => ({
     path: ['sites'],
-    message: `there is no round trip between ${pair}: write it under one of them, in roundTripsMs`,
+    message: `the round trip between ${pair} is missing: add it to roundTripsMs of one of them`,
   }));
 }

@@ -52,7 +52,7 @@ function asymmetriesIn(what: string, rows: Rows): string[] {
       const back = own(own(rows, to)?.roundTripsMs, from);
       if (back === undefined || back === there || from > to) return [];
       return [
-        `${what}s ${from} and ${to} measure different round trips, ${there} and ${back} ms: each goes by its own`,
+        `${what}s ${from} and ${to} measure different round trips, ${there} and ${back} ms: each direction uses its own value`,
       ];
     }),
   );

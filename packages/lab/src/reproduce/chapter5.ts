@@ -69,7 +69,7 @@ const figures: readonly Figure[] = [
     ],
   },
   {
-    title: 'The delay of leadership, without loss',
+    title: 'Delay of leadership, without loss',
     x: overNodes,
     measure: 'time',
     y: 'ms',
@@ -82,7 +82,7 @@ const figures: readonly Figure[] = [
     ),
   },
   {
-    title: 'When the converging message is sent (without Δ), correlated loss, 20 nodes',
+    title: 'Time of the converging message (without Δ), correlated loss, 20 nodes',
     x: overLoss,
     measure: 'time',
     y: 'ms',
@@ -97,7 +97,7 @@ const figures: readonly Figure[] = [
     ],
   },
   {
-    title: 'When the converging message is sent (without Δ), uncorrelated loss 0.4',
+    title: 'Time of the converging message (without Δ), uncorrelated loss 0.4',
     x: overNodes,
     measure: 'time',
     y: 'ms',
@@ -111,7 +111,8 @@ const figures: readonly Figure[] = [
     ],
   },
   {
-    title: 'From the leader’s crash to agreement on the next, correlated loss, 20 nodes, TL = 8 s',
+    title:
+      'Time from the leader’s crash to agreement on the next leader, correlated loss, 20 nodes, TL = 8 s',
     x: overLoss,
     measure: 'time',
     y: 'ms',
