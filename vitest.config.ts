@@ -2,7 +2,9 @@ import { fileURLToPath } from 'node:url';
 import { defineConfig, type TestProjectConfiguration } from 'vitest/config';
 import { projectFiles } from './test/projects.js';
 
-/** Packages by their names: for the examples that are tests themselves, and for what one takes of the other. */
+/**
+ * Packages by their names: for the examples that are tests themselves, and for what one takes of the other.
+ */
 const alias = {
   'petrel-lab': fileURLToPath(new URL('packages/lab/src/index.ts', import.meta.url)),
   'petrel/internals': fileURLToPath(new URL('src/internals.ts', import.meta.url)),

@@ -6,8 +6,8 @@ export function monotonicMs(): number {
 }
 
 /**
- * What the epoch's clock is ahead of the monotonic one, in milliseconds. It is read at the instant when its millisecond
- * changes, since Node.js has no finer reading of it; that takes up to a millisecond of processor.
+ * What the epoch's clock is ahead of the monotonic one, in milliseconds. It is read at the instant when its
+ * millisecond changes, since Node.js has no finer reading of it; that takes up to a millisecond of processor.
  */
 export function epochAheadMs(): number {
   const before = Date.now();

@@ -34,9 +34,14 @@ export interface Seat {
   /** Of the participant, or the beginning of the names of many. */
   readonly name: string;
   readonly count: number;
-  /** The leader has something running that has to be dead before another may lead; only Petrel's agent has. */
+  /**
+   * The leader has something running that has to be dead before another may lead; only Petrel's agent has.
+   */
   readonly hasWorkload: boolean;
-  /** It is to be killed, and the session timeout is `sessionMs`, where a tool has two ways of which one has a fixed one. */
+  /**
+   * It is to be killed, and the session timeout is `sessionMs`, where a tool has two ways of which one has a
+   * fixed one.
+   */
   readonly isKilled: boolean;
 }
 

@@ -1,8 +1,9 @@
 /**
- * How long nobody works when something of the leader dies: its agent, its workload, its guardian; or hangs: its agent.
- * From the signal to the start of the successor's command, three nodes of `petrel run` on three servers of a real
- * ZooKeeper; and in the same rounds, for comparison, a leader of kazoo's Election recipe that is killed. Prints also what
- * was left of the lease when a hanging agent's workload was proven dead, and whether two commands ever ran at once.
+ * How long nobody works when something of the leader dies: its agent, its workload, its guardian; or hangs:
+ * its agent. From the signal to the start of the successor's command, three nodes of `petrel run` on three
+ * servers of a real ZooKeeper; and in the same rounds, for comparison, a leader of kazoo's Election recipe
+ * that is killed. Prints also what was left of the lease when a hanging agent's workload was proven dead, and
+ * whether two commands ever ran at once.
  *
  *   npm run bench:deaths             30 rounds, about 10 minutes
  *   ROUNDS=3 npm run bench:deaths
@@ -36,7 +37,10 @@ const java = await startOpenJavaEnsemble(3, { tickTimeMs: 500 });
 const { connectString } = java.ensemble;
 const root = uniqueRoot('deaths');
 
-/** Says when it starts, whether it is alone, and is then nothing but a sleep. It holds the lock as long as it lives. */
+/**
+ * Says when it starts, whether it is alone, and is then nothing but a sleep. It holds the lock as long as it
+ * lives.
+ */
 const command = `at=$(date +%s%N); exec 9>>${directory}/lock
 flock -n 9 && alone=alone || alone=overlap
 echo "$PETREL_NODE $$ $at $alone" >>${notes}

@@ -1,9 +1,9 @@
 /**
- * What many groups cost one agent: three agents, each in all of the groups and leading a third of them, on three servers of
- * a real ZooKeeper. Prints how long it takes until every group is READY, the memory of agents and guardians, what the servers
- * are asked a second while nothing happens, and how long it takes until every group is READY again when an agent dies, and
- * when it dies together with its guardian. Then the same of a hundred groups with hooks, of which none hangs, and of which
- * one does.
+ * What many groups cost one agent: three agents, each in all of the groups and leading a third of them, on
+ * three servers of a real ZooKeeper. Prints how long it takes until every group is READY, the memory of
+ * agents and guardians, what the servers are asked a second while nothing happens, and how long it takes
+ * until every group is READY again when an agent dies, and when it dies together with its guardian. Then the
+ * same of a hundred groups with hooks, of which none hangs, and of which one does.
  *
  *   npm run bench:groups               1,000 groups, about 5 minutes
  *   MANY=100 npm run bench:groups

@@ -1,6 +1,7 @@
 /**
- * What an ensemble has to bear as groups and their number grow: agents as they ship on a simulated ensemble in virtual time, every packet
- * counted; then what three servers of a real ZooKeeper can do on this machine. Writes docs/reports/tables/growth.md.
+ * What an ensemble has to bear as groups and their number grow: agents as they ship on a simulated ensemble
+ * in virtual time, every packet counted; then what three servers of a real ZooKeeper can do on this machine.
+ * Writes docs/reports/tables/growth.md.
  *
  *   npm run growth                        all of it, some minutes
  *   npm run growth -- --quick             small sizes, half a minute

@@ -1,14 +1,15 @@
 /**
- * How long /leader takes to answer, while leadership is handed over and while nothing happens. Every node is asked
- * over a connection of its own, a hundred times a second, which is more than load balancers do, in plain bytes, so that
- * little of what is measured is the asker's own. Three agents and Petrel's
- * development ZooKeeper, each in a process of its own. A bare Node.js server that answers the same few bytes is asked
+ * How long /leader takes to answer, while leadership is handed over and while nothing happens. Every node is
+ * asked over a connection of its own, a hundred times a second, which is more than load balancers do, in
+ * plain bytes, so that little of what is measured is the asker's own. Three agents and Petrel's development
+ * ZooKeeper, each in a process of its own. A bare Node.js server that answers the same few bytes is asked
  * beside them in the same way: nothing that one does in Node.js on the same cores is faster.
  *
  *   npm run bench:http             20 handovers, about a minute
  *   ROUNDS=3 npm run bench:http
- *   HOOK='exit 0' npm run bench:http   hooks that take no time instead of a second each: a handover is then nothing but
- *                                      the moments in which all nodes of the group share the machine's cores
+ *   HOOK='exit 0' npm run bench:http
+ *                                  hooks that take no time instead of a second each: a handover is then only
+ *                                  the moments in which all nodes of the group share the machine's cores
  *   PAUSE_MS=1 npm run bench:http  from an answer to the next question; 10 else
  */
 import { type ChildProcess, spawn } from 'node:child_process';

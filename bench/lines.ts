@@ -5,8 +5,9 @@
  *     leaves NAME CLOCK SECONDS     it is about to give leadership up
  *     released NAME CLOCK SECONDS   its work, or its release hook, has ended
  *
- * CLOCK is `monotonic` (CLOCK_MONOTONIC, one for all processes of a machine) or `epoch`, where that cannot be had. A program that
- * holds many participants obeys `join NAME` and `leave NAME` on its input; SIGTERM has all of them leave, and ends it.
+ * CLOCK is `monotonic` (CLOCK_MONOTONIC, one for all processes of a machine) or `epoch`, where that cannot be
+ * had. A program that holds many participants obeys `join NAME` and `leave NAME` on its input; SIGTERM has
+ * all of them leave, and ends it.
  */
 
 export interface Said {

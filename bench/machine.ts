@@ -36,7 +36,10 @@ function field(text: string, name: string): number {
 const looksEveryMs = 150;
 const quietShare = 0.25;
 
-/** Waits until the machine has little else to do, or for `atMostMs`. The share of its processors that was in use at the last look. */
+/**
+ * Waits until the machine has little else to do, or for `atMostMs`. The share of its processors that was in
+ * use at the last look.
+ */
 export async function quiet(atMostMs: number): Promise<number> {
   const endsAtMs = performance.now() + atMostMs;
   for (;;) {

@@ -60,7 +60,10 @@ async function lookFor(all: readonly Contender[]): Promise<{ present: Contender[
   return { present, missing };
 }
 
-/** Compiles what is to be compiled, and opens the pipe on which hooks speak. `main` is the command line, as built. */
+/**
+ * Compiles what is to be compiled, and opens the pipe on which hooks speak. `main` is the command line, as
+ * built.
+ */
 export async function withWorkshop(
   main: string,
   present: readonly Contender[],

@@ -1,6 +1,7 @@
 /**
- * What the page weighs, and how soon it is there: the first contentful paint, and all nodes shown, from the start of the
- * navigation, in a browser that has nothing of it yet. An agent as it is built, and Petrel's development ZooKeeper.
+ * What the page weighs, and how soon it is there: the first contentful paint, and all nodes shown, from the
+ * start of the navigation, in a browser that has nothing of it yet. An agent as it is built, and Petrel's
+ * development ZooKeeper.
  *
  *   npm run bench:page             five visits each at 2 and at 200 nodes, half a minute
  */

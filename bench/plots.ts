@@ -52,7 +52,10 @@ export function plotsOf(samples: Samples, sizes: readonly number[]): Map<string,
   return plots;
 }
 
-/** A row for each contender: a bar from the 10 % to the 90 % quantile, a dot at the median. Null: nothing was measured. */
+/**
+ * A row for each contender: a bar from the 10 % to the 90 % quantile, a dot at the median. Null: nothing was
+ * measured.
+ */
 export function spreadPlot(samples: Samples, panels: readonly Panel[]): string | null {
   const drawn: string[] = [];
   const titles: string[] = [];

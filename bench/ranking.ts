@@ -1,6 +1,6 @@
 /**
- * What it costs to rank a large group by what its nodes measure, every node with a round trip to every other: the time
- * of the processor, which other work on the machine disturbs less than a clock would tell.
+ * What it costs to rank a large group by what its nodes measure, every node with a round trip to every other:
+ * the time of the processor, which other work on the machine disturbs less than a clock would tell.
  *
  *   npm run bench:ranking              1000 nodes
  *   NODES=300 npm run bench:ranking    another number

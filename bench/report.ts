@@ -217,7 +217,10 @@ export function table(head: readonly string[], rows: readonly (readonly string[]
 
 export const markers = { begin: '<!-- measured: begin -->', end: '<!-- measured: end -->' } as const;
 
-/** The page with what was measured in the place of what was measured before. Throws where it has no place for it. */
+/**
+ * The page with what was measured in the place of what was measured before. Throws where it has no place for
+ * it.
+ */
 export function withMeasured(page: string, measured: string): string {
   const begin = page.indexOf(markers.begin);
   const end = page.indexOf(markers.end);

@@ -1,8 +1,9 @@
 /**
- * What scores cost an ensemble: a hundred nodes that measure one each second, on a server of a real ZooKeeper, in five
- * ways, one after the other. Writes and reads are those that the server counted (`mntr`: how many updates and how many
- * reads it has the latencies of; it takes the nodes' signs of life for reads). The first way has no scores, so that the
- * others can be compared with it: what it writes are the renewals of the leader's lease.
+ * What scores cost an ensemble: a hundred nodes that measure one each second, on a server of a real
+ * ZooKeeper, in five ways, one after the other. Writes and reads are those that the server counted (`mntr`:
+ * how many updates and how many reads it has the latencies of; it takes the nodes' signs of life for reads).
+ * The first way has no scores, so that the others can be compared with it: what it writes are the renewals of
+ * the leader's lease.
  *
  *   npm run bench:scores                  10 minutes
  *   NODES=20 SECONDS=30 npm run bench:scores

@@ -1,6 +1,7 @@
 /**
- * What a planned switchover takes between the old leader's release and the new one's takeover, as a multiple of one
- * create-and-delete round trip on the same ensemble, measured in turn with it. The hooks themselves do nothing.
+ * What a planned switchover takes between the old leader's release and the new one's takeover, as a multiple
+ * of one create-and-delete round trip on the same ensemble, measured in turn with it. The hooks themselves do
+ * nothing.
  *
  *   npm run bench:switchover                             an ensemble of its own, as the tests choose it
  *   PETREL_ZOOKEEPER=host:2181 npm run bench:switchover  an ensemble that runs

@@ -1,4 +1,6 @@
-/** What every scenario needs: the contenders that are there, and a place for what is measured and what is not. */
+/**
+ * What every scenario needs: the contenders that are there, and a place for what is measured and what is not.
+ */
 import { errorMessage } from '../src/errors.js';
 import type { Contender, Workshop } from './contenders.js';
 import type { Contest, Meeting } from './contest.js';

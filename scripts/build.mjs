@@ -1,4 +1,7 @@
-/** Compiles to dist/ what the package holds. With --without-types it takes less time, and dist/ is not emptied first. */
+/**
+ * Compiles to dist/ what the package holds. With --without-types it takes less time, and dist/ is not emptied
+ * first.
+ */
 import { execFileSync } from 'node:child_process';
 import { copyFileSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';

@@ -1,6 +1,7 @@
 /**
- * Compiles to dist/: each module once, those that are loaded together in one file, dependencies left where npm installs them.
- * CommonJS, because every Node.js that Petrel runs on can import and require it, and loads it in less time and memory than ES modules.
+ * Compiles to dist/: each module once, those that are loaded together in one file, dependencies left where
+ * npm installs them. CommonJS, because every Node.js that Petrel runs on can import and require it, and loads
+ * it in less time and memory than ES modules.
  */
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
@@ -48,7 +49,8 @@ function removeOthers(folder, written) {
 }
 
 async function writeCommonJs(path, text) {
-  // The namespace object that esbuild makes of a package costs a getter for each of zod's 300 names in every file.
+  // The namespace object that esbuild makes of a package costs a getter for each of zod's 300 names in every
+  // file.
   const plain = text.replaceAll(/\bimport \* as (\w+) from "zod";/g, 'import { z as $1 } from "zod";');
   // As the ending says, its imports are those of an ES module of Node.js.
   const options = { format: 'cjs', platform: 'node', target: 'node20', sourcefile: `${path}.mjs` };
@@ -69,7 +71,10 @@ function withSecondLine(text, line) {
   return text.slice(0, end) + line + text.slice(end);
 }
 
-/** What a module finds beside itself, it finds in dist/ at the same place, whichever file the module has become part of. */
+/**
+ * What a module finds beside itself, it finds in dist/ at the same place, whichever file the module has
+ * become part of.
+ */
 const ownAddresses = {
   name: 'own-addresses',
   setup({ onLoad }) {

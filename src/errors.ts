@@ -56,12 +56,18 @@ export class PetrelError extends Error {
   }
 }
 
-/** What the code rests on does not hold. Nothing catches it: the process ends, and its guardian starts another. */
+/**
+ * What the code rests on does not hold. Nothing catches it: the process ends, and its guardian starts
+ * another.
+ */
 export class BrokenInvariant extends Error {
   override readonly name = 'BrokenInvariant';
 }
 
-/** `value`, which is there wherever the code is right. `what` it is, for whoever mends the code. Throws BrokenInvariant. */
+/**
+ * `value`, which is there wherever the code is right. `what` it is, for whoever mends the code. Throws
+ * BrokenInvariant.
+ */
 export function present<T>(value: T, what: string): NonNullable<T> {
   if (value === null || value === undefined) throw new BrokenInvariant(`${what} is missing`);
   return value;

@@ -1,6 +1,6 @@
 /**
- * Keeps the inspector of Node.js closed. SIGUSR1, which log rotation and other tools send, opens it by default,
- * and then any user of the machine can run code with this process's rights.
+ * Keeps the inspector of Node.js closed. SIGUSR1, which log rotation and other tools send, opens it by
+ * default, and then any user of the machine can run code with this process's rights.
  */
 
 /** When to close an inspector that a SIGUSR1 opened before the listener stood: it may open a moment later. */

@@ -1,6 +1,6 @@
 /**
- * What Petrel's own packages, of this same version, take of it. It promises nothing to anybody else: names come and go
- * with any release.
+ * What Petrel's own packages, of this same version, take of it. It promises nothing to anybody else: names
+ * come and go with any release.
  */
 
 export { builtInRules } from '../strategies/index.js';

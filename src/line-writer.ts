@@ -1,7 +1,7 @@
 /**
- * Writes lines to a file descriptor without ever waiting for it and without ever failing: a log that cannot be written
- * (its disk is full, its collector hangs or is gone) must not stop a leader. What does not eligible into the buffer
- * meanwhile is dropped, and so is what the system refuses.
+ * Writes lines to a file descriptor without ever waiting for it and without ever failing: a log that cannot
+ * be written (its disk is full, its collector hangs or is gone) must not stop a leader. What does not
+ * eligible into the buffer meanwhile is dropped, and so is what the system refuses.
  *
  * Not promised: that a process can end while a write of its own is held up; Node.js waits for that.
  */

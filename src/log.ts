@@ -1,10 +1,10 @@
 /**
- * The log: JSON lines, or pretty ones on a terminal, to stderr. stdout is for what a command prints.
- * Pretty lines leave out what is too long to read on one; JSON lines have it all.
+ * The log: JSON lines, or pretty ones on a terminal, to stderr. stdout is for what a command prints. Pretty
+ * lines leave out what is too long to read on one; JSON lines have it all.
  *
- * JSON lines are never waited for, and what cannot be written is dropped. Pretty lines are: a terminal that is held up
- * holds up the process.
- * Secrets are censored by the name of their key, at the top and one level below; text is not searched.
+ * JSON lines are never waited for, and what cannot be written is dropped. Pretty lines are: a terminal that
+ * is held up holds up the process. Secrets are censored by the name of their key, at the top and one level
+ * below; text is not searched.
  */
 import { isatty } from 'node:tty';
 import pino from 'pino';

@@ -1,4 +1,7 @@
-/** Dependencies that few commands use, loaded at the first use: loading them takes longer than most commands run. */
+/**
+ * Dependencies that few commands use, loaded at the first use: loading them takes longer than most commands
+ * run.
+ */
 import { createRequire } from 'node:module';
 import type pretty from 'pino-pretty';
 import type * as Yaml from 'yaml';

@@ -2,7 +2,10 @@
 import { createRequire } from 'node:module';
 import { pathToFileURL } from 'node:url';
 
-/** The module called `name` beside `module`: compiled, or, when Petrel runs from its sources, the source and what can load it. */
+/**
+ * The module called `name` beside `module`: compiled, or, when Petrel runs from its sources, the source and
+ * what can load it.
+ */
 export function threadProgram(module: string, name: string): URL {
   if (module.endsWith('.js')) return new URL(`./${name}.js`, module);
   // Its own way of being imported does nothing in a thread.

@@ -5,7 +5,10 @@ import { rankBy } from './criteria.js';
 import { reported } from './readings.js';
 import { marginOption, scoreNameOption, widthOption } from './score-options.js';
 
-/** A strategy that compares one score that nodes report, the higher the better: `usual`, unless option `score` names another. */
+/**
+ * A strategy that compares one score that nodes report, the higher the better: `usual`, unless option `score`
+ * names another.
+ */
 export function byReport(name: string, description: string, usual: string) {
   const options = strictObject({
     score: scoreNameOption.default(usual),

@@ -18,7 +18,10 @@ const whenSchema = strictObject({
   after: z.enum(['failure', 'planned']).optional(),
   /** The site of the leader that failed: one, or any of several. */
   failedSite: names.optional(),
-  /** From the first minute to before the last, in UTC on the ensemble's clock; past midnight where it ends earlier. */
+  /**
+   * From the first minute to before the last, in UTC on the ensemble's clock; past midnight where it ends
+   * earlier.
+   */
   between: z.tuple([timeSchema, timeSchema]).optional(),
   /** Nodes that are eligible to lead. */
   eligible: strictObject({ atLeast: count.optional(), atMost: count.optional() }).optional(),

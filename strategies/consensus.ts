@@ -8,8 +8,10 @@ import { survey } from './survey.js';
 
 const options = strictObject({ size: sizeOption, width: widthOption, margin: marginOption });
 
-/** The node that a quorum answers fastest: θc of Becker et al. (2011), the round trip to the slowest of the fastest
- * majority, the node itself counted at 0. */
+/**
+ * The node that a quorum answers fastest: θc of Becker et al. (2011), the round trip to the slowest of the
+ * fastest majority, the node itself counted at 0.
+ */
 export const consensus: Strategy<z.infer<typeof options>> = {
   name: 'consensus',
   description: 'the node with the fastest quorum: the shortest time until a majority of the group answers',

@@ -1,10 +1,11 @@
 /**
- * Ranking by what nodes measure: by one score, or by several in order of priority. A score is cut into classes, within
- * which differences do not count, and another than the leader is better only by a margin.
+ * Ranking by what nodes measure: by one score, or by several in order of priority. A score is cut into
+ * classes, within which differences do not count, and another than the leader is better only by a margin.
  *
- * The margin is given to the leader alone, and score by score: a value that is better than the leader's by less than
- * the margin counts as one of the leader's own class. So each score remains an order of classes, and the whole an
- * order of grades; and whoever is better than the leader with the margin is better without it.
+ * The margin is given to the leader alone, and score by score: a value that is better than the leader's by
+ * less than the margin counts as one of the leader's own class. So each score remains an order of classes,
+ * and the whole an order of grades; and whoever is better than the leader with the margin is better without
+ * it.
  *
  * Not promised: that the leader is the best. It is one that nobody is clearly better than.
  */
@@ -17,7 +18,10 @@ import type { Margin } from './score-options.js';
 export interface Reading {
   /** Null where it cannot be told: such a candidate comes after all that have one. */
   readonly value: Score | null;
-  /** How many measurements that it rests on are missing. Fewer is better, whatever the values: they are not comparable. */
+  /**
+   * How many measurements that it rests on are missing. Fewer is better, whatever the values: they are not
+   * comparable.
+   */
   readonly missing: number;
   /** For people, with units. */
   readonly text: string;
@@ -39,8 +43,10 @@ const tie = 'the leader ranks first, then the higher node id';
 
 type ConstraintContext = Pick<StrategyInput<unknown>, 'candidates' | 'incumbent'>;
 
-/** Ranks by the first criterion, by the next where that leaves candidates equal, and so on; ties go to the higher node
- * id (Becker et al. 2011), but to whoever leads before all others. */
+/**
+ * Ranks by the first criterion, by the next where that leaves candidates equal, and so on; ties go to the
+ * higher node id (Becker et al. 2011), but to whoever leads before all others.
+ */
 export function rankBy(
   { candidates, incumbent }: ConstraintContext,
   criteria: readonly Criterion[],

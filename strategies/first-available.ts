@@ -1,7 +1,9 @@
 import { strictObject } from '../src/model/names.js';
 import type { Strategy } from '../src/model/strategy.js';
 
-/** The first eligible node in the order of node ids. A leader is never left because an earlier node appears. */
+/**
+ * The first eligible node in the order of node ids. A leader is never left because an earlier node appears.
+ */
 export const firstAvailable: Strategy<Record<never, never>> = {
   name: 'first-available',
   description: 'the first eligible node in the order of node ids',

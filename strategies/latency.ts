@@ -13,8 +13,10 @@ const options = strictObject({
   margin: marginOption,
 });
 
-/** The node under which requests are answered fastest on average: θl of Becker et al. (2011), the time of a quorum and
- * the mean way to the clients and back, by the share of requests that comes from each. */
+/**
+ * The node under which requests are answered fastest on average: θl of Becker et al. (2011), the time of a
+ * quorum and the mean way to the clients and back, by the share of requests that comes from each.
+ */
 export const latency: Strategy<z.infer<typeof options>> = {
   name: 'latency',
   description: 'the node with the lowest average latency for clients',

@@ -48,8 +48,8 @@ function spelledOut(input: unknown): unknown {
 }
 
 /**
- * By several scores in order of priority, each cut into classes: "the one with the longest log among the fastest".
- * Co-optimisation in Becker et al. (2011).
+ * By several scores in order of priority, each cut into classes: "the one with the longest log among the
+ * fastest". Co-optimisation in Becker et al. (2011).
  */
 export const pole: Strategy<Options> = {
   name: 'pole',

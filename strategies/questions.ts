@@ -1,6 +1,7 @@
 /**
- * Questions to strategies and constraints that run elsewhere: a user's own runs in a thread. Whoever judges by it does not
- * wait for it. Where an answer is missing it throws the question; its caller asks, and judges again with the answer.
+ * Questions to strategies and constraints that run elsewhere: a user's own runs in a thread. Whoever judges
+ * by it does not wait for it. Where an answer is missing it throws the question; its caller asks, and judges
+ * again with the answer.
  */
 import type { ConstraintInput, Finding } from '../src/model/own-constraint.js';
 import type { Ranked, StrategyInput } from '../src/model/strategy.js';

@@ -49,7 +49,10 @@ export interface RegisteredStrategy {
   readonly version?: string;
   /** Whether it compares what nodes measure; false for options that it does not take. */
   usesScores(options: unknown, rules: Rules): boolean;
-  /** Checks options and binds them. The problems say what would be right. Throws Unanswered, as `ReadyStrategy.rank` does. */
+  /**
+   * Checks options and binds them. The problems say what would be right. Throws Unanswered, as
+   * `ReadyStrategy.rank` does.
+   */
   prepare(options: unknown, rules: Rules): Prepared;
   /** Asks one that runs elsewhere; missing: it is a plain function. Never rejects. */
   ask?(question: StrategyQuestion): Promise<Answer>;

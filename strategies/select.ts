@@ -1,4 +1,7 @@
-/** The `k`-th smallest of `values`, from 1 on. In linear time; leaves them in another order (Hoare's selection). */
+/**
+ * The `k`-th smallest of `values`, from 1 on. In linear time; leaves them in another order (Hoare's
+ * selection).
+ */
 export function kthSmallest(values: Float64Array, k: number): number {
   const at = (index: number) => values[index] ?? Number.NaN;
   let low = 0;

@@ -2,7 +2,10 @@ import { strictObject } from '../src/model/names.js';
 import type { Candidate, Strategy } from '../src/model/strategy.js';
 import { gradeBy, lowerIdFirst } from './grade.js';
 
-/** The node of the site with the highest priority; among its nodes, the one with the highest priority of its own. */
+/**
+ * The node of the site with the highest priority; among its nodes, the one with the highest priority of its
+ * own.
+ */
 export const sitePriority: Strategy<Record<never, never>> = {
   name: 'site-priority',
   description: 'highest priority of the site, then of the node (0 never leads)',

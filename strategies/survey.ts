@@ -1,7 +1,8 @@
 /**
- * What round trips tell of each candidate, were it the leader: how fast a quorum answers it, and how far clients are.
- * After Becker, Junqueira and Serafini, *Leader Election for Replicated Services Using Application Scores* (2011), whose
- * Eq. 1 and 2 are meant with round trips. Clients are thought to be beside the node that they send to.
+ * What round trips tell of each candidate, were it the leader: how fast a quorum answers it, and how far
+ * clients are. After Becker, Junqueira and Serafini, *Leader Election for Replicated Services Using
+ * Application Scores* (2011), whose Eq. 1 and 2 are meant with round trips. Clients are thought to be beside
+ * the node that they send to.
  */
 import { present } from '../src/errors.js';
 import type { Peer, StrategyInput } from '../src/model/strategy.js';
@@ -33,8 +34,8 @@ interface SurveyOptions {
 type ConstraintContext = Pick<StrategyInput<unknown>, 'candidates' | 'peers' | 'previous'>;
 
 /**
- * How many nodes the group has, as far as one can tell: those registered, and the last leader where it is not, since it
- * is its crash, then, that another is elected for. Others that are down it knows nothing of.
+ * How many nodes the group has, as far as one can tell: those registered, and the last leader where it is
+ * not, since it is its crash, then, that another is elected for. Others that are down it knows nothing of.
  */
 function groupSize({ peers, previous }: ConstraintContext): number {
   const isMissing = previous !== null && !peers.some(({ node }) => node === previous.node);
@@ -76,7 +77,10 @@ function withCandidates({ candidates, peers }: ConstraintContext): Peer[] {
   return [...peers, ...others.map(({ node, site }) => ({ ...silent, node, site }))];
 }
 
-/** The round trips between `node` and each peer, NaN where there is none: as `node` measured it, else as the peer did. */
+/**
+ * The round trips between `node` and each peer, NaN where there is none: as `node` measured it, else as the
+ * peer did.
+ */
 function fillTrips(
   tripsMs: Float64Array,
   node: string,

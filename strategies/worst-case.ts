@@ -8,8 +8,10 @@ import { survey } from './survey.js';
 
 const options = strictObject({ size: sizeOption, width: widthOption, margin: marginOption });
 
-/** The node under which the farthest client is answered fastest: θw of Becker et al. (2011), the time of a quorum and
- * the way to the farthest node and back. */
+/**
+ * The node under which the farthest client is answered fastest: θw of Becker et al. (2011), the time of a
+ * quorum and the way to the farthest node and back.
+ */
 export const worstCase: Strategy<z.infer<typeof options>> = {
   name: 'worst-case',
   description: 'the node with the lowest latency for the farthest client',

@@ -23,11 +23,12 @@ const rest = [
   'test/cli/{lab,simulate,deployments}.test.ts',
   'test/bench/**/*.test.ts',
   'test/live/**/*.test.ts',
-  // A user's own strategy or constraint that loops, throws or grows: `test/core/choice.test.ts` for how its failure is taken.
+  // A user's own strategy or constraint that loops, throws or grows. For how its failure is taken:
+  // `test/core/choice.test.ts`.
   'test/own-strategies/**/*.test.ts',
   'test/cli/own-{strategies,constraints}.test.ts',
-  // Agents in processes of their own, over real servers: `test/integration/essentials.test.ts`, once each, and the same
-  // agents inside the test's process in `test/agent`.
+  // Agents in processes of their own, over real servers: `test/integration/essentials.test.ts`, once each,
+  // and the same agents inside the test's process in `test/agent`.
   'test/integration/{crashes,elector,groups,guardian,hooks,network,packages,random-cuts,reload,running,servers,shipped}.test.ts',
   'test/agent/unseating.test.ts',
   'test/hooks/guarding.test.ts',
@@ -35,7 +36,8 @@ const rest = [
   'test/dev/**/*.test.ts',
   'test/cli/{acl,dev,several,story}.test.ts',
   'test/http/leading.test.ts',
-  // Hooks and leases by the clock: `test/hooks/{late-deaths,random-leaderships,taken-back}.test.ts`, and the simulated lives.
+  // Hooks and leases by the clock: `test/hooks/{late-deaths,random-leaderships,taken-back}.test.ts`, and the
+  // simulated lives.
   'test/hooks/leadership.test.ts',
   'test/agent/lease-losses.test.ts',
   'test/guardian/renewals.test.ts',
@@ -45,7 +47,8 @@ const rest = [
   'test/config/log.test.ts',
   // A thousand readers at once, and slow ones: `test/http/{agent,crowd}.test.ts`.
   'test/http/{events,limits,reads}.test.ts',
-  // Other programs beside Petrel: a browser, a database, Prometheus, OpenTelemetry, HAProxy, Kubernetes, kazoo.
+  // Other programs beside Petrel: a browser, a database, Prometheus, OpenTelemetry, HAProxy, Kubernetes,
+  // kazoo.
   'test/http/{page,several-groups}.test.ts',
   'test/tracing/**/*.test.ts',
   'test/fencing/**/*.test.ts',

@@ -156,11 +156,11 @@ const rules: readonly Rule[] = [
 
 /** Files that may be longer than the rest, and how long. */
 const longFiles: Readonly<Record<string, number>> = {
-  'src/agent/agent.ts': 510,
-  'src/agent/leadership/runner.ts': 520,
+  'src/agent/agent.ts': 530,
+  'src/agent/leadership/runner.ts': 530,
   'src/embedded/tree.ts': 420,
-  'src/hooks/command-workload.ts': 420,
-  'src/hooks/guard.ts': 415,
+  'src/hooks/command-workload.ts': 425,
+  'src/hooks/guard.ts': 420,
   'src/zookeeper/session.ts': 480,
 };
 const maxLines = 400;

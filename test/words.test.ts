@@ -4,12 +4,13 @@ import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import ts from 'typescript';
 import { expect, it } from 'vitest';
+import { z } from 'zod';
 
 const project = fileURLToPath(new URL('..', import.meta.url));
 
 /** As parts of names, whatever their case; `zookeeper` and `elapsed` are no uses of them. */
 const retired =
-  /tenure|duty|duties|(?<!t)heir(?!s)|lookout|auditor|sentinel|\bslate|(?<!zoo)keeper|unfit|obstacle|objection|(?<!e)lapse|testimony|hearsay|standoff|courted|readmit|(?<!un)exclusion|circumstance|\bamend|junk|brake/i;
+  /tenure|duty|duties|(?<!t)heir(?!s)|lookout|auditor|sentinel|\bslate|(?<!zoo)keeper(?!exception)|unfit|obstacle|objection|(?<!e)lapse|testimony|hearsay|standoff|courted|readmit|(?<!un)exclusion|circumstance|\bamend|junk|brake/i;
 
 /** This test, and the table of sabotages, whose names docs and seeds refer to. */
 const exempt = /^test\/(words\.test\.ts|simulation\/sabotages\/)/;
@@ -58,4 +59,28 @@ it('retired words are in no name and no message', () => {
       .map(({ text, line }) => `${file}:${line}: ${text.trim().slice(0, 100)}`),
   );
   expect(found).toEqual([]);
+});
+
+const comment = /^\s*(\/\/|\/?\*)/;
+const formatterWidth = z
+  .object({ formatter: z.object({ lineWidth: z.number() }) })
+  .parse(JSON.parse(readFileSync(`${project}biome.json`, 'utf8'))).formatter.lineWidth;
+
+function commentLines(): { readonly place: string; readonly line: string }[] {
+  return files().flatMap((file) =>
+    readFileSync(`${project}${file}`, 'utf8')
+      .split('\n')
+      .map((line, index) => ({ place: `${file}:${index + 1}`, line }))
+      .filter(({ line }) => comment.test(line)),
+  );
+}
+
+it('no comment is wider than the formatter lets code be', () => {
+  const wide = commentLines().filter(({ line }) => line.length > formatterWidth);
+  expect(wide.map(({ place }) => place)).toEqual([]);
+});
+
+it('retired words are in no comment', () => {
+  const found = commentLines().filter(({ line }) => retired.test(line));
+  expect(found.map(({ place, line }) => `${place}: ${line.trim()}`)).toEqual([]);
 });

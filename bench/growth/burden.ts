@@ -1,4 +1,7 @@
-/** What agents ask of a simulated ensemble, what it tells them, and what it has to keep for them: counted packet by packet. */
+/**
+ * What agents ask of a simulated ensemble, what it tells them, and what it has to keep for them: counted
+ * packet by packet.
+ */
 import type { Database } from '../../src/embedded/database.js';
 import { type Opcode, opcodeName, xids } from '../../src/embedded/records.js';
 import type { Commit, Transaction } from '../../test/simulation/ensemble.js';

@@ -1,6 +1,6 @@
 /**
- * What three servers of a real ZooKeeper can do on this machine, asked by connections that do nothing but ask: as many requests
- * as there are to be answered are always on their way.
+ * What three servers of a real ZooKeeper can do on this machine, asked by connections that do nothing but
+ * ask: as many requests as there are to be answered are always on their way.
  */
 import { connect as dial, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';

@@ -1,6 +1,7 @@
 /**
- * Agents as they ship, on a simulated ensemble of three servers, in virtual time: what happens in an hour of a deployment of
- * any size is run through in seconds, and counted. Servers take no time for what they are asked; only the network does.
+ * Agents as they ship, on a simulated ensemble of three servers, in virtual time: what happens in an hour of
+ * a deployment of any size is run through in seconds, and counted. Servers take no time for what they are
+ * asked; only the network does.
  */
 
 import { groupPaths } from '../../src/model/paths.js';
@@ -130,7 +131,10 @@ export class Deployment {
     return this.world.nowMs - beganAtMs;
   }
 
-  /** What agents and ensemble have to do with each other because of what `begin` does, until `isOver` and a little longer. */
+  /**
+   * What agents and ensemble have to do with each other because of what `begin` does, until `isOver` and a
+   * little longer.
+   */
   async count(what: string, begin: () => void, isOver: () => boolean): Promise<Episode> {
     const { agents: before, people: askedBefore } = this.meter;
     begin();

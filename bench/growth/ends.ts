@@ -1,4 +1,7 @@
-/** At which size something ends: by what was counted, what the servers of this machine can do, and what ZooKeeper bears at all. */
+/**
+ * At which size something ends: by what was counted, what the servers of this machine can do, and what
+ * ZooKeeper bears at all.
+ */
 
 import type { Capacity } from './capacity.js';
 import { sessionTimeoutMs } from './deployment.js';

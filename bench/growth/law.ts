@@ -8,7 +8,10 @@ export interface Point {
   readonly value: number;
 }
 
-/** A law with as many terms more as it takes is not looked for where one is off by no more than this share of what was counted. */
+/**
+ * A law with as many terms more as it takes is not looked for where one is off by no more than this share of
+ * what was counted.
+ */
 const closeShare = 0.05;
 
 /** Simplest first. */
@@ -20,9 +23,9 @@ export function lawAt([constant, linear, square]: Law, size: number): number {
 }
 
 /**
- * By least squares of the shares that it is off.
- * @param straightWithin a law without a square will do where it is off by no more than this share. Default: that of any law.
- * @throws RangeError where there are no points.
+ * By least squares of the shares that it is off. @param straightWithin a law without a square will do where
+ * it is off by no more than this share. Default: that of any law. @throws RangeError where there are no
+ * points.
  */
 export function lawOf(points: readonly Point[], straightWithin = closeShare): Law {
   const line = bestOf(points, straight);

@@ -6,7 +6,10 @@ import { type Burden, perSecond, type Standing } from './burden.js';
 import { Deployment, type Episode } from './deployment.js';
 import { type GroupOfNode, ManyNode } from './many-node.js';
 
-/** own: an agent for each node of each group, with a session of its own. shared: three agents, each a node of all groups. */
+/**
+ * own: an agent for each node of each group, with a session of its own. shared: three agents, each a node of
+ * all groups.
+ */
 export type Sessions = 'own' | 'shared';
 
 export const manyGroupsEvents = {
@@ -25,13 +28,19 @@ export interface ManyGroups {
 }
 
 const machines = ['a', 'b', 'c'] as const;
-/** Everybody is waited for, and leadership moves by itself no more than it must: each event is one and not several. */
+/**
+ * Everybody is waited for, and leadership moves by itself no more than it must: each event is one and not
+ * several.
+ */
 const config = { firstElection: { nodes: machines.length }, failback: 'manual' };
 /** By which the first machine is earlier than the others. */
 const earlierMs = 200;
 /** After it nobody has anything left to do because of a transition that is over. */
 const settlingMs = 10_000;
-/** Twice as long as two looks at a group are apart, or as long: with sessions of their own all groups are alike. */
+/**
+ * Twice as long as two looks at a group are apart, or as long: with sessions of their own all groups are
+ * alike.
+ */
 const idleMs: Readonly<Record<Sessions, number>> = { own: 30_000, shared: 100_000 };
 
 export async function measureManyGroups(count: number, sessions: Sessions): Promise<ManyGroups> {

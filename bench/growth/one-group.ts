@@ -26,7 +26,10 @@ export interface OneGroup {
 }
 
 const root = '/cluster';
-/** Whole periods, after which everybody has forgotten what it knew and read it anew: the larger a group, the longer. */
+/**
+ * Whole periods, after which everybody has forgotten what it knew and read it anew: the larger a group, the
+ * longer.
+ */
 const idleMs = (size: number) => Math.max(60_000, 300 * size);
 
 export async function measureOneGroup(size: number): Promise<OneGroup> {

@@ -20,7 +20,9 @@ export interface Variable {
 }
 
 export const nodes: Variable = { name: 'N', straightWithin: 0.2, beyond: [10_000] };
-/** Groups know nothing of each other: what is not straight in their counts is chance, or to be looked into. */
+/**
+ * Groups know nothing of each other: what is not straight in their counts is chance, or to be looked into.
+ */
 export const groups: Variable = {
   name: 'G',
   straightWithin: Number.POSITIVE_INFINITY,

@@ -1,5 +1,6 @@
 /**
- * Participants of a group by Petrel's library, as it is built, which say when they lead: CONNECT ROOT SESSION_MS NAME COUNT
+ * Participants of a group by Petrel's library, as it is built, which say when they lead: CONNECT ROOT
+ * SESSION_MS NAME COUNT
  *
  * What they print, and what they obey on their input, is in bench/lines.ts.
  */

@@ -1,6 +1,7 @@
 /**
- * The leader dies: `kill -9` of its process, or of everything of its node at once. A node of most contenders is one process,
- * so that both are the same for them; of Petrel's agent, the guardian and the workload are there besides, and both are measured.
+ * The leader dies: `kill -9` of its process, or of everything of its node at once. A node of most contenders
+ * is one process, so that both are the same for them; of Petrel's agent, the guardian and the workload are
+ * there besides, and both are measured.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { monotonicMs } from '../clocks.js';

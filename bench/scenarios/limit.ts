@@ -1,6 +1,6 @@
 /**
- * What no election can be faster than on these servers: committed writes, one notification; and, where it starts commands, those.
- * Measured by Petrel's own client.
+ * What no election can be faster than on these servers: committed writes, one notification; and, where it
+ * starts commands, those. Measured by Petrel's own client.
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -59,7 +59,10 @@ export class Limit implements AsyncDisposable {
     return tookMs;
   }
 
-  /** One session deletes, another that watches is notified, and creates: two commits and one notification, in milliseconds. */
+  /**
+   * One session deletes, another that watches is notified, and creates: two commits and one notification, in
+   * milliseconds.
+   */
   async transition(): Promise<{ readonly transition: number; readonly notified: number }> {
     await this.#one.create(this.#path, none, 'ephemeral');
     // Its server may lag behind: a watch would then be spent on the znode's making.
@@ -102,7 +105,10 @@ export function firstChange(store: Store, path: string): Promise<void> {
   });
 }
 
-/** Milliseconds from the last request of a session that is then silent until another is told that it has ended. */
+/**
+ * Milliseconds from the last request of a session that is then silent until another is told that it has
+ * ended.
+ */
 export async function sessionEnd(zookeeper: ZooKeeper, sessionMs: number): Promise<number> {
   const path = `/session-${process.pid}-${Math.round(monotonicMs() * 1000)}`;
   const session = zookeeper.open(sessionMs);

@@ -1,6 +1,7 @@
 /**
- * Many participants, each with a session of its own, in one process: the leader leaves in order, and another leads. Times are taken
- * against the server itself; requests and bytes are counted in a second contest, whose participants go through a proxy.
+ * Many participants, each with a session of its own, in one process: the leader leaves in order, and another
+ * leads. Times are taken against the server itself; requests and bytes are counted in a second contest, whose
+ * participants go through a proxy.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { monotonicMs } from '../clocks.js';
@@ -117,7 +118,10 @@ async function inTurn(contests: Contests, part: (contest: Contest) => Promise<vo
   for (const contest of contests.all) await contests.attempt(contest, () => part(contest));
 }
 
-/** Milliseconds from the call to leave until the next leads. After `then`, another joins in the place of the one who left. */
+/**
+ * Milliseconds from the call to leave until the next leads. After `then`, another joins in the place of the
+ * one who left.
+ */
 async function leaderLeaves(
   { hub }: Tournament,
   contest: Contest,

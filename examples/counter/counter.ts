@@ -1,6 +1,7 @@
 /**
- * A counter that one of several processes counts up, in a file that only the newest leader may write. Before the node
- * is READY its takeover reads where the last leader stopped, and claims the file by writing under the new token.
+ * A counter that one of several processes counts up, in a file that only the newest leader may write. Before
+ * the node is READY its takeover reads where the last leader stopped, and claims the file by writing under
+ * the new token.
  *
  *   ZOOKEEPER=127.0.0.1:2181 NODE_ID=a FILE=/tmp/counter.json npx tsx examples/counter/counter.ts
  */

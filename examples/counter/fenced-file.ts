@@ -1,10 +1,10 @@
 /**
- * A store that refuses an old leader. Whoever writes shows its fencing token; the store remembers the highest one it
- * has seen and refuses a lower one. So even a leader that stood still for a minute, and does not know yet that another
- * has taken over, cannot overwrite what that one wrote.
+ * A store that refuses an old leader. Whoever writes shows its fencing token; the store remembers the highest
+ * one it has seen and refuses a lower one. So even a leader that stood still for a minute, and does not know
+ * yet that another has taken over, cannot overwrite what that one wrote.
  *
- * The store must compare and write in one step. Here a lock file sees to that; with a database it is one statement:
- * UPDATE … SET value = $1, token = $2 WHERE token <= $2
+ * The store must compare and write in one step. Here a lock file sees to that; with a database it is one
+ * statement: UPDATE … SET value = $1, token = $2 WHERE token <= $2
  */
 import { open, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';

@@ -1,6 +1,6 @@
 /**
- * A scheduler of which several run, and one schedules: each process joins the group, and the one that leads runs the
- * job every `INTERVAL_MS`. Stop it with SIGTERM or Ctrl-C: it hands over before it ends.
+ * A scheduler of which several run, and one schedules: each process joins the group, and the one that leads
+ * runs the job every `INTERVAL_MS`. Stop it with SIGTERM or Ctrl-C: it hands over before it ends.
  *
  *   ZOOKEEPER=127.0.0.1:2181 NODE_ID=a npx tsx examples/node-service/scheduler.ts
  */

@@ -1,4 +1,6 @@
-/** How to test a service that leads: a ZooKeeper inside the test's process, and no Docker, no Java, no mock. */
+/**
+ * How to test a service that leads: a ZooKeeper inside the test's process, and no Docker, no Java, no mock.
+ */
 import { Petrel } from 'petrel';
 import { startDevelopmentServer } from 'petrel/testing';
 import { expect, test, vi } from 'vitest';

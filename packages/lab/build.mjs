@@ -1,4 +1,7 @@
-/** Compiles each module to dist/. Checks types too, and then needs Petrel built before; `--without-types` is faster. */
+/**
+ * Compiles each module to dist/. Checks types too, and then needs Petrel built before; `--without-types` is
+ * faster.
+ */
 import { execFileSync } from 'node:child_process';
 import { readdirSync, rmSync } from 'node:fs';
 import { createRequire } from 'node:module';

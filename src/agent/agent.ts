@@ -1,9 +1,10 @@
 /**
- * The agent of one node: a loop of observe, decide, act, wait. An event only wakes it; each round looks at the group,
- * so that lost replies, replaced sessions, doubled events and shutdown are each just another snapshot.
+ * The agent of one node: a loop of observe, decide, act, wait. An event only wakes it; each round looks at
+ * the group, so that lost replies, replaced sessions, doubled events and shutdown are each just another
+ * snapshot.
  *
- * Not promised: that a frozen or killed agent stops its own workload. That is the workload's affair (`ports/workload.ts`),
- * which is handed the lease for it.
+ * Not promised: that a frozen or killed agent stops its own workload. That is the workload's affair
+ * (`ports/workload.ts`), which is handed the lease for it.
  */
 
 import { isDeepStrictEqual } from 'node:util';
@@ -51,7 +52,9 @@ export interface AgentOptions {
   readonly tags: Readonly<Record<string, string>>;
   /** Those that are known here. */
   readonly rules: Rules;
-  /** Where this node answers probes, and what it hears by them; null, the default, where it does not probe. */
+  /**
+   * Where this node answers probes, and what it hears by them; null, the default, where it does not probe.
+   */
   readonly probe?: (RatesHeard & NonNullable<NodeDescription['probe']>) | null | undefined;
   /** Petrel's version. */
   readonly version: string;
@@ -172,7 +175,10 @@ export class Agent {
     return this.#store;
   }
 
-  /** What was read of the group last, as much as this node's part calls for. Null when nothing was in this session. */
+  /**
+   * What was read of the group last, as much as this node's part calls for. Null when nothing was in this
+   * session.
+   */
   get snapshot(): GroupSnapshot | null {
     return this.#snapshotReader.snapshot;
   }
@@ -186,7 +192,9 @@ export class Agent {
     return this.#events.add(listener);
   }
 
-  /** What the node says of its health: an unhealthy one is not elected, and an unhealthy leader is replaced. */
+  /**
+   * What the node says of its health: an unhealthy one is not elected, and an unhealthy leader is replaced.
+   */
   setHealth(ok: boolean, reason: string | null): void {
     this.#updateRegistration({ health: { ok, reason } });
     this.#wake();
@@ -198,7 +206,9 @@ export class Agent {
     this.#wake();
   }
 
-  /** Leaves on purpose: lets a successor be elected, releases, goes. Again: without waiting for a successor. */
+  /**
+   * Leaves on purpose: lets a successor be elected, releases, goes. Again: without waiting for a successor.
+   */
   stop(): void {
     if (this.#drainingSinceMs !== null) this.#hurried = true;
     this.#drainingSinceMs ??= this.#options.clock.monotonicMs();
@@ -207,8 +217,8 @@ export class Agent {
   }
 
   /**
-   * Runs until `stop` is done. Throws PetrelError DUPLICATE_NODE or FORBIDDEN, and gives up then; an ensemble that
-   * cannot be reached is waited for.
+   * Runs until `stop` is done. Throws PetrelError DUPLICATE_NODE or FORBIDDEN, and gives up then; an ensemble
+   * that cannot be reached is waited for.
    */
   async run(): Promise<void> {
     try {
@@ -329,7 +339,9 @@ export class Agent {
     return Math.min(recheckInMs ?? resyncMs, auditing, scoring, drainMs);
   }
 
-  /** The store at hand, or a new one when its session is over, unless ZooKeeper refuses this node altogether. */
+  /**
+   * The store at hand, or a new one when its session is over, unless ZooKeeper refuses this node altogether.
+   */
   async #openStore(): Promise<Store> {
     const { log, openStore, sessionMemory } = this.#options;
     if (this.#store !== null && this.#store.state !== 'LOST') return this.#store;
@@ -404,8 +416,10 @@ export class Agent {
     };
   }
 
-  /** What need not wait for a look, since its write checks all that it rests on: where that has changed, it writes nothing.
-   * Where it fails, the look after it tells what to do. True: the agent has left by that. */
+  /**
+   * What need not wait for a look, since its write checks all that it rests on: where that has changed, it
+   * writes nothing. Where it fails, the look after it tells what to do. True: the agent has left by that.
+   */
   async #actAhead(store: Store): Promise<boolean> {
     const expected = this.#snapshotReader.expected;
     if (expected === null) return false;
@@ -421,7 +435,10 @@ export class Agent {
     return false;
   }
 
-  /** Writes this node's registration where what stands in ZooKeeper is not what would be written. True when it did. */
+  /**
+   * Writes this node's registration where what stands in ZooKeeper is not what would be written. True when it
+   * did.
+   */
   async #publish(store: Store, snapshot: GroupSnapshot): Promise<boolean> {
     const unwritten = this.#unwritten(snapshot);
     if (unwritten === null) return false;
@@ -463,8 +480,10 @@ export class Agent {
     return Math.max(0, this.#drainingSinceMs + durationMs(timeouts.claim) - nowMs);
   }
 
-  /** Leaving, with nothing of a leadership left, and nothing more to wait for. A claim that cannot be deleted, because
-   * nobody can be reached, ends with the session. */
+  /**
+   * Leaving, with nothing of a leadership left, and nothing more to wait for. A claim that cannot be deleted,
+   * because nobody can be reached, ends with the session.
+   */
   #hasLeft(snapshot: GroupSnapshot | null): boolean {
     if (this.#drainingSinceMs === null) return false;
     const { leadership } = this.#leadershipRunner;

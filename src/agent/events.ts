@@ -25,6 +25,8 @@ export type AgentEvent =
   | { readonly kind: 'ran'; readonly context: HookContext; readonly outcome: HookResult }
   /** This node's leadership has come to a stage, and which transition that is about; null: it is over. */
   | { readonly kind: 'stage'; readonly stage: Stage | null; readonly logContext: Partial<LogContext> }
-  /** A release that was due because the lease had not been renewed has ended, and the lease had this long to go;
-   * negative: it had ended. */
+  /**
+   * A release that was due because the lease had not been renewed has ended, and the lease had this long to
+   * go; negative: it had ended.
+   */
   | { readonly kind: 'self-fenced'; readonly leaseLeftMs: number };

@@ -1,6 +1,6 @@
 /**
- * A node's place in the group within one session: its registration and its seat. Both are made once, and looked for
- * before they are made again, because a create whose reply was lost may have happened.
+ * A node's place in the group within one session: its registration and its seat. Both are made once, and
+ * looked for before they are made again, because a create whose reply was lost may have happened.
  */
 import type { Rules } from '../../strategies/registry.js';
 import { PetrelError } from '../errors.js';
@@ -60,9 +60,9 @@ export interface EarlierIncarnation {
 }
 
 /**
- * Registers, or finds the registration that this session made before. Returns the earlier life that still holds the
- * name when that has to end first; the caller then waits for its end or brings it about.
- * Throws PetrelError DUPLICATE_NODE when the name belongs to another living agent.
+ * Registers, or finds the registration that this session made before. Returns the earlier life that still
+ * holds the name when that has to end first; the caller then waits for its end or brings it about. Throws
+ * PetrelError DUPLICATE_NODE when the name belongs to another living agent.
  */
 export async function register(
   store: Store,
@@ -124,8 +124,8 @@ function duplicate(path: string, other: Registration): PetrelError {
 
 /** Takes a seat, unless this session holds one already. Returns its name. */
 export async function takeSeat(store: Store, paths: GroupPaths, node: string): Promise<string> {
-  // The server at hand may lag behind the one that took a create whose reply was lost. What is asked for behind a sync is
-  // answered after it.
+  // The server at hand may lag behind the one that took a create whose reply was lost. What is asked for
+  // behind a sync is answered after it.
   const [, held] = await Promise.all([
     store.sync(paths.election),
     heldSeats(store, paths, node, store.sessionId),
@@ -157,8 +157,8 @@ export async function heldSeats(
 }
 
 /**
- * Deletes what the session owns of this group, as its end would, while it lives on for other groups. False when something
- * is left: somebody was faster, or it would not stand still. Throws StoreError.
+ * Deletes what the session owns of this group, as its end would, while it lives on for other groups. False
+ * when something is left: somebody was faster, or it would not stand still. Throws StoreError.
  */
 export async function depart(
   store: Store,

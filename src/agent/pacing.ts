@@ -13,7 +13,10 @@ export class Pacing {
     this.#dueSinceMs = clock.monotonicMs();
   }
 
-  /** When what called for the rounds at hand did so, monotonic. Rounds without a wait between them are one matter. */
+  /**
+   * When what called for the rounds at hand did so, monotonic. Rounds without a wait between them are one
+   * matter.
+   */
   get dueSinceMs(): number {
     return this.#dueSinceMs;
   }

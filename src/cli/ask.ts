@@ -8,7 +8,10 @@ export interface ChoiceInput {
   readonly question: string;
   /** One line each: what a person should know before answering. */
   readonly facts?: readonly string[];
-  /** One line each: what speaks against it. Without a person to ask, these are reasons to refuse; with none, it goes on. */
+  /**
+   * One line each: what speaks against it. Without a person to ask, these are reasons to refuse; with none,
+   * it goes on.
+   */
   readonly dangers: readonly string[];
 }
 

@@ -1,4 +1,7 @@
-/** Commands that change a group: shown beforehand, asked about where it is dangerous, followed to their outcome. */
+/**
+ * Commands that change a group: shown beforehand, asked about where it is dangerous, followed to their
+ * outcome.
+ */
 import type { Command } from 'commander';
 import * as z from 'zod';
 import { exitCodes } from '../exit-code.js';
@@ -82,7 +85,9 @@ export async function runChange(command: Command, change: ChangeCommand): Promis
   });
 }
 
-/** Asks before the first attempt, and again only if a later one turns out dangerous when the first was not. */
+/**
+ * Asks before the first attempt, and again only if a later one turns out dangerous when the first was not.
+ */
 function onceConfirmed({ question }: ChangeCommand, yes: boolean): (plan: Plan) => Promise<void> {
   let confirmed: 'nothing' | 'harmless' | 'danger' = 'nothing';
   return async (plan) => {

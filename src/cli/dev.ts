@@ -1,6 +1,6 @@
 /**
- * `petrel dev`: the development server and four agents in two sites on this machine, for trying Petrel out, and for
- * rehearsing what happens when somebody dies in the middle of a change of leader.
+ * `petrel dev`: the development server and four agents in two sites on this machine, for trying Petrel out,
+ * and for rehearsing what happens when somebody dies in the middle of a change of leader.
  */
 
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -48,7 +48,10 @@ const usualPort = 2181;
 const sessionTimeoutMs = 4000;
 const sessionTimeout = `${sessionTimeoutMs / 1000}s`;
 
-/** Site a is preferred, so that there is something to see when its priority changes; it leads first, whoever starts first. */
+/**
+ * Site a is preferred, so that there is something to see when its priority changes; it leads first, whoever
+ * starts first.
+ */
 const usualConfig = groupConfigSchema.parse({
   sites: { a: { priority: 100 }, b: { priority: 50 } },
   firstElection: { nodes: Object.keys(sites).length },
@@ -62,8 +65,8 @@ const rehearsalConfig: Partial<GroupConfig> = {
 };
 
 /**
- * Runs until SIGINT or SIGTERM, or, asked for once, until the rehearsal is over. Throws PetrelError when the server
- * cannot be started, or the rehearsal fails.
+ * Runs until SIGINT or SIGTERM, or, asked for once, until the rehearsal is over. Throws PetrelError when the
+ * server cannot be started, or the rehearsal fails.
  */
 export async function runDev(options: DevOptions): Promise<void> {
   const { root, print, crash } = options;

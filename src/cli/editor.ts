@@ -19,7 +19,10 @@ export async function newDraft(text: string): Promise<Draft> {
   return { path, text };
 }
 
-/** Opens the file in $VISUAL, $EDITOR or vi, and returns what it holds when that has ended. Throws PetrelError FAILED. */
+/**
+ * Opens the file in $VISUAL, $EDITOR or vi, and returns what it holds when that has ended. Throws PetrelError
+ * FAILED.
+ */
 export async function edit({ path }: Draft): Promise<Draft> {
   const editor = process.env.VISUAL || process.env.EDITOR || 'vi';
   const ignore = () => {};

@@ -1,6 +1,6 @@
 /**
- * Which command lines start a guardian. Decided before the rest of the command line is loaded, which a guardian does
- * without: so the few options with a value that may stand before a command are named here.
+ * Which command lines start a guardian. Decided before the rest of the command line is loaded, which a
+ * guardian does without: so the few options with a value that may stand before a command are named here.
  */
 
 const guarded: readonly string[] = ['agent', 'run'];
@@ -47,7 +47,9 @@ export function asksForVersion(args: readonly string[]): boolean {
   return commandOf(args) === undefined && ours(args).some((arg) => arg === '--version' || arg === '-V');
 }
 
-/** The first word that is neither an option nor its value; whether there is such a command is another matter. */
+/**
+ * The first word that is neither an option nor its value; whether there is such a command is another matter.
+ */
 export function commandOf(args: readonly string[]): string | undefined {
   return ours(args).find(
     (arg, index) => !arg.startsWith('-') && !valueOptions.includes(args[index - 1] ?? ''),

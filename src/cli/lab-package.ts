@@ -1,6 +1,6 @@
 /**
- * The package `petrel-lab`, for `petrel lab` and the planning of `petrel simulate`. An agent has no use for it, so it is
- * installed separately, and loaded only by a command that needs it.
+ * The package `petrel-lab`, for `petrel lab` and the planning of `petrel simulate`. An agent has no use for
+ * it, so it is installed separately, and loaded only by a command that needs it.
  */
 import type { Command } from 'commander';
 import { errorMessage, PetrelError } from '../errors.js';

@@ -14,7 +14,10 @@ import { type Printable, print, table } from './output.js';
 import { type Session, withEnsemble } from './session.js';
 import { styled } from './style.js';
 
-/** `under`: where to look; undefined: the groups of the settings file, or all that there are. Throws PetrelError INVALID. */
+/**
+ * `under`: where to look; undefined: the groups of the settings file, or all that there are. Throws
+ * PetrelError INVALID.
+ */
 export async function listAll(command: Command, under: string | undefined): Promise<void> {
   if (under !== undefined && under !== '/' && !commonSettings.shape.root.safeParse(under).success)
     throw new PetrelError(

@@ -1,5 +1,8 @@
 #!/usr/bin/env node
-/** Every process of Petrel begins here: as a guardian, or as the command line. Neither loads the other's program. */
+/**
+ * Every process of Petrel begins here: as a guardian, or as the command line. Neither loads the other's
+ * program.
+ */
 import { fileURLToPath } from 'node:url';
 import v8 from 'node:v8';
 import { keepInspectorClosed } from '../inspector.js';
@@ -15,8 +18,8 @@ if (hasGuardian()) process.on('SIGHUP', () => {});
 
 async function beGuardian(): Promise<void> {
   const { runGuardian } = await import('../guardian/program.js');
-  // It does next to nothing, so it has no use for compilers: megabytes of them stay untouched. Not before all is loaded:
-  // what Node.js has compiled of its own in advance would not do under other flags.
+  // It does next to nothing, so it has no use for compilers: megabytes of them stay untouched. Not before all
+  // is loaded: what Node.js has compiled of its own in advance would not do under other flags.
   for (const flag of ['--no-opt', '--no-sparkplug']) v8.setFlagsFromString(flag);
   process.exit(await runGuardian(fileURLToPath(import.meta.url), args));
 }

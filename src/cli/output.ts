@@ -75,8 +75,8 @@ const borders = [
 ];
 
 /**
- * A copy for a terminal: what comes out of the tree was written by others, so it keeps no line breaks and nothing
- * that commands a terminal.
+ * A copy for a terminal: what comes out of the tree was written by others, so it keeps no line breaks and
+ * nothing that commands a terminal.
  */
 export function forTerminal<T>(schema: z.ZodType<T>, value: T): T {
   const clean = (_key: string, part: unknown) => (typeof part === 'string' ? oneLine(part) : part);

@@ -10,7 +10,10 @@ interface Family {
   load(isNamed: boolean): Promise<(program: Command) => void>;
 }
 
-/** In the order of the help. Whoever names a command loads what that needs, and none of the others: an agent starts the sooner. */
+/**
+ * In the order of the help. Whoever names a command loads what that needs, and none of the others: an agent
+ * starts the sooner.
+ */
 const families: readonly Family[] = [
   { commands: ['dev'], load: async () => (await import('./commands/agent.js')).addDev },
   { commands: ['agent'], load: async () => (await import('./commands/agent.js')).addAgent },
@@ -40,8 +43,8 @@ const families: readonly Family[] = [
 ];
 
 /**
- * With the command that is `named`, or all of them where there is none of that name; none where that is null. What is parsed throws CommanderError
- * instead of exiting, and leaves it to the caller to say why.
+ * With the command that is `named`, or all of them where there is none of that name; none where that is null.
+ * What is parsed throws CommanderError instead of exiting, and leaves it to the caller to say why.
  */
 export async function createProgram(named?: string | null): Promise<Command> {
   const program = new Command('petrel')

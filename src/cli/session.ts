@@ -29,8 +29,9 @@ const sessionTimeoutMs = 10_000;
 const closeTimeoutMs = 500;
 
 /**
- * Runs `work` in touch with ZooKeeper, on the group that the settings are about. Throws PetrelError INVALID where they are about
- * several, UNREACHABLE when no server answers in time, Interrupted on ^C, and what `work` throws.
+ * Runs `work` in touch with ZooKeeper, on the group that the settings are about. Throws PetrelError INVALID
+ * where they are about several, UNREACHABLE when no server answers in time, Interrupted on ^C, and what
+ * `work` throws.
  */
 export async function withSession<T>(command: Command, work: (session: Session) => Promise<T>): Promise<T> {
   const context = await readClientSettings(command);

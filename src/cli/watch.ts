@@ -12,7 +12,9 @@ import { type Printable, print, printLine } from './output.js';
 import { type Session, withSession } from './session.js';
 import { styled } from './style.js';
 
-/** Makes something to print of a group as it is. `nowMs`: milliseconds since the epoch, the ensemble's clock. */
+/**
+ * Makes something to print of a group as it is. `nowMs`: milliseconds since the epoch, the ensemble's clock.
+ */
 export type Draw = (view: GroupView, nowMs: number, session: Session) => Promise<Printable>;
 
 const defaultSeconds = 2;

@@ -10,8 +10,8 @@ import { cut } from '../model/outside.js';
 const shown = 5;
 
 /**
- * The root that somebody has given, or that of the only group; the default one where there are no groups. Throws
- * PetrelError INVALID where it is one of several: which one, nobody but the person knows.
+ * The root that somebody has given, or that of the only group; the default one where there are no groups.
+ * Throws PetrelError INVALID where it is one of several: which one, nobody but the person knows.
  */
 export async function chosenRoot(
   root: string,

@@ -71,7 +71,10 @@ export function identityOf(settings: AccessSettings): Identity | null {
   return credentials === null ? null : digestIdentity(credentials);
 }
 
-/** `own`: who this process is. Null: the znodes made are open to everybody. Where no agents are named, they are who this process is. Throws as `credentialsOf`. */
+/**
+ * `own`: who this process is. Null: the znodes made are open to everybody. Where no agents are named, they
+ * are who this process is. Throws as `credentialsOf`.
+ */
 export function accessOf(settings: AccessSettings, own = identityOf(settings)): Access | null {
   const { aclAgents, aclOperators, aclObservers, aclWorld: world } = settings;
   const agents = aclAgents.length > 0 || own === null ? aclAgents.map(toIdentity) : [own];
@@ -84,7 +87,10 @@ export function accessOf(settings: AccessSettings, own = identityOf(settings)): 
   };
 }
 
-/** An agent that is none by its own settings would make znodes that it may not touch. Throws PetrelError INVALID. */
+/**
+ * An agent that is none by its own settings would make znodes that it may not touch. Throws PetrelError
+ * INVALID.
+ */
 export function checkAgent(settings: AccessSettings): void {
   const own = identityOf(settings);
   const access = accessOf(settings, own);
@@ -104,7 +110,8 @@ export function checkAgent(settings: AccessSettings): void {
 }
 
 /**
- * What they come to for a store. `rootOf`: of the group that a path is of, where there are several. Throws as `credentialsOf`.
+ * What they come to for a store. `rootOf`: of the group that a path is of, where there are several. Throws as
+ * `credentialsOf`.
  */
 export function accessOptions(
   settings: AccessSettings,

@@ -2,14 +2,20 @@ import { PetrelError } from '../errors.js';
 import { ancestors } from './group-list.js';
 import type { AgentSettings } from './settings.js';
 
-/** The root, of these, of the group that a znode is of; of no group: a root that makes it nothing of a group's. */
+/**
+ * The root, of these, of the group that a znode is of; of no group: a root that makes it nothing of a
+ * group's.
+ */
 export function rootAmong(roots: ReadonlySet<string>, path: string): string {
   return ancestors(path).findLast((above) => roots.has(above)) ?? path;
 }
 
 export type ChosenGroups = Pick<AgentSettings, 'groups' | 'groupsUnder'>;
 
-/** Whether the agent is in several groups, by a list or by what is below a path; else it is in that of its `root`. */
+/**
+ * Whether the agent is in several groups, by a list or by what is below a path; else it is in that of its
+ * `root`.
+ */
 export function hasGroups({ groups, groupsUnder }: ChosenGroups): boolean {
   return groups.length > 0 || groupsUnder !== null;
 }
@@ -37,8 +43,8 @@ export function checkGroups(settings: AgentSettings): void {
 }
 
 /**
- * The settings of each group by its root: of those that are listed, and of those found below `groupsUnder`. What an entry
- * does not say is as at the top level.
+ * The settings of each group by its root: of those that are listed, and of those found below `groupsUnder`.
+ * What an entry does not say is as at the top level.
  */
 export function settingsByRoot(
   settings: AgentSettings,

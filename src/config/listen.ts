@@ -38,7 +38,9 @@ const loopback = new BlockList();
 loopback.addSubnet('127.0.0.0', 8, 'ipv4');
 loopback.addAddress('::1', 'ipv6');
 
-/** Nobody but this machine can reach it. False for names other than localhost: who knows what they stand for. */
+/**
+ * Nobody but this machine can reach it. False for names other than localhost: who knows what they stand for.
+ */
 export function isLoopback(host: string): boolean {
   const family = isIP(host);
   if (family === 0) return host.toLowerCase() === 'localhost';

@@ -1,6 +1,7 @@
 /**
- * What every command and every node is told: each setting is declared once, with its key in the file, its flag and its
- * environment variable. What the whole group shares is not here but in the group's configuration.
+ * What every command and every node is told: each setting is declared once, with its key in the file, its
+ * flag and its environment variable. What the whole group shares is not here but in the group's
+ * configuration.
  */
 import { homedir, hostname } from 'node:os';
 import { join } from 'node:path';

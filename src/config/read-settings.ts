@@ -1,6 +1,6 @@
 /**
- * Effective settings: a flag beats the environment, the environment beats the file, the file beats the default.
- * What is given must be right wherever it stands, also where something stronger overrides it.
+ * Effective settings: a flag beats the environment, the environment beats the file, the file beats the
+ * default. What is given must be right wherever it stands, also where something stronger overrides it.
  */
 import { constants } from 'node:fs';
 import { access } from 'node:fs/promises';
@@ -85,8 +85,9 @@ export function settingOptions(settings: SettingsSchema<unknown>): Option[] {
 }
 
 /**
- * Throws PetrelError INVALID with every problem found among its reasons, each with its place. `lack`: what becomes of files
- * that settings name and that cannot be read: they are among the problems, or are told beside the values.
+ * Throws PetrelError INVALID with every problem found among its reasons, each with its place. `lack`: what
+ * becomes of files that settings name and that cannot be read: they are among the problems, or are told
+ * beside the values.
  */
 export async function readSettings<Values extends object>(
   settings: SettingsSchema<Values>,
@@ -114,7 +115,10 @@ export async function readSettings<Values extends object>(
   };
 }
 
-/** Flags as the variables that say the same, `--config` among them, so that what this process starts can be told alike. */
+/**
+ * Flags as the variables that say the same, `--config` among them, so that what this process starts can be
+ * told alike.
+ */
 export function flagsAsVariables(
   settings: SettingsSchema<unknown>,
   flags: SettingSources['flags'],
@@ -346,8 +350,10 @@ function isOfKubernetes(name: string, value = ''): boolean {
   return /_PORT$/.test(name) ? /^[a-z]+:\/\//.test(value) : /_SERVICE_(HOST|PORT)|_PORT_\d+_/.test(name);
 }
 
-/** Other programs set variables that begin like ours (a Kubernetes service named petrel does), so an unknown one
- * is no error; but one that is nearly ours is likely a slip. */
+/**
+ * Other programs set variables that begin like ours (a Kubernetes service named petrel does), so an unknown
+ * one is no error; but one that is nearly ours is likely a slip.
+ */
 function misspeltVariables(env: SettingSources['env']): string[] {
   const known = [config.env, ...fieldsOf(allSettings).map(({ meta }) => meta.env)];
   return Object.keys(env)

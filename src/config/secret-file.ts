@@ -2,7 +2,9 @@
 import { readFileSync, statSync } from 'node:fs';
 import { PetrelError } from '../errors.js';
 
-/** A group may read it, as a service's own group does; nobody else may, and none but the owner may write it. */
+/**
+ * A group may read it, as a service's own group does; nobody else may, and none but the owner may write it.
+ */
 const forbiddenMode = 0o027;
 
 /**

@@ -1,4 +1,6 @@
-/** How one setting is declared: its schema, and its key in the file, its flag and its environment variable. */
+/**
+ * How one setting is declared: its schema, and its key in the file, its flag and its environment variable.
+ */
 import * as z from 'zod';
 import { errorMessage } from '../errors.js';
 
@@ -17,7 +19,10 @@ export interface SettingMeta {
   readonly isPath?: boolean;
   /** A file that must be there and readable. */
   readonly isFile?: boolean;
-  /** From the text of a flag or a variable to what the file would hold. Throws an Error that says what is wrong. */
+  /**
+   * From the text of a flag or a variable to what the file would hold. Throws an Error that says what is
+   * wrong.
+   */
   readonly fromText?: (texts: readonly string[]) => unknown;
   /** What separates several values in one variable; a flag is repeated instead. */
   readonly separator?: string;

@@ -1,5 +1,6 @@
 /**
- * The settings of one process, by what it is: an agent, `petrel run`, or a command that looks at a group or changes it.
+ * The settings of one process, by what it is: an agent, `petrel run`, or a command that looks at a group or
+ * changes it.
  */
 import * as z from 'zod';
 import { restartPolicies } from '../hooks/restarting-workload.js';
@@ -28,7 +29,10 @@ export const groupsSettings = {
 /** An agent takes these too. */
 export const agentSettings = nodeSettings.extend(groupsSettings);
 
-/** `petrel run` takes an agent's, but that its command takes the place of the hooks that begin and end a leadership. */
+/**
+ * `petrel run` takes an agent's, but that its command takes the place of the hooks that begin and end a
+ * leadership.
+ */
 export const runSettings = nodeSettings.omit({ onTakeover: true, onRelease: true }).extend({
   nodeId: setting(nodeSettings.shape.nodeId.clone(), {
     key: 'nodeId',

@@ -7,8 +7,8 @@ import { readSecretText } from './secret-file.js';
 import type { CommonSettings } from './settings.js';
 
 /**
- * `rootOf`: as `accessOptions` has it. Throws PetrelError INVALID for a connection string that cannot be meant, and for a file of
- * a secret that will not do.
+ * `rootOf`: as `accessOptions` has it. Throws PetrelError INVALID for a connection string that cannot be
+ * meant, and for a file of a secret that will not do.
  */
 export function storeOptions(
   settings: CommonSettings,
@@ -36,7 +36,10 @@ export function tlsNote(tls: TlsOptions | undefined, settings: TlsSettings): Tls
   };
 }
 
-/** Null where none of the TLS settings is given: then the connection is in the clear. Throws for files that will not do. */
+/**
+ * Null where none of the TLS settings is given: then the connection is in the clear. Throws for files that
+ * will not do.
+ */
 export function tlsOptions(settings: TlsSettings): TlsOptions | null {
   const tls = readTls(settings);
   // The settings stay; the files that they name are read before each connection.

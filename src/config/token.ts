@@ -7,7 +7,10 @@ export const tokenPattern = /^[A-Za-z0-9._~+/-]{16,512}=*$/;
 export const tokenRule =
   'expected a token of 16 to 512 letters, digits, or . _ ~ + / -, for example from `openssl rand -hex 32`';
 
-/** Throws PetrelError INVALID when the file cannot be read, is open to others, or holds no token. Never tells what it holds. */
+/**
+ * Throws PetrelError INVALID when the file cannot be read, is open to others, or holds no token. Never tells
+ * what it holds.
+ */
 export function readTokenFile(path: string): string {
   const token = readSecretText('http.tokenFile', path).trim();
   if (!tokenPattern.test(token)) {

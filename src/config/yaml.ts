@@ -1,6 +1,7 @@
 /**
- * YAML that people wrote, and what is wrong with it in words that help them. Takes time in proportion to the text,
- * however wrong that is: the parser's own search for keys given twice, and its quoting of lines, do not.
+ * YAML that people wrote, and what is wrong with it in words that help them. Takes time in proportion to the
+ * text, however wrong that is: the parser's own search for keys given twice, and its quoting of lines, do
+ * not.
  */
 import { type Document, isScalar, LineCounter, parseDocument, visit, type YAMLMap } from 'yaml';
 import { errorMessage } from '../errors.js';

@@ -1,10 +1,11 @@
 /**
- * How long a node stays out after a failed takeover, and whatever hangs on that: the one place that reads the group's
- * `backoff`. The memory of failures is kept in `elected`: how often a node failed since it was last READY, and until when
- * it is in backoff for it. Backoffs double with each failure, up to a cap.
+ * How long a node stays out after a failed takeover, and whatever hangs on that: the one place that reads the
+ * group's `backoff`. The memory of failures is kept in `elected`: how often a node failed since it was last
+ * READY, and until when it is in backoff for it. Backoffs double with each failure, up to a cap.
  *
- * A backoff ends when its time is over, when a person clears the node’s failure, once when the node starts anew, or when the
- * node, elected again, becomes READY. One that has not even begun is over as well: the ensemble's clock was set back.
+ * A backoff ends when its time is over, when a person clears the node’s failure, once when the node starts
+ * anew, or when the node, elected again, becomes READY. One that has not even begun is over as well: the
+ * ensemble's clock was set back.
  */
 import { doubledMs, durationMs } from '../model/duration.js';
 import type { GroupConfig } from '../model/group-config.js';
@@ -29,12 +30,18 @@ export function retryAtMs({ failedAt }: FailureRecord, { backoff }: GroupConfig)
   return fromInstant(failedAt) + durationMs(backoff.base);
 }
 
-/** Instants at which a backoff changes what may be decided: the node may be tried where nobody else can, or in any case. */
+/**
+ * Instants at which a backoff changes what may be decided: the node may be tried where nobody else can, or in
+ * any case.
+ */
 export function backoffDeadlinesMs(record: FailureRecord, config: GroupConfig): number[] {
   return record.until === null ? [] : [retryAtMs(record, config), fromInstant(record.until)];
 }
 
-/** How long a node that failed must have been eligible before a good leader is left for it: it may well fail again, so ever longer. */
+/**
+ * How long a node that failed must have been eligible before a good leader is left for it: it may well fail
+ * again, so ever longer.
+ */
 export function failbackBackoffMs(record: FailureRecord | null, { backoff }: GroupConfig): number {
   return record === null ? 0 : durationMs(backoff.max) * 2 ** Math.min(record.count - 1, 10);
 }
@@ -44,7 +51,7 @@ export function leaseLossOverMs({ backoff }: GroupConfig): number {
   return durationMs(backoff.base);
 }
 
-/** Lapses count together within so long; as text, for people, too. */
+/** Lease losses count together within so long; as text, for people, too. */
 export function leaseLossesWithin({ backoff }: GroupConfig): { readonly ms: number; readonly text: string } {
   return { ms: durationMs(backoff.max), text: backoff.max };
 }
@@ -84,7 +91,10 @@ export function failureReason({ phase, reason }: FailureDetail): string {
   return `${phase} failed: ${reason}`;
 }
 
-/** The failures of a decision as they stand at `nowMs`: what has ended is ended, what no longer matters is forgotten. */
+/**
+ * The failures of a decision as they stand at `nowMs`: what has ended is ended, what no longer matters is
+ * forgotten.
+ */
 export function settleFailures(
   elected: Pick<Elected, 'node' | 'term' | 'failures'>,
   members: readonly Member[],
@@ -100,7 +110,10 @@ export function settleFailures(
     .map((record) => restarted(record, members));
 }
 
-/** The elected node once it is READY by that decision: its failures are over. One that is READY by an earlier one may have failed since. */
+/**
+ * The elected node once it is READY by that decision: its failures are over. One that is READY by an earlier
+ * one may have failed since.
+ */
 export function recovered(
   { node, term }: Pick<Elected, 'node' | 'term'>,
   current: Claim | null,
@@ -131,13 +144,18 @@ export function failureOf(failures: readonly FailureRecord[], node: string): Fai
   return failures.find((record) => record.node === node) ?? null;
 }
 
-/** Whether a record keeps its node out at `nowMs`. A node that waits for its backoff's end is in backoff by it. */
+/**
+ * Whether a record keeps its node out at `nowMs`. A node that waits for its backoff's end is in backoff by
+ * it.
+ */
 export function isInBackoff(record: FailureRecord, nowMs: number): boolean {
   return record.until !== null && !isOver(record, nowMs);
 }
 
-/** Its end has come, or its beginning is still to come: then the ensemble's clock was set back, and it would last for as
- * much longer than it should. */
+/**
+ * Its end has come, or its beginning is still to come: then the ensemble's clock was set back, and it would
+ * last for as much longer than it should.
+ */
 function isOver(record: FailureRecord, nowMs: number): boolean {
   return record.until === null || fromInstant(record.until) <= nowMs || isAhead(record, nowMs);
 }

@@ -2,8 +2,8 @@
  * The elector's choice: which node should lead, and why. One pure function for automatic elections, retries,
  * requested switchovers and what-if questions.
  *
- * The present leader, here, is the node that `elected` names, while it is eligible: not the owner of `current`, which
- * during a handover is the node on its way out.
+ * The present leader, here, is the node that `elected` names, while it is eligible: not the owner of
+ * `current`, which during a handover is the node on its way out.
  */
 
 import { durationMs, formatDuration } from '../model/duration.js';
@@ -52,11 +52,17 @@ export interface ChoiceInput extends Omit<RankInput, 'incumbent' | 'term' | 'con
   readonly electedFailed: boolean;
   /** How long a node has been eligible without a break, as far as the asker saw; Infinity in a what-if. */
   eligibleForMs(node: string): number;
-  /** How long a node has been better than the elected one without a break, as `eligibleForMs`; asked where scores are compared. */
+  /**
+   * How long a node has been better than the elected one without a break, as `eligibleForMs`; asked where
+   * scores are compared.
+   */
   betterForMs(node: string): number;
   /** How long the asker has looked for a first election; Infinity in a what-if. */
   readonly lookedForMs: number;
-  /** How long the elected node has been READY, as far as the asker saw; null while it is not; Infinity in a what-if. */
+  /**
+   * How long the elected node has been READY, as far as the asker saw; null while it is not; Infinity in a
+   * what-if.
+   */
   readonly readyForMs: number | null;
 }
 
@@ -70,8 +76,10 @@ export interface Choice {
   /** The eligible nodes, best first. */
   readonly ranking: readonly Ranked[];
   readonly ineligible: readonly Ineligible[];
-  /** A wait that only the asker knows of (how long a node has been eligible, say) may change the choice after so long;
-   * `core/deadlines.ts` knows of the instants that the input itself names. */
+  /**
+   * A wait that only the asker knows of (how long a node has been eligible, say) may change the choice after
+   * so long; `core/deadlines.ts` knows of the instants that the input itself names.
+   */
   readonly recheckInMs: number | null;
   /** What the choice makes of the failures: a node tried again is no longer excluded. */
   readonly failures: readonly FailureRecord[];
@@ -163,7 +171,8 @@ function paused(
   const why = `paused by ${by}: ${because}`;
   const waits = failures.some((record) => record.node === elected.node && isInBackoff(record, nowMs));
   if (!electedFailed || waits) return { ...standing(elected), reason: why };
-  // Still what a person asked for: it keeps what was overridden, and whom it returns to once the group is not paused.
+  // Still what a person asked for: it keeps what was overridden, and whom it returns to once the group is not
+  // paused.
   const { node } = elected;
   const requested = stillOverridden(elected, judged);
   return { node, changes: true, cause: 'retry', reason: `retry while ${why}`, requested };
@@ -192,7 +201,10 @@ function automatic(
 
 type BestFirst = readonly [Ranked, ...Ranked[]];
 
-/** Whom a leader would be left for: the best of those that are better and have not failed, else the best; then the others. */
+/**
+ * Whom a leader would be left for: the best of those that are better and have not failed, else the best; then
+ * the others.
+ */
 function preferred({ failures }: ChoiceInput, ranking: readonly Ranked[], present: Ranked): BestFirst | null {
   const better = ranking.filter(({ grade }) => grade < present.grade);
   const best = better.find(({ node }) => failureOf(failures, node) === null) ?? better[0];
@@ -304,7 +316,7 @@ function causeOfFilling(elected: Elected, failures: readonly FailureRecord[], no
 function nobodyEligible(input: ChoiceInput, ineligible: readonly Ineligible[]): Outcome {
   const { elected } = input;
   const found = ineligibleReasonsOf(elected.node, ineligible);
-  // Junk in its registration does not end a leadership that nobody could take up.
+  // A malformed registration does not end a leadership that nobody could take up.
   if (leads(input) && found.every(({ kind }) => kind === kindOfMalformed)) {
     return { ...standing(elected), reason: `it leads, and no other node is eligible: ${reasonsOf(found)}` };
   }
@@ -335,7 +347,9 @@ function leads({ current, members, elected }: ChoiceInput): boolean {
   return current?.value?.status === 'READY' && claimOwner(current, members)?.node === elected.node;
 }
 
-/** When only failures keep everyone out: the one that failed longest ago, no sooner than the base time after. */
+/**
+ * When only failures keep everyone out: the one that failed longest ago, no sooner than the base time after.
+ */
 function leastRecentlyFailed(input: ChoiceInput, ineligible: readonly Ineligible[]): Outcome | null {
   const { failures, config, nowMs, elected } = input;
   const onlyInBackoff = ineligible

@@ -1,10 +1,10 @@
 /**
- * The circuit breaker: where more leaderships have moved by themselves within a while than is normal, something is wrong that
- * moving does not cure, and the next group that is about to move is paused instead, until a person has looked. Several
- * groups share one by naming the same znode.
+ * The circuit breaker: where more leaderships have moved by themselves within a while than is normal,
+ * something is wrong that moving does not cure, and the next group that is about to move is paused instead,
+ * until a person has looked. Several groups share one by naming the same znode.
  *
- * What counts are decisions that nobody asked for: after a failure, a retry, for a better node. Not counted: a group's
- * first election, what people ask for, and a leader that leaves in good order.
+ * What counts are decisions that nobody asked for: after a failure, a retry, for a better node. Not counted:
+ * a group's first election, what people ask for, and a leader that leaves in good order.
  */
 import { durationMs } from '../model/duration.js';
 import { type GroupConfig, mostCircuitBreakerTransitions } from '../model/group-config.js';

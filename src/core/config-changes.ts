@@ -45,8 +45,8 @@ export function endOverrides({ snapshot, config, epochMs }: ConfigInput): Change
 }
 
 /**
- * Drops a missed request instead of carrying it out late: the leader that it was to replace leads no more, or its time
- * is long over.
+ * Drops a missed request instead of carrying it out late: the leader that it was to replace leads no more, or
+ * its time is long over.
  */
 export function dropMissedRequest(input: ConfigInput): DropRequest | null {
   const { snapshot } = input;

@@ -1,6 +1,7 @@
 /**
- * What may keep a node from leading. Each constraint is a value, in a file of its own under strategies/constraints; the one
- * list of them there is folded once, here, for elections, retries, switchovers and what-if questions alike.
+ * What may keep a node from leading. Each constraint is a value, in a file of its own under
+ * strategies/constraints; the one list of them there is folded once, here, for elections, retries,
+ * switchovers and what-if questions alike.
  */
 
 import type { GroupConfig } from '../model/group-config.js';
@@ -82,14 +83,20 @@ export interface Judged {
   readonly softReasons: readonly string[];
 }
 
-/** Kinds that the elector's choice knows: a node that only its last failure keeps out is tried when nobody else is left, … */
+/**
+ * Kinds that the elector's choice knows: a node that only its last failure keeps out is tried when nobody
+ * else is left, …
+ */
 export const kindOfBackoff = 'backoff';
 /** … garbage in a registration ends no leadership that nobody else could take up, … */
 export const kindOfMalformed = 'malformed';
 /** … and no node leads twice, not even by force. */
 export const kindOfBusy = 'leads-slot';
 
-/** The fold: what all constraints have against each node, in order of node ids. Throws as `AskedConstraint.checkAll`. */
+/**
+ * The fold: what all constraints have against each node, in order of node ids. Throws as
+ * `AskedConstraint.checkAll`.
+ */
 export function judgeAll(
   members: readonly Member[],
   constraints: readonly AnyConstraint[],
@@ -194,7 +201,9 @@ export function withoutOverridden(
   });
 }
 
-/** Of what a forced failover overrode, what still keeps the elected node from leading: the rest counts again. */
+/**
+ * Of what a forced failover overrode, what still keeps the elected node from leading: the rest counts again.
+ */
 export function stillOverridden(
   { node, requested }: Elected,
   judged: readonly Judged[],

@@ -1,6 +1,6 @@
 /**
- * Instants that change what is true: ends of backoffs and overrides, beginnings of planned switchovers. They are
- * instants on the ensemble's clock, which a node knows by reading it off a write of its own.
+ * Instants that change what is true: ends of backoffs and overrides, beginnings of planned switchovers. They
+ * are instants on the ensemble's clock, which a node knows by reading it off a write of its own.
  */
 
 import { type GroupConfig, overrideInForce } from '../model/group-config.js';

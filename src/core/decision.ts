@@ -24,7 +24,10 @@ export type ElectorAction =
       readonly electedVersion: number;
       readonly record: TransitionRecord | null;
       readonly headVersion: number | null;
-      /** What the group's brake is to have counted then, at the version that was read; null where that does not change. */
+      /**
+       * What the group's circuit breaker is to have counted then, at the version that was read; null where
+       * that does not change.
+       */
       readonly circuitBreaker: CircuitBreaker | null;
     }
   /** The circuit breaker holds: instead of moving, the group waits for a person. */
@@ -50,7 +53,10 @@ export function actionsFor(seen: JudgedElection, choice: Choice): ElectorAction[
   return [...stuckLeaderActions(seen), ...rest];
 }
 
-/** The decision with what the circuit breaker counts of it, or the pause that the circuit breaker puts in its place. */
+/**
+ * The decision with what the circuit breaker counts of it, or the pause that the circuit breaker puts in its
+ * place.
+ */
 function withCircuitBreaker({ snapshot, config, epochMs }: JudgedElection, decision: Write): ElectorAction {
   if (snapshot.circuitBreaker == null) return decision;
   const made = circuitBreaker(snapshot.circuitBreaker, config, decision.elected, epochMs);

@@ -4,12 +4,16 @@ import { type Elected, lastTerm } from '../model/znodes.js';
 
 type Decided = Pick<GroupSnapshot, 'elected' | 'current' | 'history'>;
 
-/** What `elected` says; where that is lost, as much as is safe to assume: who leads goes on, and terms never fall. */
+/**
+ * What `elected` says; where that is lost, as much as is safe to assume: who leads goes on, and terms never
+ * fall.
+ */
 export function effectiveDecision({ elected, current, history }: Decided): Elected {
   const leader = current?.value ?? null;
   const known = Math.max(leader?.term ?? 0, history?.value?.term ?? 0);
   if (elected.value !== null && elected.value.term >= known) return elected.value;
-  // The lost term was recorded, or is the one after; without a history: no term rises more often than its znode.
+  // The lost term was recorded, or is the one after; without a history: no term rises more often than its
+  // znode.
   const recorded = history?.value == null ? elected.version : history.value.term + 1;
   const lost = elected.problem ?? `it says term ${elected.value?.term}, and there was a term ${known}`;
   return {

@@ -1,6 +1,6 @@
 /**
- * What one decision about a leader goes by: what was read, what the elector saw before, the time, and what follows from
- * these. Made anew for each round.
+ * What one decision about a leader goes by: what was read, what the elector saw before, the time, and what
+ * follows from these. Made anew for each round.
  */
 
 import type { ReadyStrategy } from '../../strategies/registry.js';
@@ -25,7 +25,10 @@ import { previousLeader } from './records.js';
 import { betterForMs } from './stabilization.js';
 import { overdueMs, type Watched } from './watchdog.js';
 
-/** `config` is the configuration to decide by: what was read, or, while that is unreadable, the last that was not. */
+/**
+ * `config` is the configuration to decide by: what was read, or, while that is unreadable, the last that was
+ * not.
+ */
 export interface ElectionInput extends Scene {
   readonly self: string;
   readonly strategy: ReadyStrategy;
@@ -33,10 +36,16 @@ export interface ElectionInput extends Scene {
   readonly clock: ClockReading | null;
   /** A fence hook is configured here. */
   readonly canFence: boolean;
-  /** Since when this node can tell whether the ensemble was there, monotonic: it has been in touch since before. */
+  /**
+   * Since when this node can tell whether the ensemble was there, monotonic: it has been in touch since
+   * before.
+   */
   readonly observedSinceMs: number;
   readonly constraints: readonly AnyConstraint[];
-  /** What other leaderships of the group mean for this one, at an instant on the ensemble's clock; missing: there is no other. */
+  /**
+   * What other leaderships of the group mean for this one, at an instant on the ensemble's clock; missing:
+   * there is no other.
+   */
   readonly elsewhere?: (epochMs: number) => Elsewhere;
 }
 
@@ -109,9 +118,9 @@ export function minutesOf({
 }
 
 /**
- * A server that has lost touch with the others goes on answering, and tells nothing of what its candidate does, nor of a
- * claim that was given up. To read the clock is to write: what is read after that is no older. So nobody is late, and nobody
- * is fenced, by what was read before.
+ * A server that has lost touch with the others goes on answering, and tells nothing of what its candidate
+ * does, nor of a claim that was given up. To read the clock is to write: what is read after that is no older.
+ * So nobody is late, and nobody is fenced, by what was read before.
  */
 function isStaleReading(watched: Watched | null, clock: ClockReading, nowMs: number): boolean {
   if (watched === null) return false;
@@ -126,8 +135,10 @@ export function awaitsSuccessor(input: ElectionInput): boolean {
   return failedCandidate(input, elected, memory) !== null || failedBefore({ ...input, elected });
 }
 
-/** The elected node's last failure still stands, unanswered: the version that records it names the node again only
- * with the backoff lifted. */
+/**
+ * The elected node's last failure still stands, unanswered: the version that records it names the node again
+ * only with the backoff lifted.
+ */
 function failedBefore({
   elected,
   snapshot,

@@ -1,6 +1,6 @@
 /**
- * What an elector saw and since when, by its own monotonic clock. A new elector has seen nothing; one that was the
- * next in line, and looked now and again, goes on from what it saw then.
+ * What an elector saw and since when, by its own monotonic clock. A new elector has seen nothing; one that
+ * was the next in line, and looked now and again, goes on from what it saw then.
  */
 
 import type { GroupConfig } from '../model/group-config.js';
@@ -35,14 +35,19 @@ export interface ElectorMemory {
   /** A claim in PROGRESS by the elected node, as last seen under one decision. */
   readonly progress: {
     readonly node: string;
-    /** This node's own seat when it saw the claim: in another it was not woken by what happened in between. */
+    /**
+     * This node's own seat when it saw the claim: in another it was not woken by what happened in between.
+     */
     readonly seat: string;
     /** The decision it was made under, as `writeOf` tells it. */
     readonly decision: string;
     readonly token: bigint;
     /** Whose end makes the claim's end a failure. */
     readonly owner: SessionId;
-    /** It stands, and its owner is not registered: evicted, or gone since the claim was read, which the next look tells. */
+    /**
+     * It stands, and its owner is not registered: evicted, or gone since the claim was read, which the next
+     * look tells.
+     */
     readonly isOrphaned: boolean;
   } | null;
   /** Since when each life of a node has been eligible. */
@@ -51,7 +56,10 @@ export interface ElectorMemory {
   readonly betterSince: BetterSince | null;
   /** Since when it has looked for the group's first election; null where that waits for nothing. */
   readonly firstLookMs: number | null;
-  /** Which sites have had nodes enough, or too few; null for who does not elect, who sees only now and again what there is. */
+  /**
+   * Which sites have had nodes enough, or too few; null for who does not elect, who sees only now and again
+   * what there is.
+   */
   readonly sites: {
     /** This node's own seat when it counted: in another it was not woken by what happened in between. */
     readonly seat: string;
@@ -128,8 +136,9 @@ function sitesSeen(scene: Scene, before: ElectorMemory['sites']): ElectorMemory[
 }
 
 /**
- * Kept after the claim is gone, until a decision answers it: the write of one may fail. Only of what the elector itself saw:
- * whoever looks now and again may miss that it became READY, of which nothing is left when elector and leader die as one.
+ * Kept after the claim is gone, until a decision answers it: the write of one may fail. Only of what the
+ * elector itself saw: whoever looks now and again may miss that it became READY, of which nothing is left
+ * when elector and leader die as one.
  */
 function progressSeen(
   { snapshot, members }: Scene,

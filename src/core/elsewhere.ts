@@ -35,7 +35,10 @@ export const nowhereElse: Elsewhere = {
   name: null,
 };
 
-/** `own` with the failures elsewhere: of two of one node the later counts, and of two of one failure the leadership's own. */
+/**
+ * `own` with the failures elsewhere: of two of one node the later counts, and of two of one failure the
+ * leadership's own.
+ */
 export function withFailuresOfOthers(
   own: readonly FailureRecord[],
   { failures, ready }: Elsewhere,
@@ -50,7 +53,10 @@ export function withFailuresOfOthers(
   return all.filter(({ node }) => !ready.has(node));
 }
 
-/** Whether a decision gave its leadership up, so that nobody is missing in it: nothing else plans to have nobody. */
+/**
+ * Whether a decision gave its leadership up, so that nobody is missing in it: nothing else plans to have
+ * nobody.
+ */
 export function isGivenUp({ node, cause }: Pick<Elected, 'node' | 'cause'>): boolean {
   return node === null && cause === 'planned';
 }

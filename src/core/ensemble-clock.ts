@@ -1,6 +1,6 @@
 /**
- * The ensemble's clock, which a node knows by reading it off a write of its own, and counts on from there on its own
- * monotonic clock.
+ * The ensemble's clock, which a node knows by reading it off a write of its own, and counts on from there on
+ * its own monotonic clock.
  */
 import { fromInstant } from '../model/names.js';
 import type { FailureRecord } from '../model/znodes.js';

@@ -9,8 +9,8 @@ import type { ElectorMemory, Scene } from './elector-memory.js';
 import { overdueMs, type Watched } from './watchdog.js';
 
 /**
- * By its own word, because its claim vanished in PROGRESS with its session, or because it did not get on in time; null:
- * it did not. One that lives and gave its claim away, to claim anew, speaks for itself.
+ * By its own word, because its claim vanished in PROGRESS with its session, or because it did not get on in
+ * time; null: it did not. One that lives and gave its claim away, to claim anew, speaks for itself.
  */
 export function failedCandidate(
   { snapshot, members, config, nowMs }: Scene,
@@ -28,7 +28,8 @@ export function failedCandidate(
   const own = registration?.lastFailure;
   if (own?.electedVersion === version) return failed(failureReason(own.detail));
   const { progress, watched } = memory;
-  // Told by the node itself, or by the history, where the node has gone: under this version only READY is recorded.
+  // Told by the node itself, or by the history, where the node has gone: under this version only READY is
+  // recorded.
   const told = [registration?.lastTakeover?.token, snapshot.history?.value?.fencingToken];
   const reachedReady = progress !== null && told.includes(String(progress.token));
   const lives = members.some(({ owner }) => owner === progress?.owner);

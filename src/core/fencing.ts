@@ -1,9 +1,9 @@
 /**
- * A claim whose owner does not give it up: the alarm, the fence, and, once the owner is proven dead, what the removal
- * of its claim must check.
+ * A claim whose owner does not give it up: the alarm, the fence, and, once the owner is proven dead, what the
+ * removal of its claim must check.
  *
- * Not promised: that a fence succeeds, or that there is one. Without it the claim stands until its session ends or a
- * person steps in.
+ * Not promised: that a fence succeeds, or that there is one. Without it the claim stands until its session
+ * ends or a person steps in.
  */
 
 import type { Registration } from '../model/registration.js';
@@ -94,10 +94,11 @@ function alarmOf(
 }
 
 /**
- * Null where the owner is an earlier life of the candidate: the fence would hit the candidate. Null while the candidate is not
- * registered: nothing would show that it has come and claimed. And null where `current`, which
- * was read before the registrations, may be outdated: the candidate has claimed under this decision. As long as it has not,
- * and neither `elected` nor its registration moves, the claim read is the claim there is, for nobody else can make one.
+ * Null where the owner is an earlier life of the candidate: the fence would hit the candidate. Null while the
+ * candidate is not registered: nothing would show that it has come and claimed. And null where `current`,
+ * which was read before the registrations, may be outdated: the candidate has claimed under this decision. As
+ * long as it has not, and neither `elected` nor its registration moves, the claim read is the claim there is,
+ * for nobody else can make one.
  */
 function fenceOf({ snapshot, members, elected }: FencingInput, current: Claim, node: string): Fence | null {
   const candidate = members.find((member) => member.node === elected.node) ?? null;

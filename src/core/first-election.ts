@@ -1,6 +1,6 @@
 /**
- * The first election of a group: nobody leads yet and nobody has lost a leader, so it may wait for the nodes that are
- * still starting. No later election waits for anything, above all none after a crash.
+ * The first election of a group: nobody leads yet and nobody has lost a leader, so it may wait for the nodes
+ * that are still starting. No later election waits for anything, above all none after a crash.
  */
 
 import { durationMs, formatDuration } from '../model/duration.js';

@@ -1,9 +1,10 @@
 /**
- * The elector's round over all slots of a group: each is decided about by itself, with the others as they stand, or as
- * they have just been decided, beside it. What is decided is one write, so that no node is ever elected to two slots.
+ * The elector's round over all slots of a group: each is decided about by itself, with the others as they
+ * stand, or as they have just been decided, beside it. What is decided is one write, so that no node is ever
+ * elected to two slots.
  *
- * A leader keeps its slot: better nodes take the place of the worst of the leaders, and nobody is moved from slot to slot
- * because another numbering would be nicer.
+ * A leader keeps its slot: better nodes take the place of the worst of the leaders, and nobody is moved from
+ * slot to slot because another numbering would be nicer.
  */
 
 import type { GroupConfig } from '../model/group-config.js';
@@ -69,7 +70,10 @@ export interface GroupRound {
   readonly rounds: ReadonlyMap<number, ElectorRound>;
 }
 
-/** Whether a decision is missing, in some slot or about how many there are, on which nobody could think otherwise. */
+/**
+ * Whether a decision is missing, in some slot or about how many there are, on which nobody could think
+ * otherwise.
+ */
 export function isGroupDue({ rounds, actions }: GroupRound, { elected }: GroupSnapshot): boolean {
   const told = elected.value?.slots ?? 1;
   const opensSlots = actions.some(
@@ -114,7 +118,10 @@ export function groupRound(asked: GroupSituation): GroupRound {
   };
 }
 
-/** A configuration that cannot be read takes no slot away: the one that is gone by instead may be older than the slots. */
+/**
+ * A configuration that cannot be read takes no slot away: the one that is gone by instead may be older than
+ * the slots.
+ */
 function withLeaders({ snapshot, config }: GroupSituation): GroupConfig {
   if (snapshot.config.value !== null) return config;
   return { ...config, leaders: Math.max(config.leaders, slotStates(snapshot).length) };
@@ -183,9 +190,10 @@ function inOrder(input: GroupSituation): number[] {
 }
 
 /**
- * In which order slots are decided about: those that are given up, then those that nobody leads who could go on, by
- * their numbers, then the others, the one with the worst leader first, so that it is this one who gives way to a better
- * node. `nowMs`: on the ensemble's clock. `failed`: slots whose elected node has failed, fit as it may seem.
+ * In which order slots are decided about: those that are given up, then those that nobody leads who could go
+ * on, by their numbers, then the others, the one with the worst leader first, so that it is this one who
+ * gives way to a better node. `nowMs`: on the ensemble's clock. `failed`: slots whose elected node has
+ * failed, fit as it may seem.
  */
 export function slotsInOrder(input: Ordered, nowMs: number, failed: readonly number[]): number[] {
   const states = slotStates(input.snapshot);
@@ -232,7 +240,10 @@ function placesIn(rankInput: RankInput, judged: readonly Judged[]): ReadonlyMap<
 
 type Rounds = ReadonlyMap<number, ElectorRound>;
 
-/** What is overdue first, then the one write of all that is decided and recorded, then what it changes of the configuration. */
+/**
+ * What is overdue first, then the one write of all that is decided and recorded, then what it changes of the
+ * configuration.
+ */
 function actionsOf(input: GroupSituation, rounds: Rounds): GroupAction[] {
   const all = [...rounds].flatMap(([slot, { actions }]) => actions.map((action) => ({ slot, action })));
   const found = all.flatMap(({ slot, action }) =>

@@ -1,8 +1,9 @@
 /**
- * A node's own part in a transition: when to claim, take over, say READY, release, and give the claim away. One
- * pure function from what the node read and where it stands to its next step; none: wait.
+ * A node's own part in a transition: when to claim, take over, say READY, release, and give the claim away.
+ * One pure function from what the node read and where it stands to its next step; none: wait.
  *
- * A leadership begins with a claim and ends when the claim is gone and everything it started is dead. Its stages:
+ * A leadership begins with a claim and ends when the claim is gone and everything it started is dead. Its
+ * stages:
  *
  *   claimed      the claim exists; nothing was started
  *   taking-over  the takeover runs
@@ -11,7 +12,8 @@
  *   releasing    something must stop: the takeover is aborted, the release runs
  *   released     nothing of the leadership lives; the claim may still exist, and is to be deleted
  *
- * One token is never led under twice: what was released under a token is deleted, and claimed anew if it comes to that.
+ * One token is never led under twice: what was released under a token is deleted, and claimed anew if it
+ * comes to that.
  */
 
 import type { GroupConfig } from '../model/group-config.js';
@@ -60,7 +62,10 @@ export type LeadershipAction =
   | { readonly do: 'delete-claim'; readonly claimVersion: number; readonly failure: FailureDetail | null }
   | { readonly do: 'forget-leadership'; readonly why: string };
 
-/** One write does it, which names the versions that it was decided by: where they have changed, nothing is done. */
+/**
+ * One write does it, which names the versions that it was decided by: where they have changed, nothing is
+ * done.
+ */
 export function isChecked({ do: verb }: LeadershipAction): boolean {
   return verb === 'claim' || verb === 'write-ready' || verb === 'delete-claim';
 }
@@ -169,9 +174,9 @@ function duringLeadership(situation: LeadershipInput, leadership: Leadership): L
 }
 
 /**
- * Null where it cannot be read, or is older than what the leadership began under: lost, and made anew. The elector knows
- * the term from the claim, and will decide under a later one. Where it cannot, the claim being lost too, it has
- * decided as well as it could, and that stands.
+ * Null where it cannot be read, or is older than what the leadership began under: lost, and made anew. The
+ * elector knows the term from the claim, and will decide under a later one. Where it cannot, the claim being
+ * lost too, it has decided as well as it could, and that stands.
  */
 function decisionNow({ elected }: GroupSnapshot, leadership: Leadership, own: Claim | null): Elected | null {
   const { value } = elected;

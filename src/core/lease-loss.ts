@@ -1,10 +1,12 @@
 /**
- * A leadership that ended though the decision for its node stands: its lease was not renewed, say. The node claims anew by
- * the same decision, and what it knows of the one before goes into that claim: for the history, since nothing else tells
- * since when nobody led, and for the elector, which leaves a node that loses its lease again and again.
+ * A leadership that ended though the decision for its node stands: its lease was not renewed, say. The node
+ * claims anew by the same decision, and what it knows of the one before goes into that claim: for the
+ * history, since nothing else tells since when nobody led, and for the elector, which leaves a node that
+ * loses its lease again and again.
  *
- * Only who was in touch all the time can tell a node that was out of touch from an ensemble that was away. So an elector
- * counts only lapses that it was a witness of, and none across a change of the ensemble's own leader.
+ * Only who was in touch all the time can tell a node that was out of touch from an ensemble that was away. So
+ * an elector counts only the losses that it witnessed, and none across a change of the ensemble's own
+ * leader.
  */
 
 import type { GroupConfig } from '../model/group-config.js';
@@ -29,7 +31,10 @@ export interface LeaseLoss {
 /** Of more than these no claim tells. */
 const maxLeaseLosses = 10;
 
-/** What a node knows of its leaderships that ended, the oldest first, with one that has ended by `nowMs`, under this lease. */
+/**
+ * What a node knows of its leaderships that ended, the oldest first, with one that has ended by `nowMs`,
+ * under this lease.
+ */
 export function withLeaseLoss(
   leaseLosses: readonly LeaseLoss[],
   ended: Pick<LeaseLoss, 'slot' | 'term' | 'token' | 'reason'>,
@@ -40,7 +45,9 @@ export function withLeaseLoss(
   return [...leaseLosses, leaseLoss].slice(-maxLeaseLosses);
 }
 
-/** The same once the node has claimed again: the ensemble may have been away, where it has another leader now. */
+/**
+ * The same once the node has claimed again: the ensemble may have been away, where it has another leader now.
+ */
 export function excused(leaseLosses: readonly LeaseLoss[], token: bigint): readonly LeaseLoss[] {
   const last = leaseLosses.at(-1);
   if (last === undefined || epochOf(last.token) === epochOf(token)) return leaseLosses;
@@ -52,7 +59,10 @@ function epochOf(zxid: bigint): bigint {
   return zxid >> 32n;
 }
 
-/** What a claim made now, by the decision of a slot's term, says of the leadership before it; null: there was none by that one. */
+/**
+ * What a claim made now, by the decision of a slot's term, says of the leadership before it; null: there was
+ * none by that one.
+ */
 export function resumption(
   leaseLosses: readonly LeaseLoss[],
   by: Pick<LeaseLoss, 'slot' | 'term'>,
@@ -78,7 +88,10 @@ export interface ObservedLosses {
   readonly observedSinceMs: number;
 }
 
-/** The elected node has come back from one lapse too many; null: it has not, or it cannot be told whose fault they were. */
+/**
+ * The elected node has come back from one lease loss too many; null: it has not, or it cannot be told whose
+ * fault they were.
+ */
 export function lostLeaseAgain(observed: ObservedLosses, elected: Elected): Failed | null {
   const { config, members, current, nowMs, epochMs, observedSinceMs } = observed;
   const { term, resumes = null } = current?.value ?? {};

@@ -9,18 +9,19 @@
  * minimum session timeout of two ticks. Counting from its sending instead would trust the network not to have
  * delayed the sign more than the write.
  *
- * A connect handshake that opens a session is itself a committed write, so its own sending counts. One that takes a
- * session up again is vouched for by the ensemble's leader alone, and a leader that was deposed without knowing it
- * yet vouches as well. It counts as soon as anything is committed on the same connection: a server that loses its
- * leader hangs up on its clients, so then it was the leader in office that vouched.
+ * A connect handshake that opens a session is itself a committed write, so its own sending counts. One that
+ * takes a session up again is vouched for by the ensemble's leader alone, and a leader that was deposed
+ * without knowing it yet vouches as well. It counts as soon as anything is committed on the same connection:
+ * a server that loses its leader hangs up on its clients, so then it was the leader in office that vouched.
  *
  * The session timeout is the smallest that any server ever granted to the session. Servers may differ in
  * their limits, and a new leader of the ensemble uses the timeout of the session's creation again. A server
  * may also have resumed the session with a smaller timeout, and its answer been lost. So half the timeout
  * counts from that handshake until a write commits.
  *
- * Not promised: anything where one server grants less than half of what another does, or where a handshake that was given
- * up is carried out late, by a server that grants less, after a write on a newer connection has committed.
+ * Not promised: anything where one server grants less than half of what another does, or where a handshake
+ * that was given up is carried out late, by a server that grants less, after a write on a newer connection
+ * has committed.
  *
  * All instants are milliseconds on one monotonic clock.
  */
@@ -80,9 +81,9 @@ export function sessionResumed(evidence: LeaseEvidence, sentAtMs: number, shrunk
 }
 
 /**
- * A request of any kind, a ping included, was answered. Entries older than the session timeout are let go, and of
- * requests sent close together one is kept. Not by when they were answered: after a stall an old request is
- * answered together with a new one, which proves more.
+ * A request of any kind, a ping included, was answered. Entries older than the session timeout are let go,
+ * and of requests sent close together one is kept. Not by when they were answered: after a stall an old
+ * request is answered together with a new one, which proves more.
  */
 export function requestAnswered(
   evidence: LeaseEvidence,
@@ -98,8 +99,10 @@ export function requestAnswered(
   return { ...evidence, answered: [...kept, request], touch };
 }
 
-/** A write sent at `sentAtMs` was committed: the connection's handshake and every sign answered T/4 before that sending
- * are now proven. */
+/**
+ * A write sent at `sentAtMs` was committed: the connection's handshake and every sign answered T/4 before
+ * that sending are now proven.
+ */
 export function writeCommitted(
   evidence: LeaseEvidence,
   sentAtMs: number,
@@ -142,11 +145,15 @@ const evidenceShare = 1 / 100;
 const leaseShare = 0.9;
 /** Share of the session timeout kept at a lease's end for releasing and killing. */
 const reserveShare = 0.2;
-/** A leader renews this often, whatever became of the renewals before: its lease is then never older than the proof
- * gap, two intervals and two round trips while all is well. */
+/**
+ * A leader renews this often, whatever became of the renewals before: its lease is then never older than the
+ * proof gap, two intervals and two round trips while all is well.
+ */
 const renewShare = 1 / 12;
-/** A server that leaves a renewal unanswered for this long is left for another, which may answer before the lease
- * has to be given up. */
+/**
+ * A server that leaves a renewal unanswered for this long is left for another, which may answer before the
+ * lease has to be given up.
+ */
 const serverPatienceShare = 1 / 6;
 /** An idle node gives a sign of life this often. */
 const pingShare = 1 / 4;

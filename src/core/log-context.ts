@@ -2,9 +2,9 @@ import { type NamedSlot, named } from '../model/named-slot.js';
 import type { GroupSnapshot } from '../model/snapshot.js';
 
 /**
- * The fields by which all lines of one transition are found in the logs of all nodes: the term of the decision that
- * they are about, its slot where the group has several, and its reason. A line about a leadership that a later decision ends bears that decision's term, and
- * in `endsTerm` its own.
+ * The fields by which all lines of one transition are found in the logs of all nodes: the term of the
+ * decision that they are about, its slot where the group has several, and its reason. A line about a
+ * leadership that a later decision ends bears that decision's term, and in `endsTerm` its own.
  */
 export interface LogContext extends NamedSlot {
   readonly term: number;

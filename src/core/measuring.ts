@@ -8,7 +8,9 @@ import type { Score } from '../model/scores.js';
 const decimal = /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?$/;
 const whole = /^[+-]?\d+$/;
 
-/** A number as programs write it. A whole number is kept exactly, as a bigint where a double would round it. */
+/**
+ * A number as programs write it. A whole number is kept exactly, as a bigint where a double would round it.
+ */
 export function readScore(text: string): Parsed<Score> {
   const trimmed = text.trim();
   if (trimmed === '') return unreadable('expected one number, found nothing');
@@ -27,7 +29,10 @@ function unreadable(problem: string): Parsed<Score> {
 
 const toleranceRule = 'expected a share such as 5%, or a number of at least 0';
 
-/** What a score must move by to be told anew: more than a share of what was told last, or than an absolute number. */
+/**
+ * What a score must move by to be told anew: more than a share of what was told last, or than an absolute
+ * number.
+ */
 export const toleranceSchema = z.union(
   [
     z.number(toleranceRule).min(0, toleranceRule),

@@ -1,4 +1,7 @@
-/** A group of several leaders as what decides about one leader sees it: one slot, and what the others mean for it. */
+/**
+ * A group of several leaders as what decides about one leader sees it: one slot, and what the others mean for
+ * it.
+ */
 
 import type { GroupConfig } from '../model/group-config.js';
 import { configOfSlot, membersOfSlot, slotOf, slotStates } from '../model/slots.js';
@@ -74,8 +77,8 @@ function courting([node, slot]: readonly [string, number]): [string, string] {
 }
 
 /**
- * A node has the slot whose claim it owns, or else the first that names it. So that of two slots that name one node, as
- * only garbage makes them, exactly one keeps it.
+ * A node has the slot whose claim it owns, or else the first that names it. So that of two slots that name
+ * one node, as only garbage makes them, exactly one keeps it.
  */
 function takenBy(states: readonly SlotState[], slot: number, members: readonly Member[]): [string, string][] {
   const owned = states.flatMap(({ slot: of, current }): [string, number, string][] => {
@@ -92,8 +95,10 @@ function takenBy(states: readonly SlotState[], slot: number, members: readonly M
   return [...has].flatMap(([node, [of, why]]): [string, string][] => (of === slot ? [] : [[node, why]]));
 }
 
-/** An incumbent gives way to the slots before its own, so that of two in one site one stays; who comes gives way to all,
- * and to whoever is still on the way out. */
+/**
+ * An incumbent gives way to the slots before its own, so that of two in one site one stays; who comes gives
+ * way to all, and to whoever is still on the way out.
+ */
 function sharing(
   { snapshot, members }: SlotsInput,
   others: readonly SlotState[],

@@ -1,6 +1,7 @@
 /**
- * When a node tells what it measures: at once when it has something to tell for the first time, soon when a score goes
- * missing or comes back; otherwise at most so often, and only what has moved by more than its tolerance.
+ * When a node tells what it measures: at once when it has something to tell for the first time, soon when a
+ * score goes missing or comes back; otherwise at most so often, and only what has moved by more than its
+ * tolerance.
  */
 
 import type { Score, ScoreReport } from '../model/scores.js';
@@ -11,14 +12,22 @@ export type Measured = Pick<ScoreReport, 'values' | 'roundTripsMs'>;
 /** What a node has told, on its monotonic clock. */
 export interface Published extends Measured {
   readonly atMs: number;
-  /** When each score was last told to have gone missing or come back: one that flaps is not told of at once each time. */
+  /**
+   * When each score was last told to have gone missing or come back: one that flaps is not told of at once
+   * each time.
+   */
   readonly turnedAtMs: ReadonlyMap<string, number>;
 }
 
-/** A node writes no more often, but for a score that goes missing or comes back: that too no more often for each. */
+/**
+ * A node writes no more often, but for a score that goes missing or comes back: that too no more often for
+ * each.
+ */
 export const publishEveryMs = 5_000;
 
-/** Nor for these: of a hundred scores that flap, each in its own time, one write tells what all have come to. */
+/**
+ * Nor for these: of a hundred scores that flap, each in its own time, one write tells what all have come to.
+ */
 export const turnEveryMs = 1_000;
 
 /** The instant at which what was measured is to be told; Infinity where nothing new is to be. */

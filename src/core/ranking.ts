@@ -1,4 +1,7 @@
-/** Runs a strategy over the eligible nodes and holds it to its contract, so that a faulty one harms no decision. */
+/**
+ * Runs a strategy over the eligible nodes and holds it to its contract, so that a faulty one harms no
+ * decision.
+ */
 
 import * as z from 'zod';
 import { Unanswered } from '../../strategies/questions.js';
@@ -9,7 +12,10 @@ import type { Member } from '../model/snapshot.js';
 import type { Candidate, Conditions, Peer, Ranked } from '../model/strategy.js';
 import type { Place } from '../model/znodes.js';
 
-/** Thrown where a strategy, or a constraint of a user's own, breaks its contract or throws: the elector cannot elect. */
+/**
+ * Thrown where a strategy, or a constraint of a user's own, breaks its contract or throws: the elector cannot
+ * elect.
+ */
 export class RuleFault extends Error {
   override readonly name = 'RuleFault';
 }
@@ -46,8 +52,10 @@ export interface RankInput {
   readonly nowMs: number;
 }
 
-/** The nodes of `eligible`, which come in order of node ids, the best first. Throws RuleFault, and Unanswered where the
- * strategy has yet to be asked. */
+/**
+ * The nodes of `eligible`, which come in order of node ids, the best first. Throws RuleFault, and Unanswered
+ * where the strategy has yet to be asked.
+ */
 export function rank(input: RankInput, eligible: readonly Member[]): readonly Ranked[] {
   const { strategy, previous, incumbent, term, conditions } = input;
   const peers = input.members.flatMap(peerOf);
@@ -63,7 +71,9 @@ export function rank(input: RankInput, eligible: readonly Member[]): readonly Ra
   return heldToContract(strategy, answer, known);
 }
 
-/** What a strategy answered to `known`, in order of node ids. Throws RuleFault where that breaks its contract. */
+/**
+ * What a strategy answered to `known`, in order of node ids. Throws RuleFault where that breaks its contract.
+ */
 export function heldToContract(
   strategy: Pick<ReadyStrategy, 'name'>,
   answer: unknown,

@@ -21,7 +21,10 @@ interface Scene {
   readonly members: readonly Member[];
 }
 
-/** What was recorded last; a head that cannot be read costs a doubled record, not the history. Null: no history. */
+/**
+ * What was recorded last; a head that cannot be read costs a doubled record, not the history. Null: no
+ * history.
+ */
 function headOf({ snapshot }: Scene): HistoryHead | null {
   return snapshot.history === null ? null : (snapshot.history.value ?? initialHistoryHead);
 }
@@ -49,7 +52,10 @@ export interface Ending {
   readonly next: string;
 }
 
-/** The record of the transition that the new decision puts an end to, unless it was recorded when it became READY. */
+/**
+ * The record of the transition that the new decision puts an end to, unless it was recorded when it became
+ * READY.
+ */
 export function ended(scene: Scene, elected: Elected, ending: Ending): TransitionRecord | null {
   const { snapshot } = scene;
   const head = headOf(scene);
@@ -76,8 +82,8 @@ export function standing(scene: Scene, elected: Elected): Omit<TransitionRecord,
 }
 
 /**
- * What the elected node says of its failure under this decision: under the version that stands, or under an earlier one
- * that the decision has noted since, as while the group is paused.
+ * What the elected node says of its failure under this decision: under the version that stands, or under an
+ * earlier one that the decision has noted since, as while the group is paused.
  */
 function ownFailure({ snapshot, members }: Scene, elected: Elected): Registration['lastFailure'] {
   const own = members.find(({ node }) => node === elected.node)?.value?.lastFailure ?? null;
@@ -139,7 +145,10 @@ function transition(
 
 type Resumes = TransitionRecord['resumes'];
 
-/** The leadership before by the same decision, as the claim tells of it; where that does not, the head knows that there was one. */
+/**
+ * The leadership before by the same decision, as the claim tells of it; where that does not, the head knows
+ * that there was one.
+ */
 function resumedBy({ snapshot }: Scene, elected: Elected, claim: Claim | null): Resumes {
   if (claim === null) return null;
   const told = claim.value?.resumes ?? null;
@@ -193,8 +202,10 @@ function ownRelease(
   };
 }
 
-/** The previous leader's release, told apart from an earlier one of the same node by its token. Its end is when its claim
- * was given away, which is written with the registration. */
+/**
+ * The previous leader's release, told apart from an earlier one of the same node by its token. Its end is
+ * when its claim was given away, which is written with the registration.
+ */
 function releaseBefore(
   { snapshot, members }: Scene,
   elected: Elected,
@@ -217,7 +228,9 @@ export function reachedReady(scene: Scene, elected: Elected, current: Claim): Tr
   return { ...transition(scene, elected, current), outcome: 'READY', error: null };
 }
 
-/** How long each phase took, one after another: the time to the claim without the release that lies within it. */
+/**
+ * How long each phase took, one after another: the time to the claim without the release that lies within it.
+ */
 export function phasesInTurn({
   phases,
   release,

@@ -12,10 +12,16 @@ export function activeRequest(config: GroupConfig, elected: Elected): Switchover
   return config.switchover?.replacesTerm === elected.term ? config.switchover : null;
 }
 
-/** A scheduled request is carried out no later than this after its time: another leader may be the right one by then. */
+/**
+ * A scheduled request is carried out no later than this after its time: another leader may be the right one
+ * by then.
+ */
 export const mostLateMs = 60_000;
 
-/** When a scheduled request is missed, on the ensemble's clock; null for one without a time, which goes on waiting. */
+/**
+ * When a scheduled request is missed, on the ensemble's clock; null for one without a time, which goes on
+ * waiting.
+ */
 export function missedAtMs({ notBefore }: Pick<SwitchoverRequest, 'notBefore'>): number | null {
   return notBefore === null ? null : fromInstant(notBefore) + mostLateMs;
 }
@@ -45,9 +51,9 @@ interface Asked {
 }
 
 /**
- * Whom a request means now; null while nobody fits it, or when an eligible leader is in the site asked for already.
- * `ranking` holds the eligible nodes, best first. Force skips eligibility, but a node that is not there, or on its way
- * out, cannot lead whoever wants it, and none leads twice.
+ * Whom a request means now; null while nobody fits it, or when an eligible leader is in the site asked for
+ * already. `ranking` holds the eligible nodes, best first. Force skips eligibility, but a node that is not
+ * there, or on its way out, cannot lead whoever wants it, and none leads twice.
  */
 export function requestTarget(
   { to, force }: SwitchoverRequest,

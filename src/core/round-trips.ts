@@ -2,10 +2,10 @@
  * What a node makes of the round trips that it measured to one peer: a smoothed mean, which single strange
  * measurements do not move.
  *
- * The mean and the deviation are weighted as those of TCP (RFC 6298): an eighth and a quarter for the newest. A
- * measurement far from the mean is set aside; when three in a row are, the way to the peer has changed, and the
- * measuring begins anew with these. So one packet that was held up changes nothing, and a new route counts after three
- * probes.
+ * The mean and the deviation are weighted as those of TCP (RFC 6298): an eighth and a quarter for the newest.
+ * A measurement far from the mean is set aside; when three in a row are, the way to the peer has changed, and
+ * the measuring begins anew with these. So one packet that was held up changes nothing, and a new route
+ * counts after three probes.
  */
 
 /** What is known of one peer. */
@@ -43,7 +43,10 @@ export function measured({ mean, aside }: RoundTrips, ms: number): RoundTrips {
   return { ...noRoundTrips, mean: beginning(strange) };
 }
 
-/** After an answer that came when one of the two did not run as it should: the peer is there, and that is all it tells. */
+/**
+ * After an answer that came when one of the two did not run as it should: the peer is there, and that is all
+ * it tells.
+ */
 export function answeredLate({ mean, aside, uncounted }: RoundTrips): RoundTrips {
   if (uncounted + 1 < mostUncounted) return { mean, aside, missed: 0, uncounted: uncounted + 1 };
   return noRoundTrips;

@@ -1,11 +1,11 @@
 /**
- * The elector's round: from a snapshot to what the elector should write, or do, next. The elector decides; it need
- * not lead. What it saw and since when is its memory: a value that goes in and comes out.
+ * The elector's round: from a snapshot to what the elector should write, or do, next. The elector decides; it
+ * need not lead. What it saw and since when is its memory: a value that goes in and comes out.
  *
  *     situation → constraints → ranking → choice → decision
  *
- * Not promised: that the writes succeed. Each names the versions it was decided on, so one that comes too late
- * writes nothing, and the next round sees why.
+ * Not promised: that the writes succeed. Each names the versions it was decided on, so one that comes too
+ * late writes nothing, and the next round sees why.
  */
 
 import { durationMs } from '../model/duration.js';
@@ -40,7 +40,9 @@ export { type ElectorMemory, type Fence, newElector } from './elector-memory.js'
 export interface ElectorRound {
   readonly actions: readonly ElectorAction[];
   readonly memory: ElectorMemory;
-  /** Look again after so long even if nothing wakes; a whole number of milliseconds, never 0; null: no need. */
+  /**
+   * Look again after so long even if nothing wakes; a whole number of milliseconds, never 0; null: no need.
+   */
   readonly recheckInMs: number | null;
   /** What was chosen, for people; null when nothing could be decided. */
   readonly choice: Choice | null;
@@ -49,16 +51,18 @@ export interface ElectorRound {
 }
 
 /**
- * Whether a decision is missing on which nobody could think otherwise. That leadership might be better elsewhere is a
- * matter of opinion, on which two nodes, of two versions or with two memories, may differ for ever; whose fault a lapse was
- * is told by who was in touch.
+ * Whether a decision is missing on which nobody could think otherwise. That leadership might be better
+ * elsewhere is a matter of opinion, on which two nodes, of two versions or with two memories, may differ for
+ * ever; who was connected tells whose fault a lease loss was.
  */
 export function isPlainlyDue({ actions, choice, isLocalEvidence = false }: ElectorRound): boolean {
   const isOpinion = isLocalEvidence || (choice?.changes === true && choice.cause === 'preference');
   return !isOpinion && actions.some(({ do: verb }) => verb === 'write-elected');
 }
 
-/** One round. Of what strategies and constraints do it throws only that one has yet to be asked: Unanswered. */
+/**
+ * One round. Of what strategies and constraints do it throws only that one has yet to be asked: Unanswered.
+ */
 export function electorRound(input: ElectionInput): ElectorRound {
   const model = electionOf(input);
   if ('pending' in model) return pendingRound(model);
@@ -119,8 +123,9 @@ function afterwards(
 }
 
 /**
- * A leader that has lost its lease once too often has failed where that brings another to lead, and not otherwise: nobody
- * gains by waiting for it. Nobody judges himself, for who was out of touch cannot tell: he leaves that to the next in line.
+ * A leader that has lost its lease once too often has failed where that brings another to lead, and not
+ * otherwise: nobody gains by waiting for it. Nobody judges himself, for who was out of touch cannot tell: he
+ * leaves that to the next in line.
  */
 function judgeLeaseLosses(seen: Election, asItStands: ElectorRound): ElectorRound {
   const { snapshot, members, elected, self, memory, clock, nowMs } = seen;

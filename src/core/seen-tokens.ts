@@ -1,9 +1,11 @@
 /**
- * Greatest fencing tokens that a node has seen, by slot. ZooKeeper's transaction counter, which they come from, goes back
- * where an ensemble is restored from a backup or rebuilt. A store that remembers a greater token would then refuse the leader.
+ * Greatest fencing tokens that a node has seen, by slot. ZooKeeper's transaction counter, which they come
+ * from, goes back where an ensemble is restored from a backup or rebuilt. A store that remembers a greater
+ * token would then refuse the leader.
  *
- * Invariant: under one `tokenEpoch` no node leads at or below a token that it has seen. A person raises the epoch to let
- * tokens begin anew; an epoch that is lower than the one seen is itself a sign of a restored configuration.
+ * Invariant: under one `tokenEpoch` no node leads at or below a token that it has seen. A person raises the
+ * epoch to let tokens begin anew; an epoch that is lower than the one seen is itself a sign of a restored
+ * configuration.
  */
 import { slotStates } from '../model/slots.js';
 import type { GroupSnapshot } from '../model/snapshot.js';
@@ -46,8 +48,8 @@ export interface GoneBack {
 }
 
 /**
- * Null: nodes may lead with this token, it has not gone back. `isNew`: the claim was made just now, so its token has to be
- * greater than all that were seen. That of a claim that stood may have been seen itself.
+ * Null: nodes may lead with this token, it has not gone back. `isNew`: the claim was made just now, so its
+ * token has to be greater than all that were seen. That of a claim that stood may have been seen itself.
  */
 export function goneBack(
   seen: SeenTokens,

@@ -1,6 +1,6 @@
 /**
- * Rules about sites that are no constraint on one node: where the successor of a leader that failed may be, and when a
- * site as a whole counts as failed.
+ * Rules about sites that are no constraint on one node: where the successor of a leader that failed may be,
+ * and when a site as a whole counts as failed.
  */
 
 import { durationMs } from '../model/duration.js';
@@ -8,7 +8,9 @@ import { type GroupConfig, siteConfig } from '../model/group-config.js';
 import { type Member, siteOf } from '../model/snapshot.js';
 import type { Ranked } from '../model/strategy.js';
 
-/** Whether a node of `site` may be tried after a leader failed in `failedSite`, even where there is no other. */
+/**
+ * Whether a node of `site` may be tried after a leader failed in `failedSite`, even where there is no other.
+ */
 export function mayFollow(site: string | null, failedSite: string | null, config: GroupConfig): boolean {
   const { from, strength } = config.siteRules.afterFailure;
   return from === 'any-site' || strength === 'soft' || failedSite === null || site !== failedSite;
@@ -101,8 +103,8 @@ export interface SiteJudgement {
 }
 
 /**
- * Which sites are to be declared failed, and which no longer. A site fails and recovers only after it has had too few
- * nodes, or enough, for some time without a break; what a person declared no rule takes back.
+ * Which sites are to be declared failed, and which no longer. A site fails and recovers only after it has had
+ * too few nodes, or enough, for some time without a break; what a person declared no rule takes back.
  */
 export function judgeSites({ members, config, nowMs }: Counted, counts: SiteCounts): SiteJudgement {
   const { after, recovery } = config.siteRules.failed;

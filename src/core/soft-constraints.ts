@@ -3,7 +3,10 @@
 import type { Ranked } from '../model/strategy.js';
 import type { Judged } from './constraint.js';
 
-/** A ranking, the best first: nodes that a soft constraint speaks against come after all others, in their order. */
+/**
+ * A ranking, the best first: nodes that a soft constraint speaks against come after all others, in their
+ * order.
+ */
 export function bySoftConstraints(ranking: readonly Ranked[], judged: readonly Judged[]): readonly Ranked[] {
   const against = new Map(
     judged

@@ -1,6 +1,7 @@
 /**
- * When a leader is left for a node that measures better: not at the first sight of it, since what is measured moves, but
- * once that node has been better without a break. Strategies that compare no scores know nothing of this.
+ * When a leader is left for a node that measures better: not at the first sight of it, since what is measured
+ * moves, but once that node has been better without a break. Strategies that compare no scores know nothing
+ * of this.
  */
 
 import { durationMs } from '../model/duration.js';

@@ -1,7 +1,8 @@
 /**
- * Since when a session has been in touch with the ensemble without a break, by what its servers answered. A server that has
- * lost its leader hangs up on its clients and answers nothing, so who was in touch all the time knows that the ensemble was there.
- * Not told: an ensemble that commits nothing for a while, and whose servers go on answering.
+ * Since when a session has been in touch with the ensemble without a break, by what its servers answered. A
+ * server that has lost its leader hangs up on its clients and answers nothing, so who was in touch all the
+ * time knows that the ensemble was there. Not told: an ensemble that commits nothing for a while, and whose
+ * servers go on answering.
  */
 export interface Touch {
   readonly sinceMs: number;
@@ -11,8 +12,10 @@ export interface Touch {
 
 export const noTouch: Touch = { sinceMs: Number.POSITIVE_INFINITY, lastMs: Number.NEGATIVE_INFINITY };
 
-/** A longer silence, as a share of the session timeout, is a break: no leader's lease runs out over a shorter one. An idle
- * client is answered every quarter. */
+/**
+ * A longer silence, as a share of the session timeout, is a break: no leader's lease runs out over a shorter
+ * one. An idle client is answered every quarter.
+ */
 const breakShare = 0.28;
 
 /** Something was heard at `nowMs`, monotonic. */

@@ -1,7 +1,7 @@
 /**
- * The transition watchdog: what stands in a transition's way, since when, and whom it is held against. Times run
- * from when this elector first saw the condition, so that a candidate is not punished for an old leader that
- * released late, nor for an elector that died; nor a new life for what an earlier one did not do.
+ * The transition watchdog: what stands in a transition's way, since when, and whom it is held against. Times
+ * run from when this elector first saw the condition, so that a candidate is not punished for an old leader
+ * that released late, nor for an elector that died; nor a new life for what an earlier one did not do.
  */
 import { durationMs } from '../model/duration.js';
 import type { GroupConfig } from '../model/group-config.js';
@@ -22,7 +22,10 @@ export interface Watched {
   readonly key: string;
   /** When this elector first saw it, monotonic. */
   readonly firstMs: number;
-  /** The session that it is held against: a node that begins a new life has its time anew, though not for ever. */
+  /**
+   * The session that it is held against: a node that begins a new life has its time anew, though not for
+   * ever.
+   */
   readonly session: SessionId | null;
   /** When this elector first saw it of this session. */
   readonly sinceMs: number;
@@ -49,8 +52,11 @@ export function watch(
   return { condition, key, firstMs, session, sinceMs, limitMs: limitMs(condition, config) };
 }
 
-/** A claim that is held on to is the same one whatever is decided meanwhile about who comes next. Between two looks the
- * elected node may have claimed, led, and lost its claim: it tells itself, or, once it lives anew, the history. */
+/**
+ * A claim that is held on to is the same one whatever is decided meanwhile about who comes next. Between two
+ * looks the elected node may have claimed, led, and lost its claim: it tells itself, or, once it lives anew,
+ * the history.
+ */
 function keyOf({ kind, node }: Condition, { elected, current, members, history }: GroupSnapshot): string {
   if (kind === 'holding') return `${kind} ${current?.token}`;
   const candidate = members?.find((member) => member.node === node);

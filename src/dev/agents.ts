@@ -1,6 +1,6 @@
 /**
- * The nodes of a development group: processes of their own, so that they can be killed, stopped and started like
- * real ones. Each is a guardian and the agent that it starts. They leave when this process is gone.
+ * The nodes of a development group: processes of their own, so that they can be killed, stopped and started
+ * like real ones. Each is a guardian and the agent that it starts. They leave when this process is gone.
  */
 import { type ChildProcess, type StdioOptions, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -91,8 +91,8 @@ export class DevAgents implements AsyncDisposable {
   }
 
   /**
-   * SIGKILL, to both at once where both are meant. Returns their pids when they do not run any more. Throws PetrelError
-   * FAILED when one of them cannot be found.
+   * SIGKILL, to both at once where both are meant. Returns their pids when they do not run any more. Throws
+   * PetrelError FAILED when one of them cannot be found.
    */
   async kill(node: string, part: NodePart): Promise<number[]> {
     const pids = [

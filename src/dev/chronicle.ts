@@ -1,6 +1,6 @@
 /**
- * What happens to a group, in plain lines, as it shows from outside: by the transactions that ZooKeeper commits and by
- * what the hooks write down. Adds up how long nobody was READY.
+ * What happens to a group, in plain lines, as it shows from outside: by the transactions that ZooKeeper
+ * commits and by what the hooks write down. Adds up how long nobody was READY.
  */
 
 import type { Commit, WriteOperation } from '../embedded/commit.js';

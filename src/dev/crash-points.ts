@@ -1,6 +1,7 @@
 /**
  * The crash points of a change of leader: its steps, and who may die at each. A point is written
- * `[TRANSITION/]STEP[:WHO]`, e.g. `takeover-started`, `claim-created:zookeeper`, `failover/decided:candidate`.
+ * `[TRANSITION/]STEP[:WHO]`, e.g. `takeover-started`, `claim-created:zookeeper`,
+ * `failover/decided:candidate`.
  */
 import { distance } from 'fastest-levenshtein';
 import { PetrelError } from '../errors.js';

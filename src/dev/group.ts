@@ -1,6 +1,6 @@
 /**
- * A development group in use: changes its configuration, waits until it is as wanted, and gives its nodes their parts in a
- * change of leader.
+ * A development group in use: changes its configuration, waits until it is as wanted, and gives its nodes
+ * their parts in a change of leader.
  */
 
 import { setTimeout as sleep } from 'node:timers/promises';

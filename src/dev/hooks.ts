@@ -1,6 +1,7 @@
 /**
- * Hooks of a development group that write down when they start and end, and wait or fail when told to: files in one
- * directory, so that whoever looks on needs nothing of the agents. When the directory is gone nothing waits any more.
+ * Hooks of a development group that write down when they start and end, and wait or fail when told to: files
+ * in one directory, so that whoever looks on needs nothing of the agents. When the directory is gone nothing
+ * waits any more.
  */
 import { type FSWatcher, mkdirSync, readFileSync, rmSync, watch, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -17,7 +18,9 @@ export interface HookEvent {
   readonly pid: number;
 }
 
-/** A takeover's command is run before it waits, what others run after: its work is there while the hook runs. */
+/**
+ * A takeover's command is run before it waits, what others run after: its work is there while the hook runs.
+ */
 const script = `#!/bin/sh
 # PHASE [COMMAND...]
 dir=\${0%/*} phase=$1

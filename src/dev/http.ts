@@ -16,8 +16,8 @@ export interface DevHttp {
 }
 
 /**
- * `first`: the port to try for the first node, those behind it for the others; 0: any for each. Nobody is kept from taking
- * a port before its agent does: that agent then ends, and says why.
+ * `first`: the port to try for the first node, those behind it for the others; 0: any for each. Nobody is
+ * kept from taking a port before its agent does: that agent then ends, and says why.
  */
 export async function devHttp(nodes: readonly string[], first: number, dir: string): Promise<DevHttp> {
   const tokenFile = join(dir, 'token');

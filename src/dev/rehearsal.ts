@@ -1,7 +1,7 @@
 /**
- * Brings a development group to a crash point, kills there who is to die, exactly then, and waits until the group is in
- * order again. The point is seen from outside: in what ZooKeeper is asked to write, and in what the hooks write down;
- * the development server stands still, or the hook waits, until the kill is done.
+ * Brings a development group to a crash point, kills there who is to die, exactly then, and waits until the
+ * group is in order again. The point is seen from outside: in what ZooKeeper is asked to write, and in what
+ * the hooks write down; the development server stands still, or the hook waits, until the kill is done.
  */
 
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -22,7 +22,10 @@ export interface RehearsalOptions {
   say(text: string, atMs: number | null): void;
   /** Of the group, where it is to differ from the defaults. */
   readonly config?: Partial<GroupConfig>;
-  /** How long to wait for the group to be whole, for the crash point, and for order after it. Default a minute. */
+  /**
+   * How long to wait for the group to be whole, for the crash point, and for order after it. Default a
+   * minute.
+   */
   readonly patienceMs?: number;
 }
 
@@ -76,9 +79,9 @@ export class Rehearsal implements Disposable {
   }
 
   /**
-   * Plays one crash point. A first election needs a group that nobody has joined yet. An agent that was killed is
-   * started again by its guardian; a node whose guardian was killed stays away until the next play. Throws PetrelError
-   * FAILED when something does not come in time.
+   * Plays one crash point. A first election needs a group that nobody has joined yet. An agent that was
+   * killed is started again by its guardian; a node whose guardian was killed stays away until the next play.
+   * Throws PetrelError FAILED when something does not come in time.
    */
   async play(point: CrashPoint): Promise<Outcome> {
     this.#killedAtMs = null;
@@ -141,8 +144,9 @@ export class Rehearsal implements Disposable {
   }
 
   /**
-   * The old leader releases while the candidate prepares, and which of them is done first is chance. Here it is the candidate,
-   * unless it is to die while it prepares: then the release runs, too. Resolves when that is so.
+   * The old leader releases while the candidate prepares, and which of them is done first is chance. Here it
+   * is the candidate, unless it is to die while it prepares: then the release runs, too. Resolves when that
+   * is so.
    */
   async #prepareFirst({ step, transition }: CrashPoint, { leader, candidate }: Cast): Promise<void> {
     if (leader === null || transition === 'failover' || beforeRelease.includes(step)) return;

@@ -82,7 +82,10 @@ export interface MemberFacts {
   readonly probe: ProbeAddress | null;
   /** Peers that answer its probes; null where it does not probe, or has not told yet. */
   readonly reaches: readonly string[] | null;
-  /** Why no connection can be made from here to where it answers probes; null: it can, or it answers none by TCP. */
+  /**
+   * Why no connection can be made from here to where it answers probes; null: it can, or it answers none by
+   * TCP.
+   */
   readonly unreachable: string | null;
 }
 

@@ -1,4 +1,7 @@
-/** Finds out what an examination is made of. What cannot be found out is a fact, too: nothing here throws for it. */
+/**
+ * Finds out what an examination is made of. What cannot be found out is a fact, too: nothing here throws for
+ * it.
+ */
 import { builtInRules } from '../../strategies/index.js';
 import { accessOf } from '../config/access-settings.js';
 import type { DescribedSetting, UnreadableFile } from '../config/read-settings.js';

@@ -1,4 +1,7 @@
-/** Whether an agent with these settings could answer HTTP where it is to, and who has the place if it could not. */
+/**
+ * Whether an agent with these settings could answer HTTP where it is to, and who has the place if it could
+ * not.
+ */
 import { request } from 'node:http';
 import { request as requestSecurely } from 'node:https';
 import { createServer } from 'node:net';
@@ -57,7 +60,9 @@ const answerSchema = z.union([
 ]);
 type Answer = z.infer<typeof answerSchema>;
 
-/** By what it says of itself. An agent of several groups does not tell its name, and is taken for this node's. */
+/**
+ * By what it says of itself. An agent of several groups does not tell its name, and is taken for this node's.
+ */
 async function ownerOf(place: ListenAddress, settings: ListenSettings): Promise<ListenFacts['owner']> {
   const answer = await healthOf(place, settings.httpTlsCert !== null);
   if (answer === null) return null;

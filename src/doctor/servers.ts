@@ -125,8 +125,9 @@ function checkTimings(servers: readonly ServerFacts[]): Finding[] {
 }
 
 /**
- * The lease counts on a quarter of the session timeout being half a tick at least (docs/reference/protocol.md, The lease).
- * Beyond that the timeout is how fast a dead machine is noticed, against how long a stall may be.
+ * The lease counts on a quarter of the session timeout being half a tick at least
+ * (docs/reference/protocol.md, The lease). Beyond that the timeout is how fast a dead machine is noticed,
+ * against how long a stall may be.
  */
 export function checkSession({ session, servers }: Facts): Finding[] {
   if (isProblem(session)) {

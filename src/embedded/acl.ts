@@ -4,7 +4,10 @@ import { BlockList, isIP } from 'node:net';
 import type { Acl, AclEntry, Identity } from '../model/acl.js';
 import { ZooKeeperError } from './errors.js';
 
-/** The ACL to store for one that was asked for: duplicates dropped, `auth` replaced by the client's identities. */
+/**
+ * The ACL to store for one that was asked for: duplicates dropped, `auth` replaced by the client's
+ * identities.
+ */
 export function resolveAcl(asked: Acl, client: readonly Identity[], path: string): Acl {
   const resolved = distinct(asked).flatMap((entry) => resolveEntry(entry, client, path));
   if (resolved.length === 0) throw new ZooKeeperError('INVALID_ACL', path);

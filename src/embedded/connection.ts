@@ -1,6 +1,6 @@
 /**
- * One client's connection: cuts the byte stream into packets and tells its server of them. Whatever the client
- * sends, the worst that happens is that this connection is closed.
+ * One client's connection: cuts the byte stream into packets and tells its server of them. Whatever the
+ * client sends, the worst that happens is that this connection is closed.
  */
 
 import type { Socket } from 'node:net';
@@ -150,7 +150,10 @@ export class Connection {
     }
   }
 
-  /** Answers a four-letter word. Null when it was one, or may still become one; else the bytes that came so far. */
+  /**
+   * Answers a four-letter word. Null when it was one, or may still become one; else the bytes that came so
+   * far.
+   */
   #afterWord(before: Buffer, bytes: Buffer): Buffer | null {
     const beginning = Buffer.concat([before, bytes]);
     if (beginning.length < wordBytes) {

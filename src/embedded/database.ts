@@ -1,7 +1,7 @@
 /**
- * ZooKeeper's state machine as one piece: tree, sessions and watches. Synchronous and deterministic: every call is
- * handed the time, and answers with what is to be sent to whom. It has no sockets and no timers, so it runs in
- * real time behind the development server and in virtual time in a simulation.
+ * ZooKeeper's state machine as one piece: tree, sessions and watches. Synchronous and deterministic: every
+ * call is handed the time, and answers with what is to be sent to whom. It has no sockets and no timers, so
+ * it runs in real time behind the development server and in virtual time in a simulation.
  */
 
 import type { Acl, Identity } from '../model/acl.js';
@@ -133,7 +133,10 @@ export class Database {
     return { outcome, notifications: this.#fire(outcome.changes) };
   }
 
-  /** A watch is left whether the znode exists or not. Needs no permission, as before ZooKeeper 3.8.4 and 3.9.2. */
+  /**
+   * A watch is left whether the znode exists or not. Needs no permission, as before ZooKeeper 3.8.4 and
+   * 3.9.2.
+   */
   exists(path: string, client: Client, watch: boolean): Stat {
     this.#requireSession(client);
     if (path.includes('\0')) throw new ZooKeeperError('BAD_ARGUMENTS', path);

@@ -1,4 +1,6 @@
-/** Jute, ZooKeeper's serialization: big-endian numbers, length-prefixed bytes and strings, counted vectors. */
+/**
+ * Jute, ZooKeeper's serialization: big-endian numbers, length-prefixed bytes and strings, counted vectors.
+ */
 
 /** A record that ends too early, or whose lengths make no sense. */
 export class MalformedRecord extends Error {

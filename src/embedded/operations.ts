@@ -1,4 +1,6 @@
-/** Transactions and batched reads in the client protocol: how operations are read, and their results written. */
+/**
+ * Transactions and batched reads in the client protocol: how operations are read, and their results written.
+ */
 
 import type { Client, Database } from './database.js';
 import { errorCodes, ZooKeeperError } from './errors.js';
@@ -57,7 +59,10 @@ export function readMulti(reader: JuteReader): MultiOperation[] {
   });
 }
 
-/** What a multi may hold, and as what it is answered: a create2 as a create, without its stat, as in ZooKeeper. */
+/**
+ * What a multi may hold, and as what it is answered: a create2 as a create, without its stat, as in
+ * ZooKeeper.
+ */
 const multiOpcodes = new Map<Opcode, OperationOpcode>([
   ['create', 'create'],
   ['create2', 'create'],
@@ -89,7 +94,9 @@ function errorOf(outcome: Outcome & { ok: false }, index: number): number {
   return index === outcome.failedOperation ? errorCodes[outcome.error] : errorCodes.RUNTIME_INCONSISTENCY;
 }
 
-/** ZooKeeper's own client takes no longer reply. A few bytes may ask for the same large znode again and again. */
+/**
+ * ZooKeeper's own client takes no longer reply. A few bytes may ask for the same large znode again and again.
+ */
 const maxReplyBytes = 4 * 1024 * 1024;
 
 /** Reads, each answered by its result or its error. */

@@ -30,7 +30,9 @@ interface Context {
   readonly writer: JuteWriter;
 }
 
-/** Reads the request, writes the reply's body, and returns the notifications that the request gives rise to. */
+/**
+ * Reads the request, writes the reply's body, and returns the notifications that the request gives rise to.
+ */
 type Handler = (context: Context) => readonly Notification[];
 
 /** Answers errors too: a request that can't be read is answered with MARSHALLING_ERROR. */

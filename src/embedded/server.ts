@@ -1,9 +1,9 @@
 /**
- * The development server: one ZooKeeper server in this process, all of it in memory, for development and tests.
- * It speaks ZooKeeper's client protocol, so any ZooKeeper client can use it.
+ * The development server: one ZooKeeper server in this process, all of it in memory, for development and
+ * tests. It speaks ZooKeeper's client protocol, so any ZooKeeper client can use it.
  *
- * Not promised: persistence (all is lost when it closes), an ensemble, TLS, SASL, quotas, containers, znodes with a
- * time to live. Not for production: an election must outlive any one process.
+ * Not promised: persistence (all is lost when it closes), an ensemble, TLS, SASL, quotas, containers, znodes
+ * with a time to live. Not for production: an election must outlive any one process.
  */
 
 import { randomUUID } from 'node:crypto';
@@ -23,7 +23,9 @@ import type { SequenceOverflow } from './tree.js';
 export interface DevelopmentServerOptions {
   /** Default 0: any free port. */
   readonly port?: number;
-  /** Address to listen on. Default 127.0.0.1. There is no access control but ZooKeeper's own: keep it local. */
+  /**
+   * Address to listen on. Default 127.0.0.1. There is no access control but ZooKeeper's own: keep it local.
+   */
   readonly host?: string;
   /** ZooKeeper's basic time unit, and how finely sessions expire. Default 500. */
   readonly tickTimeMs?: number;
@@ -41,20 +43,29 @@ export interface DevelopmentServer extends AsyncDisposable {
   readonly port: number;
   /** `host:port`, as clients take it. */
   readonly connectString: string;
-  /** Ends a session at once, as if nothing had been heard of it for its timeout. False when there is no such session. */
+  /**
+   * Ends a session at once, as if nothing had been heard of it for its timeout. False when there is no such
+   * session.
+   */
   expireSession(id: bigint): boolean;
-  /** What each session has sent, and been told by watches, since the server started; ended sessions included. */
+  /**
+   * What each session has sent, and been told by watches, since the server started; ended sessions included.
+   */
   requestCounts(): Map<bigint, SessionTraffic>;
   /** Breaks every connection. Sessions live on, and clients may connect again. */
   dropConnections(): void;
-  /** Stops answering, as a stopped process does: connections are still taken, and nothing is ever said on them. */
+  /**
+   * Stops answering, as a stopped process does: connections are still taken, and nothing is ever said on
+   * them.
+   */
   freeze(): void;
   /** Ends a freeze. Sessions whose time is over expire before anything that waits is read. */
   resume(): void;
   /**
-   * Stands still at the first write that `matches`: when it has `arrived`, before it is applied, or when it is
-   * `committed`, before anybody is told. Nothing is answered, no watch fires and no session expires until the
-   * standstill that this resolves to is ended. With `signal` it no longer waits for such a write, and rejects.
+   * Stands still at the first write that `matches`: when it has `arrived`, before it is applied, or when it
+   * is `committed`, before anybody is told. Nothing is answered, no watch fires and no session expires until
+   * the standstill that this resolves to is ended. With `signal` it no longer waits for such a write, and
+   * rejects.
    */
   standStill(moment: Moment, matches: (write: Write) => boolean, signal?: AbortSignal): Promise<Standstill>;
   /** Calls `listener` with every transaction, the ends of sessions included, before anybody else is told. */
@@ -67,8 +78,8 @@ export interface DevelopmentServer extends AsyncDisposable {
   /** Breaks every connection and takes no more, as if the server's process were gone. Its data are kept. */
   halt(): Promise<void>;
   /**
-   * Starts again, on the same port and data, halting first if it ran. Sessions are as old as if just heard of.
-   * Throws `PetrelError` (FAILED) when it can't listen.
+   * Starts again, on the same port and data, halting first if it ran. Sessions are as old as if just heard
+   * of. Throws `PetrelError` (FAILED) when it can't listen.
    */
   restart(): Promise<void>;
   /** Breaks every connection, stops listening, and lets go of every timer. May be called twice. */
@@ -87,7 +98,9 @@ const optionsSchema = z.object({
   sequenceOverflow: z.enum(['wraps', 'sticks']).default('wraps'),
 });
 
-/** Starts a development server. Throws `PetrelError`: INVALID for bad options, FAILED when it can't listen. */
+/**
+ * Starts a development server. Throws `PetrelError`: INVALID for bad options, FAILED when it can't listen.
+ */
 export async function startDevelopmentServer(
   options: DevelopmentServerOptions = {},
 ): Promise<DevelopmentServer> {
@@ -236,9 +249,9 @@ function nowMs(): number {
 }
 
 /**
- * As if each start of the server were a new epoch of an ensemble. A client that comes back to a server started anew
- * then learns that its session is over, instead of being sent away for having seen later zxids; and a fencing token
- * is never given out twice.
+ * As if each start of the server were a new epoch of an ensemble. A client that comes back to a server
+ * started anew then learns that its session is over, instead of being sent away for having seen later zxids;
+ * and a fencing token is never given out twice.
  */
 function startZxid(startedAtMs: number): bigint {
   const secondsSince2024 = Math.floor((startedAtMs - Date.UTC(2024, 0)) / 1000);

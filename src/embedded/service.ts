@@ -1,6 +1,6 @@
 /**
- * ZooKeeper's client protocol over a database: handshakes, requests, watch notifications and the end of sessions,
- * for any number of connections.
+ * ZooKeeper's client protocol over a database: handshakes, requests, watch notifications and the end of
+ * sessions, for any number of connections.
  */
 
 import type { Socket } from 'node:net';

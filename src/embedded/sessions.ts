@@ -1,6 +1,7 @@
 /**
- * Sessions and their expiry. Deterministic: time and the secret are handed in. Sessions expire in buckets of one
- * tick, as in ZooKeeper: no earlier than their timeout after the last sign of life, and up to one tick later.
+ * Sessions and their expiry. Deterministic: time and the secret are handed in. Sessions expire in buckets of
+ * one tick, as in ZooKeeper: no earlier than their timeout after the last sign of life, and up to one tick
+ * later.
  */
 
 import { createHash, timingSafeEqual } from 'node:crypto';

@@ -1,10 +1,11 @@
 /**
  * Moments at which the development server can be made to stand still, so that what fails exactly there can be
- * rehearsed: a write that has arrived and is not applied, or one that is applied and of which nobody was told.
+ * rehearsed: a write that has arrived and is not applied, or one that is applied and of which nobody was
+ * told.
  *
- * While it stands still nothing is answered, no watch fires and no session expires; what arrives waits, in memory, and
- * is served first when it goes on. So it is for the short while in which something is killed: clients give up on a server
- * that says nothing.
+ * While it stands still nothing is answered, no watch fires and no session expires; what arrives waits, in
+ * memory, and is served first when it goes on. So it is for the short while in which something is killed:
+ * clients give up on a server that says nothing.
  */
 import type { Commit, Write, WriteOperation } from './commit.js';
 import type { Connection } from './connection.js';

@@ -50,7 +50,10 @@ export type Operation =
   | { readonly type: 'setAcl'; readonly path: string; readonly acl: Acl; readonly version: number }
   | { readonly type: 'check'; readonly path: string; readonly version: number };
 
-/** `path` is the one created, with its sequence; `stat` is the znode's after the operation, null after a delete. */
+/**
+ * `path` is the one created, with its sequence; `stat` is the znode's after the operation, null after a
+ * delete.
+ */
 export interface OperationResult {
   readonly path: string;
   readonly stat: Stat | null;
@@ -72,9 +75,9 @@ export interface Author {
 }
 
 /**
- * What a parent's sequence counter does past 2147483647. ZooKeeper up to 3.4 wraps to -2147483648. From 3.5 on it
- * wraps only while creates overtake one another on their way through the server; a create that comes alone is
- * given 2147483647 again and again, so that one name can be handed out only once.
+ * What a parent's sequence counter does past 2147483647. ZooKeeper up to 3.4 wraps to -2147483648. From 3.5
+ * on it wraps only while creates overtake one another on their way through the server; a create that comes
+ * alone is given 2147483647 again and again, so that one name can be handed out only once.
  */
 export type SequenceOverflow = 'wraps' | 'sticks';
 

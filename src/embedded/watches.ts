@@ -1,6 +1,7 @@
 /**
- * Watches: who is to be told of the next change of what. A watcher is a connection, known by a number; its watches
- * end with it. Watches are left on the server by reads, fire once, and say only that something changed.
+ * Watches: who is to be told of the next change of what. A watcher is a connection, known by a number; its
+ * watches end with it. Watches are left on the server by reads, fire once, and say only that something
+ * changed.
  */
 
 import { ancestorsOf } from './paths.js';
@@ -65,7 +66,10 @@ function notify(watchers: Iterable<number>, type: EventType, path: string): Noti
   return [...watchers].map((watcher) => ({ watcher, type, path }));
 }
 
-/** Watches of one kind. Several watches of one watcher on one path are one, of the newest mode, as in ZooKeeper. */
+/**
+ * Watches of one kind. Several watches of one watcher on one path are one, of the newest mode, as in
+ * ZooKeeper.
+ */
 class KindTable {
   readonly #byPath = new Map<string, Map<number, WatchMode>>();
   readonly #byWatcher = new Map<number, Set<string>>();

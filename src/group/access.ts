@@ -1,6 +1,6 @@
 /**
- * The ACLs of a group's znodes: as they are, as they should be, and made so. Petrel gives each znode its ACL when it makes
- * it, and never later: what stood before, or was made under other settings, is changed here.
+ * The ACLs of a group's znodes: as they are, as they should be, and made so. Petrel gives each znode its ACL
+ * when it makes it, and never later: what stood before, or was made under other settings, is changed here.
  */
 
 import { PetrelError } from '../errors.js';
@@ -27,7 +27,10 @@ export interface ZnodeAcl {
   readonly version: number;
 }
 
-/** Of the root of the group, and all below it; none where there is no group. `access` is null where all is to be open. Throws StoreError. */
+/**
+ * Of the root of the group, and all below it; none where there is no group. `access` is null where all is to
+ * be open. Throws StoreError.
+ */
 export async function readAcls(store: Store, paths: GroupPaths, access: Access | null): Promise<ZnodeAcl[]> {
   const all: ZnodeAcl[] = [];
   let level = [paths.root];
@@ -68,15 +71,18 @@ export async function unlessForbidden<T>(call: Promise<T>): Promise<T | null> {
 }
 
 /**
- * Those with another ACL than they should have, and that are to be set. Where everybody may do everything, a registration
- * made without credentials stays as it is: nothing else tells `lockedOut`, later, that its agent has none.
+ * Those with another ACL than they should have, and that are to be set. Where everybody may do everything, a
+ * registration made without credentials stays as it is: nothing else tells `lockedOut`, later, that its agent
+ * has none.
  */
 export function toSet(znodes: readonly ZnodeAcl[], paths: GroupPaths, access: Access): ZnodeAcl[] {
   const kept = access.world === 'all' ? lockedOut(znodes, paths, access).map(paths.node) : [];
   return znodes.filter(({ path, isRight }) => !isRight && !kept.includes(path));
 }
 
-/** Sets one ACL. False: the znode has gone, or its ACL has changed. Throws PetrelError FORBIDDEN, StoreError. */
+/**
+ * Sets one ACL. False: the znode has gone, or its ACL has changed. Throws PetrelError FORBIDDEN, StoreError.
+ */
 export async function setAcl(store: Store, { path, wanted, version }: ZnodeAcl): Promise<boolean> {
   try {
     await store.setAcl(path, wanted, version);
@@ -91,8 +97,8 @@ export async function setAcl(store: Store, { path, wanted, version }: ZnodeAcl):
 }
 
 /**
- * Nodes that the wanted ACLs would lock out: their agents made a registration that none of the wanted agents is named in,
- * so they run without credentials, or under others.
+ * Nodes that the wanted ACLs would lock out: their agents made a registration that none of the wanted agents
+ * is named in, so they run without credentials, or under others.
  */
 export function lockedOut(znodes: readonly ZnodeAcl[], paths: GroupPaths, access: Access): string[] {
   const agents = access.agents.map(({ id }) => id);
@@ -108,8 +114,9 @@ function isMadeBy(acl: Acl | null, agents: readonly string[]): boolean {
 }
 
 /**
- * Whoever changes a group adds records to its history, which all must be able to read who read the group. `own` is who this
- * process is. Throws PetrelError REFUSED where the records would be open to others than the history is.
+ * Whoever changes a group adds records to its history, which all must be able to read who read the group.
+ * `own` is who this process is. Throws PetrelError REFUSED where the records would be open to others than the
+ * history is.
  */
 export async function checkSameAccess(
   store: Store,
@@ -142,7 +149,10 @@ export async function checkSameAccess(
   );
 }
 
-/** `own`: names of identities. As far as can be told where hashes are hidden. Who may not is told so by ZooKeeper. */
+/**
+ * `own`: names of identities. As far as can be told where hashes are hidden. Who may not is told so by
+ * ZooKeeper.
+ */
 export function mayCreate(acl: Acl, own: readonly string[]): boolean {
   const names = ['world:anyone', ...own];
   return acl.some(

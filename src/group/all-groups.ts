@@ -25,7 +25,10 @@ export type SlotLine = z.infer<typeof slotLineSchema>;
 export const groupLineSchema = z.object({
   root: z.string(),
   ...slotShape,
-  /** What stands in every slot, the first, which the fields above are about, included; none where the group could not be read. */
+  /**
+   * What stands in every slot, the first, which the fields above are about, included; none where the group
+   * could not be read.
+   */
   leaders: z.array(slotLineSchema),
   elector: z.string().nullable(),
   /** How many are registered. */
@@ -46,8 +49,8 @@ const zooKeepersOwn = '/zookeeper';
 type Closed = (path: string) => void;
 
 /**
- * The roots of the groups at a path and below it, in order. What may not be read holds none, as far as can be told: `closed` hears of it.
- * Throws StoreError.
+ * The roots of the groups at a path and below it, in order. What may not be read holds none, as far as can be
+ * told: `closed` hears of it. Throws StoreError.
  */
 export async function findGroups(store: Store, under: string, closed: Closed = () => {}): Promise<string[]> {
   const found: string[] = [];

@@ -1,6 +1,6 @@
 /**
- * Changes to a group's configuration: decided on what was read, written by compare-and-set together with a record
- * in the history, and decided anew when somebody else was faster.
+ * Changes to a group's configuration: decided on what was read, written by compare-and-set together with a
+ * record in the history, and decided anew when somebody else was faster.
  *
  * Not promised: that anything follows. `core` says what the elector makes of it; `wait.ts` waits for that.
  */
@@ -55,8 +55,8 @@ export interface Decision {
 }
 
 /**
- * Pure. Throws PetrelError, with reasons: REFUSED for what the group does not allow, CONFLICT while something else is
- * under way. Throws Unanswered where a strategy has yet to be asked: it is then called again.
+ * Pure. Throws PetrelError, with reasons: REFUSED for what the group does not allow, CONFLICT while something
+ * else is under way. Throws Unanswered where a strategy has yet to be asked: it is then called again.
  */
 export type Request = (scene: Scene) => Decision;
 
@@ -88,9 +88,9 @@ export async function planChange(access: GroupAccess, author: Author, request: R
 }
 
 /**
- * Changes the configuration. `accept` is asked before every attempt and stops it by throwing.
- * Throws what the request throws; PetrelError INVALID where the result would not be a configuration, CONFLICT when
- * others were faster every time; StoreError, whose `outcomeUnknown` then tells that nobody knows.
+ * Changes the configuration. `accept` is asked before every attempt and stops it by throwing. Throws what the
+ * request throws; PetrelError INVALID where the result would not be a configuration, CONFLICT when others
+ * were faster every time; StoreError, whose `outcomeUnknown` then tells that nobody knows.
  */
 export async function changeGroup(
   access: GroupAccess,
@@ -154,7 +154,9 @@ async function plan(access: GroupAccess, author: Author, request: Request) {
   return { plan: { ...decision, before, nowMs, after, slot, follows, leavesNobody }, reading, record };
 }
 
-/** Pure. Throws what the request throws, PetrelError INVALID for a configuration that is none, and Unanswered. */
+/**
+ * Pure. Throws what the request throws, PetrelError INVALID for a configuration that is none, and Unanswered.
+ */
 function decided(request: Request, scene: Scene) {
   const { view, config, nowMs } = scene;
   const decision = request(scene);
@@ -163,7 +165,10 @@ function decided(request: Request, scene: Scene) {
   return { decision, after, choices: choicesOrNull(after, nowMs) };
 }
 
-/** A strategy or a constraint that cannot be used here, or fails, keeps nobody from pausing, draining, or failing over. */
+/**
+ * A strategy or a constraint that cannot be used here, or fails, keeps nobody from pausing, draining, or
+ * failing over.
+ */
 function mustBeValid(config: GroupConfig, { members, rules }: GroupView, before: GroupConfig): void {
   const rankingOf = (one: GroupConfig) => [one.strategy, one.strategyOptions];
   const ranksAsBefore = isDeepStrictEqual(rankingOf(config), rankingOf(before));

@@ -97,7 +97,10 @@ interface Leaf {
   readonly value: unknown;
 }
 
-/** An object's leaves under dotted keys. An empty object and a list are leaves, and what somebody did, as a whole. */
+/**
+ * An object's leaves under dotted keys. An empty object and a list are leaves, and what somebody did, as a
+ * whole.
+ */
 function flatten(value: unknown, key = ''): Leaf[] {
   const isBranch = typeof value === 'object' && value !== null && !Array.isArray(value) && !('by' in value);
   const entries = isBranch ? Object.entries(value) : [];
@@ -166,7 +169,9 @@ function yamlValue(key: string, text: string): unknown {
   }
 }
 
-/** A copy with one key set, or without it where `value` is undefined: the schema then fills in the default. */
+/**
+ * A copy with one key set, or without it where `value` is undefined: the schema then fills in the default.
+ */
 function assigned(config: object, { key, value }: { key: string; value: unknown }): object {
   return assignedAt(config, pathOf(key), value);
 }

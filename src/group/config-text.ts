@@ -13,7 +13,9 @@ import { readEnsembleClock } from './time.js';
 import { readGroup } from './view.js';
 import { visibleYaml } from './visible-yaml.js';
 
-/** Throws PetrelError INVALID, one reason for each thing that is wrong, named with its key; and Unanswered. */
+/**
+ * Throws PetrelError INVALID, one reason for each thing that is wrong, named with its key; and Unanswered.
+ */
 export function parseConfigText(text: string, rules: Rules): GroupConfig {
   const value = yamlOf(text) ?? {};
   const problems = configProblems(value, rules);

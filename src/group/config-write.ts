@@ -1,4 +1,7 @@
-/** Writing `config` by compare-and-set, in one multi with the record that tells of it in the history, if a quota lets it. */
+/**
+ * Writing `config` by compare-and-set, in one multi with the record that tells of it in the history, if a
+ * quota lets it.
+ */
 import type { Rules } from '../../strategies/registry.js';
 import { PetrelError } from '../errors.js';
 import type { GroupPaths } from '../model/paths.js';
@@ -23,7 +26,9 @@ export interface ConfigWrite {
   readonly record: ChangeRecord;
 }
 
-/** conflict: nothing was written, and it may be tried again. unknown: the reply was lost, the session was not. */
+/**
+ * conflict: nothing was written, and it may be tried again. unknown: the reply was lost, the session was not.
+ */
 export type WriteResult =
   | { readonly state: 'written'; readonly unrecorded: string | null }
   | { readonly state: 'conflict' }
@@ -35,7 +40,10 @@ export interface LostReply {
   readonly error: StoreError;
 }
 
-/** Throws PetrelError INVALID when it is more than a znode holds; StoreError; one whose `outcomeUnknown` holds means that nobody knows, and nobody can be asked. */
+/**
+ * Throws PetrelError INVALID when it is more than a znode holds; StoreError; one whose `outcomeUnknown` holds
+ * means that nobody knows, and nobody can be asked.
+ */
 export async function writeConfig({ store, paths }: GroupAccess, write: ConfigWrite): Promise<WriteResult> {
   const data = Buffer.from(write.text);
   let isRecorded = true;
@@ -65,8 +73,9 @@ function tooLarge(path: string, bytes: number, cause: Error): PetrelError {
 }
 
 /**
- * Whether a write whose reply was lost took place. The next version of `config` tells by its content; once others have
- * written, the record tells, and where there is none nobody can: then throws the StoreError of the loss.
+ * Whether a write whose reply was lost took place. The next version of `config` tells by its content; once
+ * others have written, the record tells, and where there is none nobody can: then throws the StoreError of
+ * the loss.
  */
 export async function wasWritten(
   { store, paths }: GroupAccess,

@@ -1,6 +1,6 @@
 /**
- * Taking out of the tree what a dead node left there: its seat, its registration and, on the word of a person who
- * knows that it is dead, its claim.
+ * Taking out of the tree what a dead node left there: its seat, its registration and, on the word of a person
+ * who knows that it is dead, its claim.
  *
  * Not promised: that the node stays away. One that lives registers again.
  */
@@ -26,7 +26,10 @@ export interface Eviction {
   readonly removes: readonly string[];
   /** The claim stays in the tree: leadership does not pass on before it is gone. */
   readonly leavesClaim: boolean;
-  /** What speaks for the node being alive; null when nothing does. `leads`: by all that the tree says it leads now. */
+  /**
+   * What speaks for the node being alive; null when nothing does. `leads`: by all that the tree says it leads
+   * now.
+   */
   readonly alive: { readonly leads: boolean; readonly sign: string } | null;
   readonly before: GroupView;
   /** Why the history does not tell of it; null where it does. */
@@ -47,8 +50,8 @@ export async function planEviction(access: GroupAccess, options: EvictOptions): 
 }
 
 /**
- * Evicts. `accept` is asked before every attempt and stops it by throwing.
- * Throws PetrelError REFUSED as `planEviction`, CONFLICT when the node's znodes changed each time; StoreError.
+ * Evicts. `accept` is asked before every attempt and stops it by throwing. Throws PetrelError REFUSED as
+ * `planEviction`, CONFLICT when the node's znodes changed each time; StoreError.
  */
 export async function evict(
   access: GroupAccess,

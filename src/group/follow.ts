@@ -15,9 +15,9 @@ export interface FollowOptions {
 }
 
 /**
- * Yields the group as it is, then again after each change, each time back in touch, and after a time. Changes that come
- * while the consumer is busy are one. Throws StoreError when the session is over or the reading fails for another
- * reason than the connection.
+ * Yields the group as it is, then again after each change, each time back in touch, and after a time. Changes
+ * that come while the consumer is busy are one. Throws StoreError when the session is over or the reading
+ * fails for another reason than the connection.
  */
 export async function* follow(
   access: GroupAccess,

@@ -1,4 +1,6 @@
-/** Switchovers and failovers that a person asks for. A request names the term it replaces, so it counts once. */
+/**
+ * Switchovers and failovers that a person asks for. A request names the term it replaces, so it counts once.
+ */
 
 import { effectiveDecision } from '../core/effective-decision.js';
 import type { Elsewhere } from '../core/elsewhere.js';
@@ -121,7 +123,10 @@ function missedText(view: Scene['view'], { switchover: request }: Scene['config'
     : '; a missed switchover is listed in petrel history';
 }
 
-/** The scene of one slot. Throws PetrelError INVALID where there are several and none is named, or one that is not there. */
+/**
+ * The scene of one slot. Throws PetrelError INVALID where there are several and none is named, or one that is
+ * not there.
+ */
 function inSlot(scene: Scene, slot: number | undefined): Scene {
   const slots = viewsOfSlots(scene.view);
   if (slot === undefined && slots.length > 1) {

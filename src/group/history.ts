@@ -50,7 +50,10 @@ export type History = z.infer<typeof historySchema>;
 export interface Wanted {
   /** How many records, the newest ones. */
   readonly limit: number;
-  /** Whose transitions alone; undefined: those of all slots. What people changed is the group's, and always there. */
+  /**
+   * Whose transitions alone; undefined: those of all slots. What people changed is the group's, and always
+   * there.
+   */
   readonly slot?: number | undefined;
 }
 
@@ -146,7 +149,8 @@ function lossOf({ cause, electedAt, claimedAt, phases, release, resumes }: Lost)
   if (cause === 'first') return null;
   if (release?.endedAt != null) return at(fromInstant(release.endedAt) - release.durationMs);
   if (cause === 'failure' || cause === 'retry' || cause === 'nobody') return at(fromInstant(electedAt), true);
-  // Without its release, a leader that left or died in the meantime had stopped some time before the next claim.
+  // Without its release, a leader that left or died in the meantime had stopped some time before the next
+  // claim.
   const isUnknown = phases.releaseMs === null;
   if (claimedAt !== null) return at(fromInstant(claimedAt) - (phases.releaseMs ?? 0), isUnknown);
   return phases.releaseMs === null ? null : at(fromInstant(electedAt));

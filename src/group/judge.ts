@@ -1,4 +1,6 @@
-/** What the elector would choose, as an operator's process can tell: by the same function, from what it read. */
+/**
+ * What the elector would choose, as an operator's process can tell: by the same function, from what it read.
+ */
 import type { ReadyStrategy, Rules } from '../../strategies/registry.js';
 import { failureOf } from '../core/backoff.js';
 import { type Choice, type ChoiceInput, elect, RuleFault } from '../core/choice.js';
@@ -35,10 +37,10 @@ export interface WhatIf {
 }
 
 /**
- * The choice at `nowMs` (epoch, the ensemble's clock) for the slot that `view` is of. How long a node has been eligible only
- * the elector knows: it is taken to be long enough.
- * Throws PetrelError: INVALID where the configuration cannot be read or names a rule that is not known here, FAILED where
- * the strategy cannot rank, or a constraint fails. Throws Unanswered where one has yet to be asked: see `withAnswers`.
+ * The choice at `nowMs` (epoch, the ensemble's clock) for the slot that `view` is of. How long a node has
+ * been eligible only the elector knows: it is taken to be long enough. Throws PetrelError: INVALID where the
+ * configuration cannot be read or names a rule that is not known here, FAILED where the strategy cannot rank,
+ * or a constraint fails. Throws Unanswered where one has yet to be asked: see `withAnswers`.
  */
 export function judge(view: GroupView, nowMs: number, whatIf: WhatIf = {}): Choice {
   const choice = judgeSlots(view, nowMs, whatIf).get(slotOf(view));
@@ -46,7 +48,10 @@ export function judge(view: GroupView, nowMs: number, whatIf: WhatIf = {}): Choi
   return choice;
 }
 
-/** The choices for all slots, by slot: each as the choices for those before it, in the elector's order, make it. Throws as `judge`. */
+/**
+ * The choices for all slots, by slot: each as the choices for those before it, in the elector's order, make
+ * it. Throws as `judge`.
+ */
 export function judgeSlots(view: GroupView, nowMs: number, whatIf: WhatIf = {}): ReadonlyMap<number, Choice> {
   const whole = view.whole ?? view;
   const config = readableConfig(whole);
@@ -66,7 +71,10 @@ export function judgeSlots(view: GroupView, nowMs: number, whatIf: WhatIf = {}):
   });
 }
 
-/** Does `work`, which judges the group, with the answers of rules that run elsewhere: see `RuleAsker.answered`. */
+/**
+ * Does `work`, which judges the group, with the answers of rules that run elsewhere: see
+ * `RuleAsker.answered`.
+ */
 export async function withAnswers<T>(view: GroupView, work: (view: GroupView) => T): Promise<T> {
   return await answered(view.rules, (rules) => work(underRules(view, rules)));
 }
@@ -123,7 +131,10 @@ function chooseFor(asked: Asked): Choice {
   }
 }
 
-/** The choice is to move leadership to a better node, which the group puts off until that has been eligible, or better, for long. */
+/**
+ * The choice is to move leadership to a better node, which the group puts off until that has been eligible,
+ * or better, for long.
+ */
 export function isPutOff({ changes, cause }: Choice, config: GroupConfig, rules: Rules): boolean {
   return isLongPutOff({ changes, cause }, config, usesScores(config, rules));
 }
@@ -151,8 +162,8 @@ function waitText(question: ChoiceInput, choice: Choice): string | null {
 }
 
 /**
- * Everyone, and what keeps them from leading at `nowMs`. A constraint that is not known here, or fails, is left out: `judge`
- * says so. Throws Unanswered.
+ * Everyone, and what keeps them from leading at `nowMs`. A constraint that is not known here, or fails, is
+ * left out: `judge` says so. Throws Unanswered.
  */
 export function judgeMembers(view: GroupView, config: GroupConfig, nowMs: number): readonly Judged[] {
   const { members } = view;

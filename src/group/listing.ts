@@ -126,7 +126,10 @@ export const listingSchema = z.object({
 });
 export type Listing = z.infer<typeof listingSchema>;
 
-/** `nowMs` is an instant on the ensemble's clock, milliseconds since the epoch. Never throws for what a znode holds. */
+/**
+ * `nowMs` is an instant on the ensemble's clock, milliseconds since the epoch. Never throws for what a znode
+ * holds.
+ */
 export function listing(view: GroupView, nowMs: number): Listing {
   const config = view.config.value ?? defaultGroupConfig;
   const elected = effectiveDecision(view);

@@ -1,4 +1,6 @@
-/** A group of several leaders as each of its slots sees it: what is asked about a leader is asked of one slot. */
+/**
+ * A group of several leaders as each of its slots sees it: what is asked about a leader is asked of one slot.
+ */
 
 import { PetrelError } from '../errors.js';
 import { pathsOfSlot } from '../model/paths.js';

@@ -1,4 +1,7 @@
-/** Strategies and constraints of users' own, of which every agent has its own copy: that all are of one version, nobody else looks at. */
+/**
+ * Strategies and constraints of users' own, of which every agent has its own copy: that all are of one
+ * version, nobody else looks at.
+ */
 
 import type { GroupConfig } from '../model/group-config.js';
 import { constraintKey } from '../model/own-constraint.js';
@@ -8,7 +11,10 @@ import type { Problem } from './problem.js';
 
 const none = 'unknown';
 
-/** What is said of each strategy and constraint that the configuration names and that some node knows as its own. */
+/**
+ * What is said of each strategy and constraint that the configuration names and that some node knows as its
+ * own.
+ */
 export function strategyProblems(
   paths: GroupPaths,
   config: GroupConfig | null,
@@ -50,7 +56,10 @@ function strategyOf(rule: unknown): string | null {
   return typeof named === 'string' ? named : null;
 }
 
-/** A size below the number of nodes gives a quorum that is none. It is looked at when it is set, and as nodes register. */
+/**
+ * A size below the number of nodes gives a quorum that is none. It is looked at when it is set, and as nodes
+ * register.
+ */
 export function sizeProblems(config: GroupConfig | null, registered: number): string[] {
   const size = config?.strategyOptions.size;
   if (typeof size !== 'number' || size >= registered) return [];

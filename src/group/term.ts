@@ -1,6 +1,7 @@
 /**
- * One transition as the znodes tell it, from what people changed to READY: why, by whom, when each phase began and
- * ended, how the hooks went, and who failed before. Instants are the ensemble's; lengths of hooks are their nodes'.
+ * One transition as the znodes tell it, from what people changed to READY: why, by whom, when each phase
+ * began and ended, how the hooks went, and who failed before. Instants are the ensemble's; lengths of hooks
+ * are their nodes'.
  */
 
 import * as z from 'zod';
@@ -86,8 +87,8 @@ export interface AskedTerm {
 }
 
 /**
- * Throws PetrelError FAILED for a term that the group does not know, or not any more, INVALID for a slot that it never
- * had; StoreError.
+ * Throws PetrelError FAILED for a term that the group does not know, or not any more, INVALID for a slot that
+ * it never had; StoreError.
  */
 export async function readTerm(
   store: Store,

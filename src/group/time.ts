@@ -28,7 +28,9 @@ export async function readEnsembleClock(
   }
 }
 
-/** As `readEnsembleClock`; for one who may not write, the newest change that `view` saw, which is no later. */
+/**
+ * As `readEnsembleClock`; for one who may not write, the newest change that `view` saw, which is no later.
+ */
 export async function readOrEstimateClock(
   store: Store,
   view: GroupView,
@@ -54,7 +56,9 @@ export class KeptClock {
     this.#clock = clock;
   }
 
-  /** Milliseconds since the epoch, read as `readOrEstimateClock` does, or reckoned from what was read lately. */
+  /**
+   * Milliseconds since the epoch, read as `readOrEstimateClock` does, or reckoned from what was read lately.
+   */
   async nowMs(store: Store, view: GroupView): Promise<number> {
     if (this.#reading === null || this.#clock.monotonicMs() - this.#reading.atMs > readingAgeMs) {
       this.#reading = await readOrEstimateClock(store, view, this.#clock);
@@ -72,8 +76,8 @@ function isDay(day: string): boolean {
 }
 
 /**
- * A point in time as people write it: an instant with its zone, or a duration from now. Takes the time now, milliseconds
- * since the epoch. Throws a RangeError that says what would be right.
+ * A point in time as people write it: an instant with its zone, or a duration from now. Takes the time now,
+ * milliseconds since the epoch. Throws a RangeError that says what would be right.
  */
 export function readPointInTime(text: string): (nowMs: number) => number {
   if (/^\d{4}-/.test(text)) {

@@ -1,8 +1,8 @@
 /**
  * Whether a fencing token is that of the present leadership.
  *
- * Not promised: that it still is when the answer is read. Anything may happen between the answer and what is done
- * because of it; only a store that looks at the token itself, in one step with the write, closes that.
+ * Not promised: that it still is when the answer is read. Anything may happen between the answer and what is
+ * done because of it; only a store that looks at the token itself, in one step with the write, closes that.
  */
 import * as z from 'zod';
 import { longSchema, nameSchema, parseJson } from '../model/names.js';

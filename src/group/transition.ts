@@ -63,7 +63,10 @@ const phases = {
   'taking-over': { phase: 'taking-over', limit: 'takeover' },
 } as const;
 
-/** The decision; of a leader that lost its claim and is to claim again by the same one, when it gave that away. */
+/**
+ * The decision; of a leader that lost its claim and is to claim again by the same one, when it gave that
+ * away.
+ */
 function waitedForSinceMs(
   { elected, history, members }: GroupView,
   { node, term, previous }: Elected,

@@ -1,8 +1,8 @@
 /**
  * A group as an operator sees it: everything in one read, most of it pipelined.
  *
- * Not promised: one instant. The parts are read one after the other, in the order that makes a node seen READY
- * also seen registered. A znode that holds nonsense is a problem at its place and hides nothing else.
+ * Not promised: one instant. The parts are read one after the other, in the order that makes a node seen
+ * READY also seen registered. A znode that holds nonsense is a problem at its place and hides nothing else.
  */
 
 import type { Rules } from '../../strategies/registry.js';
@@ -54,11 +54,15 @@ export type GroupReading = Pick<GroupAccess, 'store' | 'paths' | 'rules'>;
 
 export interface ReadGroupOptions {
   /**
-   * Leave watches. all: on everything that was read, and on what was not there; a leader's registration changes
-   * with every renewal of its lease. decisions: not on registrations, only on which there are. Default: none.
+   * Leave watches. all: on everything that was read, and on what was not there; a leader's registration
+   * changes with every renewal of its lease. decisions: not on registrations, only on which there are.
+   * Default: none.
    */
   readonly watch?: 'all' | 'decisions';
-  /** Read what nodes measure even where the group's strategy does not compare it. Never watched. Default: false. */
+  /**
+   * Read what nodes measure even where the group's strategy does not compare it. Never watched. Default:
+   * false.
+   */
   readonly scores?: boolean | undefined;
 }
 
@@ -169,7 +173,10 @@ async function readContent(store: Store, path: string, watch: boolean): Promise<
   });
 }
 
-/** As `readContent`; of a znode that does not let itself be read, that it is there and whose: it hides nothing else. */
+/**
+ * As `readContent`; of a znode that does not let itself be read, that it is there and whose: it hides nothing
+ * else.
+ */
 async function readIfAllowed(store: Store, path: string, watch: boolean): Promise<Content | null> {
   try {
     return await readContent(store, path, watch);

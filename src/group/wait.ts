@@ -66,8 +66,8 @@ export function awaitTerm(access: GroupAccess, term: number, options: TermOption
 }
 
 /**
- * What has become of a term; null while nothing has. `record` reads what the history says of it. Throws PetrelError INVALID
- * for a slot that the group has not, and that the history knows nothing of.
+ * What has become of a term; null while nothing has. `record` reads what the history says of it. Throws
+ * PetrelError INVALID for a slot that the group has not, and that the history knows nothing of.
  */
 export async function outcomeOfTerm(
   group: GroupView,

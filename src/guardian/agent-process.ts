@@ -12,8 +12,10 @@ const startFailed = 1;
 /** Where the agent finds the shared lease, after its channel. */
 const sharedLeaseFd = 4;
 
-/** Runs this program's own command line. Its session is its own: what a terminal sends reaches the guardian alone. It
- * reads nothing; the input is for it to see whether there is a terminal. */
+/**
+ * Runs this program's own command line. Its session is its own: what a terminal sends reaches the guardian
+ * alone. It reads nothing; the input is for it to see whether there is a terminal.
+ */
 export function startAgentProcess(
   program: string,
   args: readonly string[],

@@ -1,6 +1,7 @@
 /**
- * Certificates by which a guardian talks TLS. Files are read again before each connection, since they may have been
- * replaced since the agent's start. Read without blocking: a disk that hangs must not hold up the guardian's kills.
+ * Certificates by which a guardian talks TLS. Files are read again before each connection, since they may
+ * have been replaced since the agent's start. Read without blocking: a disk that hangs must not hold up the
+ * guardian's kills.
  */
 import { readFile } from 'node:fs/promises';
 import { errorMessage } from '../errors.js';

@@ -26,7 +26,10 @@ export interface Parent {
   readonly sharedLease: { write(lease: LeadershipLease, group: number): boolean } | null;
   /** At once, by SIGKILL. */
   kill(): void;
-  /** What waits is told first. `gone` once, soon, also when it has died before. The returned function unsubscribes. */
+  /**
+   * What waits is told first. `gone` once, soon, also when it has died before. The returned function
+   * unsubscribes.
+   */
   listen(told: (message: ToAgent) => void, gone: () => void): () => void;
 }
 
@@ -135,7 +138,10 @@ export class GuardianChannel {
     };
   }
 
-  /** True: that is enough, for the guardian looks when the lease that it knows is due, and that is not too late. */
+  /**
+   * True: that is enough, for the guardian looks when the lease that it knows is due, and that is not too
+   * late.
+   */
   #isNoted(group: number, kept: Kept, lease: LeadershipLease): boolean {
     const before = kept.lease;
     kept.lease = lease;

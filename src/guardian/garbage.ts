@@ -1,6 +1,6 @@
 /**
- * Keeps a process small that does next to nothing: what it lets go of is collected before it has spread over the memory that
- * V8 would let it fill first.
+ * Keeps a process small that does next to nothing: what it lets go of is collected before it has spread over
+ * the memory that V8 would let it fill first.
  */
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
@@ -10,7 +10,9 @@ const firstAfterMs = 5_000;
 /** Often enough that little has come together, though it stays where it was once touched. */
 const intervalMs = 20_000;
 
-/** All garbage once, which gives back what starting took, then the new, in less than a millisecond each time. */
+/**
+ * All garbage once, which gives back what starting took, then the new, in less than a millisecond each time.
+ */
 export function collectGarbage(): void {
   setFlagsFromString('--expose-gc');
   const collect: unknown = runInNewContext('gc');

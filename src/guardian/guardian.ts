@@ -1,9 +1,9 @@
 /**
- * The guardian: the small process that starts an agent, runs its hooks for it, and outlives it. When the agent dies
- * or hangs, the guardian ends the workload, then the session, and starts another agent.
+ * The guardian: the small process that starts an agent, runs its hooks for it, and outlives it. When the
+ * agent dies or hangs, the guardian ends the workload, then the session, and starts another agent.
  *
- * Not covered: the guardian and the agent killed at the same instant. The session then expires by itself; what ends
- * the workload is said in `reaper.ts`.
+ * Not covered: the guardian and the agent killed at the same instant. The session then expires by itself;
+ * what ends the workload is said in `reaper.ts`.
  */
 import { codeOfSignal, exitCodes } from '../exit-code.js';
 import { Alarm } from '../hooks/alarm.js';
@@ -35,7 +35,10 @@ export class Guardian {
     this.#pause = new Alarm(options.clock);
   }
 
-  /** Resolves with the agent's exit code when the agent is done, or has died while it was leaving. Never rejects. */
+  /**
+   * Resolves with the agent's exit code when the agent is done, or has died while it was leaving. Never
+   * rejects.
+   */
   async run(): Promise<number> {
     for (;;) {
       const end = this.#judged(await this.#live());
@@ -75,8 +78,8 @@ export class Guardian {
   }
 
   /**
-   * Settings that were good for one agent and are wrong for the next may be good again soon: certificates are being
-   * replaced, say, or a file is out of reach.
+   * Settings that were good for one agent and are wrong for the next may be good again soon: certificates are
+   * being replaced, say, or a file is out of reach.
    */
   #judged(end: LifeEnd): LifeEnd {
     const isRefused = end.code === exitCodes.usage && !end.hasBegun;

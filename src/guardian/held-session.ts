@@ -1,10 +1,10 @@
 /**
- * The session of an agent that has died, held and then ended by its guardian. Held: kept from expiring, so that
- * nobody else leads while something of the dead agent's workload may live. Ended: closed at the ensemble, so that
- * the group elects at once.
+ * The session of an agent that has died, held and then ended by its guardian. Held: kept from expiring, so
+ * that nobody else leads while something of the dead agent's workload may live. Ended: closed at the
+ * ensemble, so that the group elects at once.
  *
- * Not promised: that a session is held through an outage of the ensemble that outlasts it, or that one is ended
- * which no server can be asked to end. It then expires, as that of a machine that died would.
+ * Not promised: that a session is held through an outage of the ensemble that outlasts it, or that one is
+ * ended which no server can be asked to end. It then expires, as that of a machine that died would.
  */
 import type { LookupFunction } from 'node:net';
 import { errorMessage } from '../errors.js';
@@ -35,8 +35,10 @@ export interface HeldSessionOptions {
   readonly lookup?: LookupFunction;
 }
 
-/** ended: the ensemble confirmed it. over: it was over already. unconfirmed: the ensemble refused, or nobody could be asked
- * for so long that it has expired, unless the ensemble as a whole stood still. */
+/**
+ * ended: the ensemble confirmed it. over: it was over already. unconfirmed: the ensemble refused, or nobody
+ * could be asked for so long that it has expired, unless the ensemble as a whole stood still.
+ */
 export type SessionEnd = 'ended' | 'over' | 'unconfirmed';
 
 /** Shares of the session timeout. */

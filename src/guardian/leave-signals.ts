@@ -1,4 +1,7 @@
-/** The signals that ask a guardian, or its agent, to leave. Both have the same input and outputs, so they agree. */
+/**
+ * The signals that ask a guardian, or its agent, to leave. Both have the same input and outputs, so they
+ * agree.
+ */
 import { isatty } from 'node:tty';
 import type { AskedSignal } from './messages.js';
 

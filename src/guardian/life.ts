@@ -1,9 +1,9 @@
 /**
  * One life of an agent as its guardian sees it: from its start until nothing of it is left.
  *
- * While the agent lives, the guards (`src/hooks/guards.ts`) run its hooks and end its leaderships with their leases, those of
- * each group that it is in beside those of the others. When the agent has gone, its session is held until everything that
- * it ran, in whatever group, is proven dead, and only then ended.
+ * While the agent lives, the guards (`src/hooks/guards.ts`) run its hooks and end its leaderships with their
+ * leases, those of each group that it is in beside those of the others. When the agent has gone, its session
+ * is held until everything that it ran, in whatever group, is proven dead, and only then ended.
  */
 import { present } from '../errors.js';
 import { Alarm } from '../hooks/alarm.js';
@@ -20,8 +20,10 @@ export interface AgentProcess {
   send(message: ToAgent): void;
   /** At once, by SIGKILL. */
   kill(): void;
-  /** The newest lease of a group that it has noted: those that it sends are only the first of each leadership, and any that
-   * is due sooner than the one before. Null: it has noted none, or cannot. */
+  /**
+   * The newest lease of a group that it has noted: those that it sends are only the first of each leadership,
+   * and any that is due sooner than the one before. Null: it has noted none, or cannot.
+   */
   lease(group: number): LeadershipLease | null;
 }
 
@@ -47,7 +49,10 @@ export interface LifeEnd {
   readonly code: number;
   /** It got as far as a session. */
   readonly hasBegun: boolean;
-  /** What to exit with when the end is asked for before another agent lives: 0, or 128 and the signal's number. */
+  /**
+   * What to exit with when the end is asked for before another agent lives: 0, or 128 and the signal's
+   * number.
+   */
   readonly codeWhenAsked: 'done' | 'signal';
   /** The end of its session, if that was left to be ended. */
   readonly session: Promise<SessionEnd> | null;
@@ -55,7 +60,9 @@ export interface LifeEnd {
   readonly report: Report;
 }
 
-/** An agent that says nothing for so long, though asked, hangs: much longer than a busy one needs to answer. */
+/**
+ * An agent that says nothing for so long, though asked, hangs: much longer than a busy one needs to answer.
+ */
 const hangMs = 30_000;
 /** An alarm that rings later than this was held up. */
 const punctualMs = 1_000;
@@ -112,7 +119,9 @@ export class Life {
     return this.#isGone;
   }
 
-  /** The agent has gone, or it answers: as far as can be known, for one that hangs is known for it only later. */
+  /**
+   * The agent has gone, or it answers: as far as can be known, for one that hangs is known for it only later.
+   */
   get isWell(): boolean {
     return this.#isGone || this.#options.clock.monotonicMs() - this.#heardAtMs <= 2 * hangMs + punctualMs;
   }

@@ -1,6 +1,6 @@
 /**
- * What an agent and its guardian say to each other, beside what an agent and its supervisor do (`src/hooks/messages.ts`).
- * Both are of one build, and nobody else has their channel.
+ * What an agent and its guardian say to each other, beside what an agent and its supervisor do
+ * (`src/hooks/messages.ts`). Both are of one build, and nobody else has their channel.
  */
 import { type FromGuards, isFromGuards, isToGuards, type ToGuards } from '../hooks/messages.js';
 import {
@@ -50,8 +50,11 @@ export interface SessionNote {
 
 export type FromAgent =
   | ToGuards
-  /** First: who it is, how its log looks, so that the guardian's does too, and what to exit with when it dies after
-   * its command was started (null: it is started again), and when somebody asks for the end while it is dead. */
+  /**
+   * First: who it is, how its log looks, so that the guardian's does too, and what to exit with when it dies
+   * after its command was started (null: it is started again), and when somebody asks for the end while it is
+   * dead.
+   */
   | {
       readonly type: 'hello';
       readonly node: string;

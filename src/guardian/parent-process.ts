@@ -32,7 +32,10 @@ export function guardianProcess(): Parent | null {
   };
 }
 
-/** Tells the guardian that this process ends because it is done, or cannot go on. Without a guardian nothing happens. */
+/**
+ * Tells the guardian that this process ends because it is done, or cannot go on. Without a guardian nothing
+ * happens.
+ */
 export async function partFromGuardian(code: number): Promise<void> {
   if (!hasGuardian() || !process.connected) return;
   await new Promise<void>((resolve) => send({ type: 'ended', code }, resolve));

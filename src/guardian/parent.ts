@@ -1,10 +1,12 @@
 /**
- * Whether a guardian has started this process. What the guardian has said of that in the environment is taken out of it: what
- * this process starts has another parent.
+ * Whether a guardian has started this process. What the guardian has said of that in the environment is taken
+ * out of it: what this process starts has another parent.
  */
 
-/** Set in an agent's environment to the pid of its guardian. `src/cli/guarded.ts` asks for it by the same name, before
- * anything of this is loaded. */
+/**
+ * Set in an agent's environment to the pid of its guardian. `src/cli/guarded.ts` asks for it by the same
+ * name, before anything of this is loaded.
+ */
 export const guardianVariable = 'PETREL_GUARDIAN';
 
 /** Set to the number of the file that is the shared lease, or to nothing where there is none. */

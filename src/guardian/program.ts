@@ -1,6 +1,6 @@
 /**
- * The guardian's program. It loads nothing but this folder and what that needs, which is Node.js alone: so that it is
- * small, and there is nothing for it to hang on.
+ * The guardian's program. It loads nothing but this folder and what that needs, which is Node.js alone: so
+ * that it is small, and there is nothing for it to hang on.
  */
 import { keepPipesReady } from '../hooks/pipes.js';
 import { systemProcesses } from '../hooks/system-processes.js';
@@ -44,7 +44,8 @@ export async function runGuardian(program: string, args: readonly string[]): Pro
   for (const signal of askedSignals) {
     process.on(signal, () => guardian.asked(signal, leaveSignals.includes(signal)));
   }
-  // Started with a channel to a parent (`petrel dev`), it leaves when that is gone. Without one this is undefined.
+  // Started with a channel to a parent (`petrel dev`), it leaves when that is gone. Without one this is
+  // undefined.
   process.once('disconnect', () => guardian.asked('SIGTERM'));
   if (process.connected === false) guardian.asked('SIGTERM');
   const done = guardian.run();

@@ -1,11 +1,11 @@
 /**
- * The last guard: a shell that waits at the end of a pipe for the guardian's death, however that comes, and then kills
- * the process groups that the guardian ran. With it, a workload dies with its guardian also when the agent, which
- * would end it otherwise, is killed at the same instant.
+ * The last guard: a shell that waits at the end of a pipe for the guardian's death, however that comes, and
+ * then kills the process groups that the guardian ran. With it, a workload dies with its guardian also when
+ * the agent, which would end it otherwise, is killed at the same instant.
  *
- * Not covered: all three killed at once (then whoever killed them has to kill the workload, as a container's end and
- * systemd's `KillMode=control-group` and `mixed` do), a process group started within the last moments of the guardian,
- * and systems without /bin/sh.
+ * Not covered: all three killed at once (then whoever killed them has to kill the workload, as a container's
+ * end and systemd's `KillMode=control-group` and `mixed` do), a process group started within the last moments
+ * of the guardian, and systems without /bin/sh.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { withoutSecrets } from '../hooks/secret-variables.js';

@@ -1,5 +1,6 @@
 /**
- * What the guardian has to say, in the agent's log: JSON lines, or one that people read, to stderr. Never waited for.
+ * What the guardian has to say, in the agent's log: JSON lines, or one that people read, to stderr. Never
+ * waited for.
  */
 
 import type { FromSupervisor } from '../hooks/messages.js';
@@ -70,7 +71,9 @@ export class Report {
     } else this.say('warn', "the workload is proven dead, and the dead agent's session was ended", fields);
   }
 
-  /** `groups`: process groups, and the root of the group that each is of; null where the agent is in no other. */
+  /**
+   * `groups`: process groups, and the root of the group that each is of; null where the agent is in no other.
+   */
   remains(groups: ReadonlyMap<number, string | null>, forMs: number, held: HeldSession | null): void {
     const seconds = Math.round(forMs / 1000);
     const pgids = [...groups.keys()];

@@ -1,6 +1,7 @@
 /**
- * The four requests of ZooKeeper's protocol that the guardian makes, and what answers them, as bytes: attach to a
- * session, say who one is, ping, close. (The rest is `src/zookeeper`'s, by way of a library that the guardian does without.)
+ * The four requests of ZooKeeper's protocol that the guardian makes, and what answers them, as bytes: attach
+ * to a session, say who one is, ping, close. (The rest is `src/zookeeper`'s, by way of a library that the
+ * guardian does without.)
  */
 
 const lengthBytes = 4;
@@ -10,7 +11,10 @@ const close = { xid: 1, type: -11 };
 const authenticate = { xid: -4, type: 100 };
 const errorOffset = 12;
 
-/** Asks to go on with a session, at the timeout that it has. Throws RangeError for a password of another length. */
+/**
+ * Asks to go on with a session, at the timeout that it has. Throws RangeError for a password of another
+ * length.
+ */
 export function attachRequest(id: bigint, password: Buffer, timeoutMs: number): Buffer {
   if (password.length !== passwordBytes) throw new RangeError(`a password of ${password.length} bytes`);
   const body = Buffer.alloc(45);
@@ -38,7 +42,10 @@ export function answerToClose(frame: Buffer): 'done' | 'refused' | null {
   return frame.readInt32BE(errorOffset) === 0 ? 'done' : 'refused';
 }
 
-/** For servers that let nobody do anything without (`enforce.auth.enabled`): `USER:PASSWORD` of the scheme digest. */
+/**
+ * For servers that let nobody do anything without (`enforce.auth.enabled`): `USER:PASSWORD` of the scheme
+ * digest.
+ */
 export function authRequest(credentials: string): Buffer {
   const kind = Buffer.alloc(lengthBytes);
   return framed(Buffer.concat([numbers(authenticate), kind, prefixed('digest'), prefixed(credentials)]));

@@ -1,9 +1,10 @@
 /**
- * What the service manager (systemd, with `Type=notify`) is told: that the node has joined, what it does, that settings
- * are read anew, that it leaves, and, time and again, that it is well. Where nobody asks for that nothing is started.
+ * What the service manager (systemd, with `Type=notify`) is told: that the node has joined, what it does,
+ * that settings are read anew, that it leaves, and, time and again, that it is well. Where nobody asks for
+ * that nothing is started.
  *
- * Node.js has no datagram sockets of Unix, so systemd's own program says it, one message after the other.
- * Not promised: that it is heard. What goes wrong is said once, and changes nothing.
+ * Node.js has no datagram sockets of Unix, so systemd's own program says it, one message after the other. Not
+ * promised: that it is heard. What goes wrong is said once, and changes nothing.
  */
 import { spawn } from 'node:child_process';
 
@@ -30,8 +31,8 @@ const patienceMs = 5_000;
 const nobody: Systemd = { status() {}, reloading() {}, reloaded() {}, stopping() {}, watch() {} };
 
 /**
- * Takes out of `env` what is meant for this process alone: an agent, a hook or a workload that speaks with systemd
- * itself would speak in its name. `warn` is called at most once.
+ * Takes out of `env` what is meant for this process alone: an agent, a hook or a workload that speaks with
+ * systemd itself would speak in its name. `warn` is called at most once.
  */
 export function systemdOf(env: NodeJS.ProcessEnv, warn: (text: string) => void): Systemd {
   const { NOTIFY_SOCKET: socket, WATCHDOG_USEC: usec, WATCHDOG_PID: pid, PATH: path } = env;

@@ -1,9 +1,11 @@
 /**
- * The shared lease: a few bytes of memory that an agent and its guardian share. The agent writes its lease on it at every renewal,
- * which wakes nobody; the guardian looks when it has to know. Of each group it holds nothing but the newest lease, so that
- * there is nothing to catch up with, however long either of them stands still.
+ * The shared lease: a few bytes of memory that an agent and its guardian share. The agent writes its lease on
+ * it at every renewal, which wakes nobody; the guardian looks when it has to know. Of each group it holds
+ * nothing but the newest lease, so that there is nothing to catch up with, however long either of them stands
+ * still.
  *
- * A lease is written beside the one before it, with a sum: one that is read while it is being written does not count.
+ * A lease is written beside the one before it, with a sum: one that is read while it is being written does
+ * not count.
  */
 import { closeSync, fstatSync, openSync, readSync, unlinkSync, writeSync } from 'node:fs';
 import type { LeadershipLease } from '../hooks/messages.js';

@@ -3,8 +3,8 @@ import type { Clock } from '../ports/clock.js';
 /**
  * One thing to do at an instant; setting it again replaces it. Never early, also across long waits.
  *
- * One that is put off, as a lease's is at every renewal, keeps the timer that it has, which looks again when it fires: a
- * timer that is cancelled wakes the process all the same.
+ * One that is put off, as a lease's is at every renewal, keeps the timer that it has, which looks again when
+ * it fires: a timer that is cancelled wakes the process all the same.
  */
 export class Alarm {
   readonly #clock: Clock;

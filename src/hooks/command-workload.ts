@@ -1,14 +1,15 @@
 /**
- * Workload done by commands. They run in the supervisor, a process of its own that also ends the leadership when this process is frozen or
- * dead; when the supervisor itself dies, this process kills what it ran.
+ * Workload done by commands. They run in the supervisor, a process of its own that also ends the leadership
+ * when this process is frozen or dead; when the supervisor itself dies, this process kills what it ran.
  *
- * A takeover command that succeeds may leave processes in its process group: the workload. It lives until the release: when the
- * release command has ended, well or not, what is left of the workload is told to stop, killed after the grace time and proven
- * dead. No other command leaves anything. What should outlive all this must have a process group of its own (a service manager,
- * setsid), and then nobody here ends it or proves it dead.
+ * A takeover command that succeeds may leave processes in its process group: the workload. It lives until the
+ * release: when the release command has ended, well or not, what is left of the workload is told to stop,
+ * killed after the grace time and proven dead. No other command leaves anything. What should outlive all this
+ * must have a process group of its own (a service manager, setsid), and then nobody here ends it or proves it
+ * dead.
  *
- * Not covered: agent and supervisor killed at the same instant. Then the workload goes on unguarded, and only the fencing token
- * stands between it and the next leader.
+ * Not covered: agent and supervisor killed at the same instant. Then the workload goes on unguarded, and only
+ * the fencing token stands between it and the next leader.
  */
 
 import { Listeners } from '../listeners.js';
@@ -51,8 +52,9 @@ export interface CommandWorkloadOptions extends Machine {
   readonly life: string;
   readonly log: Logger;
   /**
-   * `onTakeover` is itself the workload: it has taken over as soon as it runs, there is no time limit, its output
-   * goes to this process's own, and the leadership has to end when it does. A release ends it, its whole group.
+   * `onTakeover` is itself the workload: it has taken over as soon as it runs, there is no time limit, its
+   * output goes to this process's own, and the leadership has to end when it does. A release ends it, its
+   * whole group.
    */
   readonly foreground?: boolean;
 }
@@ -199,8 +201,10 @@ export class CommandWorkload implements Workload {
     return [...this.#runs.values()].filter(({ settled }) => !settled);
   }
 
-  /** True when nothing is left of any group that the supervisor had not reported gone, nor of what it may have started
-   * without having been able to report that. */
+  /**
+   * True when nothing is left of any group that the supervisor had not reported gone, nor of what it may have
+   * started without having been able to report that.
+   */
   #killGroups(): Promise<boolean> {
     const { begun, released } = this.#leadership;
     const unheard = [...this.#runs].filter(([, { settled, pgid }]) => !settled && pgid === null);

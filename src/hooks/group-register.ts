@@ -1,6 +1,6 @@
 /**
- * The process groups that live, and the leadership each belongs to. An id is forgotten as soon as its group is gone:
- * the system may give it to somebody else's processes.
+ * The process groups that live, and the leadership each belongs to. An id is forgotten as soon as its group
+ * is gone: the system may give it to somebody else's processes.
  */
 import type { Machine } from '../ports/processes.js';
 import { Alarm } from './alarm.js';

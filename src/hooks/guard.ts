@@ -1,11 +1,12 @@
 /**
- * Runs hooks one after the other, and guards the leadership: when the lease passes unrenewed or the agent dies, it
- * aborts what runs, runs the release hook itself, and kills what is left of the leadership before the lease ends.
+ * Runs hooks one after the other, and guards the leadership: when the lease passes unrenewed or the agent
+ * dies, it aborts what runs, runs the release hook itself, and kills what is left of the leadership before
+ * the lease ends.
  *
- * A machine that stood still as a whole past the lease's end wakes too late for that: everything is then killed at
- * once, and the release hook still runs, so that what is not a process (an address, a mount) is given up too.
- * One that was suspended wakes with a clock that stood still as well: its lease seems good until its agent hears,
- * at its first exchange, that the session is over.
+ * A machine that stood still as a whole past the lease's end wakes too late for that: everything is then
+ * killed at once, and the release hook still runs, so that what is not a process (an address, a mount) is
+ * given up too. One that was suspended wakes with a clock that stood still as well: its lease seems good
+ * until its agent hears, at its first exchange, that the session is over.
  */
 import type { NamedSlot } from '../model/named-slot.js';
 import type { Machine } from '../ports/processes.js';
@@ -166,7 +167,9 @@ export class Guard {
     this.#leaseAlarm.set(releaseAtMs, () => this.#leaseIsDue());
   }
 
-  /** A leadership that is ending never gets more time. It gets less if its session turns out to end sooner. */
+  /**
+   * A leadership that is ending never gets more time. It gets less if its session turns out to end sooner.
+   */
   #shorten(leadership: GuardedLeadership, reason: string, lease: WorkloadLease): void {
     if (leadership.lease === null || lease.endsAtMs >= leadership.lease.endsAtMs || leadership.released)
       return;
@@ -244,7 +247,8 @@ export class Guard {
   #killAll(reason: string): void {
     this.#groups.kill(() => true);
     this.#queue.abort(isNoRelease, reason);
-    // A release that still waits is run all the same: it gives up what is not a process, and proves the rest dead.
+    // A release that still waits is run all the same: it gives up what is not a process, and proves the rest
+    // dead.
     this.#queue.abortRunning(reason, this.#machine.clock.monotonicMs());
   }
 
@@ -275,7 +279,10 @@ export class Guard {
     return { ...ended, durationMs: Math.round(this.#machine.clock.monotonicMs() - startedAtMs) };
   }
 
-  /** What was asked for before this process stood still may have been taken back since: that waits in the channel. */
+  /**
+   * What was asked for before this process stood still may have been taken back since: that waits in the
+   * channel.
+   */
   #hearWhatWaits(): Promise<void> {
     return new Promise((resolve) => this.#machine.clock.turn(resolve));
   }

@@ -1,6 +1,7 @@
 /**
- * The guards of all groups that one agent is in. Each runs the hooks of its group one after the other and guards its
- * leadership, beside the others and whatever becomes of them. A group has a number, which is never given again in an agent's life.
+ * The guards of all groups that one agent is in. Each runs the hooks of its group one after the other and
+ * guards its leadership, beside the others and whatever becomes of them. A group has a number, which is never
+ * given again in an agent's life.
  */
 import type { Machine } from '../ports/processes.js';
 import { Guard } from './guard.js';

@@ -1,8 +1,9 @@
 /**
- * Asks a command, every so often, whether this node is eligible to lead. Runs in the agent itself, one check at a time.
+ * Asks a command, every so often, whether this node is eligible to lead. Runs in the agent itself, one check
+ * at a time.
  *
- * A node is unhealthy until its first check has succeeded; after that it takes several failures in a row to make
- * it so, and one success to make it healthy again. A check that hangs is killed and has failed.
+ * A node is unhealthy until its first check has succeeded; after that it takes several failures in a row to
+ * make it so, and one success to make it healthy again. A check that hangs is killed and has failed.
  */
 import { Listeners } from '../listeners.js';
 import type { Logger } from '../log.js';
@@ -62,7 +63,10 @@ export class HealthProber {
     return this.#health;
   }
 
-  /** Hears when health changes, or the way in which the check fails, but not of every line it writes. The returned function unsubscribes. */
+  /**
+   * Hears when health changes, or the way in which the check fails, but not of every line it writes. The
+   * returned function unsubscribes.
+   */
   onChange(listener: (health: Health) => void): () => void {
     return this.#listeners.add(listener);
   }

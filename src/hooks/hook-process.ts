@@ -1,4 +1,6 @@
-/** One run of one command, in a process group of its own: started, timed, told to stop, killed, proven dead. */
+/**
+ * One run of one command, in a process group of its own: started, timed, told to stop, killed, proven dead.
+ */
 
 import type { CommandLine, Exit, Machine, StartedCommand } from '../ports/processes.js';
 import type { HookResult } from '../ports/workload.js';
@@ -65,7 +67,10 @@ export class HookProcess {
     });
   }
 
-  /** Tells it to stop now, and kills it after the grace time or at `killAtMs`. Again: a kill only comes forward. */
+  /**
+   * Tells it to stop now, and kills it after the grace time or at `killAtMs`. Again: a kill only comes
+   * forward.
+   */
   abort(reason: string, killAtMs = Number.POSITIVE_INFINITY): void {
     if (!this.#exited) this.#stopped ??= { result: 'aborted', why: `was aborted: ${reason}` };
     this.#stop(killAtMs);

@@ -1,4 +1,7 @@
-/** The process groups that an agent knows of: those that its supervisor told of, and those that it found itself. */
+/**
+ * The process groups that an agent knows of: those that its supervisor told of, and those that it found
+ * itself.
+ */
 import type { Machine } from '../ports/processes.js';
 import { endGroup, endGroupsWith } from './process-group.js';
 
@@ -25,8 +28,10 @@ export class KnownGroups {
     this.#onGone(pgid);
   }
 
-  /** Kills them all, and what has one of these values in its environment. True when nothing of it is left; what is
-   * left is known from now on. */
+  /**
+   * Kills them all, and what has one of these values in its environment. True when nothing of it is left;
+   * what is left is known from now on.
+   */
   async kill(variable: string, values: readonly string[]): Promise<boolean> {
     const kill = async (pgid: number) => {
       this.add(pgid);

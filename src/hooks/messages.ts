@@ -1,6 +1,6 @@
 /**
- * What the agent and its supervisor say to each other, for each group that the agent is in. Both are of one build, and nobody
- * else has their channel.
+ * What the agent and its supervisor say to each other, for each group that the agent is in. Both are of one
+ * build, and nobody else has their channel.
  */
 import type { HookResult, Phase, WorkloadLease } from '../ports/workload.js';
 import type { OutputStream } from './output.js';
@@ -58,7 +58,10 @@ export type ToSupervisor =
       readonly reason: string;
       readonly killAtMs: number | null;
     }
-  /** What to run when the lease passes unrenewed or the agent dies. `begun`: under an earlier supervisor, so that it is due. */
+  /**
+   * What to run when the lease passes unrenewed or the agent dies. `begun`: under an earlier supervisor, so
+   * that it is due.
+   */
   | { readonly type: 'guard'; readonly release: RunRequest; readonly begun: boolean }
   | ({ readonly type: 'lease' } & LeadershipLease)
   | { readonly type: 'end-leadership'; readonly leadership: number }
@@ -71,7 +74,10 @@ export type FromSupervisor =
   | { readonly type: 'line'; readonly id: number; readonly stream: OutputStream; readonly text: string }
   | { readonly type: 'left-out'; readonly id: number; readonly lines: number }
   | { readonly type: 'outcome'; readonly id: number; readonly outcome: HookResult }
-  /** `leaseLeftMs`: when all was over, the lease had this long to go; negative: it had ended. Null without a lease. */
+  /**
+   * `leaseLeftMs`: when all was over, the lease had this long to go; negative: it had ended. Null without a
+   * lease.
+   */
   | {
       readonly type: 'lease-ended';
       readonly leadership: number;

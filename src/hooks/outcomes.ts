@@ -27,7 +27,10 @@ export function logOf(log: Logger, context: HookContext | null): Logger {
   return log.child({ phase, ...logContext(endedByTerm, reason, term, named(slot, slots)) });
 }
 
-/** For what is said of a leadership: the release that is held for it has a reason that only counts once it is run. */
+/**
+ * For what is said of a leadership: the release that is held for it has a reason that only counts once it is
+ * run.
+ */
 export function leadershipLogOf(log: Logger, release: HookContext | null): Logger {
   if (release === null) return log;
   const { slot, slots, term } = release;

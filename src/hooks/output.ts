@@ -1,9 +1,9 @@
 /**
  * What a command writes, as lines: the last few kept, and each passed on while they come at a sensible rate.
  *
- * Memory and processor time stay bounded however much is written, with or without newlines: long lines are cut,
- * lines too many are counted and left out, and a command that writes faster than is read has to wait, as at any
- * pipe. The supervisor runs this, so it needs nothing but Node.js.
+ * Memory and processor time stay bounded however much is written, with or without newlines: long lines are
+ * cut, lines too many are counted and left out, and a command that writes faster than is read has to wait, as
+ * at any pipe. The supervisor runs this, so it needs nothing but Node.js.
  */
 import type { Readable } from 'node:stream';
 import { stripVTControlCharacters } from 'node:util';

@@ -1,12 +1,12 @@
 /**
- * Pipes for the output of commands. Node.js gives its children sockets, which cannot be opened by name:
- * `echo > /dev/stderr` fails. Node.js cannot make pipes, so `mkfifo` does; the name of each is removed as
- * soon as it is open.
+ * Pipes for the output of commands. Node.js gives its children sockets, which cannot be opened by name: `echo
+ * > /dev/stderr` fails. Node.js cannot make pipes, so `mkfifo` does; the name of each is removed as soon as
+ * it is open.
  *
  * Some pipes are kept ready, so that starting a command does not wait for mkfifo. Not promised: pipes where
  * there is no mkfifo, or no directory to make them in, or where more commands start at once than pipes are
- * ready and the machine is so busy that mkfifo takes longer than `patienceMs`: whoever starts commands must not
- * stand still. Commands then write to sockets.
+ * ready and the machine is so busy that mkfifo takes longer than `patienceMs`: whoever starts commands must
+ * not stand still. Commands then write to sockets.
  */
 import { spawn, spawnSync } from 'node:child_process';
 import { closeSync, constants, mkdtempSync, openSync, rmSync } from 'node:fs';

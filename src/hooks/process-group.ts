@@ -7,7 +7,9 @@ const firstLookMs = 2;
 const longestLookMs = 50;
 /** After this many looks, find out whether what is left are only zombies. */
 const looksBeforeScan = 4;
-/** How long after SIGKILL to wait for the proof: a process in uninterruptible sleep dies only when that ends. */
+/**
+ * How long after SIGKILL to wait for the proof: a process in uninterruptible sleep dies only when that ends.
+ */
 const proofPatienceMs = 2000;
 
 /** Within this long what was started has become its own program, with its own environment. */
@@ -20,8 +22,8 @@ export function askGroupToStop(processes: Processes, pgid: number): void {
 }
 
 /**
- * Asks the group to stop, kills it at `killAtMs()`, which is read again at every look, and resolves when nothing
- * of it is left: true. False when something is left a while after it was killed.
+ * Asks the group to stop, kills it at `killAtMs()`, which is read again at every look, and resolves when
+ * nothing of it is left: true. False when something is left a while after it was killed.
  */
 export async function endGroup(machine: Machine, pgid: number, killAtMs: () => number): Promise<boolean> {
   const { clock, processes } = machine;
@@ -48,8 +50,10 @@ function isDead(processes: Processes, pgid: number): boolean {
   return !processes.groupLives(pgid);
 }
 
-/** Ends, by `end`, what was started with this variable in its environment, by whomever. False when that cannot be told,
- * or something is left. */
+/**
+ * Ends, by `end`, what was started with this variable in its environment, by whomever. False when that cannot
+ * be told, or something is left.
+ */
 export async function endGroupsWith(
   machine: Machine,
   variable: string,

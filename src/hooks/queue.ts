@@ -1,6 +1,7 @@
 /**
- * Requests performed one after the other, in the order they came, and aborted while they wait or run. A release is
- * performed even when it was aborted while it waited: whoever performs it still has a leadership to end.
+ * Requests performed one after the other, in the order they came, and aborted while they wait or run. A
+ * release is performed even when it was aborted while it waited: whoever performs it still has a leadership
+ * to end.
  */
 import type { HookResult } from '../ports/workload.js';
 import type { HookProcess } from './hook-process.js';

@@ -1,9 +1,9 @@
 /**
- * Workload whose workload is one process in the foreground: started again when it ends by itself, as the policy says,
- * within the leadership and under its fencing token; and told of, however it ends.
+ * Workload whose workload is one process in the foreground: started again when it ends by itself, as the
+ * policy says, within the leadership and under its fencing token; and told of, however it ends.
  *
- * Not promised: that a workload which goes on failing is noticed by anybody but its node before the restarts are
- * used up. Until then the node leads.
+ * Not promised: that a workload which goes on failing is noticed by anybody but its node before the restarts
+ * are used up. Until then the node leads.
  */
 import { Listeners } from '../listeners.js';
 import type { Logger } from '../log.js';
@@ -41,8 +41,10 @@ export interface RestartingWorkloadOptions {
   readonly restartLimit: number;
   readonly clock: Clock;
   readonly log: Logger;
-  /** It ended by itself, and is not to be run again. If it failed, told once its claim has been given away, so that the
-   * group knows of the failure. */
+  /**
+   * It ended by itself, and is not to be run again. If it failed, told once its claim has been given away, so
+   * that the group knows of the failure.
+   */
   onFinished(end: CommandEnd): void;
   /** A leadership in which it ran is over, and why was not the workload. Null: how it ended is not known. */
   onStopped(end: CommandEnd | null): void;

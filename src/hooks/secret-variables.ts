@@ -1,6 +1,12 @@
-/** What nothing that Petrel starts finds in its environment. The supervisor runs this, so it needs nothing but Node.js. */
+/**
+ * What nothing that Petrel starts finds in its environment. The supervisor runs this, so it needs nothing but
+ * Node.js.
+ */
 
-/** Variables that hold a secret itself. Those that name a file with one are let through: the file has its own guard. */
+/**
+ * Variables that hold a secret itself. Those that name a file with one are let through: the file has its own
+ * guard.
+ */
 export const secretVariables = [
   'PETREL_AUTH',
   'PETREL_TLS_PASSPHRASE',

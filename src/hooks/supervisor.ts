@@ -1,7 +1,8 @@
 /**
- * The supervisor: a process of its own that runs an agent's hooks, so that there is somebody to end the workload when
- * the agent is frozen or dead. It is started by the agent with a channel between them, has a session of its own
- * (what a terminal sends reaches the agent alone), and is gone when the agent is gone and the work is ended.
+ * The supervisor: a process of its own that runs an agent's hooks, so that there is somebody to end the
+ * workload when the agent is frozen or dead. It is started by the agent with a channel between them, has a
+ * session of its own (what a terminal sends reaches the agent alone), and is gone when the agent is gone and
+ * the work is ended.
  *
  * It needs nothing but Node.js, to be small and quick to start.
  */
@@ -38,7 +39,10 @@ function post(message: FromGuards): void {
   else note(message);
 }
 
-/** With the agent gone, what matters goes to the log that they shared. Asynchronously: nothing may hold this up. */
+/**
+ * With the agent gone, what matters goes to the log that they shared. Asynchronously: nothing may hold this
+ * up.
+ */
 function note(message: FromGuards): void {
   if (message.type !== 'lease-ended') return;
   const logContext = guards.logContext(message.group);

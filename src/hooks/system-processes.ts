@@ -177,7 +177,10 @@ function environmentAt(directory: string): string[] | null {
   }
 }
 
-/** Read into one buffer again and again: a look at every process of the machine should not take memory for each. */
+/**
+ * Read into one buffer again and again: a look at every process of the machine should not take memory for
+ * each.
+ */
 const statBuffer = Buffer.alloc(1024);
 
 /** Null for a process that is gone. Throws for any other error. */

@@ -1,6 +1,6 @@
 /**
- * The HTTP server itself: its limits, and what every answer bears. What it answers is the affair of the modules beside
- * it.
+ * The HTTP server itself: its limits, and what every answer bears. What it answers is the affair of the
+ * modules beside it.
  */
 import {
   createServer,
@@ -116,8 +116,9 @@ function createLimited(handler: RequestListener, certificate: Certificate | null
 }
 
 /**
- * Of several requests sent at once on one connection, the answer to a later one waits behind the earlier ones. It is
- * made when its turn has come, so that it is not old when it is sent. Who lets too many wait is hung up on.
+ * Of several requests sent at once on one connection, the answer to a later one waits behind the earlier
+ * ones. It is made when its turn has come, so that it is not old when it is sent. Who lets too many wait is
+ * hung up on.
  */
 function turns() {
   const waiting = new WeakMap<Socket, number>();

@@ -9,8 +9,8 @@ export interface CoalescedOptions<T> {
 }
 
 /**
- * Never more than one run at a time, and none more often than said, whoever many ask. A run that is given to somebody
- * begins after they asked: what they did before shows in it.
+ * Never more than one run at a time, and none more often than said, whoever many ask. A run that is given to
+ * somebody begins after they asked: what they did before shows in it.
  */
 export class Coalesced<T> {
   readonly #options: CoalescedOptions<T>;

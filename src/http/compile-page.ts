@@ -1,6 +1,6 @@
 /**
- * Makes the page's script out of packages/page: one file, with all that it needs. Part of the build; in a clone, where nothing
- * was built, done when the page is first asked for.
+ * Makes the page's script out of packages/page: one file, with all that it needs. Part of the build; in a
+ * clone, where nothing was built, done when the page is first asked for.
  */
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';

@@ -1,9 +1,10 @@
 /**
- * The group as it changes, for any number of readers: server-sent events, each a whole picture, so that a reader who
- * missed some has missed nothing that still holds. One look at ZooKeeper serves them all, and only while there are any.
+ * The group as it changes, for any number of readers: server-sent events, each a whole picture, so that a
+ * reader who missed some has missed nothing that still holds. One look at ZooKeeper serves them all, and only
+ * while there are any.
  *
- * Not promised: every change. Several that come while one is read are one. A reader who does not keep up is dropped, and
- * connects again.
+ * Not promised: every change. Several that come while one is read are one. A reader who does not keep up is
+ * dropped, and connects again.
  */
 import { randomBytes } from 'node:crypto';
 import type { ServerResponse } from 'node:http';

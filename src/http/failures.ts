@@ -1,4 +1,6 @@
-/** What goes wrong, as answers: always the same shape, saying what would be right, and nothing of the inside. */
+/**
+ * What goes wrong, as answers: always the same shape, saying what would be right, and nothing of the inside.
+ */
 import type { Socket } from 'node:net';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { hasZodFastifySchemaValidationErrors } from 'fastify-type-provider-zod';
@@ -74,7 +76,8 @@ export function answerError(
   const text = JSON.stringify(failure);
   void reply
     .code(status)
-    // Again: what Fastify refuses itself never came by the hook that gives them, and a route may have had its own.
+    // Again: what Fastify refuses itself never came by the hook that gives them, and a route may have had its
+    // own.
     .headers({ ...commonHeaders, ...headers })
     .type('application/json; charset=utf-8')
     .serializer((payload: string) => payload)

@@ -1,6 +1,7 @@
 /**
- * The group, as the HTTP interface reads and changes it: by a session of its own, so that no reader, however many there
- * are, holds up the agent's lease renewals or wakes its rounds. It is open while it is used, and a little longer.
+ * The group, as the HTTP interface reads and changes it: by a session of its own, so that no reader, however
+ * many there are, holds up the agent's lease renewals or wakes its rounds. It is open while it is used, and a
+ * little longer.
  */
 import type { Rules } from '../../strategies/registry.js';
 import { errorMessage, PetrelError } from '../errors.js';
@@ -81,7 +82,10 @@ export class GroupSession {
     return this.#time.nowMs(store, view);
   }
 
-  /** Does something in touch with the group. Throws PetrelError UNREACHABLE when no server answers, and what `work` does. */
+  /**
+   * Does something in touch with the group. Throws PetrelError UNREACHABLE when no server answers, and what
+   * `work` does.
+   */
   async use<T>(work: (access: GroupAccess) => Promise<T>): Promise<T> {
     this.#users += 1;
     this.#cancelIdle();

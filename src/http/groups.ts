@@ -1,6 +1,6 @@
 /**
- * The groups that an agent's HTTP interface speaks for: one, or several, of which a call names one by its root. What a
- * group needs for reading is made when somebody asks, and all of it reads by one session.
+ * The groups that an agent's HTTP interface speaks for: one, or several, of which a call names one by its
+ * root. What a group needs for reading is made when somebody asks, and all of it reads by one session.
  */
 
 import * as z from 'zod';

@@ -1,4 +1,7 @@
-/** What every answer bears. A route that answers a page says itself what that may load, in a header of its own. */
+/**
+ * What every answer bears. A route that answers a page says itself what that may load, in a header of its
+ * own.
+ */
 
 export const commonHeaders = {
   'cache-control': 'no-store',

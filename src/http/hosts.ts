@@ -1,7 +1,8 @@
 /**
- * By which names an agent may be asked that only its own machine can reach. A page from elsewhere whose name is made to
- * point at this machine could else read, in a browser here, what the group is: its requests bear that name as their host.
- * What this node is, for load balancers, is answered under any name: they send what they like, and it tells little.
+ * By which names an agent may be asked that only its own machine can reach. A page from elsewhere whose name
+ * is made to point at this machine could else read, in a browser here, what the group is: its requests bear
+ * that name as their host. What this node is, for load balancers, is answered under any name: they send what
+ * they like, and it tells little.
  */
 import { hostText, isLoopback, type ListenAddress } from '../config/listen.js';
 import { quoted } from '../model/outside.js';

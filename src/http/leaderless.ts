@@ -1,6 +1,7 @@
 /**
- * For how long a slot of a group had no leader, as the elector sees it: while it is in touch, that no claim is READY; while it is
- * not, that any lease must have ended since. A node that is not the elector counts nothing: it does not read the claim.
+ * For how long a slot of a group had no leader, as the elector sees it: while it is in touch, that no claim
+ * is READY; while it is not, that any lease must have ended since. A node that is not the elector counts
+ * nothing: it does not read the claim.
  *
  * Not counted: time in which a leader no longer acts but its claim stands, because it releases, is dead or is
  * cut off. So the result is a lower bound.

@@ -1,6 +1,7 @@
 /**
- * The page for Prometheus: the metrics of every group that the agent is in, and those of its process. Rendering those of
- * a thousand groups takes a while, in which others have their turns; then those that tell of a leader are looked at again.
+ * The page for Prometheus: the metrics of every group that the agent is in, and those of its process.
+ * Rendering those of a thousand groups takes a while, in which others have their turns; then those that tell
+ * of a leader are looked at again.
  */
 import { collectDefaultMetrics, Registry } from 'prom-client';
 import type { ServedGroups } from '../node/served-groups.js';

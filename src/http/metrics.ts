@@ -1,8 +1,10 @@
 /**
- * The metrics of an agent in one group, by Prometheus' conventions. What stands at an instant is taken from the agent when it is asked for;
- * what happens is counted when the agent tells of it. Nothing is asked of ZooKeeper.
+ * The metrics of an agent in one group, by Prometheus' conventions. What stands at an instant is taken from
+ * the agent when it is asked for; what happens is counted when the agent tells of it. Nothing is asked of
+ * ZooKeeper.
  *
- * Promised: `petrel_leader` is looked up on the clock when all else is rendered; the answer is made anew until it agrees.
+ * Promised: `petrel_leader` is looked up on the clock when all else is rendered; the answer is made anew
+ * until it agrees.
  */
 import { Counter, Gauge, Histogram, Registry } from 'prom-client';
 import * as z from 'zod';

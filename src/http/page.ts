@@ -1,6 +1,7 @@
 /**
- * The page for people: at `/`, with its files beside it. It is read, and changes the group, by the calls that everybody
- * has; nothing of a group but its root is in the page itself, so whoever reaches the port may have it.
+ * The page for people: at `/`, with its files beside it. It is read, and changes the group, by the calls that
+ * everybody has; nothing of a group but its root is in the page itself, so whoever reaches the port may have
+ * it.
  */
 import type { FastifyReply, FastifyRequest, FastifySchema } from 'fastify';
 import * as z from 'zod';

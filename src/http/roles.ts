@@ -1,10 +1,12 @@
 /**
- * What this node is, for load balancers and the like: the status line says it all. Nothing is asked of ZooKeeper.
+ * What this node is, for load balancers and the like: the status line says it all. Nothing is asked of
+ * ZooKeeper.
  *
- * Promised: 200 on `/leader` was true when it was made, which is the last thing done before it is written; so it was true
- * at some moment after the request was sent, and for `leaseMs` from there nobody else can lead because this process is slow,
- * frozen or cut off. Not promised: what becomes of the answer on its way. A process may be frozen in the very instant
- * between: an answer that takes longer than `leaseMs` to arrive tells nothing.
+ * Promised: 200 on `/leader` was true when it was made, which is the last thing done before it is written; so
+ * it was true at some moment after the request was sent, and for `leaseMs` from there nobody else can lead
+ * because this process is slow, frozen or cut off. Not promised: what becomes of the answer on its way. A
+ * process may be frozen in the very instant between: an answer that takes longer than `leaseMs` to arrive
+ * tells nothing.
  */
 import * as z from 'zod';
 import type { AgentStatus } from '../agent/agent.js';

@@ -1,6 +1,6 @@
 /**
- * The HTTP interface of an agent. It never holds the agent up, nor the process: what is slow, broken or too much is
- * turned away, and when the agent has left it is gone at once.
+ * The HTTP interface of an agent. It never holds the agent up, nor the process: what is slow, broken or too
+ * much is turned away, and when the agent has left it is gone at once.
  */
 import { createHash } from 'node:crypto';
 import { Server as SecureServer } from 'node:https';
@@ -65,7 +65,9 @@ export class HttpServer {
     this.#inForce = digestOf(secrets);
   }
 
-  /** Listens when this resolves. Throws PetrelError INVALID for a certificate that will not do, CannotListen. */
+  /**
+   * Listens when this resolves. Throws PetrelError INVALID for a certificate that will not do, CannotListen.
+   */
   static async open(options: HttpOptions): Promise<HttpServer> {
     const { listen, log, secrets } = options;
     const app = await createApp(log, secrets.certificate).catch((error: unknown) => {
@@ -99,8 +101,8 @@ export class HttpServer {
   }
 
   /**
-   * From the next request, and the next connection, on. Returns whether they differ from those before. Throws for a
-   * certificate that will not do; nothing is changed then.
+   * From the next request, and the next connection, on. Returns whether they differ from those before. Throws
+   * for a certificate that will not do; nothing is changed then.
    */
   use(secrets: Secrets): boolean {
     const { token, certificate } = secrets;

@@ -1,9 +1,9 @@
 /**
- * The workload of a service that leads inside its own process: a function that is called with leadership, and told by
- * its signal when leadership must end.
+ * The workload of a service that leads inside its own process: a function that is called with leadership, and
+ * told by its signal when leadership must end.
  *
- * Not promised: that the function stops. A function cannot be killed; while it does not settle, the claim is kept
- * as long as the session lives, and after that only the fencing token protects what it writes to.
+ * Not promised: that the function stops. A function cannot be killed; while it does not settle, the claim is
+ * kept as long as the session lives, and after that only the fencing token protects what it writes to.
  */
 
 import { errorMessage, PetrelError, present } from '../errors.js';
@@ -25,7 +25,10 @@ export interface Leadership {
   readonly term: number;
   /** Which of the group's slots this node leads; 1 where the group has one leader. */
   readonly slot: number;
-  /** Grows with every leadership in the group: a store that remembers the highest one seen can refuse an older. */
+  /**
+   * Grows with every leadership in the group: a store that remembers the highest one seen can refuse an
+   * older.
+   */
   readonly fencingToken: bigint;
   /** Why this node was elected. */
   readonly reason: string;
@@ -35,8 +38,10 @@ export interface Leadership {
   readonly held: boolean;
 }
 
-/** Called when this node takes over; must settle soon after the signal fires. The signal's reason is a PetrelError
- * LEADERSHIP_LOST that says why. */
+/**
+ * Called when this node takes over; must settle soon after the signal fires. The signal's reason is a
+ * PetrelError LEADERSHIP_LOST that says why.
+ */
 export type LeaderFunction = (leadership: Leadership, signal: AbortSignal) => Promise<void> | void;
 
 export interface LeaderFunctions {
@@ -80,7 +85,10 @@ export class FunctionWorkload implements Workload {
     this.#endAwaiting({});
   }
 
-  /** A process that is elected before it was given work (its earlier life led, say) prepares by waiting for it. */
+  /**
+   * A process that is elected before it was given work (its earlier life led, say) prepares by waiting for
+   * it.
+   */
   has(phase: Phase): boolean {
     if (phase === 'prepare') return this.#functions === null;
     return phase === 'takeover' || phase === 'release';
@@ -94,7 +102,9 @@ export class FunctionWorkload implements Workload {
     return { outcome, abort: (reason) => controller.abort(lost(reason)) };
   }
 
-  /** READY is written: the work begins. Returns the leadership it was given; null when there is none to give. */
+  /**
+   * READY is written: the work begins. Returns the leadership it was given; null when there is none to give.
+   */
   startWork(): Leadership | null {
     const service = this.#service;
     const work = this.#functions?.work;

@@ -13,13 +13,19 @@ import type { TlsOptions } from '../zookeeper/tls-options.js';
 export interface ProbeOptions {
   /** `HOST:PORT` of this machine. */
   readonly listen: string;
-  /** `HOST` or `HOST:PORT` where others reach that; default the same, by the host's name if it is every address. */
+  /**
+   * `HOST` or `HOST:PORT` where others reach that; default the same, by the host's name if it is every
+   * address.
+   */
   readonly address?: string | undefined;
   /** Default `auto`: UDP, and TCP where that is not let through. */
   readonly protocol?: 'auto' | 'udp' | 'tcp' | undefined;
   /** A length of time like `1s`, the default: between two probes of a peer. */
   readonly interval?: string | undefined;
-  /** The same on all nodes of the group, 16 characters at least; without one whoever can send packets can answer probes. */
+  /**
+   * The same on all nodes of the group, 16 characters at least; without one whoever can send packets can
+   * answer probes.
+   */
   readonly secret?: string | undefined;
 }
 
@@ -46,9 +52,14 @@ export interface JoinOptions {
   /** Within the site; higher is better, 0 never leads. Default 100. */
   readonly priority?: number | undefined;
   readonly tags?: Readonly<Record<string, string>> | undefined;
-  /** What to measure of this node, by name, as an agent's settings file has it; `setScore` tells other scores. */
+  /**
+   * What to measure of this node, by name, as an agent's settings file has it; `setScore` tells other scores.
+   */
   readonly scores?: Readonly<Record<string, ScoreSourceOptions>> | undefined;
-  /** Strategies of your own, as the group's configuration may name them: paths of ES modules, or names of packages. */
+  /**
+   * Strategies of your own, as the group's configuration may name them: paths of ES modules, or names of
+   * packages.
+   */
   readonly strategies?: readonly string[] | undefined;
   /** Constraints of your own, likewise. */
   readonly constraints?: readonly string[] | undefined;
@@ -56,10 +67,14 @@ export interface JoinOptions {
   readonly sessionTimeout?: string | undefined;
   /** ZooKeeper's digest credentials, `USER:PASSWORD`. */
   readonly credentials?: string | undefined;
-  /** To whom the group's znodes are open; default: with `credentials` to these alone, without to everybody. */
+  /**
+   * To whom the group's znodes are open; default: with `credentials` to these alone, without to everybody.
+   */
   readonly acl?: AclOptions | undefined;
   readonly tls?: TlsOptions | undefined;
-  /** Where to remember the session, so that a process that crashed can join again at once; default nowhere. */
+  /**
+   * Where to remember the session, so that a process that crashed can join again at once; default nowhere.
+   */
   readonly stateDir?: string | undefined;
   /** Measures round trips to the other nodes, and answers their probes; default: does neither. */
   readonly probe?: ProbeOptions | undefined;

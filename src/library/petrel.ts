@@ -1,8 +1,9 @@
 /**
  * Leadership inside a process of your own: join a group, and have a function called while this process leads.
  *
- * What is promised: `leads` is false, and the signal has fired, before any listener hears that leadership ended, and
- * before any other node can be READY, as far as this process gets to run. What is not: see `FunctionWorkload`.
+ * What is promised: `leads` is false, and the signal has fired, before any listener hears that leadership
+ * ended, and before any other node can be READY, as far as this process gets to run. What is not: see
+ * `FunctionWorkload`.
  */
 
 import { EventEmitter } from 'node:events';
@@ -115,10 +116,10 @@ export class Petrel implements AsyncDisposable {
   }
 
   /**
-   * Joins a group: resolves when this node is registered and has its seat. An ensemble that cannot be reached is
-   * waited for. The node can be elected from `lead` on.
-   * @throws PetrelError INVALID for a wrong option or an address that cannot be listened at, DUPLICATE_NODE when another
-   * living agent has the node id, FORBIDDEN when ZooKeeper refuses; the signal's reason when it fires first.
+   * Joins a group: resolves when this node is registered and has its seat. An ensemble that cannot be reached
+   * is waited for. The node can be elected from `lead` on. @throws PetrelError INVALID for a wrong option or
+   * an address that cannot be listened at, DUPLICATE_NODE when another living agent has the node id,
+   * FORBIDDEN when ZooKeeper refuses; the signal's reason when it fires first.
    */
   static async join(options: JoinOptions = {}): Promise<Petrel> {
     const settings = readJoinOptions(options);
@@ -172,10 +173,11 @@ export class Petrel implements AsyncDisposable {
   }
 
   /**
-   * Tells the group a score of this node, for a strategy that compares it; null: there is none now. It counts until it is
-   * told anew. A bigint of up to 64 bits is kept exactly. `tolerance`: what it must move by for the group to be told, a
-   * share like `5%` or a number; by default 5 %, and nothing for `history`.
-   * @throws PetrelError INVALID for a name, value or tolerance that is none, or a score that option `scores` measures.
+   * Tells the group a score of this node, for a strategy that compares it; null: there is none now. It counts
+   * until it is told anew. A bigint of up to 64 bits is kept exactly. `tolerance`: what it must move by for
+   * the group to be told, a share like `5%` or a number; by default 5 %, and nothing for `history`. @throws
+   * PetrelError INVALID for a name, value or tolerance that is none, or a score that option `scores`
+   * measures.
    */
   setScore(name: string, value: number | bigint | null, options: { tolerance?: Tolerance } = {}): void {
     this.#scores.tell(name, value, options.tolerance);
@@ -200,9 +202,10 @@ export class Petrel implements AsyncDisposable {
   }
 
   /**
-   * Hands leadership on if this process has it, leaves the group, and lets go of every handle. Never rejects; may be
-   * called at any time. It takes up to two session timeouts while ZooKeeper is out of reach. It waits for the functions
-   * that run to settle: while one ignores its signal, the claim is kept, and this does not resolve.
+   * Hands leadership on if this process has it, leaves the group, and lets go of every handle. Never rejects;
+   * may be called at any time. It takes up to two session timeouts while ZooKeeper is out of reach. It waits
+   * for the functions that run to settle: while one ignores its signal, the claim is kept, and this does not
+   * resolve.
    */
   async close(): Promise<void> {
     this.#closing ??= this.#leave();

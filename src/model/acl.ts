@@ -1,6 +1,9 @@
 /** Access control lists as ZooKeeper has them: who may do what to one znode. */
 
-/** `create` and `delete` are about the children of a znode, `write` is about what it holds, `admin` about its ACL. */
+/**
+ * `create` and `delete` are about the children of a znode, `write` is about what it holds, `admin` about its
+ * ACL.
+ */
 export const permissions = { read: 1, write: 2, create: 4, delete: 8, admin: 16, all: 31 } as const;
 
 /** What a client has proven to be, or whom an ACL entry names. */
@@ -58,7 +61,9 @@ function entryText(allowed: number, identity: Identity): string {
   return `${identityName(identity)}:${permissionText(allowed)}`;
 }
 
-/** Whether both let the same users do the same. Where a server does not show hashes, they are not compared. */
+/**
+ * Whether both let the same users do the same. Where a server does not show hashes, they are not compared.
+ */
 export function isAlike(one: Acl, other: Acl): boolean {
   return covers(one, other) && covers(other, one);
 }

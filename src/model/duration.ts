@@ -1,6 +1,6 @@
 /**
- * Lengths of time as people write them: a number and a unit, `500ms`, `4s`, `1.5h`, `2d`. Strict, because a bare
- * number read in the wrong unit is a session timeout a thousand times too long.
+ * Lengths of time as people write them: a number and a unit, `500ms`, `4s`, `1.5h`, `2d`. Strict, because a
+ * bare number read in the wrong unit is a session timeout a thousand times too long.
  */
 import ms, { type StringValue } from 'ms';
 import * as z from 'zod';
@@ -81,7 +81,10 @@ function whatWouldBeRight(input: unknown): string {
   return `${quoted(input)} is not a duration: write a number and a unit, such as 500ms, 4s, 10m, 2h or 1d`;
 }
 
-/** `firstMs`, doubled with each of `times` after the first, and no longer than `longestMs`, but never shorter than `firstMs`. */
+/**
+ * `firstMs`, doubled with each of `times` after the first, and no longer than `longestMs`, but never shorter
+ * than `firstMs`.
+ */
 export function doubledMs(firstMs: number, longestMs: number, times: number): number {
   return Math.min(Math.max(firstMs, longestMs), firstMs * 2 ** Math.min(Math.max(times - 1, 0), 40));
 }

@@ -1,7 +1,7 @@
 /**
  * The group's shared configuration, as `config` in ZooKeeper holds it: what operators decide. Every write and
- * every read goes through this schema; unknown keys are refused, so that a misspelt one is not silently without
- * effect.
+ * every read goes through this schema; unknown keys are refused, so that a misspelt one is not silently
+ * without effect.
  */
 import * as z from 'zod';
 import { durationMs, durationSchema, durationWithin } from './duration.js';
@@ -37,7 +37,10 @@ const siteSchema = strictObject({
     .default(null),
 });
 
-/** The most that a circuit breaker may let pass. What its record holds beyond that no group that shares it can still count. */
+/**
+ * The most that a circuit breaker may let pass. What its record holds beyond that no group that shares it can
+ * still count.
+ */
 export const mostCircuitBreakerTransitions = 1000;
 
 /** A soft rule prefers, a hard one refuses. */
@@ -101,14 +104,17 @@ export const groupConfigSchema = strictObject({
       strength: strength.default('hard'),
     }).prefault({}),
     /**
-     * Where the successor of a leader that failed may be. `another-site`: not in the site that it failed in; soft, as
-     * long as another site has an eligible node; hard, even if none has.
+     * Where the successor of a leader that failed may be. `another-site`: not in the site that it failed in;
+     * soft, as long as another site has an eligible node; hard, even if none has.
      */
     afterFailure: strictObject({
       from: z.enum(['any-site', 'another-site']).default('any-site'),
       strength: strength.default('soft'),
     }).prefault({}),
-    /** Where a leader may be beside those of the other slots. `another-site`: in a site that holds no other slot. */
+    /**
+     * Where a leader may be beside those of the other slots. `another-site`: in a site that holds no other
+     * slot.
+     */
     spread: strictObject({
       over: z.enum(['any-site', 'another-site']).default('any-site'),
       strength: strength.default('soft'),

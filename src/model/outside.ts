@@ -1,4 +1,7 @@
-/** Values from outside, in messages and before they are trusted: whatever they are, what is said of them is short. */
+/**
+ * Values from outside, in messages and before they are trusted: whatever they are, what is said of them is
+ * short.
+ */
 
 const longestQuote = 120;
 const longestList = 20;
@@ -17,7 +20,10 @@ export function cut(text: string): string {
   return oneLine(text.length > longestQuote ? `${text.slice(0, longestQuote)}…` : text);
 }
 
-/** Text that neither commands a terminal nor looks like another: on one line, with what is invisible spelt out. */
+/**
+ * Text that neither commands a terminal nor looks like another: on one line, with what is invisible spelt
+ * out.
+ */
 export function oneLine(text: string): string {
   return visible(text.replaceAll(/[\p{Cc}\p{Zl}\p{Zp}]+/gu, ' '));
 }
@@ -27,7 +33,10 @@ export function visible(text: string): string {
   return text.replaceAll(/\p{Cf}/gu, (character) => `<U+${codeOf(character).padStart(4, '0')}>`);
 }
 
-/** Also what ends a line for some, and what commands a terminal in one character; JSON leaves both as they are. */
+/**
+ * Also what ends a line for some, and what commands a terminal in one character; JSON leaves both as they
+ * are.
+ */
 const invisible = /[\p{Cf}\p{Zl}\p{Zp}\u007f-\u009f]/gu;
 
 /** Whether JSON or YAML of a text would hold characters that are not seen. */

@@ -1,4 +1,7 @@
-/** A constraint of a user's own: what it is given, and what it gives. Plain data both ways, for it runs elsewhere. */
+/**
+ * A constraint of a user's own: what it is given, and what it gives. Plain data both ways, for it runs
+ * elsewhere.
+ */
 import * as z from 'zod';
 import type { GroupConfig } from './group-config.js';
 import type { Registration } from './registration.js';
@@ -36,8 +39,8 @@ export interface ConstraintContext {
 }
 
 /**
- * What the module's default export holds. A pure function: the same node and context give the same answer on every
- * machine, with no clock, chance or I/O.
+ * What the module's default export holds. A pure function: the same node and context give the same answer on
+ * every machine, with no clock, chance or I/O.
  */
 export interface OwnConstraint {
   /** Small letters, digits, dots and hyphens; not the kind of a built-in constraint. */

@@ -65,7 +65,9 @@ export function claimPaths({ leader, current }: GroupPaths, children: readonly s
   return paths.filter((path) => path === current || path.startsWith(`${current}-`));
 }
 
-/** The same, with `elected` and `current` those of one slot: the first has them as a group of one leader has. */
+/**
+ * The same, with `elected` and `current` those of one slot: the first has them as a group of one leader has.
+ */
 export function pathsOfSlot(paths: GroupPaths, slot: number): GroupPaths {
   if (slot === 1) return paths;
   return { ...paths, elected: `${paths.elected}-${slot}`, current: `${paths.current}-${slot}` };
@@ -79,7 +81,10 @@ export function isGroup(children: readonly string[]): boolean {
   return always.every((name) => children.includes(name));
 }
 
-/** The roots below a path with these children, in order: all but what is a group's own, where the path is one's root. */
+/**
+ * The roots below a path with these children, in order: all but what is a group's own, where the path is
+ * one's root.
+ */
 export function rootsBelow(path: string, children: readonly string[]): string[] {
   const names = isGroup(children) ? children.filter((name) => !own.has(name)) : children;
   return names.toSorted().map((name) => `${path}/${name}`);

@@ -1,6 +1,6 @@
 /**
- * The schema library's own messages, in words for people. Messages that Petrel's schemas give themselves pass through
- * unchanged.
+ * The schema library's own messages, in words for people. Messages that Petrel's schemas give themselves pass
+ * through unchanged.
  */
 export function plainMessage(message: string): string {
   const rule = rules.find(([pattern]) => pattern.test(message));

@@ -6,7 +6,9 @@ import { describeIssues, type Parsed, parseJson } from './names.js';
 import { depthProblem, quoted } from './outside.js';
 import { contradictions } from './timings.js';
 
-/** What `config` holds, as text. A strategy that this version does not know is no problem here: another may. */
+/**
+ * What `config` holds, as text. A strategy that this version does not know is no problem here: another may.
+ */
 export function parseGroupConfig(text: string): Parsed<GroupConfig> {
   const parsed = parseJson(groupConfigSchema, text);
   if (parsed.value === null) return parsed;
@@ -14,7 +16,10 @@ export function parseGroupConfig(text: string): Parsed<GroupConfig> {
   return found.length === 0 ? parsed : { value: null, problem: found.join('; ') };
 }
 
-/** Everything that is wrong with a configuration that somebody wants to write; empty when it is right. Throws Unanswered. */
+/**
+ * Everything that is wrong with a configuration that somebody wants to write; empty when it is right. Throws
+ * Unanswered.
+ */
 export function configProblems(value: unknown, rules: Rules): string[] {
   const read = readForm(value);
   if (read.config === null) return read.problems;
@@ -44,7 +49,10 @@ function readForm(value: unknown): { config: GroupConfig | null; problems: strin
 
 type NamedStrategy = Pick<GroupConfig, 'strategy' | 'strategyOptions'>;
 
-/** The strategy that a configuration names, its options checked and bound. Throws Unanswered where it has yet to be asked. */
+/**
+ * The strategy that a configuration names, its options checked and bound. Throws Unanswered where it has yet
+ * to be asked.
+ */
 export function prepareStrategy(config: NamedStrategy, rules: Rules): Prepared {
   const found = rules.strategies.get(config.strategy);
   if (found !== undefined) return found.prepare(config.strategyOptions, rules);

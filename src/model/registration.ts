@@ -22,19 +22,26 @@ export const registrationSchema = z.object({
   startedAt: instantSchema,
   version: z.string(),
   tags: z.record(z.string(), z.string()).default({}),
-  /** Versions of the strategies of users' own that the node knows, by name, and of constraints, by `constraintKey`. */
+  /**
+   * Versions of the strategies of users' own that the node knows, by name, and of constraints, by
+   * `constraintKey`.
+   */
   strategies: z.record(z.string(), z.string()).default({}),
   health: z.object({ ok: z.boolean(), reason: z.string().nullable() }),
   /** Null where it answers none. What cannot be read harms the measuring alone. */
   probe: probeAddressSchema.nullable().default(null).catch(null),
   /** Leaving on purpose: elects somebody else. */
   draining: z.boolean().default(false),
-  /** The version of `elected` under which the node claimed last; moves the znode's version with every claim. */
+  /**
+   * The version of `elected` under which the node claimed last; moves the znode's version with every claim.
+   */
   claimedUnder: z.int().nullable().default(null),
   /** The slot of that `elected`. */
   claimedSlot: slotSchema,
-  /** The last failed takeover. It counts only under the version of `elected` that it names. The token is that of the
-   * claim it gave away; null when it had none. */
+  /**
+   * The last failed takeover. It counts only under the version of `elected` that it names. The token is that
+   * of the claim it gave away; null when it had none.
+   */
   lastFailure: z
     .object({
       electedVersion: z.int(),

@@ -1,11 +1,11 @@
 /**
- * What a node measures: scores of its own (whatever its application says of itself), and round trips to its peers.
- * `scores/<nodeId>`, an ephemeral znode written by that node, apart from its registration: a score that moves wakes
- * nobody, and moves no version that a claim or a fence rests on. Only who elects reads it.
+ * What a node measures: scores of its own (whatever its application says of itself), and round trips to its
+ * peers. `scores/<nodeId>`, an ephemeral znode written by that node, apart from its registration: a score
+ * that moves wakes nobody, and moves no version that a claim or a fence rests on. Only who elects reads it.
  *
- * The names `history` and `requests` are those that strategies look for unless told otherwise: the position that the
- * node's log has reached, and the rate of its clients' requests. After Becker, Junqueira and Serafini, *Leader Election
- * for Replicated Services Using Application Scores* (2011).
+ * The names `history` and `requests` are those that strategies look for unless told otherwise: the position
+ * that the node's log has reached, and the rate of its clients' requests. After Becker, Junqueira and
+ * Serafini, *Leader Election for Replicated Services Using Application Scores* (2011).
  */
 import * as z from 'zod';
 import { longSchema, nameSchema } from './names.js';

@@ -1,6 +1,6 @@
 /**
- * The slots of a group that has several leaders. What decides about a leader decides about one slot: it is given the
- * group as that slot sees it, with the other slots beside it.
+ * The slots of a group that has several leaders. What decides about a leader decides about one slot: it is
+ * given the group as that slot sees it, with the other slots beside it.
  */
 
 import type { GroupConfig } from './group-config.js';
@@ -25,7 +25,10 @@ export function slotStates(snapshot: GroupSnapshot): readonly SlotState[] {
   return others.length === 0 ? [own] : [own, ...others].toSorted((a, b) => a.slot - b.slot);
 }
 
-/** The group as one of its slots sees it. `snapshot` is the first slot's; a slot that is not there is its, too. */
+/**
+ * The group as one of its slots sees it. `snapshot` is the first slot's; a slot that is not there is its,
+ * too.
+ */
 export function slotView(snapshot: GroupSnapshot, slot: number): GroupSnapshot {
   const states = slotStates(snapshot);
   const own = states.find((state) => state.slot === slot);
@@ -75,8 +78,8 @@ export function slotCount(
 }
 
 /**
- * The slots that concern a node: whose claim it owns, or that name it. First the one to be seen to: a claim of its own
- * is given away, or taken up, before there is another.
+ * The slots that concern a node: whose claim it owns, or that name it. First the one to be seen to: a claim
+ * of its own is given away, or taken up, before there is another.
  */
 export function slotsOfNode(snapshot: GroupSnapshot, node: string, session: SessionId): number[] {
   const states = slotStates(snapshot);

@@ -1,7 +1,7 @@
 /**
- * The state of a group as one node read it: one immutable value for each round. Every decision is made from it,
- * never from an event. Each part says by itself whether its content was readable; a part that was not never
- * makes the others unusable.
+ * The state of a group as one node read it: one immutable value for each round. Every decision is made from
+ * it, never from an event. Each part says by itself whether its content was readable; a part that was not
+ * never makes the others unusable.
  */
 
 import type { GroupConfig } from './group-config.js';
@@ -16,7 +16,10 @@ export type SessionId = bigint;
 /** Content with the version it was read at. */
 export type Versioned<T> = Parsed<T> & { readonly version: number; readonly modifiedAtMs: number };
 
-/** Tells what was written from everything that is ever written there: a znode made anew begins its versions anew. */
+/**
+ * Tells what was written from everything that is ever written there: a znode made anew begins its versions
+ * anew.
+ */
 export function writeOf({ version, modifiedAtMs }: Versioned<unknown>): string {
   return `${version}@${modifiedAtMs}`;
 }
@@ -29,10 +32,10 @@ export type Claim = Versioned<ClaimContent> & {
   readonly createdAtMs: number;
 };
 
-/** A group's brake, as it was read. */
+/** A group's circuit breaker, as it was read. */
 export interface CircuitBreaker {
   readonly path: string;
-  /** Of the group whose brake it is. */
+  /** Of the group whose circuit breaker it is. */
   readonly root: string;
   readonly record: CircuitBreakerRecord;
   readonly version: number;
@@ -44,7 +47,10 @@ export type Member = Versioned<Registration> & {
   readonly owner: SessionId;
   /** Place of its seat among the seats, 0 the elector's; null without a seat. */
   readonly seat: number | null;
-  /** Names of all that are its, where they were read: there are more than one where somebody made another by hand. */
+  /**
+   * Names of all that are its, where they were read: there are more than one where somebody made another by
+   * hand.
+   */
   readonly seatNames?: readonly string[] | undefined;
   /** What it measures; missing where nobody needs it, or it measures nothing. */
   readonly scores?: ScoreReport | undefined;
@@ -89,9 +95,15 @@ export interface GroupSnapshot {
   readonly members: readonly Member[] | null;
   /** What was recorded last; null with `members`, and where the znode is missing. */
   readonly history: Versioned<HistoryHead> | null;
-  /** The group that its leader has to be near to, or away from; missing or null where there is none, or this node need not know. */
+  /**
+   * The group that its leader has to be near to, or away from; missing or null where there is none, or this
+   * node need not know.
+   */
   readonly neighbour?: Neighbour | null | undefined;
-  /** What its brake has counted; missing or null where the group has none, or this node need not know. */
+  /**
+   * What its circuit breaker has counted; missing or null where the group has none, or this node need not
+   * know.
+   */
   readonly circuitBreaker?: CircuitBreaker | null | undefined;
 }
 

@@ -6,9 +6,9 @@ import type { Place } from './znodes.js';
 /** Conditions of a decision: what a strategy may consider besides the candidates. */
 export interface Conditions {
   /**
-   * What the decision is about: the successor of a leader, or a candidate, that failed; or anything else. While the
-   * elected node could go on it is what it was elected for, so that a leader is not left for no more than that the
-   * failure is over.
+   * What the decision is about: the successor of a leader, or a candidate, that failed; or anything else.
+   * While the elected node could go on it is what it was elected for, so that a leader is not left for no
+   * more than that the failure is over.
    */
   readonly after: 'failure' | 'planned';
   /** The site of the leader that failed, after a failure. */
@@ -35,7 +35,10 @@ export interface Candidate {
   readonly tags: Readonly<Record<string, string>>;
 }
 
-/** A node that is registered, eligible to lead or not: its clients and its votes count. Whoever crashed is none. */
+/**
+ * A node that is registered, eligible to lead or not: its clients and its votes count. Whoever crashed is
+ * none.
+ */
 export interface Peer {
   readonly node: string;
   readonly site: string;
@@ -52,8 +55,8 @@ export interface StrategyInput<Options> {
   /** In order of node ids: the candidates, and who is registered beside them. */
   readonly peers: readonly Peer[];
   /**
-   * Who leads and could go on; null where the leader has to be replaced. A strategy that compares measurements grades
-   * another better than this one only by a margin, so that noise moves nothing.
+   * Who leads and could go on; null where the leader has to be replaced. A strategy that compares
+   * measurements grades another better than this one only by a margin, so that noise moves nothing.
    */
   readonly incumbent: string | null;
   /** The term that a new decision would begin. */

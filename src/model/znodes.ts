@@ -6,7 +6,9 @@ import * as z from 'zod';
 import { mostLeaders } from './group-config.js';
 import { instantSchema, longSchema, nameSchema, strictObject } from './names.js';
 
-/** More decisions than any group will take. What names a later one is malformed, and must not become the last. */
+/**
+ * More decisions than any group will take. What names a later one is malformed, and must not become the last.
+ */
 export const lastTerm = 2 ** 48;
 export const termSchema = z.int().min(0).max(lastTerm);
 
@@ -14,7 +16,10 @@ export const termSchema = z.int().min(0).max(lastTerm);
 export const slotSchema = z.int().min(1).max(mostLeaders).optional();
 
 const longestTail = 20;
-/** What lists more is malformed: a group has no more nodes, and garbage must not make the next decision too large to write. */
+/**
+ * What lists more is malformed: a group has no more nodes, and garbage must not make the next decision too
+ * large to write.
+ */
 export const mostFailures = 1000;
 
 /** How a command or function ended badly, as far as it helps a person. */
@@ -76,8 +81,10 @@ export const causeSchema = z.enum([
   'retry',
   'nobody',
 ]);
-/** Why the elected node changed: nobody led; it failed or vanished; a person asked; a better node; it is leaving;
- * the same node tries again; no node is eligible. */
+/**
+ * Why the elected node changed: nobody led; it failed or vanished; a person asked; a better node; it is
+ * leaving; the same node tries again; no node is eligible.
+ */
 export type Cause = z.infer<typeof causeSchema>;
 
 /** `leader/elected`, written by the elector alone. */
@@ -92,12 +99,15 @@ export const electedSchema = z.object({
   by: z.string(),
   /** Last node that was READY. */
   previous: placeSchema.nullable(),
-  /** The elected node's priorities when it was elected, [site, node]: a later fall is a person's wish that it leave. */
+  /**
+   * The elected node's priorities when it was elected, [site, node]: a later fall is a person's wish that it
+   * leave.
+   */
   priorities: z.tuple([z.number(), z.number()]).nullable().default(null),
   /**
-   * Set where a person asked for this node: no failback takes leadership away from it. `overridden` is what kept it
-   * from leading when it was forced (kinds of reasons), each of which does not count until it has ended. `forced`:
-   * the leader before is distrusted.
+   * Set where a person asked for this node: no failback takes leadership away from it. `overridden` is what
+   * kept it from leading when it was forced (kinds of reasons), each of which does not count until it has
+   * ended. `forced`: the leader before is distrusted.
    */
   requested: z
     .object({
@@ -107,7 +117,10 @@ export const electedSchema = z.object({
     })
     .nullable()
     .default(null),
-  /** The site of the leader that failed, where this decision is about its successor; until one is found, it stays. */
+  /**
+   * The site of the leader that failed, where this decision is about its successor; until one is found, it
+   * stays.
+   */
   failedSite: nameSchema.nullable().default(null),
   failures: z.array(failureRecordSchema).max(mostFailures).default([]),
   /** A switchover that was requested in an earlier term was not carried out. */
@@ -141,8 +154,11 @@ export const claimSchema = z.object({
   term: termSchema,
   /** Version of `elected` that the claim was made under. */
   electedVersion: z.int(),
-  /** The leadership before, where this life of the node led by the same decision and lost that: its token, why it ended,
-   * and how long before this claim the node stopped leading, by its own clock. What cannot be read harms the telling alone. */
+  /**
+   * The leadership before, where this life of the node led by the same decision and lost that: its token, why
+   * it ended, and how long before this claim the node stopped leading, by its own clock. What cannot be read
+   * harms the telling alone.
+   */
   resumes: z
     .object({
       token: longSchema,
@@ -150,8 +166,10 @@ export const claimSchema = z.object({
       agoMs: z.number().min(0),
       /** The node was out of touch until its lease had run out. */
       lostLease: z.boolean().default(false).catch(false),
-      /** How long before this claim that had happened to this life of the node before, the oldest first; not where the
-       * ensemble had another leader afterwards. */
+      /**
+       * How long before this claim that had happened to this life of the node before, the oldest first; not
+       * where the ensemble had another leader afterwards.
+       */
       earlierAgoMs: z.array(z.number().min(0)).max(longestTail).default([]).catch([]),
     })
     .nullable()
@@ -185,8 +203,10 @@ export const transitionRecordSchema = z.object({
   readyAt: instantSchema.nullable(),
   /** The elector that decided; null where nobody is known to have. */
   by: z.string().nullable().default(null),
-  /** Set where the node had led by the same decision before, and came back: that leadership's token, why it ended and when
-   * the node stopped leading; null where nobody tells. */
+  /**
+   * Set where the node had led by the same decision before, and came back: that leadership's token, why it
+   * ended and when the node stopped leading; null where nobody tells.
+   */
   resumes: z
     .object({ token: longSchema, reason: z.string().nullable(), endedAt: instantSchema.nullable() })
     .nullable()
@@ -206,8 +226,10 @@ export const transitionRecordSchema = z.object({
   phases: z.object({
     /** The previous leader's release hook. */
     releaseMs: milliseconds,
-    /** From the decision to the claim; holds the release and the prepare hook. Of one that came back: from when it stopped
-     * leading, where that is told. */
+    /**
+     * From the decision to the claim; holds the release and the prepare hook. Of one that came back: from
+     * when it stopped leading, where that is told.
+     */
     claimMs: milliseconds,
     /** From the claim to READY; holds the takeover hook. */
     takeoverMs: milliseconds,

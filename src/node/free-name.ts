@@ -1,7 +1,7 @@
 /**
- * A name for a node whose person gave it none: the host's, and with a number behind it for those that run beside it on
- * this machine, in the same group. The lowest number that is free, so that a node has its name again after a restart,
- * and with it what the group knows of it.
+ * A name for a node whose person gave it none: the host's, and with a number behind it for those that run
+ * beside it on this machine, in the same group. The lowest number that is free, so that a node has its name
+ * again after a restart, and with it what the group knows of it.
  *
  * Not promised: that two machines of one name are told apart; give their nodes ids.
  */

@@ -1,4 +1,6 @@
-/** Secrets that a node reads from files at its start alone. A new content takes a restart, as a new path does. */
+/**
+ * Secrets that a node reads from files at its start alone. A new content takes a restart, as a new path does.
+ */
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import type { SettingName } from '../config/read-settings.js';

@@ -1,4 +1,7 @@
-/** One group that a node is in: its agent, the workload that the agent has, and what is measured and told for it. */
+/**
+ * One group that a node is in: its agent, the workload that the agent has, and what is measured and told for
+ * it.
+ */
 import type { Rules } from '../../strategies/registry.js';
 import type { Agent, AgentStatus } from '../agent/agent.js';
 import type { TokenStore } from '../agent/leadership/token-memory.js';

@@ -1,6 +1,7 @@
 /**
- * The groups that a node is in, beside one another. One that cannot be had (refused, its name taken, a hook that cannot be
- * run) is tried again by and by, and is nobody else's concern. One that is wanted no more is left in order.
+ * The groups that a node is in, beside one another. One that cannot be had (refused, its name taken, a hook
+ * that cannot be run) is tried again by and by, and is nobody else's concern. One that is wanted no more is
+ * left in order.
  */
 import type { AgentSettings } from '../config/settings.js';
 import { errorMessage, PetrelError } from '../errors.js';

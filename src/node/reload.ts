@@ -1,6 +1,6 @@
 /**
- * Settings read anew while a node runs, on SIGHUP: what a running node can change it changes at once; what takes a
- * restart is named, and left as it is. Settings that are wrong change nothing.
+ * Settings read anew while a node runs, on SIGHUP: what a running node can change it changes at once; what
+ * takes a restart is named, and left as it is. Settings that are wrong change nothing.
  *
  * Not read anew: flags and environment, which a process is given once, and files that settings only name, as
  * certificates. Hooks are left alone, so that what releases a leadership is what belongs to its takeover.
@@ -129,7 +129,8 @@ export interface LiveChange {
 
 /** What becomes of a running node's settings. */
 export function liveChange(before: LiveSettings, values: LiveSettings): LiveChange {
-  // A node that had no health check was healthy without one: with a new one it is not, until the first has succeeded.
+  // A node that had no health check was healthy without one: with a new one it is not, until the first has
+  // succeeded.
   const hasCheckAsBefore = (values.healthCheck === null) === (before.healthCheck === null);
   const live = liveNames.filter((name) => hasCheckAsBefore || name !== 'healthCheck');
   const changed = live.filter((name) => !isDeepStrictEqual(values[name], before[name]));

@@ -13,10 +13,10 @@ import { runNode } from './run-node.js';
 import type { NodeWorkload } from './workload.js';
 
 /**
- * Runs until the command is done with, or the process is told to leave. Resolves with the exit code: the command's
- * own, 128 and the number for a signal, also of the one that told this process to leave before the command had run.
- * Throws PetrelError LEADERSHIP_LOST when that ended a command that is run once, FAILED when it could not be started,
- * and what `runNode` throws.
+ * Runs until the command is done with, or the process is told to leave. Resolves with the exit code: the
+ * command's own, 128 and the number for a signal, also of the one that told this process to leave before the
+ * command had run. Throws PetrelError LEADERSHIP_LOST when that ended a command that is run once, FAILED when
+ * it could not be started, and what `runNode` throws.
  */
 export async function runCommand(
   settings: RunSettings,

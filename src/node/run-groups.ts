@@ -22,9 +22,10 @@ import { StatusOfGroups } from './status-of-groups.js';
 import { hookWorkload, type NodeWorkload } from './workload.js';
 
 /**
- * Runs until the node has left all its groups, as `runNode` does with one. On SIGHUP, and as children of `groupsUnder` come
- * and go, it joins what is new and leaves what is gone. Throws PetrelError INVALID for settings that do not go together,
- * and what opening a `SessionFile` and `openHttp` throw; what befalls a group is logged.
+ * Runs until the node has left all its groups, as `runNode` does with one. On SIGHUP, and as children of
+ * `groupsUnder` come and go, it joins what is new and leaves what is gone. Throws PetrelError INVALID for
+ * settings that do not go together, and what opening a `SessionFile` and `openHttp` throw; what befalls a
+ * group is logged.
  */
 export async function runGroups(
   settings: AgentSettings,

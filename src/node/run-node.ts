@@ -1,4 +1,7 @@
-/** One node of one group in the foreground: from settings to an agent whose workload is the configured hooks, or one command. */
+/**
+ * One node of one group in the foreground: from settings to an agent whose workload is the configured hooks,
+ * or one command.
+ */
 
 import { TokenFile } from '../agent/leadership/token-file.js';
 import { SessionFile } from '../agent/session/session-file.js';
@@ -29,9 +32,10 @@ export async function runAgent(
 }
 
 /**
- * Runs until the node has left: on SIGTERM and SIGINT it hands over and goes; a second one makes it not wait for a
- * successor. On SIGHUP it reads its settings anew. Throws PetrelError INVALID for a command that cannot be run and
- * an address for probes that cannot be listened at, and what `TokenFile.open`, `openHttp` and `Agent.run` throw.
+ * Runs until the node has left: on SIGTERM and SIGINT it hands over and goes; a second one makes it not wait
+ * for a successor. On SIGHUP it reads its settings anew. Throws PetrelError INVALID for a command that cannot
+ * be run and an address for probes that cannot be listened at, and what `TokenFile.open`, `openHttp` and
+ * `Agent.run` throw.
  */
 export async function runNode(
   settings: NodeSettings,

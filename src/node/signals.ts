@@ -1,4 +1,6 @@
-/** How a node in the foreground is told to leave or to read its settings anew: by signals, or by its guardian. */
+/**
+ * How a node in the foreground is told to leave or to read its settings anew: by signals, or by its guardian.
+ */
 import type { GuardianChannel } from '../guardian/channel.js';
 import { leaveSignals } from '../guardian/leave-signals.js';
 import { type AskedSignal, askedSignals } from '../guardian/messages.js';
@@ -19,11 +21,15 @@ export interface Askers {
 
 type Source = 'signal' | 'guardian' | 'parent';
 
-/** Until the returned function is called. From then on signals do nothing: a process that is about to end in order would die of them. */
+/**
+ * Until the returned function is called. From then on signals do nothing: a process that is about to end in
+ * order would die of them.
+ */
 export function leaveOnSignal(agent: Leaving, log: Logger, { guardian, asked, reload }: Askers): () => void {
   const askedBy = new Set<Source>();
   let isOver = false;
-  // A signal to a whole service reaches agent and guardian: who asks twice is in a hurry, not who is joined by another.
+  // A signal to a whole service reaches agent and guardian: who asks twice is in a hurry, not who is joined
+  // by another.
   const leave = (signal: AskedSignal, source: Source) => {
     if (askedBy.size === 0 || askedBy.has(source)) {
       log.info({ signal }, `${signal}: leaving the group`);

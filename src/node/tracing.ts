@@ -1,4 +1,7 @@
-/** An agent's traces, where the environment names an exporter, as OpenTelemetry has it. Otherwise nothing of it is loaded. */
+/**
+ * An agent's traces, where the environment names an exporter, as OpenTelemetry has it. Otherwise nothing of
+ * it is loaded.
+ */
 import type { Agent } from '../agent/agent.js';
 import { errorMessage } from '../errors.js';
 import type { Logger } from '../log.js';
@@ -57,7 +60,9 @@ function isMissingPackage(error: unknown): boolean {
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** Whether the environment names an exporter, and what is wrong where it names one that Petrel does not have. */
+/**
+ * Whether the environment names an exporter, and what is wrong where it names one that Petrel does not have.
+ */
 export function readExporter(env: Environment): {
   readonly wanted: boolean;
   readonly problem: string | null;

@@ -15,8 +15,8 @@ export class RuleAsker {
   }
 
   /**
-   * Does `work` by the rules. Where that throws Unanswered, the rule is asked, and the work is done again with the
-   * answer: it must do nothing before it has all answers. Throws what `work` throws otherwise.
+   * Does `work` by the rules. Where that throws Unanswered, the rule is asked, and the work is done again
+   * with the answer: it must do nothing before it has all answers. Throws what `work` throws otherwise.
    */
   async answered<T>(work: (rules: Rules) => T): Promise<T> {
     const answers = new Map(this.#kept);

@@ -1,7 +1,9 @@
 import type { Candidate } from '../../strategies/index.js';
 import type { RankingInput } from '../../strategies/questions.js';
 
-/** A group's first election, at some minute of the day: all who are registered are eligible, and nobody leads. */
+/**
+ * A group's first election, at some minute of the day: all who are registered are eligible, and nobody leads.
+ */
 export function exampleInput(candidates: readonly Candidate[], minuteOfDay: number): RankingInput {
   return {
     candidates,

@@ -9,9 +9,10 @@ import type { RuleSetting } from './own-rule.js';
 import { OwnStrategy } from './own-strategy.js';
 
 /**
- * The rules that a process with these settings knows: those that ship with Petrel, and those of these modules. A path
- * begins with `/`, `./` or `../`; anything else is a package, as it is found from the working directory.
- * Throws PetrelError INVALID for a module that cannot be loaded or is no such rule, and for a name that is taken.
+ * The rules that a process with these settings knows: those that ship with Petrel, and those of these
+ * modules. A path begins with `/`, `./` or `../`; anything else is a package, as it is found from the working
+ * directory. Throws PetrelError INVALID for a module that cannot be loaded or is no such rule, and for a name
+ * that is taken.
  */
 export async function loadRules(settings: Readonly<Record<RuleSetting, readonly string[]>>): Promise<Rules> {
   const { strategies, ownConstraints } = builtInRules;

@@ -1,4 +1,7 @@
-/** A constraint of a user's own, as the rest of Petrel sees constraints: asked in its thread, about all nodes at once. */
+/**
+ * A constraint of a user's own, as the rest of Petrel sees constraints: asked in its thread, about all nodes
+ * at once.
+ */
 import { type Answer, type Answers, answerTo, type ConstraintQuestion } from '../../strategies/questions.js';
 import type { RegisteredConstraint, Rules } from '../../strategies/registry.js';
 import type { AskedConstraint, ConstraintContext, Registered } from '../core/constraint.js';

@@ -1,6 +1,6 @@
 /**
- * A strategy, or a constraint, of a user's own: an ES module that runs in a thread, and is asked there. One that does not
- * answer in time is ended, and started again for later.
+ * A strategy, or a constraint, of a user's own: an ES module that runs in a thread, and is asked there. One
+ * that does not answer in time is ended, and started again for later.
  */
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';

@@ -1,4 +1,7 @@
-/** A strategy of a user's own, as the rest of Petrel sees strategies: asked in its thread before it can rank here. */
+/**
+ * A strategy of a user's own, as the rest of Petrel sees strategies: asked in its thread before it can rank
+ * here.
+ */
 import { type Answer, type Answers, answerTo, type StrategyQuestion } from '../../strategies/questions.js';
 import {
   optionProblems,

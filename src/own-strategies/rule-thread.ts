@@ -27,7 +27,10 @@ export class RuleThread {
     this.#port = port;
   }
 
-  /** Throws what the module throws when it is loaded, and an Error where it is none of its kind or takes too long. */
+  /**
+   * Throws what the module throws when it is loaded, and an Error where it is none of its kind or takes too
+   * long.
+   */
   static async start<Introduction>({
     url,
     kind,

@@ -1,6 +1,7 @@
 /**
- * Keeps a function, while it runs, from the clock, from chance and from the network, as far as these are globals. What a
- * module imports or has put aside before is not kept from it: this finds mistakes, and stops nobody who means it.
+ * Keeps a function, while it runs, from the clock, from chance and from the network, as far as these are
+ * globals. What a module imports or has put aside before is not kept from it: this finds mistakes, and stops
+ * nobody who means it.
  */
 const hidden: readonly (readonly [object, string])[] = [
   [Date, 'now'],

@@ -9,8 +9,9 @@ export type { TriedContext } from './example-node.js';
 export type TriedConstraintNode = Pick<ConstraintNode, 'node'> & Partial<ConstraintNode>;
 
 /**
- * What a constraint has against a node; null: nothing. What is left out of `context` is as in a group at midnight in which
- * nobody is elected. Throws what `check` throws, and an Error where the constraint breaks its contract.
+ * What a constraint has against a node; null: nothing. What is left out of `context` is as in a group at
+ * midnight in which nobody is elected. Throws what `check` throws, and an Error where the constraint breaks
+ * its contract.
  */
 export function tryConstraint(
   constraint: OwnConstraint,

@@ -20,8 +20,8 @@ export type TriedInput<Options> = Partial<Omit<StrategyInput<Options>, 'candidat
 };
 
 /**
- * What a strategy makes of some nodes, which sit in the order in which they are given. Throws PetrelError INVALID for
- * options that it does not take, and RuleFault where it breaks the contract of `rank`.
+ * What a strategy makes of some nodes, which sit in the order in which they are given. Throws PetrelError
+ * INVALID for options that it does not take, and RuleFault where it breaks the contract of `rank`.
  */
 export function tryStrategy<Options>(
   strategy: Strategy<Options>,

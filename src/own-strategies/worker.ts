@@ -1,6 +1,6 @@
 /**
- * Runs one strategy, or one constraint, of a user's own, in a thread of its own: so that an endless loop in it stops
- * nobody, and so that it can be kept from what a pure function has no use for.
+ * Runs one strategy, or one constraint, of a user's own, in a thread of its own: so that an endless loop in
+ * it stops nobody, and so that it can be kept from what a pure function has no use for.
  */
 import { parentPort, workerData } from 'node:worker_threads';
 import type { Answer } from '../../strategies/questions.js';

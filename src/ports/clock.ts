@@ -13,8 +13,8 @@ export interface Clock {
   /** Calls `fire` once, no earlier than `delayMs` from now. The returned function cancels. */
   timer(delayMs: number, fire: () => void): () => void;
   /**
-   * Calls `fire` once everything that waits at this instant (timers that are due, sockets, messages) had its turn.
-   * The returned function cancels.
+   * Calls `fire` once everything that waits at this instant (timers that are due, sockets, messages) had its
+   * turn. The returned function cancels.
    */
   turn(fire: () => void): () => void;
 }

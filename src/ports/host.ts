@@ -14,7 +14,9 @@ export interface Host {
   newIncarnation(): string;
   /** An agent of that incarnation runs in this process, until the returned function is called. */
   agentLives(incarnation: string): () => void;
-  /** Whether another agent than the caller's bears that name and must be taken for alive. On another machine it must;
-   * on this one its process can be asked for. */
+  /**
+   * Whether another agent than the caller's bears that name and must be taken for alive. On another machine
+   * it must; on this one its process can be asked for.
+   */
   isOtherAgent(agent: AgentName): boolean;
 }

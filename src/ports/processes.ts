@@ -1,11 +1,12 @@
 /**
- * Processes, as far as Petrel runs commands: each is started as the leader of a process group of its own, and from
- * then on it is the group that is signalled and looked at. Implemented by `src/hooks/system-processes.ts`; what is
- * made of these steps (`src/hooks`) is the same on every implementation.
+ * Processes, as far as Petrel runs commands: each is started as the leader of a process group of its own, and
+ * from then on it is the group that is signalled and looked at. Implemented by
+ * `src/hooks/system-processes.ts`; what is made of these steps (`src/hooks`) is the same on every
+ * implementation.
  *
- * A group goes on without the process that started it. Its id is its own until nothing of it is left; then the
- * system may give it to somebody else's processes.
- * Not seen and not signalled: a process that moved itself to a group of its own (setsid, a service manager).
+ * A group goes on without the process that started it. Its id is its own until nothing of it is left; then
+ * the system may give it to somebody else's processes. Not seen and not signalled: a process that moved
+ * itself to a group of its own (setsid, a service manager).
  */
 import type { Readable } from 'node:stream';
 import type { Clock } from './clock.js';
@@ -36,7 +37,9 @@ export interface StartedCommand {
   readonly stderr: Readable | null;
   /** The leader has ended, or could not be started. Never rejects. */
   readonly exit: Promise<Exit>;
-  /** It has ended, and all that it wrote has been read: nothing holds its output open any more. Never rejects. */
+  /**
+   * It has ended, and all that it wrote has been read: nothing holds its output open any more. Never rejects.
+   */
   readonly closed: Promise<void>;
 }
 
@@ -52,9 +55,11 @@ export interface Processes {
   /** Whether a process of the group runs. Zombies do not: where nobody reaps orphans they stay for ever.
    * True when that cannot be told. May cost a look at every process of the machine. */
   groupLives(pgid: number): boolean;
-  /** Groups in which a process has this variable, with this value, in its environment; null when the system does not
-   * tell. Costs a look at every process of the machine, and does not see one that has just been started and is not
-   * yet its own program. */
+  /**
+   * Groups in which a process has this variable, with this value, in its environment; null when the system
+   * does not tell. Costs a look at every process of the machine, and does not see one that has just been
+   * started and is not yet its own program.
+   */
   groupsWith(variable: string, value: string): readonly number[] | null;
 }
 

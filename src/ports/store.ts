@@ -151,7 +151,9 @@ export type OperationResult =
   | { readonly type: 'check' };
 
 export interface CallOptions {
-  /** Gives up waiting this many milliseconds from now, with TIMEOUT. Default: the store's own call timeout. */
+  /**
+   * Gives up waiting this many milliseconds from now, with TIMEOUT. Default: the store's own call timeout.
+   */
   readonly timeoutMs?: number;
   /** Gives up waiting with ABORTED. */
   readonly signal?: AbortSignal;
@@ -184,7 +186,10 @@ export interface Store {
   provenAliveAtMs(): number;
   /** Whether a lease that began with a write sent now would last until its renewal. */
   lastsToRenewal(): boolean;
-  /** Monotonic instant since which servers have answered without a break (`core/touch.ts`); not in the past while they do not. */
+  /**
+   * Monotonic instant since which servers have answered without a break (`core/touch.ts`); not in the past
+   * while they do not.
+   */
   inTouchSinceMs(): number;
 
   getData(path: string, options?: ReadOptions): Promise<{ data: Buffer; stat: Stat }>;
@@ -209,14 +214,20 @@ export interface Store {
   onChange(listener: (path: string) => void): () => void;
   onState(listener: (state: StoreState) => void): () => void;
 
-  /** Leaves the server that it is connected to for the next one; the session goes on. For whoever has reason to doubt
-   * that server. */
+  /**
+   * Leaves the server that it is connected to for the next one; the session goes on. For whoever has reason
+   * to doubt that server.
+   */
   changeServer(): void;
 
-  /** Resolves when the first connection stands. Rejects when the store is LOST or CLOSED, or on the signal. */
+  /**
+   * Resolves when the first connection stands. Rejects when the store is LOST or CLOSED, or on the signal.
+   */
   connected(options?: CallOptions): Promise<void>;
-  /** Ends the session at the ensemble if it can be reached within `timeoutMs`, and always lets go of every
-   * socket and timer. `abandon`: leaves the session, and what it owns, to expire by itself. True when the ensemble
-   * confirmed the end. Never rejects; may be called at any time. */
+  /**
+   * Ends the session at the ensemble if it can be reached within `timeoutMs`, and always lets go of every
+   * socket and timer. `abandon`: leaves the session, and what it owns, to expire by itself. True when the
+   * ensemble confirmed the end. Never rejects; may be called at any time.
+   */
   close(options?: { timeoutMs?: number; abandon?: boolean }): Promise<boolean>;
 }

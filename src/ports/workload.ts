@@ -2,9 +2,9 @@
  * What a node does when its role changes: commands (`src/hooks`) or a function of the user's own process.
  *
  * What is promised: runs never overlap and start in the order they were asked for; a release aborts whatever
- * runs or waits before it, so that it is never held up; every outcome settles, none rejects.
- * What is not: that a workload is gone. `provenDead` tells, and only an outcome that has it set may be followed
- * by giving the claim away.
+ * runs or waits before it, so that it is never held up; every outcome settles, none rejects. What is not:
+ * that a workload is gone. `provenDead` tells, and only an outcome that has it set may be followed by giving
+ * the claim away.
  *
  * All instants (`…AtMs`) are milliseconds of `Clock.monotonicMs`.
  */
@@ -54,8 +54,10 @@ export interface HookResult {
   readonly error: string | null;
   /** Last lines written to stdout and stderr, oldest first. */
   readonly outputTail: readonly string[];
-  /** Nothing that the run started is left; after a release: nothing that the leadership started. Always false for a
-   * takeover that left its workload running. */
+  /**
+   * Nothing that the run started is left; after a release: nothing that the leadership started. Always false
+   * for a takeover that left its workload running.
+   */
   readonly provenDead: boolean;
 }
 
@@ -76,9 +78,11 @@ export interface WorkloadLease {
 
 /** The leadership ended, or has to, though nobody asked. */
 export type WorkloadEnd =
-  /** The lease was not renewed in time, or this process stood still so long. Runs in progress were aborted, and
-   * the release has been run: this is its outcome. `leaseLeftMs`: how long the lease had to go when it had ended;
-   * negative: it had ended before; null where that is not known. */
+  /**
+   * The lease was not renewed in time, or this process stood still so long. Runs in progress were aborted,
+   * and the release has been run: this is its outcome. `leaseLeftMs`: how long the lease had to go when it
+   * had ended; negative: it had ended before; null where that is not known.
+   */
   | {
       readonly cause: 'lease-ended';
       readonly release: HookResult;
@@ -99,20 +103,24 @@ export interface Workload {
   run(context: HookContext): HookRun;
 
   /**
-   * While a leadership lasts: the lease in force, again at every renewal. `release` is what to run when it passes
-   * unrenewed; this works also when this process is frozen or dead, as far as the implementation says so.
-   * A lease once passed is not revived: after `lease-ended` the next call begins a new leadership.
+   * While a leadership lasts: the lease in force, again at every renewal. `release` is what to run when it
+   * passes unrenewed; this works also when this process is frozen or dead, as far as the implementation says
+   * so. A lease once passed is not revived: after `lease-ended` the next call begins a new leadership.
    */
   holdLease(lease: WorkloadLease, release: HookContext): void;
 
   /** The leadership is over and released: nothing to guard. */
   endLeadership(): void;
 
-  /** The returned function unsubscribes. A lease that ends by itself is reported before the outcomes of the runs
-   * that it aborted. */
+  /**
+   * The returned function unsubscribes. A lease that ends by itself is reported before the outcomes of the
+   * runs that it aborted.
+   */
   onEnd(listener: (end: WorkloadEnd) => void): () => void;
 
-  /** Aborts what runs, kills what is left and lets go of every resource. False when something of it may still live.
-   * Never rejects. */
+  /**
+   * Aborts what runs, kills what is left and lets go of every resource. False when something of it may still
+   * live. Never rejects.
+   */
   close(): Promise<boolean>;
 }

@@ -1,7 +1,7 @@
 /**
- * Who is in the group, and where each answers probes, read off the registrations. Rarely, and without watches: one
- * request every ten seconds while nobody comes or goes. After that, one more for each node that is new, and for each that
- * does not answer where it was registered last.
+ * Who is in the group, and where each answers probes, read off the registrations. Rarely, and without
+ * watches: one request every ten seconds while nobody comes or goes. After that, one more for each node that
+ * is new, and for each that does not answer where it was registered last.
  */
 
 import { parseJson } from '../model/names.js';
@@ -95,7 +95,10 @@ export class Directory {
     return this.#options.clock.monotonicMs() - readAtMs > lookUpSilentEveryMs;
   }
 
-  /** Null for one that answers no probes, or whose registration cannot be read; undefined for one that has gone. */
+  /**
+   * Null for one that answers no probes, or whose registration cannot be read; undefined for one that has
+   * gone.
+   */
   async #addressOf(store: Store, node: string): Promise<ProbeAddress | null | undefined> {
     const { paths } = this.#options;
     try {

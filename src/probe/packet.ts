@@ -4,17 +4,17 @@
  * | bytes   | hold                                                                                          |
  * | ------- | --------------------------------------------------------------------------------------------- |
  * | 0–7     | `PTRL`, version 1, kind (1 question, 2 answer, 3 late answer), two zeros                      |
- * | 8–23    | the group, 24–39 the sender, 40–55 the receiver: each the beginning of a SHA-256 of its name   |
+ * | 8–23    | the group, 24–39 the sender, 40–55 the receiver: each the start of a SHA-256 of its name      |
  * | 56–71   | the question's number, drawn at random; the answer repeats it                                 |
- * | 72–79   | requests that the sender gets from its clients, a second; a double, NaN where it does not know |
+ * | 72–79   | client requests per second at the sender: a double, NaN where it does not know                |
  * | 80–111  | HMAC-SHA-256 of all before it, by a key made of the group's secret and its root path          |
  *
- * Where the group has no secret the key is made of an empty one: whoever knows names can then make packets, and
- * nodes with a secret and nodes without do not hear each other.
+ * Where the group has no secret the key is made of an empty one: whoever knows names can then make packets,
+ * and nodes with a secret and nodes without do not hear each other.
  *
- * Kind, sender, receiver and group are under the MAC, so that nothing can be sent back, on, or to another group. A question
- * changes nothing in who gets it; an answer counts once, and only while its question waits for it. So nothing that is
- * sent again counts.
+ * Kind, sender, receiver and group are under the MAC, so that nothing can be sent back, on, or to another
+ * group. A question changes nothing in who gets it; an answer counts once, and only while its question waits
+ * for it. So nothing that is sent again counts.
  */
 import { createHash, createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 
@@ -25,7 +25,9 @@ const kinds = ['question', 'answer', 'late'] as const;
 const beginnings = { question: head(1), answer: head(2), late: head(3) };
 
 export interface Packet {
-  /** late: an answer to a question that may have waited for its receiver to run, so that it measures nothing. */
+  /**
+   * late: an answer to a question that may have waited for its receiver to run, so that it measures nothing.
+   */
   readonly kind: (typeof kinds)[number];
   readonly from: Tag;
   /** Of the question. */
@@ -83,7 +85,10 @@ export class PacketCoder {
     return packet;
   }
 
-  /** Null for whatever is not a packet for this node in this group. Who sent it is not proven before `isGenuine`. */
+  /**
+   * Null for whatever is not a packet for this node in this group. Who sent it is not proven before
+   * `isGenuine`.
+   */
   read(bytes: Buffer): Packet | null {
     if (bytes.length !== packetBytes) return null;
     const kind = kinds.find((one) => beginnings[one].equals(bytes.subarray(0, 8)));

@@ -15,7 +15,10 @@ import type { Address, WireName } from './wire.js';
 
 /** An answer that comes later is none. No round trip on this planet takes as long. */
 const answerWithinMs = 3_000;
-/** Without an answer for as long as so many probes take, of whatever reason, what was measured is worth nothing. */
+/**
+ * Without an answer for as long as so many probes take, of whatever reason, what was measured is worth
+ * nothing.
+ */
 const rememberedProbes = 60;
 /** A name may come to lead elsewhere, and one of several addresses may be the one that answers. */
 const resolveEveryMs = 60_000;
@@ -69,7 +72,10 @@ export class Peer {
     return this.#resolved;
   }
 
-  /** Null where this node and the peer have no protocol in common, it does not answer, or was not asked for long. */
+  /**
+   * Null where this node and the peer have no protocol in common, it does not answer, or was not asked for
+   * long.
+   */
   get roundTripMs(): number | null {
     if (this.#isForgotten(this.#options.now())) return null;
     return this.#ways.udp.known.mean?.ms ?? this.#ways.tcp.known.mean?.ms ?? null;
@@ -119,7 +125,10 @@ export class Peer {
     this.#ways.tcp.known = noRoundTrips;
   }
 
-  /** A node that does not run as it should asks nothing, and so misses nothing: what it measured is from before that. */
+  /**
+   * A node that does not run as it should asks nothing, and so misses nothing: what it measured is from
+   * before that.
+   */
   #isForgotten(nowMs: number): boolean {
     return nowMs - this.#answeredAtMs > rememberedProbes * this.#options.intervalMs;
   }

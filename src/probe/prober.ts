@@ -1,11 +1,12 @@
 /**
- * Measures the round trips between this node and its peers, and carries their request rates, as heartbeats do in
- * Becker, Junqueira and Serafini, *Leader Election for Replicated Services Using Application Scores* (2011).
+ * Measures the round trips between this node and its peers, and carries their request rates, as heartbeats do
+ * in Becker, Junqueira and Serafini, *Leader Election for Replicated Services Using Application Scores*
+ * (2011).
  *
- * What is promised: a round trip is measured on this node's clock alone; what came while this process did not run
- * measures nothing, here or there (`pulse.ts`); answers go only to where their receiver is registered, or back on the
- * connection that the question came on; a packet of a stranger changes nothing, and nothing that comes throws.
- * What is not: that strangers are told apart where the group has no secret.
+ * What is promised: a round trip is measured on this node's clock alone; what came while this process did not
+ * run measures nothing, here or there (`pulse.ts`); answers go only to where their receiver is registered, or
+ * back on the connection that the question came on; a packet of a stranger changes nothing, and nothing that
+ * comes throws. What is not: that strangers are told apart where the group has no secret.
  */
 import { isDeepStrictEqual } from 'node:util';
 import type { Logger } from 'pino';
@@ -120,7 +121,10 @@ export class Prober {
     return new Map(measured.toSorted(([a], [b]) => (a < b ? -1 : 1)));
   }
 
-  /** By node id: what peers said last of the requests that they get a second, if they know, and said it just now. */
+  /**
+   * By node id: what peers said last of the requests that they get a second, if they know, and said it just
+   * now.
+   */
   heardRates(): ReadonlyMap<string, number> {
     const { clock, intervalMs } = this.#options;
     const sinceMs = clock.monotonicMs() - mostMissed * intervalMs;
@@ -163,7 +167,9 @@ export class Prober {
     }
   }
 
-  /** From now on. The first time at a moment drawn at random, so that many peers are not probed all at once. */
+  /**
+   * From now on. The first time at a moment drawn at random, so that many peers are not probed all at once.
+   */
   #probe(node: string, address: ProbeAddress): void {
     const { clock, intervalMs } = this.#options;
     const peer = new Peer({

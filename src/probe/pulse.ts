@@ -1,10 +1,10 @@
 /**
- * Tells whether this process runs as it should, so that what arrives is seen when it arrives. A process that was
- * frozen, starved or busy finds on its return what came long before; how long before, nobody can tell.
+ * Tells whether this process runs as it should, so that what arrives is seen when it arrives. A process that
+ * was frozen, starved or busy finds on its return what came long before; how long before, nobody can tell.
  *
- * A beat is due every 50 ms. While one is 25 ms late, and until three came in time after a late one, the process is not
- * steady: by then it has read what had come in between. A standstill of more than 75 ms is always noticed; a
- * shorter one may make a round trip seem that much longer.
+ * A beat is due every 50 ms. While one is 25 ms late, and until three came in time after a late one, the
+ * process is not steady: by then it has read what had come in between. A standstill of more than 75 ms is
+ * always noticed; a shorter one may make a round trip seem that much longer.
  */
 import type { Clock } from '../ports/clock.js';
 

@@ -1,9 +1,11 @@
 /**
- * Packets by TCP, over connections that are kept: a round trip is that of a packet, not that of connecting. All packets
- * are of one size, so that they need no frames around them. None of the sockets keeps the process alive.
+ * Packets by TCP, over connections that are kept: a round trip is that of a packet, not that of connecting.
+ * All packets are of one size, so that they need no frames around them. None of the sockets keeps the process
+ * alive.
  *
- * Who connects has to show a packet of a peer of the group soon. Only so many strangers are let try at a time, and only so many
- * connections are kept for one peer; the oldest goes first. A connection on which anything else comes is closed.
+ * Who connects has to show a packet of a peer of the group soon. Only so many strangers are let try at a
+ * time, and only so many connections are kept for one peer; the oldest goes first. A connection on which
+ * anything else comes is closed.
  */
 import { lookup } from 'node:dns/promises';
 import { once } from 'node:events';

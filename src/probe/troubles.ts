@@ -1,4 +1,7 @@
-/** What goes wrong on the way to peers, each kind once until the peer answers again: it is tried again every second. */
+/**
+ * What goes wrong on the way to peers, each kind once until the peer answers again: it is tried again every
+ * second.
+ */
 import type { Logger } from 'pino';
 import { errorMessage } from '../errors.js';
 import { type Endpoint, endpointText } from './endpoint.js';

@@ -1,4 +1,7 @@
-/** A score that a command writes. It runs as the health check does: in a group of its own, killed at its limit. */
+/**
+ * A score that a command writes. It runs as the health check does: in a group of its own, killed at its
+ * limit.
+ */
 import { readScore } from '../core/measuring.js';
 import { argvOf, type Command, commandText } from '../hooks/command.js';
 import { HookProcess } from '../hooks/hook-process.js';

@@ -1,4 +1,6 @@
-/** What this node has measured of itself and what counts at this moment: sources and the application write it. */
+/**
+ * What this node has measured of itself and what counts at this moment: sources and the application write it.
+ */
 import { defaultTolerance, type Tolerance } from '../core/measuring.js';
 import type { Score } from '../model/scores.js';
 

@@ -1,9 +1,10 @@
 /**
- * The series of one metric on a page in Prometheus' text format, version 0.0.4 (prometheus.io, *Exposition formats*).
+ * The series of one metric on a page in Prometheus' text format, version 0.0.4 (prometheus.io, *Exposition
+ * formats*).
  *
- * Reads the lines of that metric alone and passes over the rest, be it well-formed or not: a page costs little more than
- * a search through it. Not read: the quoted names of the format's later version, and more lines of one metric than the
- * agent, which also has a lease to renew, can read in passing.
+ * Reads the lines of that metric alone and passes over the rest, be it well-formed or not: a page costs
+ * little more than a search through it. Not read: the quoted names of the format's later version, and more
+ * lines of one metric than the agent, which also has a lease to renew, can read in passing.
  */
 import type { Parsed } from '../model/names.js';
 import { quoted } from '../model/outside.js';
@@ -54,7 +55,10 @@ function* linesOf(page: string, metric: string): Generator<string> {
 const labelPattern =
   /[ \t]*([a-zA-Z_][a-zA-Z0-9_]*)[ \t]*=[ \t]*"([^"\\]*(?:\\.[^"\\]*)*)"[ \t]*(?:,|(?=\}))/y;
 const closePattern = /[ \t]*\}/y;
-/** The value, a timestamp, and what OpenMetrics may put behind them. A blank comes before each: nothing is tried twice. */
+/**
+ * The value, a timestamp, and what OpenMetrics may put behind them. A blank comes before each: nothing is
+ * tried twice.
+ */
 const valuePattern = /[ \t]*(\S+)(?:[ \t]+-?[\d.]+)?(?:[ \t]+#.*)?$/y;
 
 /** Of a line, what follows the name. Null: it is malformed. */

@@ -1,8 +1,9 @@
 /**
- * Measures the scores of a node, each in its own rhythm, one measurement of each at a time, in the agent itself.
+ * Measures the scores of a node, each in its own rhythm, one measurement of each at a time, in the agent
+ * itself.
  *
- * A source that fails costs the score nothing until its last value is too old. It is logged when it begins to fail, and
- * when it has not failed for as long as a value counts: not each time, however often it fails.
+ * A source that fails costs the score nothing until its last value is too old. It is logged when it begins to
+ * fail, and when it has not failed for as long as a value counts: not each time, however often it fails.
  */
 import { isDeepStrictEqual } from 'node:util';
 import { defaultTolerance } from '../core/measuring.js';
@@ -36,7 +37,10 @@ export class ScoreSources {
     this.use(sources);
   }
 
-  /** Measures these from now on. A score whose source changes keeps its value until it is measured, or too old. */
+  /**
+   * Measures these from now on. A score whose source changes keeps its value until it is measured, or too
+   * old.
+   */
   use(sources: SourcesByName): void {
     for (const [name, { source }] of [...this.#running]) {
       if (isDeepStrictEqual(sources[name], source)) continue;

@@ -1,4 +1,7 @@
-/** A score's source, as settings name it: a command, an address whose body is a number, a metric on a Prometheus page. */
+/**
+ * A score's source, as settings name it: a command, an address whose body is a number, a metric on a
+ * Prometheus page.
+ */
 import * as z from 'zod';
 import { toleranceSchema } from '../core/measuring.js';
 import { errorMessage } from '../errors.js';
@@ -29,7 +32,10 @@ const rhythm = {
   every: period.default('1s'),
   /** A measurement that takes longer has failed. */
   timeout: period.default('1s'),
-  /** A score that was not measured for this long counts as missing. Default 10 s, or three measurements if longer. */
+  /**
+   * A score that was not measured for this long counts as missing. Default 10 s, or three measurements if
+   * longer.
+   */
   maxAge: period.optional(),
   /** What it must move by to be told anew; default by its name. */
   tolerance: toleranceSchema.optional(),

@@ -70,7 +70,10 @@ function told(exporter: SpanExporter, log: Logger): SpanExporter {
   };
 }
 
-/** Not the error itself: it may hold all that the other side answered, credentials that were sent to it included. */
+/**
+ * Not the error itself: it may hold all that the other side answered, credentials that were sent to it
+ * included.
+ */
 function whyOf(error: Error): string {
   const code = 'code' in error ? ` (${String(error.code)})` : '';
   return `${brief(error.message)}${code}`;

@@ -1,6 +1,6 @@
 /**
- * Ids that all nodes derive alike, so that their spans join into one trace, with nothing passed between them: a trace is
- * a term of a slot of a group.
+ * Ids that all nodes derive alike, so that their spans join into one trace, with nothing passed between them:
+ * a trace is a term of a slot of a group.
  */
 
 import { createHash } from 'node:crypto';

@@ -1,9 +1,10 @@
 /**
- * What an agent does in a transition, as spans of OpenTelemetry: the elector's decision, the old leader's release, the
- * candidate's takeover up to READY, their hooks, and, of the elector again, the transition as a whole.
+ * What an agent does in a transition, as spans of OpenTelemetry: the elector's decision, the old leader's
+ * release, the candidate's takeover up to READY, their hooks, and, of the elector again, the transition as a
+ * whole.
  *
- * Instants are each machine's own clock's, so spans of different nodes are as far off as these are. Not traced: what a
- * guardian does when its agent is dead.
+ * Instants are each machine's own clock's, so spans of different nodes are as far off as these are. Not
+ * traced: what a guardian does when its agent is dead.
  */
 
 import {

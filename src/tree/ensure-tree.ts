@@ -19,8 +19,9 @@ export interface KnownTree {
 export const nothingKnown: KnownTree = { config: null, elected: [null], history: null };
 
 /**
- * Creates missing znodes, with what is known of them. Where several nodes do that, the first decides what they hold.
- * Throws PetrelError FORBIDDEN, INVALID where another application is there, or StoreError, NO_NODE when there is no chroot.
+ * Creates missing znodes, with what is known of them. Where several nodes do that, the first decides what
+ * they hold. Throws PetrelError FORBIDDEN, INVALID where another application is there, or StoreError, NO_NODE
+ * when there is no chroot.
  */
 export async function ensureTree(
   store: Store,
@@ -82,7 +83,9 @@ async function createMissing(store: Store, contents: readonly [string, string][]
   for (const [path, content] of missing) await create(store, path, content);
 }
 
-/** In one commit. False where it cannot be: somebody else makes some of them, or this node may not make all. */
+/**
+ * In one commit. False where it cannot be: somebody else makes some of them, or this node may not make all.
+ */
 async function createAtOnce(store: Store, contents: readonly [string, string][]): Promise<boolean> {
   try {
     await store.multi(contents.map(([path, content]) => creation(path, content)));
@@ -93,7 +96,10 @@ async function createAtOnce(store: Store, contents: readonly [string, string][])
   }
 }
 
-/** Creates a znode that holds nothing, and those above it, where they are missing. Throws as `ensureTree` does. */
+/**
+ * Creates a znode that holds nothing, and those above it, where they are missing. Throws as `ensureTree`
+ * does.
+ */
 export async function ensurePath(store: Store, path: string): Promise<void> {
   for (const each of ancestors(path)) {
     if ((await store.exists(each)) === null) await create(store, each, '');

@@ -9,15 +9,18 @@ import { historyHeadSchema } from '../model/znodes.js';
 import { isStoreError, type Store } from '../ports/store.js';
 
 /**
- * True for a living session's znode whose name has the form of a seat's, and whose content has not. What is persistent is
- * nobody's, and in the way. Throws StoreError.
+ * True for a living session's znode whose name has the form of a seat's, and whose content has not. What is
+ * persistent is nobody's, and in the way. Throws StoreError.
  */
 export async function isHeldByOthers(store: Store, paths: GroupPaths, name: string): Promise<boolean> {
   const { data, stat } = await store.getData(paths.seat(name));
   return stat.ephemeralOwner !== 0n && data.toString('utf8') !== parseSeatName(name)?.node;
 }
 
-/** Throws PetrelError INVALID where another application elects by the directory of the seats: each would hold up the other. */
+/**
+ * Throws PetrelError INVALID where another application elects by the directory of the seats: each would hold
+ * up the other.
+ */
 export async function mustBeOurs(store: Store, paths: GroupPaths): Promise<void> {
   for (const name of await seatNames(store, paths)) {
     if (!(await isTheirs(store, paths, name))) continue;
@@ -30,9 +33,9 @@ export async function mustBeOurs(store: Store, paths: GroupPaths): Promise<void>
 }
 
 /**
- * Throws PetrelError INVALID where another application keeps what has the name of a znode of the group: the group would
- * write over it, or take its place. For a node that knows nothing of the group: the znodes of a group that stands are its
- * own, whatever they hold. Throws StoreError, too.
+ * Throws PetrelError INVALID where another application keeps what has the name of a znode of the group: the
+ * group would write over it, or take its place. For a node that knows nothing of the group: the znodes of a
+ * group that stands are its own, whatever they hold. Throws StoreError, too.
  */
 export async function mustBeFree(store: Store, paths: GroupPaths): Promise<void> {
   const persistent = [paths.config, paths.nodes, paths.election, paths.history, paths.leader, paths.clock];

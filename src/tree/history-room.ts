@@ -1,6 +1,6 @@
 /**
- * The history under a quota of the ensemble (enforceQuota). It is for people: its oldest records give way to what the
- * group needs, and what cannot be recorded is done without.
+ * The history under a quota of the ensemble (enforceQuota). It is for people: its oldest records give way to
+ * what the group needs, and what cannot be recorded is done without.
  *
  * Not promised: room. Others may use the quota up, or what is no record.
  */
@@ -14,7 +14,10 @@ import { recordNames } from './records.js';
 /** Enough for the registrations, seats and claims of a few nodes that come back, and for the next records. */
 const oldestRecords = 16;
 
-/** What is refused by a quota is done again, once, after the oldest records were deleted. Throws what `write` throws. */
+/**
+ * What is refused by a quota is done again, once, after the oldest records were deleted. Throws what `write`
+ * throws.
+ */
 export async function withRoom<T>(store: Store, paths: GroupPaths, write: () => Promise<T>): Promise<T> {
   try {
     return await write();
@@ -31,8 +34,9 @@ export interface Written<T> {
 }
 
 /**
- * Writes with the record, and where a quota leaves no room for that, without: what a record tells of does not wait for it.
- * A quota looks at what stood before a multi, so that no multi can make room for itself. Throws what `write` throws.
+ * Writes with the record, and where a quota leaves no room for that, without: what a record tells of does not
+ * wait for it. A quota looks at what stood before a multi, so that no multi can make room for itself. Throws
+ * what `write` throws.
  */
 export async function withRecord<T>(
   store: Store,

@@ -11,7 +11,10 @@ import { isStoreError, type Store } from '../ports/store.js';
 /** Of how many groups, each beside the next, it is found out whether they make a circle. */
 const longestCircle = 16;
 
-/** Null where there is no rule; beside itself a group is anyway. What cannot be read counts as nobody who is READY. Throws StoreError. */
+/**
+ * Null where there is no rule; beside itself a group is anyway. What cannot be read counts as nobody who is
+ * READY. Throws StoreError.
+ */
 export async function readNeighbour(
   store: Store,
   config: GroupConfig | null,

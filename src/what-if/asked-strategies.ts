@@ -1,4 +1,7 @@
-/** The strategies that a what-if compares: those that were named, else the group's own and whatever else can be tried. */
+/**
+ * The strategies that a what-if compares: those that were named, else the group's own and whatever else can
+ * be tried.
+ */
 import type { ReadyStrategy, Rules } from '../../strategies/registry.js';
 import { PetrelError } from '../errors.js';
 import type { GroupConfig } from '../model/group-config.js';
@@ -20,7 +23,9 @@ export interface Wanted {
   readonly own: Named;
   /** To compare with; empty: all there are. */
   readonly listed: readonly Named[];
-  /** Instead of both: names, with the options that they have in `own` or `listed` unless `options` are given. */
+  /**
+   * Instead of both: names, with the options that they have in `own` or `listed` unless `options` are given.
+   */
   readonly names: readonly string[];
   /** Null: none were given. */
   readonly options: GroupConfig['strategyOptions'] | null;
@@ -31,7 +36,10 @@ export interface AskedStrategies {
   readonly leftOut: readonly { readonly strategy: string; readonly reason: string }[];
 }
 
-/** `size`: how many nodes the group has. Throws PetrelError INVALID where one that is named cannot be used so; Unanswered. */
+/**
+ * `size`: how many nodes the group has. Throws PetrelError INVALID where one that is named cannot be used so;
+ * Unanswered.
+ */
 export function askedStrategies(wanted: Wanted, size: number, rules: Rules): AskedStrategies {
   const { own, listed, names } = wanted;
   const must = (named: Named, decides: boolean, from: string) => required(named, decides, from, size, rules);
@@ -79,7 +87,9 @@ interface Prepared {
   readonly problems: readonly string[];
 }
 
-/** Whoever reckons with a quorum takes the group's size as an option: nodes that are down cannot be counted. */
+/**
+ * Whoever reckons with a quorum takes the group's size as an option: nodes that are down cannot be counted.
+ */
 function prepared({ strategy, strategyOptions }: Named, size: number, rules: Rules): Prepared {
   const withSize = { strategy, strategyOptions: { size, ...strategyOptions } };
   const sized = prepareStrategy(withSize, rules);

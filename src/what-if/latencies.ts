@@ -1,6 +1,6 @@
 /**
- * How far clients would be from each node, were it the leader. A request goes to the node that its client is at, from
- * there to the leader, and is answered once a quorum has it (Becker et al. 2011, section 3).
+ * How far clients would be from each node, were it the leader. A request goes to the node that its client is
+ * at, from there to the leader, and is answered once a quorum has it (Becker et al. 2011, section 3).
  */
 import { sharesOf, survey } from '../../strategies/survey.js';
 import { candidateOf, peerOf } from '../core/ranking.js';

@@ -11,7 +11,10 @@ export interface Place {
 
 const written = /^(?<what>node|site)=(?<name>.+)$/;
 
-/** The nodes that `texts`, each `node=NODE` or `site=SITE`, name. Throws PetrelError INVALID; `from` tells whence they are. */
+/**
+ * The nodes that `texts`, each `node=NODE` or `site=SITE`, name. Throws PetrelError INVALID; `from` tells
+ * whence they are.
+ */
 export function lostNodes(
   texts: readonly string[],
   places: readonly Place[],

@@ -1,10 +1,11 @@
 /**
- * What an election would bring: whom each strategy would elect once some nodes are lost, and how far its clients
- * would then be from the leader; beside the best that any choice could give them.
+ * What an election would bring: whom each strategy would elect once some nodes are lost, and how far its
+ * clients would then be from the leader; beside the best that any choice could give them.
  *
- * Latencies are those of Becker, Junqueira and Serafini, *Leader Election for Replicated Services Using Application
- * Scores* (2011): a client's request goes to the node it is at, from there to the leader, and is answered once a quorum
- * has it. They leave out what servers take to work, and the way from a client to its node.
+ * Latencies are those of Becker, Junqueira and Serafini, *Leader Election for Replicated Services Using
+ * Application Scores* (2011): a client's request goes to the node it is at, from there to the leader, and is
+ * answered once a quorum has it. They leave out what servers take to work, and the way from a client to its
+ * node.
  */
 import * as z from 'zod';
 import type { Choice, Ineligible } from '../core/choice.js';

@@ -50,7 +50,9 @@ function leaderIsMissing(view: GroupView): boolean {
   return previous !== null && !view.members.some(({ node }) => node === previous.node);
 }
 
-/** What is `given`, else what the group's own strategy is told in its option `size`, else how many are known. */
+/**
+ * What is `given`, else what the group's own strategy is told in its option `size`, else how many are known.
+ */
 export function sizeOf(given: number | undefined, { size }: Record<string, unknown>, known: number): number {
   if (given === undefined)
     return typeof size === 'number' && Number.isSafeInteger(size) && size > 0 ? size : known;

@@ -18,8 +18,10 @@ import { FrameReader } from './frames.js';
 
 export type ReplyCallback = (error: Failure | null, response?: jute.Response) => void;
 
-/** Something sent was answered. Instants are the clock's monotonic ones; `sentAtMs` was taken before the bytes
- * were handed to the socket. */
+/**
+ * Something sent was answered. Instants are the clock's monotonic ones; `sentAtMs` was taken before the bytes
+ * were handed to the socket.
+ */
 export interface Answer {
   readonly sentAtMs: number;
   readonly answeredAtMs: number;
@@ -154,7 +156,9 @@ export class Connection {
     this.#sessionTimeoutMs = sessionTimeoutMs;
   }
 
-  /** All that must come first (authentication, watches) is sent: the time limit on opening no longer holds. */
+  /**
+   * All that must come first (authentication, watches) is sent: the time limit on opening no longer holds.
+   */
   ready(): void {
     this.#readyAtMs = this.#clock.monotonicMs();
   }

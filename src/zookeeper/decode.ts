@@ -1,6 +1,7 @@
 /**
- * Decoding of what servers send. The client library's decoder believes every length that it reads: a few bytes can
- * make it allocate gigabytes, or go round for ever. So a record is measured first, and decoded only if it fits.
+ * Decoding of what servers send. The client library's decoder believes every length that it reads: a few
+ * bytes can make it allocate gigabytes, or go round for ever. So a record is measured first, and decoded only
+ * if it fits.
  */
 import jute from 'node-zookeeper-client/lib/jute/index.js';
 
@@ -16,7 +17,10 @@ const longBytes = 8;
 /** Farthest from the epoch that a Date can be. */
 const farthestMs = 8_640_000_000_000_000n;
 
-/** Fills in `record` from the frame, and returns the offset behind it. Throws an Error that says what does not eligible. */
+/**
+ * Fills in `record` from the frame, and returns the offset behind it. Throws an Error that says what does not
+ * eligible.
+ */
 export function decode(record: jute.Record, frame: Buffer, offset: number): number {
   const measure = new Measure(frame, offset);
   if (record instanceof jute.TransactionResponse) measure.results();

@@ -70,7 +70,10 @@ export function dialOver(tls: (() => SecureOptions) | undefined): Dial {
   };
 }
 
-/** What is written in one turn of the event loop goes out as one, at the turn's end: a look at a group is a dozen small requests. */
+/**
+ * What is written in one turn of the event loop goes out as one, at the turn's end: a look at a group is a
+ * dozen small requests.
+ */
 function sendTogether(socket: Socket): void {
   if (socket.writableCorked > 0) return;
   socket.cork();

@@ -1,4 +1,7 @@
-/** ZooKeeper's numeric error codes, including those newer than the client library, and the error that carries one. */
+/**
+ * ZooKeeper's numeric error codes, including those newer than the client library, and the error that carries
+ * one.
+ */
 import type { StoreErrorCode } from '../ports/store.js';
 
 const names: ReadonlyMap<number, StoreErrorCode> = new Map<number, StoreErrorCode>([

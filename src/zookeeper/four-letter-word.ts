@@ -13,7 +13,10 @@ export interface AskOptions {
 
 const maxAnswerBytes = 64 * 1024;
 
-/** The answer to a word such as `srvr`. Rejects with an Error when the server cannot be reached, or does not answer in time. */
+/**
+ * The answer to a word such as `srvr`. Rejects with an Error when the server cannot be reached, or does not
+ * answer in time.
+ */
 export async function askServer(server: Server, word: string, options: AskOptions): Promise<string> {
   const { clock, timeoutMs } = options;
   const signal = new AbortController().signal;

@@ -1,4 +1,7 @@
-/** Cuts a ZooKeeper byte stream into its frames: four bytes of length, then as many bytes. One reader a socket. */
+/**
+ * Cuts a ZooKeeper byte stream into its frames: four bytes of length, then as many bytes. One reader a
+ * socket.
+ */
 
 /** No server sends more than its own limit and a little; this leaves room for one raised on purpose. */
 const usualLimitBytes = 64 * 1024 * 1024;
@@ -33,8 +36,10 @@ export class FrameReader {
     return size === undefined ? undefined : this.#take(lengthBytes + size).subarray(lengthBytes);
   }
 
-  /** Chunks are joined to larger ones as they come, so that a frame in many pieces is neither many objects nor
-   * copied again and again. */
+  /**
+   * Chunks are joined to larger ones as they come, so that a frame in many pieces is neither many objects nor
+   * copied again and again.
+   */
   #join(chunk: Buffer): void {
     let last = chunk;
     for (

@@ -32,8 +32,10 @@ export interface StoreOptions {
   readonly callTimeoutMs?: number;
   readonly clock?: Clock;
   readonly auth?: readonly { readonly scheme: 'digest'; readonly credentials: string }[];
-  /** Of znodes created, by their paths: `open` to everybody, all rights to the `creator`'s credentials and none to others,
-   * or what a function says. Default: `creator` if there are credentials. */
+  /**
+   * Of znodes created, by their paths: `open` to everybody, all rights to the `creator`'s credentials and
+   * none to others, or what a function says. Default: `creator` if there are credentials.
+   */
   readonly acl?: 'open' | 'creator' | ((path: string) => Acl);
   readonly tls?: TlsOptions;
   /** Resolves host names, like the option of `net.connect`. Default: the system's resolver. */
@@ -88,7 +90,10 @@ export function openStore(options: StoreOptions): Store {
   });
 }
 
-/** Makes byte streams over TCP, or TLS where it says how. Throws PetrelError INVALID for certificates that will not do. */
+/**
+ * Makes byte streams over TCP, or TLS where it says how. Throws PetrelError INVALID for certificates that
+ * will not do.
+ */
 export function dialWith(tls: TlsOptions | undefined, logger = silentLogger): Dial {
   return dialOver(tls && newestOf(tls, logger));
 }

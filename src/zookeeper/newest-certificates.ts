@@ -5,7 +5,10 @@ import { loadTls, type SecureOptions } from './dial.js';
 import type { Logger } from './session.js';
 import type { TlsOptions } from './tls-options.js';
 
-/** The newest that will do, asked before each connection. Throws PetrelError INVALID for first ones that will not do. */
+/**
+ * The newest that will do, asked before each connection. Throws PetrelError INVALID for first ones that will
+ * not do.
+ */
 export function newestOf({ reread, ...first }: TlsOptions, logger: Logger): () => SecureOptions {
   let known: Omit<TlsOptions, 'reread'> = first;
   let inForce = secure(known);

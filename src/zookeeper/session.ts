@@ -78,8 +78,10 @@ export class Session extends ConnectionManager implements ConnectionOwner {
   #over: Failure | undefined;
   #connection: Connection | undefined;
   #authsDue = 0;
-  /** The smallest timeout that any server granted. ZooKeeper keeps the one of the session's creation, whatever servers
-   * grant later, and a new leader of the ensemble uses that one. */
+  /**
+   * The smallest timeout that any server granted. ZooKeeper keeps the one of the session's creation, whatever
+   * servers grant later, and a new leader of the ensemble uses that one.
+   */
   #negotiatedTimeoutMs = 0;
   /** The greatest timeout granted: without contact the session may last that long. */
   #longestTimeoutMs = 0;

@@ -265,7 +265,9 @@ export class ZooKeeperStore implements Store {
     });
   }
 
-  /** Settles by whichever comes first: the answer, the deadline, the signal. `send` is run before it returns. */
+  /**
+   * Settles by whichever comes first: the answer, the deadline, the signal. `send` is run before it returns.
+   */
   #call<T>(subject: Subject, options: CallOptions, send: Send<T>): Promise<T> {
     const { signal, timeoutMs = this.#callTimeoutMs } = options;
     return new Promise<T>((resolve, reject) => {

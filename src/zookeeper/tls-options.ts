@@ -1,4 +1,7 @@
-/** How to talk TLS to ZooKeeper. By itself, because the library's types name it, and node-zookeeper-client has none. */
+/**
+ * How to talk TLS to ZooKeeper. By itself, because the library's types name it, and node-zookeeper-client has
+ * none.
+ */
 
 /** Certificates and keys are PEM, as text or bytes. */
 export interface TlsOptions {
@@ -12,7 +15,9 @@ export interface TlsOptions {
   readonly servername?: string;
   /** False takes any certificate: encrypted, but anybody may be at the other end. Default true. */
   readonly rejectUnauthorized?: boolean;
-  /** What they are now, asked before each connection: certificates expire, and are replaced. Where it throws, or what it says
-   * will not do, the last that would are used. */
+  /**
+   * What they are now, asked before each connection: certificates expire, and are replaced. Where it throws,
+   * or what it says will not do, the last that would are used.
+   */
   readonly reread?: () => Omit<TlsOptions, 'reread'>;
 }

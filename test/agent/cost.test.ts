@@ -220,7 +220,10 @@ interface Reads {
   readonly children: number;
 }
 
-/** Wakes a node for nothing, three times, and counts what it asks for: at some of them it may look for another reason, too. */
+/**
+ * Wakes a node for nothing, three times, and counts what it asks for: at some of them it may look for another
+ * reason, too.
+ */
 async function cheapestLook(
   server: DevelopmentServer,
   member: Member | undefined,

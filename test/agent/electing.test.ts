@@ -34,7 +34,9 @@ function overlapsOf(members: readonly Member[]): string[] {
   return overlaps(Object.fromEntries(members.map(({ node, recorded }) => [node, recorded])));
 }
 
-/** Beside a, who leads: a node `ghost` that is elected, claims, and never acts again, until it is disposed of. */
+/**
+ * Beside a, who leads: a node `ghost` that is elected, claims, and never acts again, until it is disposed of.
+ */
 async function haunted(group: Group): Promise<Group> {
   const ghost = await Group.found(group.connectString, {}, group.root);
   const { data } = await group.store.getData(group.paths.node('a'));

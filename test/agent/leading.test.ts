@@ -34,7 +34,9 @@ test('a node whose workload may still live leaves its session to expire', async 
   expect((await group.store.exists(group.paths.node('a')))?.ephemeralOwner).toBe(sessionId);
 });
 
-/** While it is silent no read is answered and no write committed. Reads that waited fail when that is over. */
+/**
+ * While it is silent no read is answered and no write committed. Reads that waited fail when that is over.
+ */
 class SilentServer {
   #waiting: (() => void)[] | null = null;
 

@@ -11,7 +11,10 @@ interface Cut {
   readonly a: Member;
 }
 
-/** The leader loses touch until its lease has run out, and is back before its session ends. Returns once somebody has claimed since. */
+/**
+ * The leader loses touch until its lease has run out, and is back before its session ends. Returns once
+ * somebody has claimed since.
+ */
 async function cutOff({ group, way, a }: Cut, alsoUntil: () => boolean = () => true): Promise<void> {
   const before = (await group.current())?.stat.czxid ?? 0n;
   way.blackHole();
@@ -35,7 +38,10 @@ async function readyAnew(group: Group): Promise<string> {
   );
 }
 
-/** How often a came back before another was elected. Whoever judges may itself have been out of touch, on a busy machine: then it counts nothing. */
+/**
+ * How often a came back before another was elected. Whoever judges may itself have been out of touch, on a
+ * busy machine: then it counts nothing.
+ */
 async function cutOffUntilAnotherLeads(cut: Cut): Promise<number> {
   for (let leaseLosses = 1; leaseLosses < 12; leaseLosses++) {
     await cutOff(cut);

@@ -1,4 +1,7 @@
-/** Agents whose link to ZooKeeper spoils bytes in both directions: none ends, and one leads once it is well again. */
+/**
+ * Agents whose link to ZooKeeper spoils bytes in both directions: none ends, and one leads once it is well
+ * again.
+ */
 import { once } from 'node:events';
 import { connect, createServer, type Server, type Socket } from 'node:net';
 import fc from 'fast-check';

@@ -1,4 +1,7 @@
-/** A living group whose znodes are filled with garbage: no agent ends, one node leads, and the elector says where it is. */
+/**
+ * A living group whose znodes are filled with garbage: no agent ends, one node leads, and the elector says
+ * where it is.
+ */
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { GroupPaths } from '../../src/model/paths.js';

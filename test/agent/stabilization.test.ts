@@ -1,4 +1,6 @@
-/** Agents that compare scores: whom a new group waits for, and when a leader that nothing is wrong with goes. */
+/**
+ * Agents that compare scores: whom a new group waits for, and when a leader that nothing is wrong with goes.
+ */
 import { describe, expect, it } from 'vitest';
 import { Measurements } from '../../src/scores/measurements.js';
 import { startDevelopmentServer } from '../../src/testing.js';

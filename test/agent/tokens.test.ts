@@ -1,4 +1,6 @@
-/** What a node does whose ensemble gives smaller fencing tokens than it has seen, as after a restored backup. */
+/**
+ * What a node does whose ensemble gives smaller fencing tokens than it has seen, as after a restored backup.
+ */
 import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -17,7 +17,10 @@ async function ghost(group: Group, node: string): Promise<Store> {
   return store;
 }
 
-/** The audits come every ten seconds, and a node learns at the latest after thirty that it is the next in line. */
+/**
+ * The audits come every ten seconds, and a node learns at the latest after thirty that it is the next in
+ * line.
+ */
 const patienceMs = 90_000;
 
 describe.concurrent('an elector that stays silent', () => {

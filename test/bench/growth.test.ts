@@ -87,7 +87,8 @@ describe('what an ensemble bears', () => {
         expect({ event, commits }).toEqual({ event, commits: commits.map(() => commits[0]) });
         expect(commits[0]).toBeGreaterThan(0);
       }
-      // Nor does what is read, and who is told, because another leads: 36 nodes more are not so much as a quarter of them more.
+      // Nor does what is read, and who is told, because another leads: 36 nodes more are not so much as a
+      // quarter of them more.
       for (const event of ['handover', 'leaderDies'] as const)
         for (const measure of ['reads', 'notifications'] as const) {
           const counts = ofOne(runs, event, measure).map(({ value }) => value);

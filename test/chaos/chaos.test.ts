@@ -29,13 +29,19 @@ async function verdictOf(seed: number, count: number, scale: Scale): Promise<Ver
 
 describe.skipIf(zooKeeperKind !== 'java')('five agents on three servers, to which everything happens', () => {
   it('never work two at once, and have a leader in time', async () => {
-    /** The leader's agent, its guardian, both at once, and the ensemble's leader killed; a leader cut off; slow takeovers. */
+    /**
+     * The leader's agent, its guardian, both at once, and the ensemble's leader killed; a leader cut off;
+     * slow takeovers.
+     */
     const verdict = await verdictOf(839258, 3, defaultScale);
     expect(verdict.takeovers).toBeGreaterThan(2);
   });
 
   it('never work two at once in one of two slots, or one in both, and have two leaders in time', async () => {
-    /** The second slot's leader killed, and cut off; a takeover there that hangs; one leader alone, then two again. */
+    /**
+     * The second slot's leader killed, and cut off; a takeover there that hangs; one leader alone, then two
+     * again.
+     */
     const verdict = await verdictOf(564265, 2, { ...defaultScale, leaders: 2 });
     expect(verdict.readyInSlot[1]).toBeGreaterThan(1);
   });

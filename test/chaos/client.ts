@@ -1,4 +1,7 @@
-/** A client that keeps asking who leads each slot: each server by itself, so that one that hangs keeps no answer back. */
+/**
+ * A client that keeps asking who leads each slot: each server by itself, so that one that hangs keeps no
+ * answer back.
+ */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { errorMessage } from '../../src/errors.js';
 import { GroupView, type Leader } from '../support/group-view.js';

@@ -1,7 +1,7 @@
 /**
- * What the nemesis is going to do: a pure function of the seed, round by round, so that a run can be planned again.
- * A plan names whom it means by part (the leader of a slot, the elector, …); who has that part is found out when the
- * time has come, so the same plan may hit another node.
+ * What the nemesis is going to do: a pure function of the seed, round by round, so that a run can be planned
+ * again. A plan names whom it means by part (the leader of a slot, the elector, …); who has that part is
+ * found out when the time has come, so the same plan may hit another node.
  */
 import { z } from 'zod';
 import { type Random, randomFrom } from './random.js';
@@ -35,7 +35,10 @@ export const faultSchema = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('freeze-guardian'), ...onNode }),
   /** Guardian and agent at once: the reaper ends the workload; a new start when it is over. */
   z.object({ kind: z.literal('kill-both'), ...onNode }),
-  /** Agent, guardian and workload together, as when a virtual machine stands still; always for less than the session. */
+  /**
+   * Agent, guardian and workload together, as when a virtual machine stands still; always for less than the
+   * session.
+   */
   z.object({ kind: z.literal('freeze-machine'), ...onNode }),
   /** The reaper as well: nobody ends the workload. No seed plans it; it shows that overlaps are seen. */
   z.object({ kind: z.literal('orphan-workload'), ...onNode }),
@@ -90,8 +93,8 @@ export type Round = z.infer<typeof roundSchema>;
 type Sort = 'process' | 'machine' | 'network' | 'ensemble' | 'hooks' | 'people';
 
 /**
- * Two of a sort at once would take each other back, or leave no server for the others. And a machine that stands still
- * while its lease cannot be renewed may outlast the lease, which nobody can do anything about.
+ * Two of a sort at once would take each other back, or leave no server for the others. And a machine that
+ * stands still while its lease cannot be renewed may outlast the lease, which nobody can do anything about.
  */
 function mayOverlap(one: Sort, other: Sort): boolean {
   const sorts = [one, other];

@@ -1,9 +1,11 @@
 /**
- * What an ensemble committed, read from the transaction logs of its servers: every change of every znode, in order,
- * none hidden by another that came soon after. A transaction counts as committed when most servers have logged it.
+ * What an ensemble committed, read from the transaction logs of its servers: every change of every znode, in
+ * order, none hidden by another that came soon after. A transaction counts as committed when most servers
+ * have logged it.
  *
- * Read while the servers are in order; a log that is being written is read as far as it goes. The format is that of
- * ZooKeeper 3.5 to 3.9: a header, then entries of checksum, length, transaction and an end mark, then zeros.
+ * Read while the servers are in order; a log that is being written is read as far as it goes. The format is
+ * that of ZooKeeper 3.5 to 3.9: a header, then entries of checksum, length, transaction and an end mark, then
+ * zeros.
  */
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';

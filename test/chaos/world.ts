@@ -1,6 +1,7 @@
 /**
- * What the nemesis has its way with: three servers of a real ZooKeeper and the network between them, agents in
- * processes of their own, each with its own way to the servers, their hooks, and a client that asks who leads.
+ * What the nemesis has its way with: three servers of a real ZooKeeper and the network between them, agents
+ * in processes of their own, each with its own way to the servers, their hooks, and a client that asks who
+ * leads.
  *
  * Guardians and servers die with this process, whatever ends it; agents and workloads end within seconds.
  */
@@ -166,8 +167,8 @@ export class World {
   }
 
   /**
-   * Freezes a process, which need not die with this one: should this one be killed meanwhile, somebody else thaws it.
-   * The returned function thaws it.
+   * Freezes a process, which need not die with this one: should this one be killed meanwhile, somebody else
+   * thaws it. The returned function thaws it.
    */
   freeze(pid: number): () => void {
     const script = `while [ -d /proc/${process.pid} ]; do sleep 1; done; kill -CONT ${pid}`;
@@ -286,7 +287,9 @@ export class World {
     await this.#journal.end(this.#facts(seed, endedAtMs), changes);
   }
 
-  /** With what they have started: an agent leaves when its guardian has died, and its workload ends with it. */
+  /**
+   * With what they have started: an agent leaves when its guardian has died, and its workload ends with it.
+   */
   async #endAgents(hooks: HookLog | undefined): Promise<void> {
     await Promise.all([...this.#agents.values()].map((agent) => agent.kill9()));
     await hooks?.end();

@@ -1,6 +1,7 @@
 /**
- * The deployments of Becker, Junqueira and Serafini, *Leader Election for Replicated Services Using Application Scores*
- * (2011), by the command line: whom each strategy elects there, the latencies of the model, and what was measured.
+ * The deployments of Becker, Junqueira and Serafini, *Leader Election for Replicated Services Using
+ * Application Scores* (2011), by the command line: whom each strategy elects there, the latencies of the
+ * model, and what was measured.
  */
 import { readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';

@@ -1,6 +1,6 @@
 /**
- * Secrets in every place that they come by, in a group that lives, is asked, changed and refused, and in which an agent is
- * killed: none of them is told anywhere.
+ * Secrets in every place that they come by, in a group that lives, is asked, changed and refused, and in
+ * which an agent is killed: none of them is told anywhere.
  */
 import { execFileSync } from 'node:child_process';
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
@@ -49,7 +49,10 @@ async function common(): Promise<Record<string, string>> {
   };
 }
 
-/** One agent has its secrets from files, the other from its environment. Whatever they run writes down what it finds. */
+/**
+ * One agent has its secrets from files, the other from its environment. Whatever they run writes down what it
+ * finds.
+ */
 async function startAgents(): Promise<PetrelProcess[]> {
   const env = {
     ...(await common()),

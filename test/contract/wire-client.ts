@@ -1,6 +1,7 @@
 /**
- * A ZooKeeper client of the barest kind, for what no client library lets a test do: choose a session's password,
- * send any request at any time, see every reply as it came. Without reconnection, pings and retries.
+ * A ZooKeeper client of the barest kind, for what no client library lets a test do: choose a session's
+ * password, send any request at any time, see every reply as it came. Without reconnection, pings and
+ * retries.
  */
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';

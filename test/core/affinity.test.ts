@@ -8,7 +8,9 @@ import { ask, config, decided, epoch0Ms, members, registration } from './builder
 const root = '/services/db';
 type Where = GroupConfig['affinity']['where'];
 
-/** Who is elected of a1, a2 and b1, while `leader` is READY in the other group and `present` is elected here. */
+/**
+ * Who is elected of a1, a2 and b1, while `leader` is READY in the other group and `present` is elected here.
+ */
 function elects(
   where: Where,
   leader: string | null,

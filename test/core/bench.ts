@@ -1,6 +1,6 @@
 /**
- * A group of one elector and nodes that do only what the test says, on one clock: what the elector's round asks for
- * is carried out on the state, as ZooKeeper would.
+ * A group of one elector and nodes that do only what the test says, on one clock: what the elector's round
+ * asks for is carried out on the state, as ZooKeeper would.
  */
 
 import type { z } from 'zod';
@@ -113,7 +113,9 @@ export class Bench {
     }
   }
 
-  /** Lets time pass as an elector does, which looks again when its own timers end; the actions carried out. */
+  /**
+   * Lets time pass as an elector does, which looks again when its own timers end; the actions carried out.
+   */
   advance(ms: number): ElectorAction[] {
     const untilMs = this.nowMs + ms;
     const done = this.settle();

@@ -1,6 +1,7 @@
 /**
- * Whatever state a group is in, an elector that nothing disturbs writes one decision at most and is quiet; and nodes
- * that do their part end with one fit leader, which keeps. Groups are drawn from a seed that a failure names.
+ * Whatever state a group is in, an elector that nothing disturbs writes one decision at most and is quiet;
+ * and nodes that do their part end with one fit leader, which keeps. Groups are drawn from a seed that a
+ * failure names.
  */
 import { describe, expect, it } from 'vitest';
 import type { Bench } from './bench.js';

@@ -201,7 +201,8 @@ describe('a failed takeover', () => {
     const bench = new Bench(['a1'], { sites });
     bench.settle();
     bench.claim();
-    // Another was elected and died at once: a1, which had begun to release, is elected again, and claims anew.
+    // Another was elected and died at once: a1, which had begun to release, is elected again, and claims
+    // anew.
     bench.elected = versioned(decided({ node: 'a1', term: 3 }), bench.elected.version + 2);
     bench.settle();
     bench.current = null;

@@ -1,7 +1,8 @@
 /**
- * The decisions of all nodes together, without an agent around them: every node looks at the group when it happens to,
- * part by part, acts once on what it saw then, and may never hear whether its write was applied. Faults, people and time
- * come in between, drawn from a seed; then all is calm, and the group must come to rest with a leader.
+ * The decisions of all nodes together, without an agent around them: every node looks at the group when it
+ * happens to, part by part, acts once on what it saw then, and may never hear whether its write was applied.
+ * Faults, people and time come in between, drawn from a seed; then all is calm, and the group must come to
+ * rest with a leader.
  *
  * What is not modelled: the lease (a session ends here only after its node's workload is dead) and watches.
  */
@@ -131,7 +132,9 @@ class Group {
     this.tree.seats = [...this.tree.seats.filter((one) => one !== name), name];
   }
 
-  /** The session ends, and all that it owned with it. Its workload is dead by then: the lease sees to that. */
+  /**
+   * The session ends, and all that it owned with it. Its workload is dead by then: the lease sees to that.
+   */
   endSession(node: Node): void {
     this.note(`the session of ${node.name} ends`);
     const { tree } = this;

@@ -33,7 +33,10 @@ import {
 type Slot = Pick<SlotState, 'elected' | 'current'>;
 type Settings = z.input<typeof groupConfigSchema>;
 
-/** A group of one elector: what its rounds ask for is written as ZooKeeper would, and elected nodes claim and are READY. */
+/**
+ * A group of one elector: what its rounds ask for is written as ZooKeeper would, and elected nodes claim and
+ * are READY.
+ */
 class Slots {
   nowMs = 0;
   settings: Settings;

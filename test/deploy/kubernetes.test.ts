@@ -1,4 +1,7 @@
-/** The manifest is what Kubernetes takes it for, and its container comes up, as far as that goes without a cluster. */
+/**
+ * The manifest is what Kubernetes takes it for, and its container comes up, as far as that goes without a
+ * cluster.
+ */
 import { execFile } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { chmod, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';

@@ -1,4 +1,7 @@
-/** Alerts and dashboard ask for metrics that there are, in words that Prometheus takes, and point to what is written. */
+/**
+ * Alerts and dashboard ask for metrics that there are, in words that Prometheus takes, and point to what is
+ * written.
+ */
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

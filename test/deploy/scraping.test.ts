@@ -1,4 +1,7 @@
-/** A Prometheus that scrapes three agents, each a process of its own, while the world does what it does to them. */
+/**
+ * A Prometheus that scrapes three agents, each a process of its own, while the world does what it does to
+ * them.
+ */
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';

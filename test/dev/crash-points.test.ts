@@ -1,6 +1,6 @@
 /**
- * Plays the crash points of docs/reports/tables/crash-points.md and compares: real agents and guardians, killed exactly there. Those that
- * every run plays, or, with PETREL_TEST_CRASH_POINTS=all, all of them.
+ * Plays the crash points of docs/reports/tables/crash-points.md and compares: real agents and guardians,
+ * killed exactly there. Those that every run plays, or, with PETREL_TEST_CRASH_POINTS=all, all of them.
  */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Outcome } from '../../src/dev/rehearsal.js';

@@ -1,4 +1,7 @@
-/** Pages that people read are short, and lines of prose fit a terminal. Generated tables have pages of their own. */
+/**
+ * Pages that people read are short, and lines of prose fit a terminal. Generated tables have pages of their
+ * own.
+ */
 import { expect, it } from 'vitest';
 import { pages, readPage, withoutCode } from './pages.js';
 

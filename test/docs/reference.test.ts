@@ -1,6 +1,6 @@
 /**
- * The reference says what the code does. Tables made from the code are files of their own: `npm run docs` writes them.
- * Tables written by hand are compared with the code here.
+ * The reference says what the code does. Tables made from the code are files of their own: `npm run docs`
+ * writes them. Tables written by hand are compared with the code here.
  */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';

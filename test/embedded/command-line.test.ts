@@ -1,4 +1,7 @@
-/** ZooKeeper's own command line, ZooKeeperMain. Debian: apt-get install default-jre-headless libzookeeper-java. */
+/**
+ * ZooKeeper's own command line, ZooKeeperMain. Debian: apt-get install default-jre-headless
+ * libzookeeper-java.
+ */
 import { execFile, spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { promisify } from 'node:util';
@@ -21,7 +24,10 @@ afterAll(async () => {
   await server.close();
 });
 
-/** Gives these commands to one command line, and returns what it prints: results, and messages apart from them. */
+/**
+ * Gives these commands to one command line, and returns what it prints: results, and messages apart from
+ * them.
+ */
 async function zkCli(...commands: string[]): Promise<{ results: string[]; messages: string[] }> {
   const main = ['-cp', jars.join(':'), 'org.apache.zookeeper.ZooKeeperMain'];
   const args = [...jvmFlags, ...main, '-server', server.connectString];

@@ -1,4 +1,6 @@
-/** kazoo, the Python client, with its recipes: nobody here wrote it. Debian: apt-get install python3-kazoo. */
+/**
+ * kazoo, the Python client, with its recipes: nobody here wrote it. Debian: apt-get install python3-kazoo.
+ */
 import { execFile, spawnSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';

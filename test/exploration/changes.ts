@@ -91,7 +91,10 @@ export const clockJump = (ms: number): Change => ({
   make: (world) => ({ ...world, skewMs: world.skewMs + ms }),
 });
 
-/** A person takes what a node left in the tree out of it; its claim only knowing that nothing of the node lives. */
+/**
+ * A person takes what a node left in the tree out of it; its claim only knowing that nothing of the node
+ * lives.
+ */
 export const eviction = (node: string, isDead: boolean): Change => ({
   name: `a person evicts ${node}${isDead ? ', which is dead, with its claim' : ''}`,
   isOfConfig: false,

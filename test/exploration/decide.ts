@@ -1,6 +1,7 @@
 /**
  * What an agent makes of a look: the decisions are the core's, and how each is carried out mirrors
- * `src/agent/agent.ts`, `leadership.ts`, `elector.ts` and `elector watchdog.ts`, up to the next write that has to be sent.
+ * `src/agent/agent.ts`, `leadership.ts`, `elector.ts` and `elector watchdog.ts`, up to the next write that
+ * has to be sent.
  */
 
 import { type Leadership, type LeadershipAction, leadershipStep } from '../../src/core/leadership.js';

@@ -1,4 +1,7 @@
-/** What an elector does with its turn, and the watch that the next in line keeps over it: `src/agent/elector/elector.ts`, `elector watchdog.ts`. */
+/**
+ * What an elector does with its turn, and the watch that the next in line keeps over it:
+ * `src/agent/elector/elector.ts`, `elector watchdog.ts`.
+ */
 
 import type { ClockReading } from '../../src/core/ensemble-clock.js';
 import { type ElectorAction, type ElectorRound, electorRound } from '../../src/core/round.js';

@@ -1,6 +1,6 @@
 /**
- * The ensemble: applies a multi as ZooKeeper does, all or nothing, and says which watches it fires. Mirrors what
- * `src/agent` sends, operation by operation.
+ * The ensemble: applies a multi as ZooKeeper does, all or nothing, and says which watches it fires. Mirrors
+ * what `src/agent` sends, operation by operation.
  */
 import { defaultGroupConfig } from '../../src/model/group-config.js';
 import type { Claim, SessionId, Versioned } from '../../src/model/snapshot.js';

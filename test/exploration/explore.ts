@@ -1,6 +1,6 @@
 /**
- * Explores every world that can be reached, breadth first and each once, until there is none left; judges each
- * step as it is made, and the whole graph afterwards (`liveness.ts`).
+ * Explores every world that can be reached, breadth first and each once, until there is none left; judges
+ * each step as it is made, and the whole graph afterwards (`liveness.ts`).
  */
 import { epoch0Ms } from '../core/builders.js';
 import { facetsFor } from './facets.js';

@@ -163,9 +163,9 @@ export function facetsFor(setting: Setting, readsClock: boolean): Facets {
   };
   const seenOfMemory = (
     out: FacetWriter,
-    // An alarm is for people, and how long a leader has been READY is asked only where leadership falls back. No strategy
-    // that is explored compares scores, no group waits with its first election, none has rules about sites, and no claim
-    // tells of a lease that was lost. Fences that fail are not counted here.
+    // An alarm is for people, and how long a leader has been READY is asked only where leadership falls back.
+    // No strategy that is explored compares scores, no group waits with its first election, none has rules
+    // about sites, and no claim tells of a lease that was lost. Fences that fail are not counted here.
     {
       lookedAtMs: _,
       alarmed: _alarmed,

@@ -11,7 +11,9 @@ export const faultKinds = [
   /** Stands still for less than a lease. */
   'stall',
   'cut',
-  /** Was cut off for so long that its workload was killed and its session ended, and knows nothing of it yet. */
+  /**
+   * Was cut off for so long that its workload was killed and its session ended, and knows nothing of it yet.
+   */
   'expire',
   'lose',
   'takeover-fails',

@@ -34,7 +34,8 @@ function giftFor(world: World, agent: Agent): { words: string; world: World } | 
   if (agent.frozen) return become(`${who} wakes`, inTouch(world, { ...agent, frozen: false, stalls: false }));
   if (agent.cut) {
     const healed = become(`${who} is in touch again`, inTouch(world, { ...agent, cut: false }));
-    // A server hangs up on a session's earlier connection, and the ensemble refuses what is still under way from it.
+    // A server hangs up on a session's earlier connection, and the ensemble refuses what is still under way
+    // from it.
     const adrift = world.adrift.filter(({ session }) => session !== agent.session);
     return { ...healed, world: { ...healed.world, adrift } };
   }

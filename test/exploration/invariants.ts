@@ -1,4 +1,7 @@
-/** What must hold at every instant, whatever happens: the protocol's invariants, as far as one world or one write shows. */
+/**
+ * What must hold at every instant, whatever happens: the protocol's invariants, as far as one world or one
+ * write shows.
+ */
 
 import { isInBackoff } from '../../src/core/backoff.js';
 import { durationMs } from '../../src/model/duration.js';
@@ -103,7 +106,10 @@ export function judgeToken(world: World, token: bigint): string | null {
 /** How much later than its own length a backoff may end: clocks of servers differ by so much. */
 const toleranceMs = 10_000;
 
-/** Invariant 8: nobody is kept out for longer than the back-off says, whatever becomes of the ensemble's clock. */
+/**
+ * Invariant 8: nobody is kept out for longer than the back-off says, whatever becomes of the ensemble's
+ * clock.
+ */
 export function judgeBackoffs({ tree, nowMs, skewMs }: World): string | null {
   const failures = tree.elected?.value?.failures ?? [];
   if (failures.length === 0 || skewMs === 0) return null;

@@ -1,10 +1,11 @@
 /**
  * The canonical form of a world, hashed: two worlds with one key have the same futures.
  *
- * Instants count from now, and those that have passed are all alike, since whatever looks at one asks only whether it
- * has passed. Terms, tokens, versions and sessions are renumbered in their order, for the core compares them with
- * each other and never with a constant; gaps between terms are kept up to four, because the core adds one to
- * them. Left out is what no decision depends on: texts for people, and the times of records.
+ * Instants count from now, and those that have passed are all alike, since whatever looks at one asks only
+ * whether it has passed. Terms, tokens, versions and sessions are renumbered in their order, for the core
+ * compares them with each other and never with a constant; gaps between terms are kept up to four, because
+ * the core adds one to them. Left out is what no decision depends on: texts for people, and the times of
+ * records.
  *
  * Not promised: that two worlds with one future have one key. Then some futures are explored twice.
  */

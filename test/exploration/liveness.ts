@@ -1,14 +1,16 @@
 /**
  * What only the whole graph of states shows.
  *
- * - From every state a good one can be reached by steps that happen in the end, or somebody has to help: nobody could
- *   lead.
- * - No way can be gone for ever, weakly fair, through states in which somebody could lead and nobody does. Weakly
- *   fair: who could go on all the time goes on at some time. A strongly connected component of such states is a way to
- *   stay for ever exactly if every actor that could go on in all of its states does so in one of its steps.
+ * - From every state a good one can be reached by steps that happen in the end, or somebody has to help:
+ *   nobody could lead.
+ * - No way can be gone for ever, weakly fair, through states in which somebody could lead and nobody does.
+ *   Weakly fair: who could go on all the time goes on at some time. A strongly connected component of such
+ *   states is a way to stay for ever exactly if every actor that could go on in all of its states does so in
+ *   one of its steps.
  * - There is no fair way for ever on which decisions are written, or electors unseated, again and again.
  *
- * Faults and gifts are left out: what is shown holds from the moment on at which the last of them has happened.
+ * Faults and gifts are left out: what is shown holds from the moment on at which the last of them has
+ * happened.
  */
 import type { Numbers } from './table.js';
 
@@ -133,7 +135,10 @@ function isFair(graph: Graph, cycle: readonly number[]): boolean {
   return (couldAlways & ~goes) === 0;
 }
 
-/** The strongly connected components that hold a cycle, of the states `within` and the steps that are due (Tarjan). */
+/**
+ * The strongly connected components that hold a cycle, of the states `within` and the steps that are due
+ * (Tarjan).
+ */
 function* components(graph: Graph, within: (state: number) => boolean): Generator<number[]> {
   const { size, starts, targets } = graph;
   const index = new Int32Array(size).fill(-1);

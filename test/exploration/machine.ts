@@ -1,4 +1,7 @@
-/** What happens on the machines and at the ensemble by itself: hooks end, leases pass, sessions end, fences hit. */
+/**
+ * What happens on the machines and at the ensemble by itself: hooks end, leases pass, sessions end, fences
+ * hit.
+ */
 import { takeoverDetail } from '../core/builders.js';
 import { apply, endSession } from './ensemble.js';
 import { judgeWrite } from './invariants.js';

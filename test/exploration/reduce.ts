@@ -1,6 +1,7 @@
 /**
- * Fewer worlds for the same behaviour: a world is taken on at once to where steps that nothing can come before, or see,
- * would take it. Why that loses nothing is told in docs/reports/exploration-reduction.md; `reduce.test.ts` compares with and without.
+ * Fewer worlds for the same behaviour: a world is taken on at once to where steps that nothing can come
+ * before, or see, would take it. Why that loses nothing is told in docs/reports/exploration-reduction.md;
+ * `reduce.test.ts` compares with and without.
  */
 import type { ElectorMemory } from '../../src/core/round.js';
 import type { Decider } from './decide.js';
@@ -25,13 +26,18 @@ export class Reduction {
       !taken.some((kind) => faults.includes(kind)) && changes.every(({ isOfConfig }) => isOfConfig);
   }
 
-  /** Whether an agent without a seat joins alone: nothing goes wrong any more, and nobody sees it or acts for it. */
+  /**
+   * Whether an agent without a seat joins alone: nothing goes wrong any more, and nobody sees it or acts for
+   * it.
+   */
   joinsAlone({ faults }: World): boolean {
     const { reduces, setting } = this.#rules;
     return reduces && faults === 0 && this.#isUndisturbed && !setting.canFence;
   }
 
-  /** Whether what lies between the parts of a look matters only where `config` or `elected` is written there. */
+  /**
+   * Whether what lies between the parts of a look matters only where `config` or `elected` is written there.
+   */
   readsAtOnce({ faults }: World): boolean {
     const { reduces, readsClock, setting } = this.#rules;
     return reduces && faults === 0 && this.#isUndisturbed && !readsClock && !setting.audits;
@@ -49,8 +55,9 @@ export class Reduction {
   }
 
   /**
-   * Before a write to `config` or `elected` everyone who was about to look may have begun to, and read what was written
-   * over. Otherwise a look that was begun is one that is still to begin, for it reads the same then.
+   * Before a write to `config` or `elected` everyone who was about to look may have begun to, and read what
+   * was written over. Otherwise a look that was begun is one that is still to begin, for it reads the same
+   * then.
    */
   #withReaders(before: World, after: World): World[] {
     const { config, elected } = before.tree;
@@ -95,9 +102,9 @@ export class Reduction {
   }
 
   /**
-   * A standby that would look and find nothing that concerns it has looked at once: whatever could make a later look
-   * find more fires a watch of its own, and wakes it again. Its own registration is the exception, so where that can
-   * be deleted by others every look is a step.
+   * A standby that would look and find nothing that concerns it has looked at once: whatever could make a
+   * later look find more fires a watch of its own, and wakes it again. Its own registration is the exception,
+   * so where that can be deleted by others every look is a step.
    */
   #quieted(world: World): World {
     const { faults, setting } = this.#rules;
@@ -118,7 +125,10 @@ export class Reduction {
     return isThere && own.value !== null && this.#decider.isPublished(agent.registration, own.value);
   }
 
-  /** What an elector remembers of a decision, or of a claim, that can never be read again, it may as well have forgotten. */
+  /**
+   * What an elector remembers of a decision, or of a claim, that can never be read again, it may as well have
+   * forgotten.
+   */
   #forgotten(world: World): World {
     const { elected, current } = world.tree;
     if (this.#mayRestart || elected === null) return world;
@@ -142,7 +152,10 @@ function isAboutToLook({ process, frozen, cut, round, awake, seat, part }: Agent
   return process === 'up' && !frozen && !cut && round.at === 'asleep' && awake && seat !== null && part > 0;
 }
 
-/** The oldest version of `elected` that an agent may still decide on; null: it may decide on an old claim, too. */
+/**
+ * The oldest version of `elected` that an agent may still decide on; null: it may decide on an old claim,
+ * too.
+ */
 function versionBeingRead({ round }: Agent, version: number): number | null {
   if (round.at === 'asleep') return version;
   return round.at === 'reading' && round.done <= 2 ? (round.view.elected?.version ?? null) : null;

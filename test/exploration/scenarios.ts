@@ -147,8 +147,8 @@ const full = [
 ] as const;
 
 /**
- * Two faults among three nodes, in parts of a bearable size: every two of the `light` ones are in one of them. What
- * happens to an answer or a hook makes few worlds, so it is explored with each of the others.
+ * Two faults among three nodes, in parts of a bearable size: every two of the `light` ones are in one of
+ * them. What happens to an answer or a hook makes few worlds, so it is explored with each of the others.
  */
 const little = ['lose', 'takeover-fails', 'takeover-hangs', 'release-hangs'] as const;
 const switchoversOfThree: readonly Scenario[] = (

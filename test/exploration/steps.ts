@@ -1,9 +1,11 @@
 /**
- * Every step that is possible in a world: of the agents' loops, as fine as their awaits; of the hooks, the leases and
- * the sessions; of people and of faults; and of time, which passes to the next instant at which something is due.
+ * Every step that is possible in a world: of the agents' loops, as fine as their awaits; of the hooks, the
+ * leases and the sessions; of people and of faults; and of time, which passes to the next instant at which
+ * something is due.
  *
- * Agents are prompt: while one of them could go on, time does not pass, unless that very slowness is the fault (an
- * agent freezes, a step takes long). Hooks, sessions and people take as long as they like, hooks up to their limits.
+ * Agents are prompt: while one of them could go on, time does not pass, unless that very slowness is the
+ * fault (an agent freezes, a step takes long). Hooks, sessions and people take as long as they like, hooks up
+ * to their limits.
  */
 import { Decider, end } from './decide.js';
 import { apply } from './ensemble.js';
@@ -191,8 +193,9 @@ export class Rulebook {
   }
 
   /**
-   * Its write is applied. Hearing of it is a step of its own only where the sender stands still, or never hears: else
-   * it changes nothing that another step depends on, and hearing late is doing the next step late.
+   * Its write is applied. Hearing of it is a step of its own only where the sender stands still, or never
+   * hears: else it changes nothing that another step depends on, and hearing late is doing the next step
+   * late.
    */
   #applied(
     steps: Steps,

@@ -25,8 +25,9 @@ export class Numbers {
 }
 
 /**
- * Numbers hashes of 64 bits in the order of their coming. That two of n states share a hash by chance, and one of
- * them is taken for explored, has a probability of about n² / 2⁶⁵: one in two million for four million states.
+ * Numbers hashes of 64 bits in the order of their coming. That two of n states share a hash by chance, and
+ * one of them is taken for explored, has a probability of about n² / 2⁶⁵: one in two million for four million
+ * states.
  */
 export class HashTable {
   #low = new Uint32Array(1 << 12);

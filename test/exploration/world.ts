@@ -1,7 +1,7 @@
 /**
- * A whole group as one immutable value: what the ensemble holds, where each agent stands in its loop, what runs on
- * each machine, and what is still allowed to go wrong. One step makes one world out of another; what did not
- * change is shared between them.
+ * A whole group as one immutable value: what the ensemble holds, where each agent stands in its loop, what
+ * runs on each machine, and what is still allowed to go wrong. One step makes one world out of another; what
+ * did not change is shared between them.
  *
  * The decisions are not here: they are `src/core`, and so are the types of what is decided on.
  */
@@ -229,7 +229,9 @@ export interface World {
   readonly newestTerm: number;
   /** Somebody deleted a claim: its owner may go on until it sees that, and only tokens keep it from harm. */
   readonly isClaimLost: boolean;
-  /** How often leadership was moved since anything was done to the group; counted where a scenario limits it. */
+  /**
+   * How often leadership was moved since anything was done to the group; counted where a scenario limits it.
+   */
   readonly moves: number;
 }
 
@@ -240,7 +242,10 @@ export interface Setting {
   readonly canFence: boolean;
   readonly audits: boolean;
   readonly sessionTimeoutMs: number;
-  /** Sessions are shorter than every other time limit: who gives no sign of life has none left when time has passed. */
+  /**
+   * Sessions are shorter than every other time limit: who gives no sign of life has none left when time has
+   * passed.
+   */
   readonly shortSessions: boolean;
 }
 

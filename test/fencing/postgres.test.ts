@@ -1,4 +1,7 @@
-/** The example of a PostgreSQL that refuses an old leader, run for real. Debian: apt-get install postgresql-15. */
+/**
+ * The example of a PostgreSQL that refuses an old leader, run for real. Debian: apt-get install
+ * postgresql-15.
+ */
 import { spawnSync } from 'node:child_process';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

@@ -1,4 +1,7 @@
-/** A dead agent's session, held and ended by its guardian: against a real server, and against ones that misbehave. */
+/**
+ * A dead agent's session, held and ended by its guardian: against a real server, and against ones that
+ * misbehave.
+ */
 import { afterEach, describe, expect, it } from 'vitest';
 import { HeldSession } from '../../src/guardian/held-session.js';
 import type { SessionNote } from '../../src/guardian/messages.js';

@@ -1,4 +1,7 @@
-/** A4: an agent that is started again while files that its settings name are being replaced. In simulated time. */
+/**
+ * A4: an agent that is started again while files that its settings name are being replaced. In simulated
+ * time.
+ */
 import { expect, it } from 'vitest';
 import { Guardian } from '../../src/guardian/guardian.js';
 import type { AgentListener } from '../../src/guardian/life.js';

@@ -1,4 +1,7 @@
-/** What systemd hears of a node, by a socket like systemd's; and that nobody else's words reach it in the node's name. */
+/**
+ * What systemd hears of a node, by a socket like systemd's; and that nobody else's words reach it in the
+ * node's name.
+ */
 import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';

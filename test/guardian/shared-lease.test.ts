@@ -18,7 +18,10 @@ function newSharedLease(): SharedLease {
   return sharedLease;
 }
 
-/** As far as a write has come that is under way: the first numbers of the next record, over the one it takes the place of. */
+/**
+ * As far as a write has come that is under way: the first numbers of the next record, over the one it takes
+ * the place of.
+ */
 function tear(
   sharedLease: SharedLease,
   lease: { leadership: number; releaseAtMs: number; endsAtMs: number },

@@ -1,4 +1,7 @@
-/** V5: what signals do to the processes of a node, and to others of Petrel, as docs/reference/signals.md has it. */
+/**
+ * V5: what signals do to the processes of a node, and to others of Petrel, as docs/reference/signals.md has
+ * it.
+ */
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { describe, expect, it } from 'vitest';

@@ -1,4 +1,7 @@
-/** What becomes of a workload when the agent, or its supervisor, is frozen or killed: with real processes and signals. */
+/**
+ * What becomes of a workload when the agent, or its supervisor, is frozen or killed: with real processes and
+ * signals.
+ */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { createInterface } from 'node:readline';

@@ -1,4 +1,7 @@
-/** One that hangs is killed by the other, agent or whoever runs its hooks; who killed whom, and why, is said: in simulated time. */
+/**
+ * One that hangs is killed by the other, agent or whoever runs its hooks; who killed whom, and why, is said:
+ * in simulated time.
+ */
 import pino from 'pino';
 import { expect, it } from 'vitest';
 import { type AgentListener, Life } from '../../src/guardian/life.js';

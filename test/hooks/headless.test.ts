@@ -1,4 +1,7 @@
-/** V1: a process whose main thread has ended looks like a zombie while its other threads work. With real processes. */
+/**
+ * V1: a process whose main thread has ended looks like a zombie while its other threads work. With real
+ * processes.
+ */
 import { spawnSync } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';

@@ -1,4 +1,7 @@
-/** Processes that outlive SIGKILL for a while (uninterruptible sleep), and what is said of them: in simulated time. */
+/**
+ * Processes that outlive SIGKILL for a while (uninterruptible sleep), and what is said of them: in simulated
+ * time.
+ */
 import { expect, it } from 'vitest';
 import type { HookResult, WorkloadEnd } from '../../src/ports/workload.js';
 import { context } from './hook-context.js';

@@ -1,6 +1,7 @@
 /**
- * Leaderships in simulated time, drawn at random: hooks that hang, fail and leave things behind, processes that die late,
- * and at some step the agent or its supervisor killed or frozen. PETREL_TEST_SEED and PETREL_TEST_LIVES try others.
+ * Leaderships in simulated time, drawn at random: hooks that hang, fail and leave things behind, processes
+ * that die late, and at some step the agent or its supervisor killed or frozen. PETREL_TEST_SEED and
+ * PETREL_TEST_LIVES try others.
  */
 import { describe, it } from 'vitest';
 import { CommandWorkload } from '../../src/hooks/command-workload.js';
@@ -256,7 +257,8 @@ class Life {
         .filter(({ command }) => command.env.PETREL_PHASE === phase)
         .map(({ command }) => command.env.PETREL_TERM);
     const released = started('release');
-    // An agent that closes, or is killed, while it clears away what its supervisor left has nobody to release.
+    // An agent that closes, or is killed, while it clears away what its supervisor left has nobody to
+    // release.
     const mayBeMissed = (term = '') =>
       this.#isSticky && (Number(term) === Math.floor(this.#term) || !this.#agent.isAlive);
     for (const term of started('takeover')) {

@@ -1,7 +1,7 @@
 /**
- * Leaderships of a command in the foreground in simulated time, drawn at random: it ends by itself or does not listen,
- * is started again or not, and meanwhile leases end, releases are asked for, and its agent or supervisor is killed or
- * frozen. PETREL_TEST_SEED and PETREL_TEST_LIVES try others.
+ * Leaderships of a command in the foreground in simulated time, drawn at random: it ends by itself or does
+ * not listen, is started again or not, and meanwhile leases end, releases are asked for, and its agent or
+ * supervisor is killed or frozen. PETREL_TEST_SEED and PETREL_TEST_LIVES try others.
  */
 import { describe, it } from 'vitest';
 import { CommandWorkload } from '../../src/hooks/command-workload.js';

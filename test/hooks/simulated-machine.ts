@@ -1,6 +1,6 @@
 /**
- * A machine of the simulated world whose commands behave as they are told, and may die late. What runs on it is the
- * shipped CommandWorkload and Guard.
+ * A machine of the simulated world whose commands behave as they are told, and may die late. What runs on it
+ * is the shipped CommandWorkload and Guard.
  */
 import { CommandWorkload, type HookCommands } from '../../src/hooks/command-workload.js';
 import { Guard } from '../../src/hooks/guard.js';

@@ -109,7 +109,10 @@ export function linesOf(path: string): string[] {
   }
 }
 
-/** Looks at none that was there `before`: to read what all processes were started with is much for a look in a poll. */
+/**
+ * Looks at none that was there `before`: to read what all processes were started with is much for a look in a
+ * poll.
+ */
 function markedProcesses(mark: string, before: ReadonlySet<string>): Found[] {
   return allPids()
     .filter((pid) => !before.has(pid))

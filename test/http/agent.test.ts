@@ -1,4 +1,6 @@
-/** The HTTP interface of agents as they are run: where they listen, with which secrets, and what is read anew. */
+/**
+ * The HTTP interface of agents as they are run: where they listen, with which secrets, and what is read anew.
+ */
 import { chmodSync, copyFileSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { request } from 'node:https';
 import { createServer } from 'node:net';

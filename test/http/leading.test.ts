@@ -1,4 +1,7 @@
-/** /leader of real agents, while everything that ends a leadership happens: held to what their hooks wrote down. */
+/**
+ * /leader of real agents, while everything that ends a leadership happens: held to what their hooks wrote
+ * down.
+ */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { systemClock } from '../../src/ports/clock.js';
 import { useCluster } from '../support/cluster.js';

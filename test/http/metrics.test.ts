@@ -1,4 +1,6 @@
-/** /metrics: what it says in each state that a node can be in, and that it says it by Prometheus' conventions. */
+/**
+ * /metrics: what it says in each state that a node can be in, and that it says it by Prometheus' conventions.
+ */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Metrics } from '../../src/http/metrics.js';
 import { systemClock } from '../../src/ports/clock.js';

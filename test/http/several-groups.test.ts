@@ -1,4 +1,7 @@
-/** One agent in two groups, asked over HTTP: every call that is about a group says which, and is told so where it does not. */
+/**
+ * One agent in two groups, asked over HTTP: every call that is about a group says which, and is told so where
+ * it does not.
+ */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -1,4 +1,7 @@
-/** Electors that die in the middle of a transition, operators who contradict one another, pauses, damaged znodes. */
+/**
+ * Electors that die in the middle of a transition, operators who contradict one another, pauses, damaged
+ * znodes.
+ */
 import { describe, expect, it } from 'vitest';
 import { runProcess } from '../support/agents.js';
 import { type Cluster, useCluster } from '../support/cluster.js';

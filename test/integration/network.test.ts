@@ -20,7 +20,8 @@ describe('in one group', () => {
       const next = await cluster.ready({ not: old.node });
       const tookMs = Math.round(sinceCut.ms);
       const takeover = await cluster.hooked(next.node, 'takeover', 'started', old.token);
-      // The end of its release hook, or, where a starved machine left that too little time, of the workload that was killed.
+      // The end of its release hook, or, where a starved machine left that too little time, of the workload
+      // that was killed.
       const last = (await cluster.hooks.events()).findLast(({ token }) => token === String(old.token));
       const releasedMs = Math.round(((last?.at ?? 0) - cutAtS) * 1000);
       process.stdout.write(`cut off: released after ${releasedMs} ms, READY elsewhere after ${tookMs} ms\n`);

@@ -1,4 +1,7 @@
-/** Servers that are killed, frozen, restarted, or cut off from one another while agents stay connected to them. */
+/**
+ * Servers that are killed, frozen, restarted, or cut off from one another while agents stay connected to
+ * them.
+ */
 import { describe, expect, it } from 'vitest';
 import { type Cluster, useCluster } from '../support/cluster.js';
 import { supportsEnsemble, type TestServer } from '../support/ensemble.js';
@@ -48,7 +51,9 @@ const ensembles = supportsEnsemble ? '' : ' (not here: this kind of ZooKeeper is
 /** A server that is cut off from the others goes on serving its clients for longer than a session lasts. */
 const syncLimitTicks = 24;
 
-/** Longer than any test may take, so that what a server still does cannot depend on how fast the machine is. */
+/**
+ * Longer than any test may take, so that what a server still does cannot depend on how fast the machine is.
+ */
 const endlessTicks = 2_400;
 
 describe.skipIf(!supportsEnsemble)(`an ensemble${ensembles}`, () => {
@@ -148,7 +153,8 @@ describe.skipIf(!supportsEnsemble)(`an ensemble whose servers serve on while cut
     const old = await cluster.ready();
     const server = await serverOf(servers, cluster, old.node, 'follower');
     const index = servers.all.indexOf(server);
-    // Whoever is to take over must not be connected to it, too: a standby only reads, and this server answers without end.
+    // Whoever is to take over must not be connected to it, too: a standby only reads, and this server answers
+    // without end.
     const ways = cluster.nodes.map((node) => {
       return cluster.links(node).keepOnly(node === old.node ? index : anotherThan(index));
     });
@@ -202,7 +208,9 @@ async function settledLeader(cluster: Cluster): Promise<Leader> {
   return leader;
 }
 
-/** The server that a node is connected to, after moving it to one that has the wanted part in the ensemble. */
+/**
+ * The server that a node is connected to, after moving it to one that has the wanted part in the ensemble.
+ */
 async function serverOf(
   servers: Servers,
   cluster: Cluster,
@@ -229,7 +237,10 @@ async function otherLeader(servers: Servers, than: TestServer): Promise<TestServ
   return others.find((_, index) => leads[index]);
 }
 
-/** Asks again where a slow machine does not answer at once: for as long as the sync limit nothing else can become true. */
+/**
+ * Asks again where a slow machine does not answer at once: for as long as the sync limit nothing else can
+ * become true.
+ */
 async function stillServes(server: TestServer, part: 'leader' | 'follower'): Promise<void> {
   await until(async () => (await server.fourLetterWord('srvr')).includes(`Mode: ${part}`));
 }

@@ -10,7 +10,8 @@ import { broken, everyAlgorithm, experiment, mean } from './run.js';
 const electing = everyAlgorithm.filter((name) => name !== 'anonymous');
 
 describe.each(electing)('%s', (name) => {
-  // Petrel's own agents take a hundred times as long, and live through all of this and more in `test/simulation`.
+  // Petrel's own agents take a hundred times as long, and live through all of this and more in
+  // `test/simulation`.
   const runs = name === 'petrel' ? 1 : 3;
 
   it('agrees on one leader, whatever happens', async () => {

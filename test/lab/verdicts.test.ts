@@ -1,4 +1,7 @@
-/** What is said of measurements: where theory applies, when a run is over, how far off a mean may be, and how it is drawn. */
+/**
+ * What is said of measurements: where theory applies, when a run is over, how far off a mean may be, and how
+ * it is drawn.
+ */
 import { describe, expect, it } from 'vitest';
 import { splitShare } from '../../packages/lab/src/algorithms/majority-lease.js';
 import { chartsOf } from '../../packages/lab/src/chart.js';

@@ -1,7 +1,7 @@
 /**
- * The deployments in which Becker, Junqueira and Serafini measured (*Leader Election for Replicated Services Using
- * Application Scores*, Middleware 2011, section 5): five servers in three centres or in two, the round trips between
- * them, and where the requests come from. p5 has led, and has crashed.
+ * The deployments in which Becker, Junqueira and Serafini measured (*Leader Election for Replicated Services
+ * Using Application Scores*, Middleware 2011, section 5): five servers in three centres or in two, the round
+ * trips between them, and where the requests come from. p5 has led, and has crashed.
  */
 
 export const servers = ['p1', 'p2', 'p3', 'p4', 'p5'] as const;
@@ -45,7 +45,10 @@ function placeOf(places: readonly string[], centre: string): string {
   return places[Number(centre.slice(1)) - 1] ?? '';
 }
 
-/** How the requests are spread over the centres, D1 first; within a centre evenly over its servers that are left. */
+/**
+ * How the requests are spread over the centres, D1 first; within a centre evenly over its servers that are
+ * left.
+ */
 export type Load = readonly number[];
 
 /** The share of all requests that each server gets. */

@@ -1,4 +1,7 @@
-/** Agents in processes of their own, whose probes go through an emulated wide area, and whose loads a service tells. */
+/**
+ * Agents in processes of their own, whose probes go through an emulated wide area, and whose loads a service
+ * tells.
+ */
 import { createServer, type Server } from 'node:http';
 import { type GroupConfig, groupConfigSchema } from '../../src/model/group-config.js';
 import { parseJson } from '../../src/model/names.js';

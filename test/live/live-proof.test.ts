@@ -1,6 +1,7 @@
 /**
- * The live proof: agents in processes of their own measure round trips over an emulated wide area, and elect; and a replicated
- * service over the same area tells which leader its clients would have waited for least. Both have to say the same.
+ * The live proof: agents in processes of their own measure round trips over an emulated wide area, and elect;
+ * and a replicated service over the same area tells which leader its clients would have waited for least.
+ * Both have to say the same.
  *
  * Every run plays one case; PETREL_LIVE_PROOF=all plays all of them and prints the table.
  */

@@ -1,7 +1,8 @@
 /**
- * A replicated service as Becker, Junqueira and Serafini (2011) describe one, over an emulated wide area: clients send to the server
- * beside them, that sends on to the leader, and the leader answers when a majority of all servers has taken the request. Any of
- * the servers may be taken for the leader, so that what each would be worth as one is measured, and not computed.
+ * A replicated service as Becker, Junqueira and Serafini (2011) describe one, over an emulated wide area:
+ * clients send to the server beside them, that sends on to the leader, and the leader answers when a majority
+ * of all servers has taken the request. Any of the servers may be taken for the leader, so that what each
+ * would be worth as one is measured, and not computed.
  */
 import { createSocket, type Socket } from 'node:dgram';
 import { once } from 'node:events';
@@ -54,7 +55,10 @@ export class ReplicatedService implements AsyncDisposable {
     socket.on('message', (bytes) => this.#take(server, messageSchema.parse(JSON.parse(String(bytes)))));
   }
 
-  /** One request of a client beside `at`, while `leader` leads. Resolves with how long its answer took, in milliseconds. */
+  /**
+   * One request of a client beside `at`, while `leader` leads. Resolves with how long its answer took, in
+   * milliseconds.
+   */
   request(at: string, leader: string): Promise<number> {
     const id = ++this.#lastId;
     const server = this.#server(at);

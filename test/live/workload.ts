@@ -29,7 +29,10 @@ export class WorkloadPlace {
     );
   }
 
-  /** What clients wait for on average while `leader` leads: the median of each way, by the share of requests that go it. */
+  /**
+   * What clients wait for on average while `leader` leads: the median of each way, by the share of requests
+   * that go it.
+   */
   meanMs(leader: string): number {
     const parts = [...this.#shares].map(([at, share]) =>
       share === 0 ? 0 : share * median(this.#of(at, leader)),

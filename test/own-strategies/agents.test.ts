@@ -34,7 +34,10 @@ afterAll(async () => {
   await rm(dir, { recursive: true, force: true });
 });
 
-/** The rules with the user's own, and how often the event loop came round while it kept each question waiting in vain. */
+/**
+ * The rules with the user's own, and how often the event loop came round while it kept each question waiting
+ * in vain.
+ */
 async function observed(): Promise<{ readonly rules: Rules; readonly turnsInVain: number[] }> {
   const strategy = await OwnStrategy.load(pathToFileURL(path).href);
   loaded.push(strategy);

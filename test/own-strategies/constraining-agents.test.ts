@@ -1,4 +1,7 @@
-/** Constraints of users' own in agents: what they keep from leading, and what becomes of a group whose constraint fails. */
+/**
+ * Constraints of users' own in agents: what they keep from leading, and what becomes of a group whose
+ * constraint fails.
+ */
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

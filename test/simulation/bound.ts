@@ -1,6 +1,6 @@
 /**
- * How long it may take until somebody leads after all is mended, at most: the sum of what may have to be waited for, each
- * part only where the life has the trouble that it is for.
+ * How long it may take until somebody leads after all is mended, at most: the sum of what may have to be
+ * waited for, each part only where the life has the trouble that it is for.
  */
 import { durationMs } from '../../src/model/duration.js';
 import { defaultGroupConfig } from '../../src/model/group-config.js';
@@ -16,7 +16,10 @@ const slack = 1.1;
 const unevennessMs = 10_000;
 /** How often the next in line looks at the whole group. */
 const electorWatchdogMs = 10_000;
-/** A node that is not told so learns within this time that it is the next in line, or that its registration is gone. */
+/**
+ * A node that is not told so learns within this time that it is the next in line, or that its registration is
+ * gone.
+ */
 export const resyncMs = 30_000;
 
 interface Part {
@@ -68,8 +71,10 @@ export function leaderBound(setup: Setup, plan: readonly PlannedFault[]): Part[]
   return parts.filter(([isDue]) => isDue).map(([, what, atLeastMs]) => ({ what, ms: atLeastMs * slack }));
 }
 
-/** Within which a client has a session again, and a name that its last one held, though servers find out late that they lead
- * no longer. */
+/**
+ * Within which a client has a session again, and a name that its last one held, though servers find out late
+ * that they lead no longer.
+ */
 export function reconnectingMs(setup: Setup): number {
   const { sessionTimeoutMs, tickMs } = setup;
   return slack * ((5 / 3) * sessionTimeoutMs + (syncLimitTicks + 3) * tickMs) + handoverMs(setup);
@@ -85,8 +90,10 @@ function losesConfiguration(plan: readonly PlannedFault[]): boolean {
   return plan.some(({ fault: { kind } }) => kind === 'delete tree' || kind === 'delete configuration');
 }
 
-/** A registration alone is not watched by its node: it is looked for now and again. One who is evicted between its
- * registration and its seat has lost such a one. */
+/**
+ * A registration alone is not watched by its node: it is looked for now and again. One who is evicted between
+ * its registration and its seat has lost such a one.
+ */
 export function isRegistrationDeleted(plan: readonly PlannedFault[]): boolean {
   return plan
     .flatMap(({ fault }) => wholeOf(fault))
@@ -118,7 +125,10 @@ function mayEndSession(fault: Fault): boolean {
   return fault.kind === 'hook' ? fault.mood === 'fatal' : !harmless.has(fault.kind);
 }
 
-/** After which nothing is left that would move leadership: what was failed is forgotten, and everybody has looked again. */
+/**
+ * After which nothing is left that would move leadership: what was failed is forgotten, and everybody has
+ * looked again.
+ */
 export function settlingMs(setup: Setup, plan: readonly PlannedFault[]): number {
   const isDeleted = losesConfiguration(plan);
   const { backoff } = isDeleted ? defaultGroupConfig : setup.config;

@@ -1,4 +1,7 @@
-/** A simulated server's clients: it takes their requests, one after the other for each, and tells them what has happened. */
+/**
+ * A simulated server's clients: it takes their requests, one after the other for each, and tells them what
+ * has happened.
+ */
 import type { Database } from '../../src/embedded/database.js';
 import { errorCodes } from '../../src/embedded/errors.js';
 import { JuteReader, JuteWriter } from '../../src/embedded/jute.js';
@@ -154,7 +157,8 @@ export class Clients {
       const operations = operationsOf(opcode, body);
       this.#server.ask((leader) => {
         if (!leader.isTakenUpBy(sessionId, this.#server)) {
-          // The session has moved, or a handshake that came late says so: the client is to begin anew (ZOOKEEPER-710).
+          // The session has moved, or a handshake that came late says so: the client is to begin anew
+          // (ZOOKEEPER-710).
           leader.answerTo(this.#server, () => this.#peers.get(peer.number) === peer && this.#drop(peer));
           return;
         }

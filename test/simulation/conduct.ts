@@ -16,7 +16,10 @@ const orphanedMs = 600;
 
 export interface Excuses {
   readonly guards: Guards;
-  /** Of a claim that was taken from its owner, by hand or by a fence, within the time that its lease may still last. */
+  /**
+   * Of a claim that was taken from its owner, by hand or by a fence, within the time that its lease may still
+   * last.
+   */
   isExcused(token: bigint): boolean;
 }
 
@@ -282,7 +285,9 @@ export class Conduct {
     this.#becameReady(step);
   }
 
-  /** The lease ends before the session can: the ensemble's leader may end it as soon as its timeout is over. */
+  /**
+   * The lease ends before the session can: the ensemble's leader may end it as soon as its timeout is over.
+   */
   #sessionEnded({ ended, commit, nowMs }: Step): void {
     const { transaction } = commit;
     if (ended === null || transaction.kind !== 'close' || transaction.silence === undefined) return;

@@ -22,7 +22,9 @@ const resultSchema = z.object({
 });
 export type Result = z.infer<typeof resultSchema>;
 
-/** Of which groups lives are tried: of all, or only of those that have rules about sites, or several leaders. */
+/**
+ * Of which groups lives are tried: of all, or only of those that have rules about sites, or several leaders.
+ */
 const kindOfLives = z.enum(['all', 'site-rules', 'several-leaders']);
 export type KindOfLives = z.infer<typeof kindOfLives>;
 

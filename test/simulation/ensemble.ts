@@ -1,11 +1,13 @@
 /**
- * A simulated ensemble: what its servers have agreed on, and who of them leads. Each server has the whole database as
- * far as it has heard of it; writes go through the leader, which needs most of the servers for them.
+ * A simulated ensemble: what its servers have agreed on, and who of them leads. Each server has the whole
+ * database as far as it has heard of it; writes go through the leader, which needs most of the servers for
+ * them.
  *
- * As in ZooKeeper: a server that hears nothing of its leader serves on, reads and pings, until its patience (syncLimit)
- * ends; signs of life of sessions reach the leader with the answers to its own pings; a new leader gives all sessions
- * the whole timeout that they were opened with again, and its wall clock is another one. A proposal whose leader is lost may survive
- * where one of the servers that elect the next leader had heard of it: who has the longest log of these becomes the leader.
+ * As in ZooKeeper: a server that hears nothing of its leader serves on, reads and pings, until its patience
+ * (syncLimit) ends; signs of life of sessions reach the leader with the answers to its own pings; a new
+ * leader gives all sessions the whole timeout that they were opened with again, and its wall clock is another
+ * one. A proposal whose leader is lost may survive where one of the servers that elect the next leader had
+ * heard of it: who has the longest log of these becomes the leader.
  */
 import { Database } from '../../src/embedded/database.js';
 import { JuteReader } from '../../src/embedded/jute.js';
@@ -26,7 +28,10 @@ export interface Asker {
   readonly xid: number;
 }
 
-/** What the ensemble's leader knows of a session: since when it is silent and may be so for how long, by a clock of this rate. */
+/**
+ * What the ensemble's leader knows of a session: since when it is silent and may be so for how long, by a
+ * clock of this rate.
+ */
 export interface Silence {
   readonly sinceMs: number;
   readonly timeoutMs: number;
@@ -220,7 +225,10 @@ export class Ensemble {
     leader?.process.deliver(() => leader.propose({ kind: 'close', session, asker: null }));
   }
 
-  /** What stands in the log of one of the voters is agreed on by all who follow; how far logs go is a matter of chance. */
+  /**
+   * What stands in the log of one of the voters is agreed on by all who follow; how far logs go is a matter
+   * of chance.
+   */
   #survivors(voters: readonly Server[]): Transaction[] {
     // Only who leads has any.
     const proposed = this.servers

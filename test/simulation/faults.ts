@@ -36,7 +36,9 @@ export type Fault =
       readonly forMs: number;
     }
   | { readonly kind: 'reset'; readonly node: number; readonly forMs: number }
-  /** The next such write is agreed on, and its answer gets lost with the connection. Null: of whoever is next. */
+  /**
+   * The next such write is agreed on, and its answer gets lost with the connection. Null: of whoever is next.
+   */
   | {
       readonly kind: 'lose answer';
       readonly node: number | null;
@@ -48,7 +50,10 @@ export type Fault =
       readonly server: number;
       readonly forMs: number;
     }
-  /** A node is left alone with the server that it is connected to, after a time in which nothing of it arrives. */
+  /**
+   * A node is left alone with the server that it is connected to, after a time in which nothing of it
+   * arrives.
+   */
   | {
       readonly kind: 'partition';
       /** Null: who leads, as soon as somebody does. */
@@ -144,7 +149,9 @@ export interface Target {
   readonly sessionTimeoutMs: number;
   readonly fromMs: number;
   readonly untilMs: number;
-  /** Only what neither kills nor loses anything of the group, so that what has to happen soon can be judged. */
+  /**
+   * Only what neither kills nor loses anything of the group, so that what has to happen soon can be judged.
+   */
   readonly isGentle: boolean;
 }
 
@@ -239,7 +246,10 @@ function drawHaste(chance: Chance, { nodes, sessionTimeoutMs, fromMs, untilMs }:
   };
 }
 
-/** Every tenth seed goes on through the calls of one handover: at the next of them somebody dies, or stands still. */
+/**
+ * Every tenth seed goes on through the calls of one handover: at the next of them somebody dies, or stands
+ * still.
+ */
 export const sweepEvery = 10;
 const callsOfOneHandover = 150;
 

@@ -1,4 +1,7 @@
-/** A guardian of the simulated world: the shipped one, in a process of its own, with agents that it starts and loses. */
+/**
+ * A guardian of the simulated world: the shipped one, in a process of its own, with agents that it starts and
+ * loses.
+ */
 import type { Parent } from '../../src/guardian/channel.js';
 import { Guardian } from '../../src/guardian/guardian.js';
 import { HeldSession } from '../../src/guardian/held-session.js';

@@ -1,13 +1,17 @@
 /**
- * Who is there to end what runs on a machine: the agent in whose life it was started, the guardian or supervisor that started it,
- * and the supervisor that the agent has after that. Where a guardian is killed its reaper is, at once; where all supervisors and
- * the agent are killed nobody is; where they stand still nobody is until one of them goes on.
+ * Who is there to end what runs on a machine: the agent in whose life it was started, the guardian or
+ * supervisor that started it, and the supervisor that the agent has after that. Where a guardian is killed
+ * its reaper is, at once; where all supervisors and the agent are killed nobody is; where they stand still
+ * nobody is until one of them goes on.
  */
 import type { Group } from './machine.js';
 import type { Node } from './node.js';
 import type { Process } from './process.js';
 
-/** Within which whoever goes on has ended what it is no longer to run: it looks at its clock, then at the processes. */
+/**
+ * Within which whoever goes on has ended what it is no longer to run: it looks at its clock, then at the
+ * processes.
+ */
 const reactionMs = 600;
 /** A release that is late is run all the same, for so long at most. */
 const releaseMs = 2_500;
@@ -29,7 +33,10 @@ export class Guards {
     return this.#agents.get(group) ?? null;
   }
 
-  /** Whether somebody has been there for long enough to have ended it, or has gone as if there were nothing to end. */
+  /**
+   * Whether somebody has been there for long enough to have ended it, or has gone as if there were nothing to
+   * end.
+   */
   isGuarded({ process, machine }: Node, group: Group): boolean {
     const agent = this.agentOf(group);
     // The supervisors of a later life know nothing of it.
@@ -49,8 +56,9 @@ function readyForMs({ runsForMs, livesForMs }: Process): number {
 }
 
 /**
- * A release that could not be run before: by a guardian that has stood still until just now; or by a supervisor that the agent
- * has just started in place of a guardian that stood still, or that died while the agent itself stood still.
+ * A release that could not be run before: by a guardian that has stood still until just now; or by a
+ * supervisor that the agent has just started in place of a guardian that stood still, or that died while the
+ * agent itself stood still.
  */
 function isBelated({ phase, starter }: Group, agent: Process | null, guardians: Iterable<Process>): boolean {
   if (phase !== 'release' || readyForMs(starter) >= reactionMs) return false;

@@ -1,4 +1,7 @@
-/** What goes wrong in a simulated life, brought about: each fault when its time comes, and taken back when it is over. */
+/**
+ * What goes wrong in a simulated life, brought about: each fault when its time comes, and taken back when it
+ * is over.
+ */
 
 import type { Operation } from '../../src/embedded/tree.js';
 import { type GroupPaths, pathsOfSlot } from '../../src/model/paths.js';

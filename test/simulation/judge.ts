@@ -1,9 +1,9 @@
 /**
- * Watches a simulated group and says when a promise is broken, at the very step. Knows the tree, the hooks and what
- * nodes say of themselves; nothing of how they decide.
+ * Watches a simulated group and says when a promise is broken, at the very step. Knows the tree, the hooks
+ * and what nodes say of themselves; nothing of how they decide.
  *
- * Excused, as the documentation says what is not promised: a claim deleted by hand, and a workload on a machine where
- * neither the agent nor its supervisor is there to end it.
+ * Excused, as the documentation says what is not promised: a claim deleted by hand, and a workload on a
+ * machine where neither the agent nor its supervisor is there to end it.
  */
 
 import type { Database } from '../../src/embedded/database.js';
@@ -17,7 +17,10 @@ import type { Node } from './node.js';
 import type { Setup } from './setup.js';
 import type { World } from './world.js';
 
-/** By the number of the invariant in docs/reference/protocol.md; 0: an agent ended that should not have; 9: another rule there. */
+/**
+ * By the number of the invariant in docs/reference/protocol.md; 0: an agent ended that should not have; 9:
+ * another rule there.
+ */
 export type Invariant = 0 | 1 | 2 | 3 | 4 | 5 | 6 | 7 | 8 | 9;
 
 export type Violate = (invariant: Invariant, what: string) => void;

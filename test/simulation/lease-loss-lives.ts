@@ -1,6 +1,7 @@
 /**
- * Lives in which the leader is out of touch again and again, for longer than its lease and for less than its session; in some
- * everybody else as well. In the others that hardly ever happens twice to one node while failures are remembered.
+ * Lives in which the leader is out of touch again and again, for longer than its lease and for less than its
+ * session; in some everybody else as well. In the others that hardly ever happens twice to one node while
+ * failures are remembered.
  */
 import { groupConfigSchema } from '../../src/model/group-config.js';
 import type { Chance } from '../support/chance.js';

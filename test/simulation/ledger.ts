@@ -1,4 +1,7 @@
-/** What the tree says, and since when in the world's own time: kept from what was agreed on, for rules to be judged by. */
+/**
+ * What the tree says, and since when in the world's own time: kept from what was agreed on, for rules to be
+ * judged by.
+ */
 
 import type { Database } from '../../src/embedded/database.js';
 import { type GroupConfig, groupConfigSchema } from '../../src/model/group-config.js';
@@ -27,7 +30,10 @@ export interface RegistrationSeen extends Seen<Registration> {
   readonly before: { readonly sinceMs: number; readonly goneMs: number } | null;
 }
 
-/** Whoever is taken away by hand and back within `blinkMs`, before anybody can have looked, was there all the while. */
+/**
+ * Whoever is taken away by hand and back within `blinkMs`, before anybody can have looked, was there all the
+ * while.
+ */
 export function presentSinceMs({ sinceMs, before }: RegistrationSeen, blinkMs: number): number {
   return before !== null && sinceMs - before.goneMs < blinkMs ? before.sinceMs : sinceMs;
 }
@@ -50,7 +56,10 @@ export interface SlotSeen {
   readonly slot: number;
   readonly elected: Seen<Elected> | null;
   readonly claim: ClaimSeen | null;
-  /** How often the decision, or the claim, has become another: what is the same twice need not have been so between. */
+  /**
+   * How often the decision, or the claim, has become another: what is the same twice need not have been so
+   * between.
+   */
   readonly decisions: number;
   readonly claims: number;
 }
@@ -62,7 +71,10 @@ export interface Picture extends SlotSeen {
   readonly registrations: ReadonlyMap<string, RegistrationSeen>;
   /** The elector's first. */
   readonly seats: readonly SeatSeen[];
-  /** Since when the elector is the elector; one that gave its seat up and got another that is the lowest was it all along. */
+  /**
+   * Since when the elector is the elector; one that gave its seat up and got another that is the lowest was
+   * it all along.
+   */
   readonly electorSinceMs: number;
 }
 

@@ -1,6 +1,6 @@
 /**
- * A machine of the simulated world, as far as hooks need one: process groups that are started, signalled and looked
- * at, and supervisors, which run the shipped guard in a process of their own.
+ * A machine of the simulated world, as far as hooks need one: process groups that are started, signalled and
+ * looked at, and supervisors, which run the shipped guard in a process of their own.
  */
 import { Guard } from '../../src/hooks/guard.js';
 import type { FromSupervisor, ToSupervisor } from '../../src/hooks/messages.js';
@@ -12,9 +12,11 @@ import { Link } from './link.js';
 import { type MachineClock, Process } from './process.js';
 import type { World } from './world.js';
 
-/** How a hook behaves: `stubborn` hangs and ignores SIGTERM, `headless` works well and leaves a workload whose main thread
- * has ended, and which ignores SIGTERM, `undying` works well and then outlives even a SIGKILL for long, `fatal` hangs and
- * takes its agent's life. */
+/**
+ * How a hook behaves: `stubborn` hangs and ignores SIGTERM, `headless` works well and leaves a workload whose
+ * main thread has ended, and which ignores SIGTERM, `undying` works well and then outlives even a SIGKILL for
+ * long, `fatal` hangs and takes its agent's life.
+ */
 export type Mood = 'well' | 'slow' | 'fails' | 'hangs' | 'stubborn' | 'headless' | 'undying' | 'fatal';
 
 /** A process group that a hook command leads. */
@@ -68,7 +70,9 @@ export class Machine {
   readonly moods = new Map<Phase, Mood>();
   /** Hooks that ended well, each by its phase and token. */
   readonly succeeded = new Set<string>();
-  /** Every process that lives and runs hooks: guardians, and the supervisors that agents start without one. */
+  /**
+   * Every process that lives and runs hooks: guardians, and the supervisors that agents start without one.
+   */
   readonly supervisors = new Set<Process>();
   /** Every guardian that ever was: one that has died leaves its reaper behind. */
   readonly guardians = new Set<Process>();
@@ -92,7 +96,10 @@ export class Machine {
     return [...this.#groups.values()];
   }
 
-  /** Hooks misbehave; or one that does so still runs, whatever the others do by now; or it did less than `withinMs` ago. */
+  /**
+   * Hooks misbehave; or one that does so still runs, whatever the others do by now; or it did less than
+   * `withinMs` ago.
+   */
   misbehaves(withinMs: number, phase: Phase | null = null): boolean {
     const isMeant = (one: Phase) => phase === null || one === phase;
     return [...this.moods.keys()].some(isMeant) || this.misbehaved(withinMs, phase);

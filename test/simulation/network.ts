@@ -1,4 +1,6 @@
-/** Connections from simulated processes to the servers of a simulated ensemble, for the shipped client to use. */
+/**
+ * Connections from simulated processes to the servers of a simulated ensemble, for the shipped client to use.
+ */
 import { opcodeName } from '../../src/embedded/records.js';
 import type { Operation } from '../../src/embedded/tree.js';
 import type { Dial, Wire, WireEvents } from '../../src/zookeeper/index.js';
@@ -19,7 +21,10 @@ export interface Way {
   refuses: boolean;
 }
 
-/** Hears every packet of every connection, its length in front left off; connections have numbers of their own. */
+/**
+ * Hears every packet of every connection, its length in front left off; connections have numbers of their
+ * own.
+ */
 export interface Tap {
   opened(connection: number, machine: string): void;
   /** Sent by the client; the first is its handshake. */

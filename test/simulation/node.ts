@@ -1,6 +1,7 @@
 /**
- * A node of the simulated world: a machine on which the shipped agent lives, one life after another, with the shipped
- * client, workload and guard around it. What it remembers between two lives is what its state directory would hold.
+ * A node of the simulated world: a machine on which the shipped agent lives, one life after another, with the
+ * shipped client, workload and guard around it. What it remembers between two lives is what its state
+ * directory would hold.
  */
 
 import pino from 'pino';
@@ -134,7 +135,9 @@ export class Node {
     this.#process?.deliver(() => this.#agent?.setHealth(isWell, isWell ? null : 'simulated'));
   }
 
-  /** Starts a guardian, which starts the agent, unless one of both lives; when an agent alone does, after it. */
+  /**
+   * Starts a guardian, which starts the agent, unless one of both lives; when an agent alone does, after it.
+   */
   start(): void {
     if (this.#guardian?.process.isAlive === true) return;
     if (this.#process?.isAlive === true) {

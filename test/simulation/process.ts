@@ -1,7 +1,7 @@
 /**
- * Processes of the simulated world. One can be killed and frozen at any event, and at any call that it makes to the
- * outside in the middle of one: from then on nothing it does has an effect (killed), or has it only once it goes on
- * (frozen), while the clock readings that it has taken by then grow old.
+ * Processes of the simulated world. One can be killed and frozen at any event, and at any call that it makes
+ * to the outside in the middle of one: from then on nothing it does has an effect (killed), or has it only
+ * once it goes on (frozen), while the clock readings that it has taken by then grow old.
  */
 import type { Clock } from '../../src/ports/clock.js';
 import type { World } from './world.js';
@@ -145,7 +145,10 @@ export class Process {
     this.#frozen = true;
   }
 
-  /** What it did last takes effect, then it learns what it missed: timers first or messages first, as it happens. */
+  /**
+   * What it did last takes effect, then it learns what it missed: timers first or messages first, as it
+   * happens.
+   */
   thaw(): void {
     if (!this.#alive || !this.#frozen) return;
     this.#frozen = false;

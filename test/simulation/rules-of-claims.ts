@@ -76,7 +76,10 @@ export function claimRules(court: Court): Rule {
     });
   }
 
-  /** Who is not eligible any more, or whom a person wants to leave, is elected no longer once others can follow. */
+  /**
+   * Who is not eligible any more, or whom a person wants to leave, is elected no longer once others can
+   * follow.
+   */
   function replaced({ was, is }: Step): void {
     const node = is.elected?.content.node ?? null;
     const term = is.elected?.content.term;

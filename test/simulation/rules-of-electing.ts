@@ -188,7 +188,10 @@ export function electingRules(court: Court): Rule {
     if (registration.leavingSinceMs !== null) not('leaving', 'it leaves');
   }
 
-  /** One record for each term and token, of every term before the next begins, and no more than are to be kept. */
+  /**
+   * One record for each term and token, of every term before the next begins, and no more than are to be
+   * kept.
+   */
   function records(step: Step): void {
     const { write, commit, was, is, isByHand } = step;
     if (commit.changes.some(({ path, type }) => path === paths.history && type === 'created'))

@@ -293,7 +293,10 @@ export function failureRules(court: Court): Rule {
     });
   }
 
-  /** A new life of a node that failed ends its backoff, once: where nobody else is eligible it is elected at once. */
+  /**
+   * A new life of a node that failed ends its backoff, once: where nobody else is eligible it is elected at
+   * once.
+   */
   function startedAnew({ was, is }: Step): void {
     const { elected, config, decisions } = is;
     if (elected === null || is.registrations === was.registrations) return;

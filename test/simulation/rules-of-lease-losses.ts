@@ -1,4 +1,7 @@
-/** Rules about leaders that lose their lease and come back: the second time is held against them, by who was in touch meanwhile. */
+/**
+ * Rules about leaders that lose their lease and come back: the second time is held against them, by who was
+ * in touch meanwhile.
+ */
 import { durationMs } from '../../src/model/duration.js';
 import type { ClaimSeen, Picture } from './ledger.js';
 import type { Court, Step } from './rules.js';

@@ -1,4 +1,7 @@
-/** Rules about limits in time: set on the ensemble's clock, kept as long as was said, and acted on when they end. */
+/**
+ * Rules about limits in time: set on the ensemble's clock, kept as long as was said, and acted on when they
+ * end.
+ */
 import type { SiteOverride } from '../../src/model/group-config.js';
 import type { FailureRecord } from '../../src/model/znodes.js';
 import { type Picture, slotsIn } from './ledger.js';

@@ -1,6 +1,7 @@
 /**
- * Rules about sites: which may not lead, which come last, where the successor of a leader that failed may be, and when a site
- * counts as failed. Told from the configuration and from who is registered, as docs/guides/sites.md says.
+ * Rules about sites: which may not lead, which come last, where the successor of a leader that failed may be,
+ * and when a site counts as failed. Told from the configuration and from who is registered, as
+ * docs/guides/sites.md says.
  */
 import { durationMs } from '../../src/model/duration.js';
 import type { GroupConfig } from '../../src/model/group-config.js';
@@ -56,7 +57,10 @@ export function isBarred(picture: Picture, site: string): boolean {
   );
 }
 
-/** Where whoever is to be replaced has failed; null: it has not, or leaves as people wish, or that cannot be told. */
+/**
+ * Where whoever is to be replaced has failed; null: it has not, or leaves as people wish, or that cannot be
+ * told.
+ */
 export function siteOfFailure({ was, is }: Pick<Step, 'was' | 'is'>): string | null {
   const before = was.elected?.content;
   const config = was.config?.content;
@@ -164,7 +168,10 @@ export function siteRules(court: Court): Rule {
       complain(9, `${verdict} after ${Math.round(countedMs)} ms in which its elector can have counted that`);
   }
 
-  /** The write checks the configuration, not who is registered, and may be on its way for as long as its session lasts. */
+  /**
+   * The write checks the configuration, not who is registered, and may be on its way for as long as its
+   * session lasts.
+   */
   function heldUp(site: string, isEnough: boolean, nowMs: number): Stretch | undefined {
     const known = stretches.get(site) ?? [];
     return known.findLast((one) => one.isEnough === isEnough && nowMs - one.untilMs < setup.sessionTimeoutMs);

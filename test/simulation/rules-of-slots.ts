@@ -1,4 +1,7 @@
-/** Rules about the slots of a group of several leaders, as docs/guides/leaders.md says, and that there are none where there is one. */
+/**
+ * Rules about the slots of a group of several leaders, as docs/guides/leaders.md says, and that there are
+ * none where there is one.
+ */
 import { durationMs } from '../../src/model/duration.js';
 import { historyHeadSchema, historyRecordSchema } from '../../src/model/znodes.js';
 import type { Violate } from './judge.js';
@@ -94,7 +97,9 @@ export function slotRules(court: Court): Rule {
     }
   }
 
-  /** What the group is to have it has soon, where there is a node for it; what it is not to have is given up. */
+  /**
+   * What the group is to have it has soon, where there is a node for it; what it is not to have is given up.
+   */
   function filled(step: Step): void {
     for (const slot of slots) {
       const { was, is } = stepIn(step, slot);

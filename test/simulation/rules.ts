@@ -1,6 +1,7 @@
 /**
- * The rules of docs/reference/protocol.md that are no invariants: who may write what, and when. Judged from what is agreed on
- * alone. What has to happen soon is judged only while the world is calm: nothing of it lost, delayed, frozen or dead.
+ * The rules of docs/reference/protocol.md that are no invariants: who may write what, and when. Judged from
+ * what is agreed on alone. What has to happen soon is judged only while the world is calm: nothing of it
+ * lost, delayed, frozen or dead.
  */
 import type { GroupPaths } from '../../src/model/paths.js';
 import type { Asker, Commit, Transaction } from './ensemble.js';
@@ -34,7 +35,10 @@ export interface Step {
   /** By a person, not by a node. */
   readonly isByHand: boolean;
   readonly nowMs: number;
-  /** The same from each picture that a decision may have been made by, the last first; of anything else, from the last. */
+  /**
+   * The same from each picture that a decision may have been made by, the last first; of anything else, from
+   * the last.
+   */
   readonly views: readonly Step[];
 }
 
@@ -133,7 +137,10 @@ export class Rules implements Court {
     isByHand(session: bigint): boolean;
     isInTouch(node: Node): boolean;
     inTouchSinceMs(session: bigint): number;
-    /** The newest change that the round had been told of in which this was decided; null where it is not known. */
+    /**
+     * The newest change that the round had been told of in which this was decided; null where it is not
+     * known.
+     */
     basisOf(asker: Asker): bigint | null;
   }) {
     this.world = options.world;
@@ -191,9 +198,9 @@ export class Rules implements Court {
   }
 
   /**
-   * How many of those that were told of a change are to be counted. Watches that were left by who elected once, or waited
-   * for the claim that stood, or had another seat and watched the one below that, wake them once more; one of each kind is the
-   * one that there has to be.
+   * How many of those that were told of a change are to be counted. Watches that were left by who elected
+   * once, or waited for the claim that stood, or had another seat and watched the one below that, wake them
+   * once more; one of each kind is the one that there has to be.
    */
   calledFor(change: Transaction, sessions: ReadonlySet<bigint>): number {
     const former = this.#former.get(change);
@@ -291,8 +298,10 @@ export class Rules implements Court {
     }
   }
 
-  /** What was read of it all cannot be older than what the round was told first; it holds only of the same configuration
-   * and, of decisions, the same one before, for a write checks those. */
+  /**
+   * What was read of it all cannot be older than what the round was told first; it holds only of the same
+   * configuration and, of decisions, the same one before, for a write checks those.
+   */
   #views(step: Omit<Step, 'views'>): Step[] {
     const { was, is, write } = step;
     const isDecision = !isSameDecided(is, was);

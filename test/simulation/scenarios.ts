@@ -1,6 +1,6 @@
 /**
- * Lives that are not drawn but told: the situations that the protocol's rules are there for, each too seldom met by
- * chance. Every tenth seed plays one; what it leaves open is drawn.
+ * Lives that are not drawn but told: the situations that the protocol's rules are there for, each too seldom
+ * met by chance. Every tenth seed plays one; what it leaves open is drawn.
  */
 import { type GroupConfig, groupConfigSchema } from '../../src/model/group-config.js';
 import type { Phase } from '../../src/ports/workload.js';
@@ -135,7 +135,10 @@ const deletionOvertaken: Scenario = ({ between }, setup) => {
   };
 };
 
-/** The owner of a claim that was fenced gives it away after all, and the candidate claims, while the removal is on its way. */
+/**
+ * The owner of a claim that was fenced gives it away after all, and the candidate claims, while the removal
+ * is on its way.
+ */
 const removalOvertaken: Scenario = ({ between }, setup) => {
   const laterMs = settledMs + 800;
   const config = configured(setup, { timeouts: { ...setup.config.timeouts, takeover: '6s' } });
@@ -318,7 +321,9 @@ const pausedAndRestarted: Scenario = (_, setup) => {
   };
 };
 
-/** The claim goes while the tree cannot be read, for its configuration is gone, as is what is made anew of it. */
+/**
+ * The claim goes while the tree cannot be read, for its configuration is gone, as is what is made anew of it.
+ */
 const treeUnreadable: Scenario = (_, setup) => ({
   setup: groupOf(setup, { troubleMs: settledMs + 2_500 }),
   faults: [
@@ -357,7 +362,10 @@ const failingForLong: Scenario = ({ between, pick, upTo }, setup) => {
   };
 };
 
-/** Paused, the elected node fails again and again; the pause ends while it is in backoff, and nobody else is eligible. */
+/**
+ * Paused, the elected node fails again and again; the pause ends while it is in backoff, and nobody else is
+ * eligible.
+ */
 const resumedInBackoff: Scenario = ({ between }, setup) => {
   const failsMs = settledMs + 400;
   const config = configured(setup, { backoff: { base: '1s', max: '30s' } });
@@ -491,7 +499,10 @@ const supervisorHangs: Scenario = (_, setup) => {
   };
 };
 
-/** The leader's agent stands still, and the release that its guardian runs would take longer than the lease lasts. */
+/**
+ * The leader's agent stands still, and the release that its guardian runs would take longer than the lease
+ * lasts.
+ */
 const frozenReleasing: Scenario = (_, setup) => {
   const forMs = 6_000;
   return {
@@ -524,7 +535,10 @@ const supervisorsDie: Scenario = (_, setup) => ({
   ],
 });
 
-/** A server falls silent that may be the leader's; over slow ways the lease would not last until another is found. */
+/**
+ * A server falls silent that may be the leader's; over slow ways the lease would not last until another is
+ * found.
+ */
 const silentServer: Scenario = (_, setup) => {
   const { sessionTimeoutMs } = setup;
   const forMs = 1.2 * sessionTimeoutMs;

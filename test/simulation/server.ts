@@ -1,6 +1,6 @@
 /**
- * One server of a simulated ensemble: its place among the others, which changes it has heard of, and, while it leads, which
- * sessions live. What its clients ask of it is in `clients.ts`.
+ * One server of a simulated ensemble: its place among the others, which changes it has heard of, and, while
+ * it leads, which sessions live. What its clients ask of it is in `clients.ts`.
  */
 import type { Database } from '../../src/embedded/database.js';
 import { JuteReader } from '../../src/embedded/jute.js';
@@ -135,7 +135,10 @@ export class Server {
     });
   }
 
-  /** Its connection to its leader breaks, as it does when a cable is pulled: it does not wait for its patience to end. */
+  /**
+   * Its connection to its leader breaks, as it does when a cable is pulled: it does not wait for its patience
+   * to end.
+   */
   hangUpOnLeader(): void {
     this.#process.deliver(() => {
       if (this.#role.name === 'following') this.#loseTouch(this.#life);
@@ -184,7 +187,9 @@ export class Server {
     this.#searchSoon(life);
   }
 
-  /** The leader's turn: pings its followers, sees whether they are enough, ends the sessions that are overdue. */
+  /**
+   * The leader's turn: pings its followers, sees whether they are enough, ends the sessions that are overdue.
+   */
   #mind(heardAtMs: Map<Server, number>): void {
     const now = this.#nowMs();
     const { servers, majority } = this.#ensemble;
@@ -229,7 +234,9 @@ export class Server {
     if (this.#proposals.length > 0) this.#commitSoon();
   }
 
-  /** What it has proposed and those servers have heard of. The rest is lost: nobody will agree to it any more. */
+  /**
+   * What it has proposed and those servers have heard of. The rest is lost: nobody will agree to it any more.
+   */
   takeProposals(by: readonly Server[]): Transaction[] {
     return this.#proposals
       .splice(0)

@@ -1,4 +1,6 @@
-/** The world that a seed has: how many nodes and servers, how fast, how the group is configured. Pure data. */
+/**
+ * The world that a seed has: how many nodes and servers, how fast, how the group is configured. Pure data.
+ */
 
 import type { SequenceOverflow } from '../../src/embedded/tree.js';
 import { type GroupConfig, groupConfigSchema } from '../../src/model/group-config.js';

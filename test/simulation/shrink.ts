@@ -1,4 +1,7 @@
-/** The shortest trace of a violation that can be found: faults are left out, one after the other, while it stays. */
+/**
+ * The shortest trace of a violation that can be found: faults are left out, one after the other, while it
+ * stays.
+ */
 import type { PlannedFault } from './faults.js';
 import { type Outcome, simulate } from './simulation.js';
 

@@ -1,6 +1,6 @@
 /**
- * One life of a group in the simulated world, from a seed: a group is founded, things go wrong, then all is mended and
- * the group must have a leader again, and peace.
+ * One life of a group in the simulated world, from a seed: a group is founded, things go wrong, then all is
+ * mended and the group must have a leader again, and peace.
  */
 import { groupPaths } from '../../src/model/paths.js';
 import { type Chance, chance } from '../support/chance.js';
@@ -246,7 +246,10 @@ class Simulation {
     return node;
   }
 
-  /** Its supervisor starts it again: where another has its name after a while, and in the end also where it left. */
+  /**
+   * Its supervisor starts it again: where another has its name after a while, and in the end also where it
+   * left.
+   */
   #ended(node: Node, error: unknown): void {
     const { judge, nodes, setup } = this.#cast;
     const isRefused = String(error).includes('DUPLICATE_NODE') || String(error).includes('is in use');

@@ -1,6 +1,7 @@
 /**
- * Lives of groups that have rules about sites: drawn beside all else that a seed has, so that the other lives are what they
- * would be without. In some of them it is told what the rules are there for, for that seldom happens by chance.
+ * Lives of groups that have rules about sites: drawn beside all else that a seed has, so that the other lives
+ * are what they would be without. In some of them it is told what the rules are there for, for that seldom
+ * happens by chance.
  */
 import { type GroupConfig, groupConfigSchema, withSites } from '../../src/model/group-config.js';
 import type { Chance } from '../support/chance.js';
@@ -95,7 +96,10 @@ const siteLost: Scenario = ({ between, pick, upTo }, setup) => {
   };
 };
 
-/** A site has one node too few for long: its leader goes, too, and the site is whole again some time after it is back. */
+/**
+ * A site has one node too few for long: its leader goes, too, and the site is whole again some time after it
+ * is back.
+ */
 const siteThinned: Scenario = ({ pick }, setup) => {
   const rules = failedBy('1s', pick(['hard', 'soft']));
   return {

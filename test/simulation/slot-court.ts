@@ -1,4 +1,7 @@
-/** Judges one slot of a group by the rules that hold of any leader: it is seen as if there were no more than that slot. */
+/**
+ * Judges one slot of a group by the rules that hold of any leader: it is seen as if there were no more than
+ * that slot.
+ */
 import { type GroupPaths, pathsOfSlot } from '../../src/model/paths.js';
 import type { Invariant, Violate } from './judge.js';
 import { inSlot, type Picture, type SlotSeen } from './ledger.js';

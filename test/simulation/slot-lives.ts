@@ -1,6 +1,7 @@
 /**
- * Lives of groups that have several leaders, now and then one: drawn beside all else that a seed has, so that the other lives
- * are what they would be without. In some of them it is told what slots are there for, for that seldom happens by chance.
+ * Lives of groups that have several leaders, now and then one: drawn beside all else that a seed has, so that
+ * the other lives are what they would be without. In some of them it is told what slots are there for, for
+ * that seldom happens by chance.
  */
 import { type GroupConfig, groupConfigSchema } from '../../src/model/group-config.js';
 import type { Chance } from '../support/chance.js';
@@ -188,7 +189,10 @@ const inBackoffInAll: Scenario = (chance, setup) => {
   };
 };
 
-/** A takeover fails in one slot, and when that is over its node is elected in another, by a decision of the same number. */
+/**
+ * A takeover fails in one slot, and when that is over its node is elected in another, by a decision of the
+ * same number.
+ */
 const failedBefore: Scenario = ({ upTo }, setup) => {
   const slot = 1 + upTo(1);
   const config = { backoff: { base: '1s', max: '1s' }, failback: 'manual' };
@@ -202,7 +206,10 @@ const failedBefore: Scenario = ({ upTo }, setup) => {
   };
 };
 
-/** Leaders of two slots do not let go, and are fenced one after the other, for one hook of a node runs at a time. */
+/**
+ * Leaders of two slots do not let go, and are fenced one after the other, for one hook of a node runs at a
+ * time.
+ */
 const bothHeld: Scenario = ({ between }, setup) => {
   const nodes = names.slice(0, 5);
   const frozenMs = 9_000;
@@ -226,7 +233,10 @@ const bothHeld: Scenario = ({ between }, setup) => {
   };
 };
 
-/** The best node comes back, and the worst of the leaders has led for no more than a moment; then another as good comes. */
+/**
+ * The best node comes back, and the worst of the leaders has led for no more than a moment; then another as
+ * good comes.
+ */
 const betterReturns: Scenario = ({ pick, between, odds }, setup) => {
   const returnsMs = settledMs + between(500, 1_500);
   return {

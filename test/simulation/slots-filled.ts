@@ -2,7 +2,10 @@
 import type { Cast } from './havoc.js';
 import { inSlot, slotsIn } from './ledger.js';
 
-/** Every slot has a leader that says so, as far as there are nodes, and sites, for that; none that is given up is held. */
+/**
+ * Every slot has a leader that says so, as far as there are nodes, and sites, for that; none that is given up
+ * is held.
+ */
 export function isInPlace(cast: Cast): boolean {
   return leading(cast) >= dueCount(cast) && heldTooMany(cast).length === 0;
 }

@@ -1,4 +1,6 @@
-/** What the other slots of a group mean for one, by the plainest reading; nothing in a group of one leader. */
+/**
+ * What the other slots of a group mean for one, by the plainest reading; nothing in a group of one leader.
+ */
 import type { Registration } from '../../src/model/registration.js';
 import type { Picture, RegistrationSeen } from './ledger.js';
 import { isAvoided } from './rules-of-sites.js';

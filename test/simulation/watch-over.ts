@@ -10,9 +10,15 @@ import type { Setup } from './setup.js';
 /** In which a server that stands still is found out, in session timeouts: by who leads, and by others. */
 const leaderFindsOut = 1 / 12 + 1 / 6;
 const findsOut = 2 / 3;
-/** What is left of a lease at least where a leadership is old enough for one, in session timeouts, less two round trips. */
+/**
+ * What is left of a lease at least where a leadership is old enough for one, in session timeouts, less two
+ * round trips.
+ */
 const leaseLeft = 0.28;
-/** A lease is young where its leadership is: of an idle node nothing but a sign of life now and again is known. */
+/**
+ * A lease is young where its leadership is: of an idle node nothing but a sign of life now and again is
+ * known.
+ */
 const youngLeadership = 1 / 2;
 /** The most by which a clock is too fast. */
 const fast = 1.05;
@@ -37,7 +43,10 @@ export function isDisturbing(fault: Fault): boolean {
   }
 }
 
-/** Call it before the fault happens, and what it returns just after. `victim`: the node that it befalls, if it is one's. */
+/**
+ * Call it before the fault happens, and what it returns just after. `victim`: the node that it befalls, if it
+ * is one's.
+ */
 export function watchOver(cast: Cast, fault: Fault, victim: Node | null): () => void {
   const { rules, setup, judge } = cast;
   const { registrations } = rules.picture();
@@ -95,7 +104,10 @@ function leastTimeoutMs({ sessionTimeoutMs, unlike }: Setup): number {
   return Math.min(sessionTimeoutMs, ...unlike.map((one) => one.maxSessionTimeoutMs ?? sessionTimeoutMs));
 }
 
-/** Whether the lease has to be renewed in time over a connection to another server: by how long it lasts yet, or has to last. */
+/**
+ * Whether the lease has to be renewed in time over a connection to another server: by how long it lasts yet,
+ * or has to last.
+ */
 function leaseLasts(
   { setup, world }: Cast,
   { leader, claim, fault: { kind } }: { leader: Node; claim: ClaimSeen; fault: Fault },
@@ -112,7 +124,10 @@ function leaseLasts(
   return Math.max(leftMs, isYoung ? 0 : dueMs) > neededMs;
 }
 
-/** Whether the node has to find another server before the ensemble may end its session, by what its leader knows of that. */
+/**
+ * Whether the node has to find another server before the ensemble may end its session, by what its leader
+ * knows of that.
+ */
 function sessionLasts({ ensemble, setup, world }: Cast, { machine, session }: Node): boolean {
   const silence = ensemble.servers.find(({ isLeading }) => isLeading)?.silenceOf(session);
   if (silence === undefined) return false;

@@ -1,7 +1,7 @@
 /**
- * Rules about what goes over the wire, judged packet by packet: no session reads from a server that knows less than
- * another has told it already, and whoever reads who is registered has read config, elected and current before, in that order, or
- * knows them by a watch that has told of no change.
+ * Rules about what goes over the wire, judged packet by packet: no session reads from a server that knows
+ * less than another has told it already, and whoever reads who is registered has read config, elected and
+ * current before, in that order, or knows them by a watch that has told of no change.
  */
 
 import { JuteReader } from '../../src/embedded/jute.js';

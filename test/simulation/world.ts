@@ -1,7 +1,7 @@
 /**
- * The simulated world's time: everything that happens is an event at an instant, and the events happen one after the
- * other. What a seed does is the same every time, because nothing else orders them: not the machine's clock, not its
- * load, not its timers.
+ * The simulated world's time: everything that happens is an event at an instant, and the events happen one
+ * after the other. What a seed does is the same every time, because nothing else orders them: not the
+ * machine's clock, not its load, not its timers.
  *
  * What a process does upon an event may go on in promises; it ends before the next event begins.
  */

@@ -1,4 +1,6 @@
-/** Work that ranks by a strategy that runs elsewhere: asked between two attempts, never waited for within one. */
+/**
+ * Work that ranks by a strategy that runs elsewhere: asked between two attempts, never waited for within one.
+ */
 import { describe, expect, it } from 'vitest';
 import { RuleFault, rank } from '../../src/core/ranking.js';
 import { answered, RuleAsker } from '../../src/own-strategies/asker.js';

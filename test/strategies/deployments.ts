@@ -1,5 +1,7 @@
-/** The deployments of Becker, Junqueira and Serafini, *Leader Election for Replicated Services Using Application
- * Scores* (2011): five servers in two or three data centres, of which p5 led and has crashed. */
+/**
+ * The deployments of Becker, Junqueira and Serafini, *Leader Election for Replicated Services Using
+ * Application Scores* (2011): five servers in two or three data centres, of which p5 led and has crashed.
+ */
 
 import { prepareStrategy } from '../../src/model/read-config.js';
 import type { Score } from '../../src/model/scores.js';

@@ -1,4 +1,7 @@
-/** What Becker, Junqueira and Serafini publish, case by case. Measured values are theirs; ours are the model's. */
+/**
+ * What Becker, Junqueira and Serafini publish, case by case. Measured values are theirs; ours are the
+ * model's.
+ */
 import { describe, expect, it } from 'vitest';
 import { type Deployment, deployments, electionIn, rankedBy, scoresOf } from './deployments.js';
 

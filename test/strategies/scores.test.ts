@@ -1,4 +1,6 @@
-/** Strategies that compare what nodes measure: what they say, and what they do where something is not known. */
+/**
+ * Strategies that compare what nodes measure: what they say, and what they do where something is not known.
+ */
 
 import { describe, expect, it } from 'vitest';
 import { configProblems } from '../../src/model/read-config.js';

@@ -1,4 +1,7 @@
-/** A group of agents inside the test's process, each with its own session, and a client that looks on or meddles. */
+/**
+ * A group of agents inside the test's process, each with its own session, and a client that looks on or
+ * meddles.
+ */
 
 import { Writable } from 'node:stream';
 import pino from 'pino';

@@ -1,6 +1,6 @@
 /**
- * Petrel's command line in processes of its own, as it is built and shipped, so that tests can kill, freeze and
- * stop agents as the world does. All of them die with the test process, and at the end of the test file.
+ * Petrel's command line in processes of its own, as it is built and shipped, so that tests can kill, freeze
+ * and stop agents as the world does. All of them die with the test process, and at the end of the test file.
  */
 import { mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -22,9 +22,10 @@ export async function stopEveryProcess(): Promise<void> {
 
 /**
  * Starts `petrel ARGS`. Its environment is `env` and nothing of this process's but PATH: no PETREL_ variable
- * leaks into it; and secrets that it has no use for, so that one that tells them is found out. Its state directory is its own, unless `env` names one: give a node that starts again the
- * `stateDir` of its earlier life. It answers no HTTP unless `env` says where. `program` is another main program than the one
- * that was built.
+ * leaks into it; and secrets that it has no use for, so that one that tells them is found out. Its state
+ * directory is its own, unless `env` names one: give a node that starts again the `stateDir` of its earlier
+ * life. It answers no HTTP unless `env` says where. `program` is another main program than the one that was
+ * built.
  */
 export async function startProcess(
   args: readonly string[],

@@ -33,8 +33,8 @@ const fixtures = [
 const modules = `${project}node_modules/.cache/petrel/modules`;
 
 /**
- * Compiles each module of Petrel by itself, and those programs. Each start from the sources would compile them again, which
- * takes a second. Returns the folder where they lie, by their paths in the project.
+ * Compiles each module of Petrel by itself, and those programs. Each start from the sources would compile
+ * them again, which takes a second. Returns the folder where they lie, by their paths in the project.
  */
 export async function buildModules(): Promise<string> {
   const options = {
@@ -67,7 +67,10 @@ const sourcesApart: Plugin = {
   },
 };
 
-/** Adds the types of the package to what was built. The modules behind them are not checked here (`npm run check` does). */
+/**
+ * Adds the types of the package to what was built. The modules behind them are not checked here (`npm run
+ * check` does).
+ */
 export async function buildTypes(): Promise<string> {
   const compiler = createRequire(import.meta.url).resolve('typescript/bin/tsc');
   await run(compiler, '-p', `${project}tsconfig.build.json`, '--noCheck');

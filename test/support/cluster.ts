@@ -1,9 +1,9 @@
 /**
  * A group of agents in processes of their own, over real servers, for tests that do harm to either.
  *
- * After each test the faults are taken back, agents that died are started again, and it must hold that there is a
- * READY leader and that the hooks of no two nodes were ever active at once. So every test ends in order, and the
- * next one begins in it.
+ * After each test the faults are taken back, agents that died are started again, and it must hold that there
+ * is a READY leader and that the hooks of no two nodes were ever active at once. So every test ends in order,
+ * and the next one begins in it.
  */
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -31,7 +31,9 @@ export interface ClusterOptions {
   readonly hooks?: readonly HookPhase[];
   /** The shell's line for a hook. Default: the command itself, which is that of the hook log. */
   readonly command?: (phase: HookPhase, command: string) => string;
-  /** False where somebody deletes the claim, and what is decided with it, past Petrel: then two may overlap. */
+  /**
+   * False where somebody deletes the claim, and what is decided with it, past Petrel: then two may overlap.
+   */
   readonly exclusive?: boolean;
   /** The group's configuration where it differs from `testConfig`. */
   readonly config?: Partial<GroupConfig>;
@@ -108,8 +110,8 @@ export class Cluster {
   }
 
   /**
-   * The way of `view` to the servers. A leader of the ensemble that was cut off answers even a sync, until its sync
-   * limit is over, so tests keep the view away from such a one.
+   * The way of `view` to the servers. A leader of the ensemble that was cut off answers even a sync, until
+   * its sync limit is over, so tests keep the view away from such a one.
    */
   get viewLinks(): Links {
     return this.#started.viewLinks;
@@ -209,8 +211,8 @@ export class Cluster {
   }
 
   /**
-   * What `current` says may no longer hold: a leader that is out of touch has released without deleting it. Throws, telling
-   * what was found instead.
+   * What `current` says may no longer hold: a leader that is out of touch has released without deleting it.
+   * Throws, telling what was found instead.
    */
   async #ready(): Promise<Leader> {
     const leader = await this.view.leader();

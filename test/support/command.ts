@@ -1,7 +1,7 @@
 /**
- * Petrel's commands, as they are built and shipped, inside the test's process: one of their own costs ten times as much.
- * What only a process shows is tested by `runProcess`: its log, exit, signals,
- * pipes, terminals.
+ * Petrel's commands, as they are built and shipped, inside the test's process: one of their own costs ten
+ * times as much. What only a process shows is tested by `runProcess`: its log, exit, signals, pipes,
+ * terminals.
  */
 import { dirname, join } from 'node:path';
 import { Writable } from 'node:stream';

@@ -1,4 +1,7 @@
-/** Groups to rehearse crash points with: real agents and guardians, an embedded server, hooks that leave a workload. */
+/**
+ * Groups to rehearse crash points with: real agents and guardians, an embedded server, hooks that leave a
+ * workload.
+ */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

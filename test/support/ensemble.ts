@@ -39,8 +39,8 @@ export function sharedZooKeeper(): Promise<string> {
 }
 
 /**
- * The connect strings of the servers of an ensemble that all tests of a run share; of one server where the kind has no
- * ensembles. Do it no harm, and work under a `uniqueRoot`.
+ * The connect strings of the servers of an ensemble that all tests of a run share; of one server where the
+ * kind has no ensembles. Do it no harm, and work under a `uniqueRoot`.
  */
 export async function sharedEnsemble(): Promise<readonly string[]> {
   return (await oncePerRun(`ensemble-${choice.kind}`)).split(',');

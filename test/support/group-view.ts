@@ -1,6 +1,7 @@
 /**
- * One group as its znodes show it to an onlooker, and as an operator may change it. Every read is preceded by a
- * sync, so that a server that lags behind or is cut off from the others can't answer with what no longer holds.
+ * One group as its znodes show it to an onlooker, and as an operator may change it. Every read is preceded by
+ * a sync, so that a server that lags behind or is cut off from the others can't answer with what no longer
+ * holds.
  */
 
 import type { GroupConfig } from '../../src/model/group-config.js';

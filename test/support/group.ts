@@ -1,6 +1,6 @@
 /**
- * A group whose znodes a test writes itself, on a real ZooKeeper: no agent acts, so nothing happens but what the
- * test does. Each node has a session of its own.
+ * A group whose znodes a test writes itself, on a real ZooKeeper: no agent acts, so nothing happens but what
+ * the test does. Each node has a session of its own.
  */
 
 import type { GroupAccess } from '../../src/group/config-write.js';

@@ -2,8 +2,9 @@
  * The events of hooks, and the search for what must not happen among them. Their order is that of the file,
  * which is the order in which they happened, whatever the clock says.
  *
- * A leadership is one node's takeover of one slot under one fencing token. It is active from its takeover's start until its
- * release has ended, or, when it was killed instead, until the last sign of life of its workload.
+ * A leadership is one node's takeover of one slot under one fencing token. It is active from its takeover's
+ * start until its release has ended, or, when it was killed instead, until the last sign of life of its
+ * workload.
  */
 import { z } from 'zod';
 
@@ -30,7 +31,9 @@ export const hookEventSchema = z.strictObject({
 
 export type HookEvent = z.output<typeof hookEventSchema>;
 
-/** States of processes that do nothing: stopped, traced, dead. A stopped one that goes on will show by a beat. */
+/**
+ * States of processes that do nothing: stopped, traced, dead. A stopped one that goes on will show by a beat.
+ */
 const idleStates = new Set(['T', 't', 'Z', 'X']);
 
 /** One line for each thing that must not happen; none when all is well. */
@@ -67,8 +70,9 @@ interface Earlier {
 }
 
 /**
- * A release that began before the other's takeover is part of its leadership. One that begins later is not: it
- * tidies up after a workload that was killed, and that it was killed is shown by the workload's own silence.
+ * A release that began before the other's takeover is part of its leadership. One that begins later is not:
+ * it tidies up after a workload that was killed, and that it was killed is shown by the workload's own
+ * silence.
  */
 function stillActive(start: HookEvent, later: readonly HookEvent[], earlier: Earlier): string[] {
   const last = new Map<string, HookEvent>();

@@ -1,8 +1,8 @@
 /**
  * What the hooks of fault tests did, and whether two nodes ever did it at once. Every node's hooks are one
- * script that appends to one file: `started`, `ended`, and a `beat` every 50 ms while anything of theirs lives,
- * the workload that a takeover leaves behind included. A takeover also looks whose workloads are alive at that
- * moment. Linux only: it looks into /proc.
+ * script that appends to one file: `started`, `ended`, and a `beat` every 50 ms while anything of theirs
+ * lives, the workload that a takeover leaves behind included. A takeover also looks whose workloads are alive
+ * at that moment. Linux only: it looks into /proc.
  */
 
 import { copyFile, mkdir, mkdtemp, open, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
@@ -104,7 +104,10 @@ export class HookLog implements AsyncDisposable {
     return (await Promise.all(found)).filter((one) => one !== null);
   }
 
-  /** Throws, telling what happened, unless at most one node was active in a slot, and none in two, at every moment. */
+  /**
+   * Throws, telling what happened, unless at most one node was active in a slot, and none in two, at every
+   * moment.
+   */
   async assertExclusive(): Promise<void> {
     const problems = findProblems(await this.events());
     if (problems.length > 0) throw new Error(`the hooks were not exclusive:\n${problems.join('\n')}`);

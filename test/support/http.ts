@@ -1,4 +1,7 @@
-/** An agent's HTTP interface, and calls to it: every answer is held to the description that it gives of itself. */
+/**
+ * An agent's HTTP interface, and calls to it: every answer is held to the description that it gives of
+ * itself.
+ */
 
 import { request } from 'node:http';
 import pino from 'pino';

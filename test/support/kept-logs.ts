@@ -1,4 +1,7 @@
-/** What processes of the tests write, kept for whoever looks through it after the run: in PETREL_TEST_LOGS, a folder. */
+/**
+ * What processes of the tests write, kept for whoever looks through it after the run: in PETREL_TEST_LOGS, a
+ * folder.
+ */
 import { appendFileSync } from 'node:fs';
 import { join } from 'node:path';
 

@@ -1,6 +1,7 @@
 /**
- * What load balancers would see: everybody's /leader, asked again and again over connections that are kept, each answer
- * written down with the instants between which it was made, on the clock that all processes of the machine share.
+ * What load balancers would see: everybody's /leader, asked again and again over connections that are kept,
+ * each answer written down with the instants between which it was made, on the clock that all processes of
+ * the machine share.
  */
 import { Agent, request } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -23,7 +24,10 @@ export interface Pace {
   readonly pauseMs: number;
 }
 
-/** To each node every few milliseconds: oftener, the questions would take the machine from those who are asked. */
+/**
+ * To each node every few milliseconds: oftener, the questions would take the machine from those who are
+ * asked.
+ */
 const incessant: Pace = { connections: 3, pauseMs: 10 };
 
 export class LeaderChecks implements AsyncDisposable {
@@ -88,11 +92,13 @@ function ask(url: string, agent: Agent): Promise<Pick<Check, 'code' | 'token'> |
 }
 
 export interface Findings {
-  /** 200 to a request sent after another had begun to take over, or the own release had begun. One line each. */
+  /**
+   * 200 to a request sent after another had begun to take over, or the own release had begun. One line each.
+   */
   readonly wrong: readonly string[];
   /**
-   * 200 made before that and received after: on its way meanwhile. Of a process that is frozen just between looking at its
-   * clock and writing there can be one.
+   * 200 made before that and received after: on its way meanwhile. Of a process that is frozen just between
+   * looking at its clock and writing there can be one.
    */
   readonly overtaken: number;
   /** 200 received before the own takeover had ended. One line each. */

@@ -1,4 +1,7 @@
-/** A group of two whose first leads, for tests that are not about leases: none should end on a machine that is busy. */
+/**
+ * A group of two whose first leads, for tests that are not about leases: none should end on a machine that is
+ * busy.
+ */
 import type { Group, Member } from './agent-group.js';
 import { until } from './until.js';
 

@@ -1,4 +1,7 @@
-/** A group of agents that lead inside the test process, by the library. Sites are told by a node's first letter. */
+/**
+ * A group of agents that lead inside the test process, by the library. Sites are told by a node's first
+ * letter.
+ */
 import { type LeaderFunctions, Petrel } from '../../src/index.js';
 import { sharedZooKeeper, uniqueRoot } from './ensemble.js';
 

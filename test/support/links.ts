@@ -18,7 +18,10 @@ export class Links implements AsyncDisposable {
     return this.#proxies.map(({ address }) => address).join(',');
   }
 
-  /** Index of the server that the node is connected to; undefined while it is connected to none, or to several. */
+  /**
+   * Index of the server that the node is connected to; undefined while it is connected to none, or to
+   * several.
+   */
   get server(): number | undefined {
     const open = [...this.#proxies.keys()].filter((index) => (this.#proxies[index]?.open ?? 0) > 0);
     return open.length === 1 ? open[0] : undefined;

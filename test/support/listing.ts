@@ -1,4 +1,7 @@
-/** What `petrel list -f json` says of a group: for tests that ask again and again, without a process for each answer. */
+/**
+ * What `petrel list -f json` says of a group: for tests that ask again and again, without a process for each
+ * answer.
+ */
 
 import { type Listing, listing } from '../../src/group/listing.js';
 import { readEnsembleClock } from '../../src/group/time.js';

@@ -70,8 +70,8 @@ export class PetrelProcess implements AsyncDisposable {
   }
 
   /**
-   * Waits for a log line, one already written included: any, or one behind the first `after` lines. Fails early when
-   * the process ends without it.
+   * Waits for a log line, one already written included: any, or one behind the first `after` lines. Fails
+   * early when the process ends without it.
    */
   async logged(
     wanted: RegExp | ((line: LogLine) => boolean),
@@ -145,7 +145,9 @@ export class PetrelProcess implements AsyncDisposable {
   }
 }
 
-/** What the process has started may hold its output open, so the end of that is not waited for without limit. */
+/**
+ * What the process has started may hold its output open, so the end of that is not waited for without limit.
+ */
 async function afterOutput(exit: Exit, outputs: readonly Promise<void>[]): Promise<Exit> {
   await Promise.race([Promise.all(outputs), sleep(outputPatienceMs, undefined, { ref: false })]);
   return exit;

@@ -1,4 +1,7 @@
-/** A PostgreSQL of a test's own, on a socket in a directory of its own: no port, no trace. As Debian installs it. */
+/**
+ * A PostgreSQL of a test's own, on a socket in a directory of its own: no port, no trace. As Debian installs
+ * it.
+ */
 import { type ChildProcess, spawnSync } from 'node:child_process';
 import { chown, mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

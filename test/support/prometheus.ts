@@ -1,4 +1,7 @@
-/** Metrics as they are scraped: a page's samples, what Debian's promtool says of it, and a Prometheus that scrapes. */
+/**
+ * Metrics as they are scraped: a page's samples, what Debian's promtool says of it, and a Prometheus that
+ * scrapes.
+ */
 import { type ChildProcess, spawnSync } from 'node:child_process';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -31,7 +34,10 @@ export class Page {
     );
   }
 
-  /** The one sample of this name that has these labels, written as `state="connected"`; undefined when there is none. */
+  /**
+   * The one sample of this name that has these labels, written as `state="connected"`; undefined when there
+   * is none.
+   */
   value(name: string, ...labels: string[]): number | undefined {
     const found = [...this.samples].filter(
       ([series]) => series.split('{')[0] === name && labels.every((label) => series.includes(label)),

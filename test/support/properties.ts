@@ -1,7 +1,7 @@
 /**
- * Properties: what holds for every input, tried on many. The inputs of a run follow from its seed, which is always
- * the same unless PETREL_TEST_SEED says otherwise; PETREL_TEST_RUNS raises the number of inputs. A failure prints the
- * seed and the smallest input found.
+ * Properties: what holds for every input, tried on many. The inputs of a run follow from its seed, which is
+ * always the same unless PETREL_TEST_SEED says otherwise; PETREL_TEST_RUNS raises the number of inputs. A
+ * failure prints the seed and the smallest input found.
  */
 import fc from 'fast-check';
 import { stringify } from 'yaml';

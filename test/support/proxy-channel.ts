@@ -1,4 +1,7 @@
-/** One direction of a proxied connection: what is read from one socket, held, slowed or cut, then written to another. */
+/**
+ * One direction of a proxied connection: what is read from one socket, held, slowed or cut, then written to
+ * another.
+ */
 import type { Socket } from 'node:net';
 
 export interface Impairment {
@@ -34,7 +37,10 @@ export class Channel {
     this.#onCut = onCut;
   }
 
-  /** Takes up what `source` sends, and how it ends. A chunk rewritten to null ends it: this is not meant for us. */
+  /**
+   * Takes up what `source` sends, and how it ends. A chunk rewritten to null ends it: this is not meant for
+   * us.
+   */
   readFrom(source: Socket, rewrite: (chunk: Buffer) => Buffer | null = (chunk) => chunk): void {
     source.on('data', (chunk: Buffer) => {
       const rewritten = rewrite(chunk);

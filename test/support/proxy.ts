@@ -90,7 +90,9 @@ export class TcpProxy implements AsyncDisposable {
     this.#impair(directions, { bytesPerSecond });
   }
 
-  /** Each connection passes this many more bytes (at least one) and then ends: a message cut in its middle. */
+  /**
+   * Each connection passes this many more bytes (at least one) and then ends: a message cut in its middle.
+   */
   cutAfter(bytes: number, directions: Directions = 'toClient'): void {
     this.#impair(directions, { cutAfterBytes: bytes });
   }

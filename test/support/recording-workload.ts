@@ -1,7 +1,7 @@
 /**
- * A workload whose runs are functions of the test's own, and which writes down when each began and ended. It keeps
- * the port's promises: runs never overlap and start in order, a release aborts what runs or waits before it, a
- * lease that passes unrenewed is released by itself.
+ * A workload whose runs are functions of the test's own, and which writes down when each began and ended. It
+ * keeps the port's promises: runs never overlap and start in order, a release aborts what runs or waits
+ * before it, a lease that passes unrenewed is released by itself.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { errorMessage } from '../../src/errors.js';

@@ -72,7 +72,10 @@ export class RunGroup implements AsyncDisposable {
     return join(this.#directory, 'state');
   }
 
-  /** Runs a script of the shell as the command of a node. It finds a function `say WORD`, which has said `begins`. */
+  /**
+   * Runs a script of the shell as the command of a node. It finds a function `say WORD`, which has said
+   * `begins`.
+   */
   async run(
     node: string,
     script: string,

@@ -1,4 +1,7 @@
-/** Runs a program of the tests that an npm script runs from its source, compiled: that starts in a fraction of the time. */
+/**
+ * Runs a program of the tests that an npm script runs from its source, compiled: that starts in a fraction of
+ * the time.
+ */
 import { execFile } from 'node:child_process';
 import { builtFixture } from './built.js';
 

@@ -1,6 +1,6 @@
 /**
- * Secrets that the tests give to what they start. Each holds the same word, which stands nowhere else: where it appears in
- * what was written, a secret was told.
+ * Secrets that the tests give to what they start. Each holds the same word, which stands nowhere else: where
+ * it appears in what was written, a secret was told.
  */
 export const canary = 'kAnArY7Xq2';
 

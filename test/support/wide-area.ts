@@ -1,6 +1,7 @@
 /**
- * A wide area between UDP sockets of this machine: each takes part under a name, is sent to at a port of the relay, and
- * is known by the port that it sends from. A packet arrives so much later as the way is long. Nothing is lost.
+ * A wide area between UDP sockets of this machine: each takes part under a name, is sent to at a port of the
+ * relay, and is known by the port that it sends from. A packet arrives so much later as the way is long.
+ * Nothing is lost.
  */
 import { createSocket, type Socket } from 'node:dgram';
 import { once } from 'node:events';

@@ -1,4 +1,7 @@
-/** A group of three nodes in the simulation's world, without chance: it carries out commands and tells what happens. */
+/**
+ * A group of three nodes in the simulation's world, without chance: it carries out commands and tells what
+ * happens.
+ */
 import { z } from 'zod';
 import { createFlags, type Operation } from '../../src/embedded/tree.js';
 import { durationMs } from '../../src/model/duration.js';

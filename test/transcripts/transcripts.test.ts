@@ -1,7 +1,7 @@
 /**
- * Plays the transcripts of this folder. They are for reading; begin with `leader-dies.txt`. A paragraph is comments,
- * commands (`group.ts`) and, below `----`, what came of them. What runs is the code that ships, in virtual time.
- * `npx vitest run --project embedded test/transcripts -u` writes the output anew.
+ * Plays the transcripts of this folder. They are for reading; begin with `leader-dies.txt`. A paragraph is
+ * comments, commands (`group.ts`) and, below `----`, what came of them. What runs is the code that ships, in
+ * virtual time. `npx vitest run --project embedded test/transcripts -u` writes the output anew.
  */
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,4 +1,7 @@
-/** Two proxies to one server, as if it were two servers: the way a client took can be broken, the other stays whole. */
+/**
+ * Two proxies to one server, as if it were two servers: the way a client took can be broken, the other stays
+ * whole.
+ */
 import { sharedZooKeeper } from '../support/ensemble.js';
 import { startProxy, type TcpProxy } from '../support/proxy.js';
 

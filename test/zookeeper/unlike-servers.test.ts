@@ -1,4 +1,7 @@
-/** Servers that grant one session different timeouts, as in an ensemble whose limits are changed server by server. */
+/**
+ * Servers that grant one session different timeouts, as in an ensemble whose limits are changed server by
+ * server.
+ */
 import { describe, expect, it } from 'vitest';
 import { until } from '../support/until.js';
 import { FakeServer, type Script } from './fake-server.js';

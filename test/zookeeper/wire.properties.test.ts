@@ -1,4 +1,7 @@
-/** The client against a server that sends anything: it says what is wrong, goes elsewhere, and holds no more than it was sent. */
+/**
+ * The client against a server that sends anything: it says what is wrong, goes elsewhere, and holds no more
+ * than it was sent.
+ */
 import fc from 'fast-check';
 import jute from 'node-zookeeper-client/lib/jute/index.js';
 import { describe, expect, it } from 'vitest';
@@ -207,7 +210,8 @@ describe('a store whose server sends garbage', () => {
     try {
       await settled(store.connected({ timeoutMs: 5000 }));
       await settled(call(store));
-      // A session that garbage ended is over; one that lives is of use again, on another connection if need be.
+      // A session that garbage ended is over; one that lives is of use again, on another connection if need
+      // be.
       const error = await settled(store.connected({ timeoutMs: 5000 }));
       if (error !== null) expect(store.state).toBe('LOST');
     } finally {

@@ -1,6 +1,6 @@
 /**
- * Whom each live node takes for the leader, counted as it changes: is there one leader whom all agree on, how many
- * think that they lead, and for how long was it so.
+ * Whom each live node takes for the leader, counted as it changes: is there one leader whom all agree on, how
+ * many think that they lead, and for how long was it so.
  */
 
 /** A node that knows that another leads, and not who: it contradicts nobody. */

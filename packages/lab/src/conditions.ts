@@ -11,10 +11,10 @@ export type Delay = z.infer<typeof delaySchema>;
 
 export const scenarios = ['start', 'crash', 'bye', 'alarm', 'join', 'restart', 'midway'] as const;
 /**
- * start: all begin at once. The others begin when all have agreed and some calm has passed: the leader crashes; it says
- * that it leaves; a follower wrongly believes it dead; a node joins late; the leader crashes and comes back without a memory.
- * midway: as start, but the node numbered highest crashes within the time in which a message could go round all: where elections
- * are as long as that, while it goes on.
+ * start: all begin at once. The others begin when all have agreed and some calm has passed: the leader
+ * crashes; it says that it leaves; a follower wrongly believes it dead; a node joins late; the leader crashes
+ * and comes back without a memory. midway: as start, but the node numbered highest crashes within the time in
+ * which a message could go round all: where elections are as long as that, while it goes on.
  */
 export type Scenario = (typeof scenarios)[number];
 
@@ -28,7 +28,10 @@ export const conditionsSchema = z.object({
   correlated: z.boolean().default(false),
   /** How numbers lie on the ring: as they were drawn, rising or falling in the direction of the messages. */
   order: z.enum(['random', 'rising', 'falling']).default('random'),
-  /** Who begins, in elections that a few may begin: all, so many drawn at random, or the one numbered highest or its successor. */
+  /**
+   * Who begins, in elections that a few may begin: all, so many drawn at random, or the one numbered highest
+   * or its successor.
+   */
   initiators: z
     .union([z.literal('all'), z.literal('highest'), z.literal('after-highest'), z.int().min(1)])
     .default('all'),
@@ -71,7 +74,10 @@ export function meanDelayMs(delay: Delay): number {
   }
 }
 
-/** How long a message is under way, of which every copy that is lost is sent again; `copies`: how many it took. */
+/**
+ * How long a message is under way, of which every copy that is lost is sent again; `copies`: how many it
+ * took.
+ */
 export function drawWay(
   { delay, loss }: Conditions,
   random: () => number,
@@ -103,7 +109,10 @@ export function answerLimitMs({ delay, loss }: Conditions): number {
 /** A lost copy is sent again after so many mean delays: two round trips. */
 export const retryDelays = 4;
 
-/** Three announcements; with loss so many that a false alarm anywhere in the group is expected once in a thousand periods. */
+/**
+ * Three announcements; with loss so many that a false alarm anywhere in the group is expected once in a
+ * thousand periods.
+ */
 export function listenMs({ listenMs: given, announceMs, loss, nodes }: Conditions): number {
   if (given !== null) return given;
   const lostInRow = loss === 0 ? 0 : Math.log(1e-3 / nodes) / Math.log(loss);

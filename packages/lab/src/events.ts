@@ -1,6 +1,7 @@
 /**
- * What is to happen, in order of time. Times are whole nanoseconds, so that two sums of the same lengths are the same
- * instant; at one instant what arrives comes before what is timed, and what was planned first before what was planned later.
+ * What is to happen, in order of time. Times are whole nanoseconds, so that two sums of the same lengths are
+ * the same instant; at one instant what arrives comes before what is timed, and what was planned first before
+ * what was planned later.
  */
 import TinyQueue from 'tinyqueue';
 

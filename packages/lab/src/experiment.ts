@@ -30,7 +30,10 @@ export const judgedSchema = z.object({
   source: z.string(),
   /** Null where no run has it. */
   measured: summarySchema.nullable(),
-  /** Mean: no farther from it than three standard errors, of few runs as Student's t has it; else: so in every run. Null: too few runs to tell. */
+  /**
+   * Mean: no farther from it than three standard errors, of few runs as Student's t has it; else: so in every
+   * run. Null: too few runs to tell.
+   */
   holds: z.boolean().nullable(),
 });
 export type Judged = z.infer<typeof judgedSchema>;

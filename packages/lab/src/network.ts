@@ -53,7 +53,10 @@ export class Network<Message> {
     this.#traffic = { messages: 0, deliveries: 0, bytes: 0 };
   }
 
-  /** `count`: it stands for so many (0: it is not counted at all), of which one is lost or late as all are. `depth`: how many messages, one caused by the other, led to this one. */
+  /**
+   * `count`: it stands for so many (0: it is not counted at all), of which one is lost or late as all are.
+   * `depth`: how many messages, one caused by the other, led to this one.
+   */
   send(to: number, from: number, message: Message, depth: number, count = 1): void {
     const { ms, copies } = this.#isReliable
       ? drawWay(this.#conditions, this.#next)

@@ -7,7 +7,9 @@ export interface Timer {
   stop(): void;
 }
 
-/** What a node may know and do. Nodes are numbered from 0; where an election wants ids, the number is the id. */
+/**
+ * What a node may know and do. Nodes are numbered from 0; where an election wants ids, the number is the id.
+ */
 export interface Context<Message> {
   readonly id: number;
   readonly n: number;
@@ -19,8 +21,8 @@ export interface Context<Message> {
   /** Which life of the node this is, from 0. */
   readonly life: number;
   /**
-   * One message to one node, or to the server; `count`: that stands for so many, sent at once. 0: it is left out of
-   * whatever is counted.
+   * One message to one node, or to the server; `count`: that stands for so many, sent at once. 0: it is left
+   * out of whatever is counted.
    */
   send(to: number, message: Message, count?: number): void;
   /** One message for each other node. */
@@ -68,9 +70,14 @@ export interface Protocol<Message> {
   readonly name: string;
   /** One line for people. */
   readonly title: string;
-  /** Lost copies are sent again until they arrive, as TCP does; otherwise the protocol sees to loss itself. */
+  /**
+   * Lost copies are sent again until they arrive, as TCP does; otherwise the protocol sees to loss itself.
+   */
   readonly isReliable: boolean;
-  /** Whom a failure detector tells of crashes: all nodes, or the server alone; none where the protocol sees to that itself. */
+  /**
+   * Whom a failure detector tells of crashes: all nodes, or the server alone; none where the protocol sees to
+   * that itself.
+   */
   readonly detector: 'nodes' | 'server' | 'none';
   /** A node's code continues in promises. It comes to rest before the next event. */
   readonly isAsync?: boolean;

@@ -1,4 +1,7 @@
-/** Chance that can be had again: everything in a run is drawn from one seed, in the order in which it is asked for. */
+/**
+ * Chance that can be had again: everything in a run is drawn from one seed, in the order in which it is asked
+ * for.
+ */
 import { xoroshiro128plusFromState } from 'pure-rand/generator/xoroshiro128plus';
 
 export interface Random {

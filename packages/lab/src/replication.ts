@@ -1,9 +1,11 @@
 /**
- * A replicated service over a wide area, as POLE's evaluation has it: D. Becker, F. Junqueira, M. Serafini, Leader Election for
- * Replicated Services Using Application Scores (2011), section 5. A client asks the server of its data centre, which asks the
- * leader; the leader works on it, has it acknowledged by a quorum, and the answer goes back the same way.
+ * A replicated service over a wide area, as POLE's evaluation has it: D. Becker, F. Junqueira, M. Serafini,
+ * Leader Election for Replicated Services Using Application Scores (2011), section 5. A client asks the
+ * server of its data centre, which asks the leader; the leader works on it, has it acknowledged by a quorum,
+ * and the answer goes back the same way.
  *
- * Modelled, and so not the paper's: how long the leader works, how much links vary, how large a snapshot is and how fast it is sent.
+ * Modelled, and so not the paper's: how long the leader works, how much links vary, how large a snapshot is
+ * and how fast it is sent.
  */
 import { builtInRules, prepareStrategy } from 'petrel/internals';
 import { Events, ticks } from './events.js';
@@ -220,8 +222,9 @@ export const usualRecovery = {
 } as const;
 
 /**
- * From the crash's being noticed until the clients of each data centre are served again: proposals and votes of all who are left
- * (Algorithm 1), a snapshot from the new leader to each follower, a quorum of which has to have it, and the centre's own server.
+ * From the crash's being noticed until the clients of each data centre are served again: proposals and votes
+ * of all who are left (Algorithm 1), a snapshot from the new leader to each follower, a quorum of which has
+ * to have it, and the centre's own server.
  */
 export function recoveryMs(
   deployment: Deployment,

@@ -6,8 +6,8 @@ import type { Protocol } from './protocol.js';
 import { World } from './world.js';
 
 /**
- * Of the election that the scenario is about, from its cause until all that it has in store has happened, all live nodes
- * agree, and nothing is under way (or, where something always is, they have agreed for long):
+ * Of the election that the scenario is about, from its cause until all that it has in store has happened, all
+ * live nodes agree, and nothing is under way (or, where something always is, they have agreed for long):
  *
  *   agreed        1 where it came to that, else 0; where it is 0 there is no `time`
  *   time          ms until all agreed
@@ -24,7 +24,9 @@ import { World } from './world.js';
  */
 export type Measures = Readonly<Record<string, number>>;
 
-/** Never throws for what a protocol does over time: an election that does not end is one that was not agreed. */
+/**
+ * Never throws for what a protocol does over time: an election that does not end is one that was not agreed.
+ */
 export function simulate<Message>(
   protocol: Protocol<Message>,
   conditions: Conditions,

@@ -23,8 +23,8 @@ export function summarize(values: readonly number[]): Summary {
 }
 
 /**
- * How far the mean of so many runs may be from what is expected, where a mean of very many may be three standard errors off;
- * null: one run does not tell.
+ * How far the mean of so many runs may be from what is expected, where a mean of very many may be three
+ * standard errors off; null: one run does not tell.
  */
 export function toleranceOf({ ci, runs }: Summary): number | null {
   if (ci === null) return null;

@@ -1,4 +1,6 @@
-/** What a person can have done from the page: which fields it asks for, and the changing call that it makes. */
+/**
+ * What a person can have done from the page: which fields it asks for, and the changing call that it makes.
+ */
 import { type ChangeAnswer, type NodeStatus, type Status, visible } from './schemas.js';
 import { isSeveral, slotsOf } from './slots.js';
 

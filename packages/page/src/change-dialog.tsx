@@ -1,4 +1,6 @@
-/** A change, asked for, shown beforehand, and confirmed. Nothing is sent but previews before the last button. */
+/**
+ * A change, asked for, shown beforehand, and confirmed. Nothing is sent but previews before the last button.
+ */
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import {
   type Action,
@@ -143,8 +145,8 @@ function Acceptance({ accepted, onAccepted }: AcceptanceProps) {
 }
 
 /**
- * Asks anew whenever the change, or the group under it, is another. What people write for the history decides nothing: it
- * is asked about again when it is written, and meanwhile what was heard holds.
+ * Asks anew whenever the change, or the group under it, is another. What people write for the history decides
+ * nothing: it is asked about again when it is written, and meanwhile what was heard holds.
  */
 function usePreview(store: Store, status: Status, action: Action, fields: Fields, hasToken: boolean) {
   const [heard, hear] = useState<Heard>({ state: 'asking' });

@@ -1,6 +1,6 @@
 /**
- * The group as it changes, read from `/events`. Not by EventSource: that one tells nothing of the comments by which the
- * agent shows that it lives, so a dead connection would look like a quiet group.
+ * The group as it changes, read from `/events`. Not by EventSource: that one tells nothing of the comments by
+ * which the agent shows that it lives, so a dead connection would look like a quiet group.
  */
 
 import { ofGroup } from './root.js';

@@ -19,7 +19,10 @@ export interface Link {
 
 export const noLink: Link = { state: 'connecting', heldAtMs: 0, reason: '' };
 
-/** The agent shows a sign of life at least every 5 s: when it does not, that is said, and after a while it counts as gone. */
+/**
+ * The agent shows a sign of life at least every 5 s: when it does not, that is said, and after a while it
+ * counts as gone.
+ */
 const quietMs = 6_000;
 export const silenceMs = 12_000;
 

@@ -5,7 +5,9 @@ import { isSeveral, type SlotStatus, slotsOf } from './slots.js';
 /** Of very many slots only the first are asked about. */
 const mostQuestions = 10;
 
-/** What to ask: of each slot, who would follow if the leader went, or, while there is none, who is to come. */
+/**
+ * What to ask: of each slot, who would follow if the leader went, or, while there is none, who is to come.
+ */
 export function nextQuestions(status: Status): string[] {
   return slotsOf(status)
     .slice(0, mostQuestions)

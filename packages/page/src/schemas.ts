@@ -1,6 +1,7 @@
 /**
- * What the agent says, as far as the page reads it. Written down once more, in zod's small variant: the schemas that the
- * agent answers by (`src/group`, `src/http`) would be more for a browser to load than all else. Tests hold both together.
+ * What the agent says, as far as the page reads it. Written down once more, in zod's small variant: the
+ * schemas that the agent answers by (`src/group`, `src/http`) would be more for a browser to load than all
+ * else. Tests hold both together.
  */
 import * as z from 'zod/mini';
 

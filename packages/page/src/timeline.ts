@@ -1,4 +1,7 @@
-/** The history: rows with the phases of each change of leader, and one strip of who led when and when nobody did. */
+/**
+ * The history: rows with the phases of each change of leader, and one strip of who led when and when nobody
+ * did.
+ */
 import type { ChangeRecord, History, Status, TransitionRecord } from './schemas.js';
 import type { Leaderless } from './verdict.js';
 
@@ -139,7 +142,10 @@ interface Reign {
   readonly fromMs: number;
 }
 
-/** Of one slot: from the first leader that the records know to `toMs`, milliseconds since the epoch; null where they know none. */
+/**
+ * Of one slot: from the first leader that the records know to `toMs`, milliseconds since the epoch; null
+ * where they know none.
+ */
 export function stripOf(
   { records, gaps }: History,
   toMs: number,

@@ -21,9 +21,8 @@ export interface Committed {
 }
 
 /**
- * Null: what it was decided on no longer holds. A brake's record, or a seat, that this node may not write holds up nothing,
- * nor do records that a quota refuses.
- * Throws StoreError.
+ * Null: what it was decided on no longer holds. A circuit breaker's record, or a seat, that this node may not
+ * write holds up nothing, nor do records that a quota refuses. Throws StoreError.
  */
 export async function writeCommit(
   turn: ElectorTurn,
@@ -116,13 +115,18 @@ function deciding(
   return [{ type: 'check', path: paths.config, version: configVersion }, ...others, ...written, ...also];
 }
 
-/** Whether all that it newly names have seats to be told at. Who has registered only just may look for a decision before one
- * that was made without knowing of its seat, and not again for long. */
+/**
+ * Whether all that it newly names have seats to be told at. Who has registered only just may look for a
+ * decision before one that was made without knowing of its seat, and not again for long.
+ */
 export function canBeTold(turn: ElectorTurn, { decisions }: Commit): boolean {
   return decisions.every((decision) => !isNewlyNamed(turn, decision) || seatsOf(turn, decision).length > 0);
 }
 
-/** Whether a tree has just been made again, and the node that leads by its decision has not registered again yet. */
+/**
+ * Whether a tree has just been made again, and the node that leads by its decision has not registered again
+ * yet.
+ */
 export function precedesLeader(
   { snapshot, members }: Pick<ElectorTurn, 'snapshot' | 'members'>,
   { decisions }: Pick<Commit, 'decisions'>,
@@ -142,8 +146,10 @@ function seatsOf({ members }: ElectorTurn, { elected }: Decision): readonly stri
   return members.find(({ node }) => node === elected.node)?.seatNames ?? [];
 }
 
-/** Who is newly elected is told by a write to its seat, which it watches: nobody else need look. Where the seat is gone,
- * the decision is not made either. */
+/**
+ * Who is newly elected is told by a write to its seat, which it watches: nobody else need look. Where the
+ * seat is gone, the decision is not made either.
+ */
 function notifying(turn: ElectorTurn, paths: GroupPaths, decision: Decision): Operation[] {
   const { node } = decision.elected;
   if (node === null || !isNewlyNamed(turn, decision)) return [];

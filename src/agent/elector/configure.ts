@@ -1,4 +1,7 @@
-/** What the elector itself changes of the group's configuration: written with a record in the history, or not at all. */
+/**
+ * What the elector itself changes of the group's configuration: written with a record in the history, or not
+ * at all.
+ */
 import type { Logger } from 'pino';
 import type { ElectorAction } from '../../core/round.js';
 import { type GroupConfig, withSites } from '../../model/group-config.js';
@@ -24,7 +27,10 @@ export interface Configured {
   readonly unrecorded: string | null;
 }
 
-/** The record, once it holds; null: what it was decided on no longer does. `at` is on the ensemble's clock. Throws StoreError. */
+/**
+ * The record, once it holds; null: what it was decided on no longer does. `at` is on the ensemble's clock.
+ * Throws StoreError.
+ */
 export async function configure(
   { store, snapshot, seat }: Turn,
   paths: GroupPaths,

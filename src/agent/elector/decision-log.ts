@@ -1,5 +1,7 @@
-/** Says what an elector decides and why: one line for each new decision or standing reason, so that the log tells why
- * nothing happens, too. */
+/**
+ * Says what an elector decides and why: one line for each new decision or standing reason, so that the log
+ * tells why nothing happens, too.
+ */
 
 import type { Logger } from 'pino';
 import type { Rules } from '../../../strategies/registry.js';
@@ -24,7 +26,10 @@ export class DecisionLog {
     this.#rules = rules;
   }
 
-  /** Where `config` has scores compared, it is no news of a standing leader that a value has moved: each look finds others. */
+  /**
+   * Where `config` has scores compared, it is no news of a standing leader that a value has moved: each look
+   * finds others.
+   */
   look({ rounds }: GroupRound, snapshot: GroupSnapshot, config: GroupConfig): void {
     const isOne = slotStates(snapshot).length === 1;
     for (const [slot, round] of rounds) {

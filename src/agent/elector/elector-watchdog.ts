@@ -1,6 +1,7 @@
 /**
- * The watch that the next in line keeps over the elector: every so often it decides for itself by all that it knows of the group,
- * and unseats an elector under which the same decision has been due for longer than any reason could explain.
+ * The watch that the next in line keeps over the elector: every so often it decides for itself by all that it
+ * knows of the group, and unseats an elector under which the same decision has been due for longer than any
+ * reason could explain.
  *
  * Safe at any time: an elector's writes check its seat, so one that was unseated writes nothing.
  */

@@ -1,6 +1,6 @@
 /**
- * The elector's hands: carries out what `core/round.ts` decides, each write guarded by the elector's own seat, so
- * that one which lost its seat writes nothing.
+ * The elector's hands: carries out what `core/round.ts` decides, each write guarded by the elector's own
+ * seat, so that one which lost its seat writes nothing.
  */
 
 import type { Rules } from '../../../strategies/registry.js';
@@ -52,7 +52,10 @@ export interface ElectorOptions extends FencerOptions {
   config(): GroupConfig | null;
 }
 
-/** A node takes its seat as soon as it has registered. What has none for longer is elected all the same, and excluded later. */
+/**
+ * A node takes its seat as soon as it has registered. What has none for longer is elected all the same, and
+ * excluded later.
+ */
 const putOffMs = 1_000;
 
 export class Elector {
@@ -64,8 +67,10 @@ export class Elector {
   #memory: GroupMemory = new Map();
   #clock: ClockReading | null = null;
   readonly #fencer: Fencer;
-  /** Version of the configuration under which a new seat was no later than the one given up, as where the sequence
-   * counter has come to its end: nobody else gets to elect. */
+  /**
+   * Version of the configuration under which a new seat was no later than the one given up, as where the
+   * sequence counter has come to its end: nobody else gets to elect.
+   */
   #stuckUnder: number | null = null;
   #lastProblem = '';
   /** Since when decisions are put off; monotonic. */
@@ -108,8 +113,9 @@ export class Elector {
   }
 
   /**
-   * Whether this node, were it the elector, would now write a decision that is plainly due; for watching the one who
-   * is. Never by a configuration that cannot be read: the last one that could be may not be the same for both.
+   * Whether this node, were it the elector, would now write a decision that is plainly due; for watching the
+   * one who is. Never by a configuration that cannot be read: the last one that could be may not be the same
+   * for both.
    */
   async wouldWrite(turn: ElectorTurn): Promise<boolean> {
     const { value } = turn.snapshot.config;
@@ -135,7 +141,10 @@ export class Elector {
     return since === null || nowMs - since >= putOffMs;
   }
 
-  /** Everything else goes on while a rule of a user's own is asked; what is decided is decided of this one instant. */
+  /**
+   * Everything else goes on while a rule of a user's own is asked; what is decided is decided of this one
+   * instant.
+   */
   async #decide(turn: ElectorTurn, by?: NamedRules): Promise<GroupRound> {
     const config = this.#usableConfig(turn.snapshot);
     const named = this.#isAbandoned(config, turn) ? lastResort : (by ?? config);
@@ -219,8 +228,10 @@ export class Elector {
     this.#clock = { epochMs: stat.mtimeMs, atMs: this.#options.clock.monotonicMs() };
   }
 
-  /** All that was decided and is to be recorded, at once: what one decision rests on is checked, or written, with it.
-   * Returns the decisions that were made by that. */
+  /**
+   * All that was decided and is to be recorded, at once: what one decision rests on is checked, or written,
+   * with it. Returns the decisions that were made by that.
+   */
   async #commit(turn: ElectorTurn, commit: Commit): Promise<readonly Decision[]> {
     const { decisions, records } = commit;
     await this.#openSlots(turn, decisions);
@@ -295,7 +306,9 @@ export class Elector {
     return newSeat;
   }
 
-  /** Takes the seat of an elector that stays silent while a decision is due. Its own writes check that seat. */
+  /**
+   * Takes the seat of an elector that stays silent while a decision is due. Its own writes check that seat.
+   */
   async unseat(turn: ElectorTurn, silent: string): Promise<void> {
     const { store, snapshot, seat } = turn;
     const { paths, log } = this.#options;

@@ -1,4 +1,7 @@
-/** The elector's hands on a claim that its owner does not give up: the fence hook, and the removal of the claim. */
+/**
+ * The elector's hands on a claim that its owner does not give up: the fence hook, and the removal of the
+ * claim.
+ */
 import type { Logger } from 'pino';
 import { decided } from '../../core/log-context.js';
 import type { ElectorMemory, Fence } from '../../core/round.js';
@@ -102,7 +105,10 @@ export class Fencer {
     });
   }
 
-  /** Removes a claim whose owner is proven dead, with its seat, unless anything has moved since before the fence. */
+  /**
+   * Removes a claim whose owner is proven dead, with its seat, unless anything has moved since before the
+   * fence.
+   */
   async removeClaim(turn: ElectorTurn, fence: Fence): Promise<void> {
     const { store, snapshot } = turn;
     const paths = pathsOfSlot(this.#options.paths, slotOf(snapshot));

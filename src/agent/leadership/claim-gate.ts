@@ -1,9 +1,9 @@
 /**
- * Holds a claim back while its lease would end before it can be renewed, as it would after a stall: the signs of life from
- * before are too old, those since too young.
+ * Holds a claim back while its lease would end before it can be renewed, as it would after a stall: the signs
+ * of life from before are too old, those since too young.
  *
- * Not promised: that a claim's lease always lasts. A session that is alive has new signs within half its timeout, so a claim
- * is held back no longer than that, however slow the servers answer.
+ * Not promised: that a claim's lease always lasts. A session that is alive has new signs within half its
+ * timeout, so a claim is held back no longer than that, however slow the servers answer.
  */
 import { renewalIntervalMs } from '../../core/lease.js';
 import type { Clock } from '../../ports/clock.js';

@@ -1,6 +1,6 @@
 /**
- * The writes by which a node claims, says READY, and gives its claim away. Each is one multi: it checks the node's seat, names the
- * versions that it was decided by, and writes the node's registration with the rest.
+ * The writes by which a node claims, says READY, and gives its claim away. Each is one multi: it checks the
+ * node's seat, names the versions that it was decided by, and writes the node's registration with the rest.
  */
 
 import type { GroupPaths } from '../../model/paths.js';
@@ -47,7 +47,10 @@ export async function claim(
   return await ifStillTrue(() => withRoom(store, paths, () => store.multi(operations)));
 }
 
-/** Every operation of a multi has the same zxid: the one that created `current`, its fencing token. `stat`: of the last. */
+/**
+ * Every operation of a multi has the same zxid: the one that created `current`, its fencing token. `stat`: of
+ * the last.
+ */
 export function claimMade(value: ClaimContent, { mzxid: token, mtimeMs }: Stat, owner: bigint): Claim {
   return { value, problem: null, version: 0, modifiedAtMs: mtimeMs, createdAtMs: mtimeMs, token, owner };
 }

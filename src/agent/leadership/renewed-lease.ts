@@ -30,7 +30,9 @@ export class RenewedLease {
     return this.#ended;
   }
 
-  /** What the workload is to be told; null: it knows enough. One that has ended is news only if it is shorter. */
+  /**
+   * What the workload is to be told; null: it knows enough. One that has ended is news only if it is shorter.
+   */
   news(isBegun: boolean): Lease | null {
     const { inForce } = this;
     const hasEnded = isBegun && this.#clock.monotonicMs() >= inForce.releaseAtMs;

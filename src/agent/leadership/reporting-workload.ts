@@ -1,4 +1,6 @@
-/** A workload that tells how its runs end, and how much of a lease was left when it had to release by itself. */
+/**
+ * A workload that tells how its runs end, and how much of a lease was left when it had to release by itself.
+ */
 import type { Clock } from '../../ports/clock.js';
 import type {
   HookContext,
@@ -19,7 +21,9 @@ export class ReportingWorkload implements Workload {
   #lease: WorkloadLease | null = null;
   /** What is run when it ends by itself. */
   #release: HookContext | null = null;
-  /** How often a lease ended by itself: such a release is told of once, though others may have waited for it. */
+  /**
+   * How often a lease ended by itself: such a release is told of once, though others may have waited for it.
+   */
   #ends = 0;
 
   constructor(workload: Workload, clock: Clock, tell: (event: AgentEvent) => void) {
@@ -80,7 +84,9 @@ export class ReportingWorkload implements Workload {
     if (end.leaseLeftMs !== null) this.#fenced(end.release, end.leaseLeftMs);
   }
 
-  /** What is not proven dead has not ended; and where nothing was started, nothing could outlive its lease. */
+  /**
+   * What is not proven dead has not ended; and where nothing was started, nothing could outlive its lease.
+   */
   #fenced({ provenDead }: HookResult, leaseLeftMs: number): void {
     if (!provenDead || this.#lease === null || !this.#workload.has('takeover')) return;
     this.#lease = null;

@@ -1,6 +1,6 @@
 /**
- * A node's own leadership: carries out the steps of its leadership, keeps the lease renewed, and answers whether this
- * node leads. What to do is decided in `core/leadership.ts`; here it is done.
+ * A node's own leadership: carries out the steps of its leadership, keeps the lease renewed, and answers
+ * whether this node leads. What to do is decided in `core/leadership.ts`; here it is done.
  *
  * Outlives sessions: what was begun under one is released even when that session is long over.
  */
@@ -85,7 +85,10 @@ export class LeadershipRunner {
     return decision?.slot === this.#slot ? decision.version : null;
   }
 
-  /** READY, its workload lives as far as is known, and the lease is good: looked up on the clock at every call. */
+  /**
+   * READY, its workload lives as far as is known, and the lease is good: looked up on the clock at every
+   * call.
+   */
   get leads(): boolean {
     if (this.#leadership?.stage !== 'leading' || this.#leadership.failure !== null || this.#store === null)
       return false;
@@ -109,7 +112,9 @@ export class LeadershipRunner {
       : this.lease.releaseAtMs;
   }
 
-  /** Stops a leadership whose claim is gone, where a round cannot find out: the rest of the tree is gone, too. */
+  /**
+   * Stops a leadership whose claim is gone, where a round cannot find out: the rest of the tree is gone, too.
+   */
   async checkClaim(store: Store): Promise<void> {
     if (this.dueAtMs === null) return;
     const stat = await store.exists(this.#paths.current);
@@ -125,8 +130,8 @@ export class LeadershipRunner {
   }
 
   /**
-   * The step that the leadership has to make, by what is only expected to stand, where it is one whose write checks all that
-   * it rests on. True when it was tried. Throws StoreError.
+   * The step that the leadership has to make, by what is only expected to stand, where it is one whose write
+   * checks all that it rests on. True when it was tried. Throws StoreError.
    */
   async stepAhead(group: LeadershipRound): Promise<boolean> {
     const round = this.#inSlot(group);
@@ -292,8 +297,10 @@ export class LeadershipRunner {
     return true;
   }
 
-  /** What proves this session alive may be from long before the claim: first comes a write that is known to be
-   * committed, as a claim's own is. */
+  /**
+   * What proves this session alive may be from long before the claim: first comes a write that is known to be
+   * committed, as a claim's own is.
+   */
   async #adopt(store: Store, action: Extract<LeadershipAction, { do: 'adopt' }>): Promise<boolean> {
     const { claim, elected, electedVersion } = action;
     const stands = { type: 'check', path: this.#paths.current, version: claim.version } as const;
@@ -474,7 +481,8 @@ export class LeadershipRunner {
     const { token } = present(snapshot?.current, 'the claim that is deleted');
     if (token > this.#spentToken) this.#spentToken = token;
     const elected = snapshot?.elected;
-    // A later decision for this node was made while the old leadership was still being released: it has not failed.
+    // A later decision for this node was made while the old leadership was still being released: it has not
+    // failed.
     const isOfThis = elected?.value?.node === node && elected.value.term === this.#leadership?.term;
     const version = isOfThis ? elected.version : this.#leadership?.claimedUnder;
     let change = {};
@@ -506,7 +514,10 @@ export class LeadershipRunner {
     this.#options.onStage(null, {});
   }
 
-  /** It leads no longer. Lets go of timers and listeners; the workload, and with it the workload, is closed by its owner. */
+  /**
+   * It leads no longer. Lets go of timers and listeners; the workload, and with it the workload, is closed by
+   * its owner.
+   */
   close(): void {
     if (this.dueAtMs !== null) this.#enter('releasing');
     this.#run = null;

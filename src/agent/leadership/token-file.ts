@@ -1,6 +1,6 @@
 /**
- * Greatest fencing tokens that a node has seen of one group, in its state directory. Unlike the session's file it outlives
- * the agent: a restart must not make it forget.
+ * Greatest fencing tokens that a node has seen of one group, in its state directory. Unlike the session's
+ * file it outlives the agent: a restart must not make it forget.
  */
 import { open, rename } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
@@ -33,8 +33,8 @@ export class TokenFile implements TokenStore {
   }
 
   /**
-   * Throws PetrelError FAILED when the file cannot be read or understood: a node that forgot would lead at a token that
-   * stores refuse. A restart succeeds once the file is mended or deleted.
+   * Throws PetrelError FAILED when the file cannot be read or understood: a node that forgot would lead at a
+   * token that stores refuse. A restart succeeds once the file is mended or deleted.
    */
   static open(stateDir: string, root: string, node: string): TokenFile {
     const path = tokenPath(stateDir, root, node);

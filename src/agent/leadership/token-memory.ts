@@ -1,9 +1,9 @@
 /**
- * What an agent remembers of fencing tokens: each that it sees, of any leader. It refuses to lead at a token that has gone
- * back, and says so where another does.
+ * What an agent remembers of fencing tokens: each that it sees, of any leader. It refuses to lead at a token
+ * that has gone back, and says so where another does.
  *
- * Not promised: without a state directory a restart forgets. A standby that neither leads, elects, nor is the next
- * elector sees no claims but its own.
+ * Not promised: without a state directory a restart forgets. A standby that neither leads, elects, nor is the
+ * next elector sees no claims but its own.
  */
 import type { Logger } from 'pino';
 import {
@@ -56,7 +56,10 @@ export class TokenMemory {
     this.#told = told;
   }
 
-  /** Of a claim of this node's own, with whose token it must not lead; null: it may, and the token is remembered. */
+  /**
+   * Of a claim of this node's own, with whose token it must not lead; null: it may, and the token is
+   * remembered.
+   */
   failure(
     config: GroupConfig | null,
     claim: Pick<TokenSeen, 'slot' | 'token'>,

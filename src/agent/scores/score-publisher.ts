@@ -1,9 +1,9 @@
 /**
- * Tells the group what this node measures: `scores/<nodeId>`, an ephemeral znode that nobody watches, written beside
- * the agent's rounds and not in them. A node that measures nothing sends nothing.
+ * Tells the group what this node measures: `scores/<nodeId>`, an ephemeral znode that nobody watches, written
+ * beside the agent's rounds and not in them. A node that measures nothing sends nothing.
  *
- * Not promised: that what stands there is the newest (`core/publication.ts` says when it is told), or that it can be
- * written at all. Failing to costs the node its scores, and nothing else.
+ * Not promised: that what stands there is the newest (`core/publication.ts` says when it is told), or that it
+ * can be written at all. Failing to costs the node its scores, and nothing else.
  */
 import type { Logger } from 'pino';
 import type { Tolerance } from '../../core/measuring.js';
@@ -38,7 +38,10 @@ export interface ScorePublisherOptions {
     tolerance(name: string): Tolerance;
     onChange(listener: () => void): () => void;
   };
-  /** By the peer's node id, in milliseconds; looked at as often as a node may write. Default: none are measured. */
+  /**
+   * By the peer's node id, in milliseconds; looked at as often as a node may write. Default: none are
+   * measured.
+   */
   readonly roundTrips?: (() => ReadonlyMap<string, number>) | undefined;
   readonly clock: Clock;
   readonly log: Logger;

@@ -1,8 +1,8 @@
 /**
- * What the members of a group have told of their scores, for who elects and who watches that: read where the group's
- * strategy compares it, every so often and when a node came or went, and kept between rounds. No watch is left: a score
- * that moves wakes nobody. Of requests the answers to probes tell what is newer than any report, without a read or a
- * write, as the heartbeats of Becker, Junqueira and Serafini do (2011).
+ * What the members of a group have told of their scores, for who elects and who watches that: read where the
+ * group's strategy compares it, every so often and when a node came or went, and kept between rounds. No
+ * watch is left: a score that moves wakes nobody. Of requests the answers to probes tell what is newer than
+ * any report, without a read or a write, as the heartbeats of Becker, Junqueira and Serafini do (2011).
  */
 
 import { isDeepStrictEqual } from 'node:util';
@@ -51,8 +51,10 @@ export class ScoreReader {
   readonly #clock: Clock;
   readonly #rules: Rules;
   readonly #probes: RatesHeard | null;
-  /** How often they are read while the same nodes are there; null: nobody compares them. By the last configuration that
-   * could be read, as the elector decides. */
+  /**
+   * How often they are read while the same nodes are there; null: nobody compares them. By the last
+   * configuration that could be read, as the elector decides.
+   */
   #everyMs: number | null = null;
   #last: Reading | null = null;
 
@@ -76,7 +78,10 @@ export class ScoreReader {
     return dueAtMs - this.#clock.monotonicMs();
   }
 
-  /** The reports of these nodes, as they were read last and heard since. Throws StoreError. `config`: null where it cannot be read. */
+  /**
+   * The reports of these nodes, as they were read last and heard since. Throws StoreError. `config`: null
+   * where it cannot be read.
+   */
   async read(store: Store, config: GroupConfig | null, nodes: readonly string[]): Promise<ScoreReports> {
     if (config !== null) {
       this.#everyMs = usesScores(config, this.#rules) ? durationMs(config.stabilization.interval) : null;

@@ -1,7 +1,7 @@
 /**
- * The session of an earlier life of this node that still holds its name: ended at once where this node's own memory
- * has what that takes, waited for otherwise. While it owns the claim it is waited for, too, unless work dies with
- * its process: something of that life's leadership may still live.
+ * The session of an earlier life of this node that still holds its name: ended at once where this node's own
+ * memory has what that takes, waited for otherwise. While it owns the claim it is waited for, too, unless
+ * work dies with its process: something of that life's leadership may still live.
  */
 
 import type { Logger } from 'pino';
@@ -63,8 +63,10 @@ export class EarlierIncarnations {
     return await openStore(ticket).close({ timeoutMs: store.negotiatedTimeoutMs });
   }
 
-  /** The claim that it may own is one of the slot that its registration tells, which is written with it. Where that cannot
-   * be read, it may be any. */
+  /**
+   * The claim that it may own is one of the slot that its registration tells, which is written with it. Where
+   * that cannot be read, it may be any.
+   */
   async #mayWork(store: Store, session: bigint, registration: Registration | null): Promise<boolean> {
     const { workloadPlace } = this.#options;
     if (workloadPlace === 'inside') return false;

@@ -1,7 +1,7 @@
 /**
- * Which process of this machine is meant, and whether it lives. A number alone does not tell: after a restart of
- * the machine, or in time, it is given to another process. So the instant of the start goes with it, as /proc
- * tells it; where it does not, the number has to do.
+ * Which process of this machine is meant, and whether it lives. A number alone does not tell: after a restart
+ * of the machine, or in time, it is given to another process. So the instant of the start goes with it, as
+ * /proc tells it; where it does not, the number has to do.
  */
 import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
@@ -45,9 +45,11 @@ export function parseProcess(text: string): ProcessName | null {
   return /^[1-9]\d{0,9}$/.test(pid ?? '') ? { pid: Number(pid), startedAt } : null;
 }
 
-/** A process that exists and may not be signalled counts as alive, and one that has ended and that nobody has waited for
- * does not. This process is not another one, so a number that was handed out again to it says that the earlier bearer
- * is gone. */
+/**
+ * A process that exists and may not be signalled counts as alive, and one that has ended and that nobody has
+ * waited for does not. This process is not another one, so a number that was handed out again to it says that
+ * the earlier bearer is gone.
+ */
 export function isOtherAlive({ pid, startedAt }: ProcessName): boolean {
   if (pid === process.pid || !exists(pid)) return false;
   const found = lookAt(pid);

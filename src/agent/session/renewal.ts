@@ -1,7 +1,8 @@
 /**
- * Keeps a leadership's lease renewed: a committed write again and again, and at once when the connection stands anew. None
- * waits for the one before. The rounds' own reads prove nothing. A server that does not answer is left for another
- * while there is time: the leader must not lose its lease because one server died without a word.
+ * Keeps a leadership's lease renewed: a committed write again and again, and at once when the connection
+ * stands anew. None waits for the one before. The rounds' own reads prove nothing. A server that does not
+ * answer is left for another while there is time: the leader must not lose its lease because one server died
+ * without a word.
  *
  * Not promised: that a renewal succeeds. Until when the lease runs is told by the store alone.
  */

@@ -1,7 +1,7 @@
 /**
- * What a node remembers of its session between two lives of its agent, in its state directory: enough to end the
- * earlier life's session at once instead of waiting for it to expire. Never grants leadership. Nodes of several groups
- * share a directory.
+ * What a node remembers of its session between two lives of its agent, in its state directory: enough to end
+ * the earlier life's session at once instead of waiting for it to expire. Never grants leadership. Nodes of
+ * several groups share a directory.
  *
  * The file holds the session's password, so it is readable by its owner alone.
  */
@@ -186,7 +186,9 @@ export function textOf(path: string): string | null {
   }
 }
 
-/** A second name for a file: it is there with all that it holds, or not at all. False when the name is taken. */
+/**
+ * A second name for a file: it is there with all that it holds, or not at all. False when the name is taken.
+ */
 function linked(path: string, name: string): boolean {
   try {
     linkSync(path, name);

@@ -10,7 +10,10 @@ export interface SessionTicket {
 }
 
 export interface SessionMemory {
-  /** The earlier life's, as it stood when this life began; null when there is none, or it cannot be understood. */
+  /**
+   * The earlier life's, as it stood when this life began; null when there is none, or it cannot be
+   * understood.
+   */
   readonly earlier: SessionTicket | null;
   /**
    * `timeoutMs`: the smallest that the ensemble ever granted. May throw: the session is then not remembered.

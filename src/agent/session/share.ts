@@ -1,4 +1,6 @@
-/** One group's share in a session: a store as any other, but that closing it leaves the session to the others. */
+/**
+ * One group's share in a session: a store as any other, but that closing it leaves the session to the others.
+ */
 import { Listeners } from '../../listeners.js';
 import type { Logger } from '../../log.js';
 import {

@@ -1,7 +1,8 @@
 /**
- * The renewals of all leaderships that one session leads: one committed write an interval for them all, for what proves the
- * session alive proves it for each. Each write checks what a few of them stand on, in turn; of what is gone the leadership is
- * told, and the others do without it, at once. That a claim is gone is seen by its watch, too.
+ * The renewals of all leaderships that one session leads: one committed write an interval for them all, for
+ * what proves the session alive proves it for each. Each write checks what a few of them stand on, in turn;
+ * of what is gone the leadership is told, and the others do without it, at once. That a claim is gone is seen
+ * by its watch, too.
  */
 import type { Logger } from 'pino';
 import { errorMessage } from '../../errors.js';

@@ -1,11 +1,12 @@
 /**
- * One session for the agents of any number of groups: each is handed a store of its own, which is a share in the session
- * that all have. What changes below a group's root wakes that group alone; a session that is over is replaced once, for
- * all; and one renewal keeps the leases of all that lead, since what proves a session alive proves it for each of them.
+ * One session for the agents of any number of groups: each is handed a store of its own, which is a share in
+ * the session that all have. What changes below a group's root wakes that group alone; a session that is over
+ * is replaced once, for all; and one renewal keeps the leases of all that lead, since what proves a session
+ * alive proves it for each of them.
  *
- * Whoever leaves takes what it owns of its group with it, while the session lives on for the others. The last one ends
- * the session, unless something of any group's work may live: then it is left to expire, and until then that group's
- * claim stands.
+ * Whoever leaves takes what it owns of its group with it, while the session lives on for the others. The last
+ * one ends the session, unless something of any group's work may live: then it is left to expire, and until
+ * then that group's claim stands.
  */
 import type { Logger } from 'pino';
 import { errorMessage } from '../../errors.js';
@@ -75,8 +76,10 @@ export class SharedSession {
     };
   }
 
-  /** Something of that group's work may live, under a claim that this session keeps. Its agent must not come back
-   * before the session has ended: it would take the claim for its own. */
+  /**
+   * Something of that group's work may live, under a claim that this session keeps. Its agent must not come
+   * back before the session has ended: it would take the claim for its own.
+   */
   isUnproven(root: string): boolean {
     const session = this.#session;
     return session !== null && !isOver(session.store) && session.unproven.has(root);

@@ -1,6 +1,6 @@
 /**
- * What agents of several groups that share one session keep to, so that a thousand of them are no more of a burden to the
- * session than its connection can carry, and none holds up another.
+ * What agents of several groups that share one session keep to, so that a thousand of them are no more of a
+ * burden to the session than its connection can carry, and none holds up another.
  */
 import { ownRenewals, type Renewals } from './renewal.js';
 
@@ -13,7 +13,10 @@ export interface Turn {
 }
 
 export interface Sharing {
-  /** The session may hold what other groups live by, now or in an earlier life: it is not ended for the sake of one. */
+  /**
+   * The session may hold what other groups live by, now or in an earlier life: it is not ended for the sake
+   * of one.
+   */
   readonly isShared: boolean;
   readonly renewals: Renewals;
   /** For one round. */

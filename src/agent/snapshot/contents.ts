@@ -1,6 +1,7 @@
 /**
- * What the znodes of a group hold, parsed. Most of them hold at one look what they held at the look before: the same bytes
- * at the same path are not parsed again. By nothing else is it known that they are the same, so what is told is never old.
+ * What the znodes of a group hold, parsed. Most of them hold at one look what they held at the look before:
+ * the same bytes at the same path are not parsed again. By nothing else is it known that they are the same,
+ * so what is told is never old.
  */
 
 import { type Parsed, parseJson } from '../../model/names.js';

@@ -1,7 +1,7 @@
 /**
  * Reads a group for one node: as much of it as the node's part needs, and no more. Requests are sent in the
- * order config, elected, current, nodes, without waiting for one another, so that a node seen READY is also seen
- * registered; watches are left on whatever would change the node's next step.
+ * order config, elected, current, nodes, without waiting for one another, so that a node seen READY is also
+ * seen registered; watches are left on whatever would change the node's next step.
  */
 
 import { defaultGroupConfig } from '../../model/group-config.js';
@@ -21,16 +21,16 @@ import {
 } from '../../model/snapshot.js';
 import { type ClaimContent, initialElected, initialHistoryHead } from '../../model/znodes.js';
 import { isStoreError, type Stat, type Store, type StoreError } from '../../ports/store.js';
-import { readCircuitBreaker } from '../../tree/brake-record.js';
+import { readCircuitBreaker } from '../../tree/circuit-breaker-record.js';
 import { readNeighbour } from '../../tree/neighbour.js';
 import type { ScoreReader } from '../scores/score-reader.js';
 import type { Contents } from './contents.js';
 import type { Reader } from './watched-cache.js';
 
 /**
- * standby: reads what is decided. involved: reads and watches the claim and the configuration too, because it is
- * elected or leads. deputy: next in line, reads and watches all there is, to see whether the elector decides, and to know
- * all when it is the elector. elector: the same.
+ * standby: reads what is decided. involved: reads and watches the claim and the configuration too, because it
+ * is elected or leads. deputy: next in line, reads and watches all there is, to see whether the elector
+ * decides, and to know all when it is the elector. elector: the same.
  */
 export const parts = ['standby', 'involved', 'deputy', 'elector'] as const;
 export type Part = (typeof parts)[number];
@@ -124,7 +124,8 @@ export async function observe(observer: Observer, asked: Asked): Promise<Observe
     const decision = decisions[index];
     if (!isStoreError(decision))
       return [{ slot, elected: readElected(observer, slot, decision), current: claims[index] ?? null }];
-    // Of a slot that the group no longer has nothing is missing: the tree may have been made again without it.
+    // Of a slot that the group no longer has nothing is missing: the tree may have been made again without
+    // it.
     if (slot <= count) throw decision;
     return [];
   });
@@ -185,7 +186,9 @@ async function orMissing<T>(call: Promise<T>): Promise<T | StoreError> {
   }
 }
 
-/** Null when it is gone, `unreadable` when its ACL keeps this node out: somebody else's znode harms nobody. */
+/**
+ * Null when it is gone, `unreadable` when its ACL keeps this node out: somebody else's znode harms nobody.
+ */
 async function readable<T>(call: Promise<T>): Promise<T | 'unreadable' | null> {
   try {
     return await orNull(call);
@@ -210,7 +213,10 @@ async function claimAt(observer: Observer, slot: number, hearsOfMaking: boolean)
   return read === 'unreadable' ? asClaim(unreadable, stat) : await claimAt(observer, slot, hearsOfMaking);
 }
 
-/** Finds the seat just below anew when the one that was watched is gone. `read`: the seats, where they were read just now. */
+/**
+ * Finds the seat just below anew when the one that was watched is gone. `read`: the seats, where they were
+ * read just now.
+ */
 async function place(
   observer: Observer,
   seat: SeatKnown,
@@ -231,7 +237,10 @@ async function place(
   }
 }
 
-/** Of a seat's children, which it cannot have, nobody is told but when it goes: what is written to it concerns its node. */
+/**
+ * Of a seat's children, which it cannot have, nobody is told but when it goes: what is written to it concerns
+ * its node.
+ */
 async function seatStands({ reads, paths }: Observer, seat: string): Promise<boolean> {
   const path = paths.seat(seat);
   const read = await readable(reads.getChildren(path, { watch: true }));
@@ -242,7 +251,10 @@ function toOwnSeat({ name, below, second }: SeatKnown, stat: Stat): OwnSeat | nu
   return name === null ? null : { name, below, second, version: stat.version };
 }
 
-/** Everyone registered, in order of node ids. One that leaves while being read is left out. `self`: this node's own, read just now. */
+/**
+ * Everyone registered, in order of node ids. One that leaves while being read is left out. `self`: this
+ * node's own, read just now.
+ */
 async function readMembers(
   { reads, paths, node, contents }: Observer,
   names: readonly string[],
@@ -325,7 +337,10 @@ export function partFor(
   return isConcerned || hasLeadership ? 'involved' : 'standby';
 }
 
-/** What is to be known of the slots, by what was read: the claims of those that concern this node, the one of its leadership too. */
+/**
+ * What is to be known of the slots, by what was read: the claims of those that concern this node, the one of
+ * its leadership too.
+ */
 export function slotsFor(
   snapshot: GroupSnapshot,
   node: string,

@@ -1,6 +1,6 @@
 /**
- * A node's view of its group: reads as much as the node's part calls for, which it may learn only by reading, and keeps what
- * it knows from one look to the next.
+ * A node's view of its group: reads as much as the node's part calls for, which it may learn only by reading,
+ * and keeps what it knows from one look to the next.
  */
 import type { Decision } from '../../core/group-round.js';
 import type { GroupConfig } from '../../model/group-config.js';
@@ -28,14 +28,19 @@ import {
 } from './observe.js';
 import { WatchedCache } from './watched-cache.js';
 
-/** Of groups up to this size all that is known is forgotten every so often; of larger ones less often, since there is the
- * more to read again, and the more that read it. */
+/**
+ * Of groups up to this size all that is known is forgotten every so often; of larger ones less often, since
+ * there is the more to read again, and the more that read it.
+ */
 const usualSize = 100;
 
 export interface SnapshotReaderOptions extends Onlooker {
   readonly clock: Clock;
   readonly tokens: TokenMemory;
-  /** What is known is forgotten this often, so that not even a lost event is for ever; in a large group less often. */
+  /**
+   * What is known is forgotten this often, so that not even a lost event is for ever; in a large group less
+   * often.
+   */
   resyncMs(): number;
 }
 
@@ -124,9 +129,9 @@ export class SnapshotReader {
   }
 
   /**
-   * What is to be expected before it is read: as it was, but for claims of which a change was told, which are gone. For
-   * what may be tried because its write checks all that it rests on. Null where more may have changed than claims: versions
-   * begin anew, and a claim of the same version may be another's.
+   * What is to be expected before it is read: as it was, but for claims of which a change was told, which are
+   * gone. For what may be tried because its write checks all that it rests on. Null where more may have
+   * changed than claims: versions begin anew, and a claim of the same version may be another's.
    */
   get expected(): GroupSnapshot | null {
     const { paths } = this.#options;
@@ -141,7 +146,10 @@ export class SnapshotReader {
     return { ...this.#snapshot, current: first?.current ?? null, others };
   }
 
-  /** This node made these decisions by what it saw last: until it looks again, that is what is expected to stand. */
+  /**
+   * This node made these decisions by what it saw last: until it looks again, that is what is expected to
+   * stand.
+   */
   decided(decisions: readonly Decision[]): GroupSnapshot | null {
     if (this.#snapshot === null) return null;
     this.#snapshot = withDecisions(this.#snapshot, decisions);
@@ -166,7 +174,9 @@ export class SnapshotReader {
     return await reads.together(() => observe({ ...this.#options, store, reads }, asked));
   }
 
-  /** The seat, its place forgotten now and again: that the seat below has become the elector's wakes nobody. */
+  /**
+   * The seat, its place forgotten now and again: that the seat below has become the elector's wakes nobody.
+   */
   #seatKnown(reads: WatchedCache): SeatKnown {
     const nowMs = this.#options.clock.monotonicMs();
     const everyMs = this.#options.resyncMs() * Math.max(1, this.#seat.among / usualSize);

@@ -1,7 +1,8 @@
 /**
- * Reads of a group's znodes that are not sent anew while it is known what they would tell: what was read under a watch stands
- * until that watch tells of a change. ZooKeeper sends the news of a change before the answer to anything that is sent
- * after it, so what is known is no older than an answer of the same server would be, nor than one's own writes.
+ * Reads of a group's znodes that are not sent anew while it is known what they would tell: what was read
+ * under a watch stands until that watch tells of a change. ZooKeeper sends the news of a change before the
+ * answer to anything that is sent after it, so what is known is no older than an answer of the same server
+ * would be, nor than one's own writes.
  *
  * Not promised: that a watch is never lost. `forget` has all of it read anew.
  */
@@ -23,7 +24,10 @@ export class WatchedCache implements Reader {
   readonly #told = new Set<string>();
   /** How often something that was known was told to have changed, or may have without that. */
   #changes = 0;
-  /** How often touch was lost or regained, and that before what was seen together last; null while that is being read, or could not be. */
+  /**
+   * How often touch was lost or regained, and that before what was seen together last; null while that is
+   * being read, or could not be.
+   */
   #breaks = 0;
   #seenAfter: number | null = null;
 
@@ -49,8 +53,9 @@ export class WatchedCache implements Reader {
   }
 
   /**
-   * What `read` makes of several znodes: where some of it is asked for and the rest is known, the rest was still so when the
-   * last of it was answered. So no part is seen to be older than one that was asked for before it.
+   * What `read` makes of several znodes: where some of it is asked for and the rest is known, the rest was
+   * still so when the last of it was answered. So no part is seen to be older than one that was asked for
+   * before it.
    */
   async together<T>(read: (reads: Reader) => Promise<T>): Promise<T> {
     this.#seenAfter = null;
@@ -84,7 +89,10 @@ export class WatchedCache implements Reader {
     for (const known of this.#all) known.clear();
   }
 
-  /** Where it fails, nothing is known of the znode: of what a client may not read, ZooKeeper tells it no changes. */
+  /**
+   * Where it fails, nothing is known of the znode: of what a client may not read, ZooKeeper tells it no
+   * changes.
+   */
   async getData(path: string, options: ReadOptions = {}): Promise<{ data: Buffer; stat: Stat }> {
     const stat = this.#stats.get(path);
     if (stat !== undefined && (await stat) === null)
@@ -102,7 +110,9 @@ export class WatchedCache implements Reader {
     return this.#read(this.#stats, path, options, () => this.#store.exists(path, options));
   }
 
-  /** Known from when it is asked for: a change that is told of before the answer is used counts against it. */
+  /**
+   * Known from when it is asked for: a change that is told of before the answer is used counts against it.
+   */
   #read<T>(known: Known<T>, path: string, options: ReadOptions, send: () => Promise<T>): Promise<T> {
     const found = known.get(path);
     if (found !== undefined) return found;

@@ -1,4 +1,6 @@
-/** `petrel lab`, which the package petrel-lab defines. Where that is not installed, it says what to install. */
+/**
+ * `petrel lab`, which the package petrel-lab defines. Where that is not installed, it says what to install.
+ */
 import type { Command } from 'commander';
 import { errorMessage } from '../../errors.js';
 import { loadLab } from '../lab-package.js';

@@ -1,8 +1,8 @@
 /**
  * What a client was told was so at some instant between its question and the answer.
  *
- * It is asked after a sync, so nothing older than the question may come back. A server that is frozen, or cut off while it
- * led the ensemble, syncs with nobody: what it tells may be as old as the fault.
+ * It is asked after a sync, so nothing older than the question may come back. A server that is frozen, or cut
+ * off while it led the ensemble, syncs with nobody: what it tells may be as old as the fault.
  */
 import type { Answer, Run } from '../records.js';
 import type { Claim } from './claims.js';

@@ -1,6 +1,6 @@
 /**
- * Judges a run by its records alone: by what hooks, clients and servers wrote themselves. It shares no code with what
- * it judges, and promises nothing of what nobody recorded.
+ * Judges a run by its records alone: by what hooks, clients and servers wrote themselves. It shares no code
+ * with what it judges, and promises nothing of what nobody recorded.
  */
 import type { RunRecords } from '../records.js';
 import { untrueAnswers } from './answers.js';

@@ -173,7 +173,10 @@ function byTransaction(changes: readonly Change[]): Change[][] {
   return [...groups.values()];
 }
 
-/** A takeover's token is that of its node's claim of the same slot; so no two nodes ever take over under one token. */
+/**
+ * A takeover's token is that of its node's claim of the same slot; so no two nodes ever take over under one
+ * token.
+ */
 export function takeoversWithoutClaim(hooks: readonly HookRecord[], claims: readonly Claim[]): Violation[] {
   const owners = new Map(claims.map(({ token, node, slot }) => [token, `${node}${inSlot(slot)}`]));
   return hooks

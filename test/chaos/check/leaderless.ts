@@ -1,14 +1,14 @@
 /**
  * How long nobody led a slot that is to be led, and how long that might have been.
  *
- * Somebody leads from when a client was first told that it is READY until its release begins or its workload is dead,
- * whichever comes first: what the ensemble still says of a dead leader counts for nothing.
+ * Somebody leads from when a client was first told that it is READY until its release begins or its workload
+ * is dead, whichever comes first: what the ensemble still says of a dead leader counts for nothing.
  *
- * The bound is that of invariant 5: session timeout + release + takeover + watchdog × failing nodes; without the session
- * timeout where nobody fell silent, because a guardian ends the session of an agent that died. It runs from when
- * leadership was lost, or the slot came to be, and anew from each fault that comes while nobody leads: what was overdue
- * before that stays so. It stands still while the faults together leave nobody who could decide, or fewer who could lead
- * than there are slots, and begins anew when they no longer do.
+ * The bound is that of invariant 5: session timeout + release + takeover + watchdog × failing nodes; without
+ * the session timeout where nobody fell silent, because a guardian ends the session of an agent that died. It
+ * runs from when leadership was lost, or the slot came to be, and anew from each fault that comes while
+ * nobody leads: what was overdue before that stays so. It stands still while the faults together leave nobody
+ * who could decide, or fewer who could lead than there are slots, and begins anew when they no longer do.
  */
 import type { Answer, Change, NemesisRecord, Run, RunRecords } from '../records.js';
 import { type LeadershipSpan, nameOf } from './leaderships.js';
@@ -182,8 +182,9 @@ function blocks(faults: readonly FaultSpan[], { nodes, leaders }: Run): boolean 
 }
 
 /**
- * Hooks that hang end after their limit, a time of grace before they are killed, and another before that is done.
- * A session is waited for only when somebody fell silent: who dies alone, or leaves, has its session ended.
+ * Hooks that hang end after their limit, a time of grace before they are killed, and another before that is
+ * done. A session is waited for only when somebody fell silent: who dies alone, or leaves, has its session
+ * ended.
  */
 function boundOf(
   run: Run,
@@ -221,8 +222,8 @@ export function tooLong(all: readonly Gap[]): Violation[] {
 }
 
 /**
- * Leadership was lost though for two session timeouts nothing had been done to that node, or that moves its slot. When it
- * was lost is known by the last beat, which may be earlier than what ended the workload.
+ * Leadership was lost though for two session timeouts nothing had been done to that node, or that moves its
+ * slot. When it was lost is known by the last beat, which may be earlier than what ended the workload.
  */
 export function lostForNothing(all: readonly Gap[], faults: readonly FaultSpan[], run: Run): Violation[] {
   return all.flatMap(({ slot, fromMs, lost }) => {

@@ -1,10 +1,10 @@
 /**
  * What the hooks' own records tell: who was at work and until when, under which fencing token.
  *
- * A leadership is one node's takeover of one slot under one token. It is at work from its takeover's start until its release has
- * ended, or, when it was killed instead, until the last sign of life of its workload. A workload beats every now and
- * then, so it may have lived for one interval longer than its last beat tells; what still lived when the next takeover
- * began, that takeover has seen by itself.
+ * A leadership is one node's takeover of one slot under one token. It is at work from its takeover's start
+ * until its release has ended, or, when it was killed instead, until the last sign of life of its workload. A
+ * workload beats every now and then, so it may have lived for one interval longer than its last beat tells;
+ * what still lived when the next takeover began, that takeover has seen by itself.
  */
 import type { HookRecord } from '../records.js';
 import { inSlot, type Violation } from './violation.js';
@@ -82,8 +82,8 @@ function ruleOf(one: Named, other: Named): string {
 }
 
 /**
- * Each takeover has a token, greater than that of every one before of its slot, and another than all of other slots. In
- * which order those of two slots begin is no matter.
+ * Each takeover has a token, greater than that of every one before of its slot, and another than all of other
+ * slots. In which order those of two slots begin is no matter.
  */
 export function tokenProblems(hooks: readonly HookRecord[]): Violation[] {
   const rule = 'tokens grow';
@@ -131,15 +131,17 @@ function marginsOf(leaderships: readonly LeadershipSpan[]): Margin[] {
 }
 
 /**
- * When a leadership ended, as seen from another's start. A release that began only after that is not part of it: it tidies
- * up after a workload that was killed.
+ * When a leadership ended, as seen from another's start. A release that began only after that is not part of
+ * it: it tidies up after a workload that was killed.
  */
 function endBefore({ lastWorkMs, releaseMs, lastReleaseMs }: LeadershipSpan, startMs: number): number {
   if (releaseMs === null || lastReleaseMs === null || releaseMs > startMs) return lastWorkMs;
   return Math.max(lastWorkMs, lastReleaseMs);
 }
 
-/** States of processes that do nothing: stopped, traced, dead. A stopped one that goes on will show by a beat. */
+/**
+ * States of processes that do nothing: stopped, traced, dead. A stopped one that goes on will show by a beat.
+ */
 const idle = new Set(['T', 't', 'Z', 'X']);
 
 function inTime(hooks: readonly HookRecord[]): HookRecord[] {

@@ -1,4 +1,6 @@
-/** When a slot was to be led: from the coming of enough nodes on, while the configuration has so many leaders. */
+/**
+ * When a slot was to be led: from the coming of enough nodes on, while the configuration has so many leaders.
+ */
 import { z } from 'zod';
 import type { Change, Run } from '../records.js';
 import { parse } from './claims.js';

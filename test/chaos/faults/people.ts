@@ -74,7 +74,10 @@ function movedBy({ key, value }: Of<'configure'>, world: World): Pick<Trouble, '
   return key === 'strategy' || key === 'failback' ? {} : { slots: [] };
 }
 
-/** What a person would be told when it did not work goes into the notes: servers may be out of reach just then. */
+/**
+ * What a person would be told when it did not work goes into the notes: servers may be out of reach just
+ * then.
+ */
 export async function asOperator(args: readonly string[], world: World, tell: Tell): Promise<void> {
   const outcome = await world.petrel([...args, '--yes', '--no-wait']);
   if (outcome !== 'done') tell.note(`petrel ${args.join(' ')} ${outcome}`);

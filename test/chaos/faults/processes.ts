@@ -47,7 +47,9 @@ function stopOf(node: string, world: World, tell: Tell): Doing {
   };
 }
 
-/** A killed agent is started again by its guardian; a node whose guardian was killed, when the fault is over. */
+/**
+ * A killed agent is started again by its guardian; a node whose guardian was killed, when the fault is over.
+ */
 function killOf(
   kind: KillFault['kind'],
   node: string,

@@ -1,4 +1,7 @@
-/** The checker, given made-up records of a group of two leaders: an orderly run, and what must not happen there. */
+/**
+ * The checker, given made-up records of a group of two leaders: an orderly run, and what must not happen
+ * there.
+ */
 import { describe, expect, it } from 'vitest';
 import { reportText } from '../check/report.js';
 import type { Run } from '../records.js';

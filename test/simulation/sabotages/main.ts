@@ -114,7 +114,8 @@ function report(): void {
   if (holes.size > 0) process.exitCode = 1;
   if (options.keep !== true) return;
   writeKnownSeeds(Object.fromEntries(sabotages.flatMap(keptSeeds)));
-  // A table with a row missing, or with a hole that none may be, would tell less than the one that stands there.
+  // A table with a row missing, or with a hole that none may be, would tell less than the one that stands
+  // there.
   if (chosen.length === sabotages.length && undecided.length === 0)
     writeTable(sabotages.map((one) => [one, caught.get(one) ?? null]));
 }

@@ -1,6 +1,6 @@
 /**
- * A sabotage: a small change that breaks one of Petrel's rules. It is made to the sources on their way into a bundle,
- * never to the files. Not promised: that it breaks nothing else.
+ * A sabotage: a small change that breaks one of Petrel's rules. It is made to the sources on their way into a
+ * bundle, never to the files. Not promised: that it breaks nothing else.
  */
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -31,7 +31,8 @@ const project = fileURLToPath(new URL('../../..', import.meta.url));
 /**
  * Returns the sabotaged text of each file concerned, by its path from the project's root.
  *
- * @throws Error when the sabotage does not eligible the code any more: what it changes is not declared, or does not stand
+ * @throws Error when the sabotage does not eligible the code any more: what it changes is not declared, or
+ * does not stand
  *   there exactly once.
  */
 export function sabotagedTexts(sabotage: Sabotage): ReadonlyMap<string, string> {

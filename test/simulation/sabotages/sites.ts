@@ -1,4 +1,7 @@
-/** Sabotages of the rules about sites: who may lead by them, who follows a leader that failed, when a site has failed. */
+/**
+ * Sabotages of the rules about sites: who may lead by them, who follows a leader that failed, when a site has
+ * failed.
+ */
 import type { Sabotage } from './sabotage.js';
 
 const broken: readonly Sabotage[] = [

@@ -1,4 +1,7 @@
-/** Sabotages of the rules about slots: who has which, what one slot has to do with another, and when there are fewer. */
+/**
+ * Sabotages of the rules about slots: who has which, what one slot has to do with another, and when there are
+ * fewer.
+ */
 import type { Sabotage } from './sabotage.js';
 
 const broken: readonly Sabotage[] = [

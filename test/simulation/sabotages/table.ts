@@ -1,4 +1,6 @@
-/** The table of what was caught, and by which seed: a line for each sabotage, as printed and as kept in docs. */
+/**
+ * The table of what was caught, and by which seed: a line for each sabotage, as printed and as kept in docs.
+ */
 import { execFileSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';

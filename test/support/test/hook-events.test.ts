@@ -1,7 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { findProblems, type HookEvent, hookEventSchema } from '../hook-events.js';
 
-/** `a 1 takeover started`, of slot 2 `a/2 1 …`, in the order in which it happened; the position serves as the time. */
+/**
+ * `a 1 takeover started`, of slot 2 `a/2 1 …`, in the order in which it happened; the position serves as the
+ * time.
+ */
 function history(...lines: string[]): HookEvent[] {
   return lines.map((line, at) => {
     const [name = '', token = '', phase, event] = line.split(' ');

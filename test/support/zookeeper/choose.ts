@@ -17,8 +17,8 @@ export const zooKeeperKinds: readonly ZooKeeperKind[] = ['docker', 'java', 'embe
 const defaultImage = 'zookeeper:3.9';
 
 /**
- * `PETREL_TEST_ZOOKEEPER` names the kind for all tests; an explicit choice that can't be had is an error. Without it
- * the tests' own wish counts. `auto` takes the first of docker, java and embedded that can be had.
+ * `PETREL_TEST_ZOOKEEPER` names the kind for all tests; an explicit choice that can't be had is an error.
+ * Without it the tests' own wish counts. `auto` takes the first of docker, java and embedded that can be had.
  */
 export async function chooseZooKeeper(
   otherwise: ZooKeeperKind | 'auto',

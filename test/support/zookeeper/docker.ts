@@ -195,7 +195,9 @@ async function startContainer({
   return container.start();
 }
 
-/** Whether a server is ready is asked of the server itself, and of an ensemble's only when all are started. */
+/**
+ * Whether a server is ready is asked of the server itself, and of an ensemble's only when all are started.
+ */
 const noWaiting: WaitStrategy = {
   waitUntilReady: async () => undefined,
   withStartupTimeout: () => noWaiting,

@@ -1,4 +1,6 @@
-/** Petrel's own development server, inside the test process: a single server, without configuration or TLS. */
+/**
+ * Petrel's own development server, inside the test process: a single server, without configuration or TLS.
+ */
 import { type DevelopmentServer, startDevelopmentServer } from '../../../src/testing.js';
 import { fourLetterWord, serverMode } from './four-letter-word.js';
 import type { ServerOptions, TestServer } from './server.js';

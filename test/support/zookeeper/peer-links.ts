@@ -5,8 +5,10 @@
 import { type Direction, startProxy, type TcpProxy } from '../proxy.js';
 import type { PeerNetwork } from './server-ensemble.js';
 
-/** A server that finds nobody listening tries again, one that was let in and reset does not: so none is let in
- * before the leader it wants to follow listens. */
+/**
+ * A server that finds nobody listening tries again, one that was let in and reset does not: so none is let in
+ * before the leader it wants to follow listens.
+ */
 const learnerPatienceMs = 1_000;
 
 /** Where a server really listens for its peers, on 127.0.0.1. */
@@ -43,7 +45,9 @@ export class PeerLinks implements PeerNetwork {
     return links;
   }
 
-  /** The `server.N=` lines as server `index` is to see them: itself where it is, the others behind the links. */
+  /**
+   * The `server.N=` lines as server `index` is to see them: itself where it is, the others behind the links.
+   */
   viewOf(index: number): string[] {
     return this.#peers.map((peer, to) => {
       const seen = to === index ? peer : this.#link(index, to);

@@ -25,7 +25,9 @@ export interface TlsOptions {
 }
 
 export interface RestartOptions {
-  /** Whether to wait until it serves clients; without a majority of its ensemble it never does. Default true. */
+  /**
+   * Whether to wait until it serves clients; without a majority of its ensemble it never does. Default true.
+   */
   readonly waitUntilReady?: boolean;
 }
 

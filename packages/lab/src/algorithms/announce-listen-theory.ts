@@ -1,6 +1,7 @@
 /**
- * What theory says of announce–listen: E. Schooler, chapter on leader election, as far as it says so; where what it prints
- * is not what it derives, both are here. N nodes, R = N−1 receivers, l loss, TA, TL, TS, Δ as in `Conditions`.
+ * What theory says of announce–listen: E. Schooler, chapter on leader election, as far as it says so; where
+ * what it prints is not what it derives, both are here. N nodes, R = N−1 receivers, l loss, TA, TL, TS, Δ as
+ * in `Conditions`.
  */
 
 import { type Conditions, listenMs, meanDelayMs } from '../conditions.js';
@@ -32,8 +33,9 @@ export function lostInRow(loss: number): number {
 }
 
 /**
- * A: how many announcements it takes until each of R receivers has heard one, each losing its own. The chapter's sum of
- * binomials, which alternates, as the sum of P(some receiver has heard none of k), which does not.
+ * A: how many announcements it takes until each of R receivers has heard one, each losing its own. The
+ * chapter's sum of binomials, which alternates, as the sum of P(some receiver has heard none of k), which
+ * does not.
  */
 export function attemptsUntilAllHear(receivers: number, loss: number): number {
   if (loss === 0 || receivers === 0) return receivers === 0 ? 0 : 1;
@@ -64,8 +66,9 @@ export function lossDelayMs({ nodes, loss, correlated, announceMs }: Conditions)
 }
 
 /**
- * How many announce themselves while they wait for up to TS, waits being uniform: N·P(Δ) + ∫ p(t)·[1−(1−cP(t−Δ))^N]/(cP(t−Δ)) dt
- * with c = 1−l under correlated loss. For uniform waits the integral is a sum.
+ * How many announce themselves while they wait for up to TS, waits being uniform: N·P(Δ) + ∫
+ * p(t)·[1−(1−cP(t−Δ))^N]/(cP(t−Δ)) dt with c = 1−l under correlated loss. For uniform waits the integral is a
+ * sum.
  */
 export function suppressionMessages(n: number, delayMs: number, suppressMs: number, loss = 0): number {
   const early = Math.min(1, delayMs / suppressMs);
@@ -76,8 +79,9 @@ export function suppressionMessages(n: number, delayMs: number, suppressMs: numb
 }
 
 /**
- * From the leader's crash to agreement on the next: TL + 2Δ − E[td] + E[ts], td its time since its last announcement, TA/2 in the
- * mean. Correlated loss takes from the first term, the last announcement heard being older, what it adds to the last.
+ * From the leader's crash to agreement on the next: TL + 2Δ − E[td] + E[ts], td its time since its last
+ * announcement, TA/2 in the mean. Correlated loss takes from the first term, the last announcement heard
+ * being older, what it adds to the last.
  */
 export function reestablishMs(variant: Variant, given: Conditions): number {
   const { nodes, announceMs, suppressMs, delay } = given;

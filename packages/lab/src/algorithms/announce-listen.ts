@@ -1,10 +1,10 @@
 /**
- * Announce and listen: the leader announces itself to all, again and again; who hears a better one is silent, who hears
- * none for a while leads. E. Schooler, chapter on leader election.
+ * Announce and listen: the leader announces itself to all, again and again; who hears a better one is silent,
+ * who hears none for a while leads. E. Schooler, chapter on leader election.
  *
- * LE-A announces at once. LE-S first waits for a random while, so that most are silenced before they have said a word. Both
- * prefer the highest number. LE-M waits as LE-S does and prefers who woke first: the criterion fits the timer. With `Bye` a
- * leader says that it leaves; with `Query` a newcomer asks who leads.
+ * LE-A announces at once. LE-S first waits for a random while, so that most are silenced before they have
+ * said a word. Both prefer the highest number. LE-M waits as LE-S does and prefers who woke first: the
+ * criterion fits the timer. With `Bye` a leader says that it leaves; with `Query` a newcomer asks who leads.
  */
 
 import { type Algorithm, algorithm } from '../algorithm.js';

@@ -1,6 +1,7 @@
 /**
- * The ring without ids: all nodes run the same deterministic program, and know n. Whatever that program is (here one drawn at
- * random for each run), in a synchronous ring all are in the same state after each round, by induction: so all lead, or none does.
+ * The ring without ids: all nodes run the same deterministic program, and know n. Whatever that program is
+ * (here one drawn at random for each run), in a synchronous ring all are in the same state after each round,
+ * by induction: so all lead, or none does.
  */
 
 import { algorithm } from '../algorithm.js';

@@ -1,6 +1,6 @@
 /**
- * Bully: whoever misses the coordinator asks all higher numbers; an OK silences it; where none comes in time it tells all lower
- * ones that it is the coordinator. Whoever is asked holds an election of its own.
+ * Bully: whoever misses the coordinator asks all higher numbers; an OK silences it; where none comes in time
+ * it tells all lower ones that it is the coordinator. Whoever is asked holds an election of its own.
  */
 
 import { algorithm } from '../algorithm.js';
@@ -110,8 +110,8 @@ class Process implements Node<Message> {
 }
 
 /**
- * Of N processes of which the highest crashed. The literature's N(N−1)/2 has the lowest ask the crashed one too, which it
- * knows to be dead.
+ * Of N processes of which the highest crashed. The literature's N(N−1)/2 has the lowest ask the crashed one
+ * too, which it knows to be dead.
  */
 export function mostElectionMessages(n: number): number {
   return (n * (n - 1)) / 2 - 1;

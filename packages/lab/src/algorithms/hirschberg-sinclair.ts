@@ -1,7 +1,8 @@
 /**
- * Hirschberg and Sinclair: on a ring, in both directions. In phase k a node that is still in it probes 2^k away on both
- * sides; a probe is swallowed by a higher number, and turned back by the last it reaches. Two replies: the next phase, again to
- * both sides (which one printed version leaves out). Its own probe back: it leads, and tells all once round.
+ * Hirschberg and Sinclair: on a ring, in both directions. In phase k a node that is still in it probes 2^k
+ * away on both sides; a probe is swallowed by a higher number, and turned back by the last it reaches. Two
+ * replies: the next phase, again to both sides (which one printed version leaves out). Its own probe back: it
+ * leads, and tells all once round.
  */
 
 import { algorithm } from '../algorithm.js';

@@ -1,6 +1,6 @@
 /**
- * LeLann, Chang and Roberts: on a ring, in one direction. A node sends its number on; it passes on higher ones and swallows
- * lower ones; whose own number comes back leads, and tells all once round.
+ * LeLann, Chang and Roberts: on a ring, in one direction. A node sends its number on; it passes on higher
+ * ones and swallows lower ones; whose own number comes back leads, and tells all once round.
  *
  * Each restart is an epoch of its own: what is left of an earlier one is dropped.
  */
@@ -98,7 +98,10 @@ export function mostMessages(n: number): number {
   return (n * (n + 1)) / 2;
 }
 
-/** Numbers in random order: n·Hₙ, for a number goes k steps where it is the highest of the k that follow from it on. */
+/**
+ * Numbers in random order: n·Hₙ, for a number goes k steps where it is the highest of the k that follow from
+ * it on.
+ */
 export function meanMessages(n: number): number {
   let harmonic = 0;
   for (let k = 1; k <= n; k += 1) harmonic += 1 / k;

@@ -1,7 +1,7 @@
 /**
- * Majority vote with a master's lease, Chubby's way: whoever knows of no master waits for a random while and asks all for their
- * votes. A node votes for one at most while its vote lasts; with a majority one is master until the lease ends that it
- * counts from its asking, and asks anew long before.
+ * Majority vote with a master's lease, Chubby's way: whoever knows of no master waits for a random while and
+ * asks all for their votes. A node votes for one at most while its vote lasts; with a majority one is master
+ * until the lease ends that it counts from its asking, and asks anew long before.
  *
  * A node that comes back without a memory may have voted: it waits until its vote would have ended.
  */
@@ -117,8 +117,8 @@ class Server implements Node<Message> {
 }
 
 /**
- * How often so many of `awake` nodes wake within Δ of the first, and vote for themselves, that it has no majority of n. Gaps between
- * uniform waits: P(Bin(awake, Δ/TS) ≥ awake − majority + 1).
+ * How often so many of `awake` nodes wake within Δ of the first, and vote for themselves, that it has no
+ * majority of n. Gaps between uniform waits: P(Bin(awake, Δ/TS) ≥ awake − majority + 1).
  */
 export function splitShare(n: number, awake: number, deltaShare: number): number {
   const enough = awake - Math.floor(n / 2);

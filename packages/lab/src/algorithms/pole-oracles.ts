@@ -1,4 +1,7 @@
-/** What POLE's processes are compared by: each oracle gives a process its score in an epoch. D. Becker et al. (2011). */
+/**
+ * What POLE's processes are compared by: each oracle gives a process its score in an epoch. D. Becker et al.
+ * (2011).
+ */
 import { randomFrom } from '../random.js';
 
 /** Higher is better. */

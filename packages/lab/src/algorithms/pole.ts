@@ -1,9 +1,10 @@
 /**
- * POLE, Algorithm 1 of D. Becker, F. Junqueira, M. Serafini, Leader Election for Replicated Services Using Application Scores
- * (2011). Processes propose themselves with their scores. Who has the proposals of all decides at once; who has those of a majority
- * waits for the election timer first. Then it votes for the best. A process that has a leader answers a proposal with its
- * vote. A majority of equal votes in one epoch, the leader's own among them: it is followed. What is lost the retry timer sends
- * again, after twice the time each time.
+ * POLE, Algorithm 1 of D. Becker, F. Junqueira, M. Serafini, Leader Election for Replicated Services Using
+ * Application Scores (2011). Processes propose themselves with their scores. Who has the proposals of all
+ * decides at once; who has those of a majority waits for the election timer first. Then it votes for the
+ * best. A process that has a leader answers a proposal with its vote. A majority of equal votes in one epoch,
+ * the leader's own among them: it is followed. What is lost the retry timer sends again, after twice the time
+ * each time.
  *
  * The printed lines 29 to 32 set the timer to T+1 so that it fires at once; here it is a timer.
  */

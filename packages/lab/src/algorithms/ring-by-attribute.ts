@@ -1,12 +1,12 @@
 /**
- * The ring election by attribute, in one direction. The election message carries the best `id:attribute` so far (here the
- * attribute is the number itself); back at the one it names, it turns into an elected message that goes once round. With several
- * initiators a process drops the runs of those lower than one it has seen.
+ * The ring election by attribute, in one direction. The election message carries the best `id:attribute` so
+ * far (here the attribute is the number itself); back at the one it names, it turns into an elected message
+ * that goes once round. With several initiators a process drops the runs of those lower than one it has seen.
  *
- * As it stands it does not survive a crash while it goes on. Two repairs: processes time out, the predecessor on its
- * successor's silence and the initiator on its run; or a failure detector has the election begun anew. The second is as good as its
- * detector: where a crash is not detected, processes go on following the dead; where crashes are detected that are none, no
- * election may ever end.
+ * As it stands it does not survive a crash while it goes on. Two repairs: processes time out, the predecessor
+ * on its successor's silence and the initiator on its run; or a failure detector has the election begun anew.
+ * The second is as good as its detector: where a crash is not detected, processes go on following the dead;
+ * where crashes are detected that are none, no election may ever end.
  */
 
 import { type Algorithm, algorithm } from '../algorithm.js';
@@ -170,7 +170,9 @@ class Process implements Node<Message> {
 
 type Passed = Election | Elected;
 
-/** Every message is acknowledged; a successor that does not is gone, and what it was sent goes to the next. */
+/**
+ * Every message is acknowledged; a successor that does not is gone, and what it was sent goes to the next.
+ */
 class SuccessorWatch {
   readonly #context: Context<Message>;
   readonly #lost: (gone: number) => void;

@@ -1,6 +1,7 @@
 /**
- * ZooKeeper's recipe: everyone makes a sequential ephemeral znode, the lowest leads. Either everyone watches the one just below its
- * own, so that one is woken when a znode goes; or everyone watches the lowest, so that all are: the herd.
+ * ZooKeeper's recipe: everyone makes a sequential ephemeral znode, the lowest leads. Either everyone watches
+ * the one just below its own, so that one is woken when a znode goes; or everyone watches the lowest, so that
+ * all are: the herd.
  *
  * What ZooKeeper does among its own servers is not in it, nor the pings by which it keeps sessions.
  */
@@ -27,8 +28,8 @@ type Message =
   | { readonly kind: 'close'; readonly life: number };
 
 /**
- * below: the one just below. lowest: the herd. misprint: the largest j ≥ i, as one version prints it; that is never below, so
- * nobody is woken.
+ * below: the one just below. lowest: the herd. misprint: the largest j ≥ i, as one version prints it; that is
+ * never below, so nobody is woken.
  */
 export type Watches = 'below' | 'lowest' | 'misprint';
 
@@ -85,7 +86,8 @@ class Client implements Node<Message> {
       this.#context.follow(this.#context.id);
       return;
     }
-    // Only who watches the lowest hears of it when that is another; and one of an earlier life is none that leads.
+    // Only who watches the lowest hears of it when that is another; and one of an earlier life is none that
+    // leads.
     const isKnown = this.#watches === 'lowest' && lowest.owner !== this.#context.id;
     this.#context.follow(isKnown ? lowest.owner : somebodyElse);
     const watched = watchedBy(this.#watches, children, this.#own);

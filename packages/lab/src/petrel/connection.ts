@@ -1,4 +1,6 @@
-/** Connections between Petrel's nodes and the ensemble. What is sent over one arrives in order, as TCP has it. */
+/**
+ * Connections between Petrel's nodes and the ensemble. What is sent over one arrives in order, as TCP has it.
+ */
 
 import { type Dial, xids } from 'petrel/internals';
 import type { Context } from '../protocol.js';

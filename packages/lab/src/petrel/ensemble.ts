@@ -1,4 +1,7 @@
-/** ZooKeeper as one server that never fails: the state machine and the protocol of Petrel's development server. */
+/**
+ * ZooKeeper as one server that never fails: the state machine and the protocol of Petrel's development
+ * server.
+ */
 
 import {
   answer,

@@ -21,7 +21,8 @@ export function clockOf<Message>(context: Context<Message>): Clock {
   return {
     monotonicMs: () => context.nowMs(),
     wallMs: () => wallMs(context.nowMs()),
-    // Never a hair too early, whatever sums were rounded: who is woken so would wait for no time at all, and so for ever.
+    // Never a hair too early, whatever sums were rounded: who is woken so would wait for no time at all, and
+    // so for ever.
     timer: (delayMs, fire) => after((Math.ceil(Math.max(0, delayMs) * ticksOfMs) + 1) / ticksOfMs, fire),
     turn: (fire) => after(0, fire),
   };

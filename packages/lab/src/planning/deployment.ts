@@ -1,6 +1,6 @@
 /**
- * A deployment that somebody describes in a file, to ask what an election would bring there: nodes in sites, how far
- * apart these are, where the clients are. YAML, or JSON, which is YAML too.
+ * A deployment that somebody describes in a file, to ask what an election would bring there: nodes in sites,
+ * how far apart these are, where the clients are. YAML, or JSON, which is YAML too.
  */
 import { lastTerm, longSchema, nameSchema, strictObject } from 'petrel/internals';
 import * as z from 'zod';

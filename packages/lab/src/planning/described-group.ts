@@ -1,6 +1,7 @@
 /**
- * A described deployment in the shape of a group that was read from ZooKeeper, so that what is asked of either is
- * answered by the same code: every node is registered, healthy, and reports what the file says it measures.
+ * A described deployment in the shape of a group that was read from ZooKeeper, so that what is asked of
+ * either is answered by the same code: every node is registered, healthy, and reports what the file says it
+ * measures.
  */
 import {
   builtInRules,
@@ -23,7 +24,10 @@ import { roundTripMs } from './round-trips.js';
 /** The instant at which the group is judged: nothing in it depends on time. */
 export const describedAtMs = 0;
 
-/** Clients of a site turn to those of its nodes that are not `lost`; with the last of these they are lost as well. */
+/**
+ * Clients of a site turn to those of its nodes that are not `lost`; with the last of these they are lost as
+ * well.
+ */
 export function describedGroup(deployment: Deployment, lost: ReadonlySet<string>): GroupView {
   const { strategy, strategyOptions, sites } = deployment;
   const priorities = Object.entries(sites).map(([site, { priority }]) => [site, { priority }]);

@@ -1,4 +1,7 @@
-/** A what-if as a picture: for each strategy the mean and the worst latency under whom it elects. SVG, on white. */
+/**
+ * A what-if as a picture: for each strategy the mean and the worst latency under whom it elects. SVG, on
+ * white.
+ */
 
 import { scaleBand, scaleLinear } from 'd3-scale';
 import { cut, type Outcome, type Simulation } from 'petrel/internals';

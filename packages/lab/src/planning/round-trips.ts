@@ -4,8 +4,8 @@ import type { Deployment } from './deployment.js';
 type Table = Pick<Deployment, 'sites' | 'nodes'>;
 
 /**
- * The time there and back, as `from` measures it: between these two nodes, else between their sites; where that is
- * written only the other way round, it is the same. Undefined where it is not written at all.
+ * The time there and back, as `from` measures it: between these two nodes, else between their sites; where
+ * that is written only the other way round, it is the same. Undefined where it is not written at all.
  */
 export function roundTripMs({ sites, nodes }: Table, from: string, to: string): number | undefined {
   const between = own(own(nodes, from)?.roundTripsMs, to) ?? own(own(nodes, to)?.roundTripsMs, from);
@@ -25,7 +25,9 @@ function own<T>(record: Readonly<Record<string, T>> | undefined, name: string): 
   return record !== undefined && Object.hasOwn(record, name) ? record[name] : undefined;
 }
 
-/** Pairs of nodes without a round trip, by their sites where that is what is missing. At most `most` of them. */
+/**
+ * Pairs of nodes without a round trip, by their sites where that is what is missing. At most `most` of them.
+ */
 export function missingRoundTrips(table: Table, most: number): string[] {
   const names = Object.keys(table.nodes);
   const missing = new Set<string>();

@@ -1,6 +1,7 @@
 /**
- * D. Becker et al. (2011), section 5: how long clients wait, and for how long nobody serves them, per data centre, by who is
- * elected. Compared are the latencies whose published values are at hand; of recoveries there is the model alone.
+ * D. Becker et al. (2011), section 5: how long clients wait, and for how long nobody serves them, per data
+ * centre, by who is elected. Compared are the latencies whose published values are at hand; of recoveries
+ * there is the model alone.
  */
 import type { Chart } from '../chart.js';
 import { type Deployment, deployments, electedBy, recoveryMs, serve, usualService } from '../replication.js';
