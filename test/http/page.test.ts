@@ -150,7 +150,7 @@ describe.skipIf(leavesOutChromium)(`the page in Chromium${notHere}`, () => {
     await page.getByText('The agent rejected the token').waitFor();
     await page.keyboard.type(token);
     await page.keyboard.press('Enter');
-    await page.getByText('c is to be elected').waitFor();
+    await page.getByText('c will be elected').waitFor();
     expect(
       await page.getByLabel('Priority', { exact: true }).evaluate((field) => field.matches(':focus')),
     ).toBe(true);
@@ -217,7 +217,7 @@ describe.skipIf(leavesOutChromium)(`the page in Chromium${notHere}`, () => {
     await page.keyboard.press('Enter');
     await page.getByLabel('Slot to hand over').selectOption('slot 2: b');
     await page.getByLabel('To', { exact: true }).selectOption('d');
-    await page.getByText('Slot 2: d is to be elected').waitFor();
+    await page.getByText('Slot 2: d will be elected').waitFor();
     await page.getByRole('button', { name: 'Switch over', exact: true }).click();
     await page.getByRole('heading', { name: 'Transition, slot 2, term 2' }).waitFor();
     await page.getByText('slot 2: no leader for').waitFor();
@@ -250,7 +250,7 @@ describe.skipIf(leavesOutChromium)(`the page in Chromium${notHere}`, () => {
     await page.getByRole('heading', { name: 'a leads', exact: true }).waitFor();
     expect(back.server.readers).toBe(1);
     await own.halt();
-    await page.getByText('the agent has connection to ZooKeeper lost').waitFor();
+    await page.getByText('The agent has lost its connection to ZooKeeper').waitFor();
     await own.restart();
     await page.getByText('live', { exact: true }).waitFor();
   });

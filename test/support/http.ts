@@ -12,6 +12,7 @@ import { type Clock, systemClock } from '../../src/ports/clock.js';
 import type { Store } from '../../src/ports/store.js';
 import { builtInRules } from '../../strategies/index.js';
 import { connect, type Group, type Member } from './agent-group.js';
+import { sessionTimeoutMs } from './led-group.js';
 import { type Description, descriptionSchema, expectDescribed, expectOthersDescribed } from './openapi.js';
 import { secrets } from './secrets.js';
 
@@ -60,7 +61,7 @@ export async function openApi(group: Group, member: Member, options: OpenOptions
     hosts: options.hosts ?? [],
     groups: theOnly({ agent: options.agent ?? member.agent, root: group.root, site: 'here' }),
     openStore() {
-      const store = connect(options.connect ?? group.connectString);
+      const store = connect(options.connect ?? group.connectString, sessionTimeoutMs);
       stores.push(store);
       return store;
     },

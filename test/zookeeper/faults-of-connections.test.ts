@@ -91,7 +91,8 @@ describe('a server that does not answer the handshake (B2)', () => {
     await using ourWay = await startProxy({ target });
     await using theirWay = await startProxy({ target });
     using theirs = stock(`${mute.address},${theirWay.address}`, { sessionTimeout: sessionTimeoutMs });
-    await using ours = await connectedProbe(`${mute.address},${ourWay.address}`, { sessionTimeoutMs });
+    // Long enough not to expire on a machine that is busy.
+    await using ours = await connectedProbe(`${mute.address},${ourWay.address}`, { sessionTimeoutMs: 6000 });
     // Whichever server came first at the start, the mute one comes next.
     const met = mute.talks.length;
     ourWay.resetAll();
