@@ -166,7 +166,7 @@ describe.skipIf(leavesOutChromium)(`the page in Chromium${notHere}`, () => {
     await page.locator('[data-node=c] summary').focus();
     await page.keyboard.press('Enter');
     await open('Drain… node c');
-    await page.getByText('Nobody is to be elected').waitFor();
+    await page.getByText('No node will be elected').waitFor();
     expect(await page.getByRole('button', { name: 'Drain', exact: true }).isDisabled()).toBe(true);
     await page.getByLabel('The group would have no leader').focus();
     await page.keyboard.press('Space');

@@ -196,7 +196,7 @@ export function previewOf(answer: ChangeAnswer, status: Status): Preview {
 }
 
 function followsText({ node, changes, reason }: NonNullable<ChangeAnswer['follows']>): string {
-  const who = node ?? 'Nobody';
+  const who = node ?? 'No node';
   return changes ? `${who} will be elected: ${reason}` : `${who} remains elected: ${reason}`;
 }
 
