@@ -1,6 +1,6 @@
 /**
- * ZooKeeper connection strings: `host[:port],host[:port]…[/chroot]`, checked here because the client library
- * takes nearly anything. Whether a host exists is not checked.
+ * ZooKeeper connection strings: `host[:port],host[:port]…[/chroot]`. They are checked here because the client
+ * library accepts nearly anything. Whether a host exists is not checked.
  */
 import { isIPv4, isIPv6 } from 'node:net';
 import { PetrelError } from '../errors.js';
@@ -13,15 +13,15 @@ export interface Server {
 }
 
 export interface ConnectionString {
-  /** At least one, each once. */
+  /** At least one server. Each appears once. */
   readonly servers: readonly Server[];
-  /** Path under which everything happens, such as `/apps/petrel`; empty for none. */
+  /** Path under which all znodes are, such as `/apps/petrel`. Empty for none. */
   readonly chroot: string;
 }
 
 const defaultPort = 2181;
 
-/** @throws PetrelError INVALID, saying which part is wrong and what would be right. */
+/** @throws PetrelError INVALID, which says which part is wrong and what is expected. */
 export function parseConnectionString(text: string): ConnectionString {
   const trimmed = text.trim();
   if (trimmed === '') refuse(text, 'the string is empty');

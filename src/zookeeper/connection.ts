@@ -1,10 +1,10 @@
 /**
  * One connection to one server, from dialling to its end: framing, the handshake, requests and their replies,
- * pings. Everything that belongs to a socket lives and dies with this object, so nothing of an old connection
- * (half a frame, a late event, a reply) can reach the next one.
+ * and pings. All state of a socket belongs to this object, so nothing from an old connection (half a frame, a
+ * late event, a reply) can reach the next one.
  *
- * Time is looked at, not trusted: `notice` compares the clock with what was last sent and received, and ends
- * a connection that has been silent too long, even if its socket seems well or the process was frozen.
+ * Timers are not trusted: `notice` compares the clock with the last send and the last receipt. It ends a
+ * connection that has been silent for too long, even if its socket seems healthy or the process was frozen.
  */
 import jute from 'node-zookeeper-client/lib/jute/index.js';
 import { pingIntervalMs } from '../core/lease.js';
@@ -19,27 +19,27 @@ import { FrameReader } from './frames.js';
 export type ReplyCallback = (error: Failure | null, response?: jute.Response) => void;
 
 /**
- * Something sent was answered. Instants are the clock's monotonic ones; `sentAtMs` was taken before the bytes
- * were handed to the socket.
+ * The reply to something that was sent. Instants are on the clock's monotonic scale. `sentAtMs` was taken
+ * before the bytes were handed to the socket.
  */
 export interface Answer {
   readonly sentAtMs: number;
   readonly answeredAtMs: number;
-  /** It was a write, and it succeeded. */
+  /** Whether the request was a write that succeeded. */
   readonly committed: boolean;
 }
 
-/** What a connection tells its owner, synchronously. */
+/** What a connection reports to its owner, synchronously. */
 export interface ConnectionOwner {
-  /** The connect request to send once the socket is open. */
+  /** Returns the connect request to send once the socket is open. */
   handshake(): jute.ConnectRequest;
   handshakeAnswered(connection: Connection, response: jute.ConnectResponse, sentAtMs: number): void;
   authAnswered(connection: Connection, error: Failure | null): void;
   answered(answer: Answer): void;
-  /** zxid of a reply. */
+  /** Reports the zxid of a reply. */
   seen(zxid: Buffer): void;
   notified(event: jute.WatcherEvent): void;
-  /** Once, last; every request not answered has been failed with the same failure. */
+  /** Called once, as the last event. Every unanswered request has already failed with the same failure. */
   ended(connection: Connection, failure: Failure): void;
 }
 
@@ -49,7 +49,7 @@ export interface ConnectionOptions {
   readonly isSecure: boolean;
   readonly clock: Clock;
   readonly chroot: string | undefined;
-  /** To be open, handshake and authentication included, by then. */
+  /** Deadline for being open, including handshake and authentication. */
   readonly openByMs: number;
   readonly owner: ConnectionOwner;
 }
@@ -86,7 +86,9 @@ const writes: ReadonlySet<number> = new Set([op.CREATE, op.DELETE, op.SET_DATA, 
 const silenceShare = 2 / 3;
 const maxXid = 2 ** 31 - 1;
 
-/** Request numbers are positive 32-bit ones; after the last comes 1 again. */
+/**
+ * Returns the next request number. Request numbers are positive 32-bit integers, and 1 follows the largest.
+ */
 export function nextXid(xid: number): number {
   return xid >= maxXid ? 1 : xid + 1;
 }
@@ -135,29 +137,30 @@ export class Connection {
     });
   }
 
-  /** The session may exist at the ensemble on account of this connection. */
+  /** Whether the session may exist at the ensemble because of this connection. */
   get handshakeSent(): boolean {
     return this.#handshakeSentAtMs !== undefined;
   }
 
-  /** The ensemble granted a session. */
+  /** Whether the ensemble granted a session. */
   get accepted(): boolean {
     return this.#accepted;
   }
 
-  /** For how long it has been ready; 0 when it never was. */
+  /** How long the connection has been ready. 0 if it never was. */
   get stoodMs(): number {
     return this.#readyAtMs === undefined ? 0 : this.#clock.monotonicMs() - this.#readyAtMs;
   }
 
-  /** The handshake was answered with a session. From here on pings go out. */
+  /** Records that the handshake was answered with a session. Pings start now. */
   accept(sessionTimeoutMs: number): void {
     this.#accepted = true;
     this.#sessionTimeoutMs = sessionTimeoutMs;
   }
 
   /**
-   * All that must come first (authentication, watches) is sent: the time limit on opening no longer holds.
+   * Records that authentication and watches, which must come first, were sent. The time limit on opening no
+   * longer applies.
    */
   ready(): void {
     this.#readyAtMs = this.#clock.monotonicMs();
@@ -169,7 +172,7 @@ export class Connection {
     this.#authsSentAtMs.push(this.#write(new jute.Request(header, packet).toBuffer()));
   }
 
-  /** Sends at once. The callback is called exactly once. */
+  /** Sends immediately. The callback is called exactly once. */
   send(request: jute.Request, callback: ReplyCallback): void {
     const { header } = request;
     if (header === null) throw new TypeError('a request needs a header');
@@ -181,7 +184,7 @@ export class Connection {
     this.#write(frame);
   }
 
-  /** Looks at the clock: ends the connection if it was silent too long, pings if it is time. */
+  /** Checks the clock: ends the connection if it was silent for too long, and pings if a ping is due. */
   notice(): void {
     if (this.#over) return;
     const now = this.#clock.monotonicMs();
@@ -195,14 +198,14 @@ export class Connection {
     else if (now >= this.#pingAtMs()) this.#ping();
   }
 
-  /** When to notice next. */
+  /** When to call `notice` next. */
   get nextNoticeAtMs(): number {
     const openBy = this.#readyAtMs === undefined ? this.#openByMs : Number.POSITIVE_INFINITY;
     if (!this.#accepted) return openBy;
     return Math.min(openBy, this.#silentAtMs(), this.#overdueAtMs(), this.#pingAtMs());
   }
 
-  /** Destroys the stream and fails what is unanswered. Later calls do nothing. */
+  /** Destroys the stream and fails all unanswered requests. Later calls do nothing. */
   end(failure: Failure): void {
     if (this.#over) return;
     this.#over = true;
@@ -240,7 +243,7 @@ export class Connection {
     return this.#lastSentAtMs + pingIntervalMs(this.#sessionTimeoutMs);
   }
 
-  /** A server that goes on sending something but no answers is as good as silent. */
+  /** A server that still sends data but answers no request is treated as silent. */
   #overdueAtMs(): number {
     return this.#oldestSentAtMs() + this.#sessionTimeoutMs;
   }
@@ -268,7 +271,8 @@ export class Connection {
   }
 
   #received(chunk: Buffer): void {
-    // First the clock: what was received while this process was frozen must not make it look in touch.
+    // Check the clock first: data received while this process was frozen must not make the connection look
+    // alive.
     this.notice();
     if (this.#over) return;
     this.#lastReceivedAtMs = this.#clock.monotonicMs();
@@ -352,14 +356,16 @@ function since(now: number, then: number): string {
 
 const passwordBytes = 16;
 
-/** A session without an id would be taken for none when it is to be resumed. */
+/** Rejects a session without an id: it could not be resumed, because a zero id means "no session". */
 function checkSession({ sessionId, passwd }: jute.ConnectResponse): void {
   if (sessionId.every((byte) => byte === 0)) throw new Error('a session without an id');
   if (passwd !== undefined && passwd.length !== passwordBytes)
     throw new Error(`a session password of ${passwd.length} bytes, expected ${passwordBytes}`);
 }
 
-/** A multi that failed is answered as if it had succeeded, with the error among its results. */
+/**
+ * Whether the request succeeded. A failed multi gets a successful reply, with the error among its results.
+ */
 function succeeded(payload: jute.Record | null): boolean {
   return !(payload instanceof jute.TransactionResponse) || payload.results.every((result) => !result.err);
 }

@@ -1,12 +1,12 @@
 /**
- * Decoding of what servers send. The client library's decoder believes every length that it reads: a few
- * bytes can make it allocate gigabytes, or go round for ever. So a record is measured first, and decoded only
- * if it fits.
+ * Decodes what servers send. The client library's decoder trusts every length that it reads: a few bytes can
+ * make it allocate gigabytes or loop forever. Each record is therefore measured first, and decoded only if it
+ * fits.
  */
 import jute from 'node-zookeeper-client/lib/jute/index.js';
 
 const { OP_CODES: op, protocol } = jute;
-/** For their specifications alone. */
+/** Used only for their specifications. */
 const stat = new jute.data.Stat();
 const created = new protocol.CreateResponse();
 const changed = new protocol.SetDataResponse();
@@ -14,12 +14,12 @@ const failed = new protocol.ErrorResponse();
 
 const intBytes = 4;
 const longBytes = 8;
-/** Farthest from the epoch that a Date can be. */
+/** The latest time that a Date can represent, in milliseconds since the epoch. */
 const farthestMs = 8_640_000_000_000_000n;
 
 /**
- * Fills in `record` from the frame, and returns the offset behind it. Throws an Error that says what does not
- * eligible.
+ * Fills in `record` from the frame and returns the offset after it. Throws an Error that says what does not
+ * fit.
  */
 export function decode(record: jute.Record, frame: Buffer, offset: number): number {
   const measure = new Measure(frame, offset);
@@ -42,7 +42,10 @@ class Measure {
     for (const { name, type } of specification) this.#attribute(name, type);
   }
 
-  /** Results of a multi, each behind a header: a type, whether this is the end, an error. */
+  /**
+   * Measures the results of a multi. A header precedes each one: a type, whether this is the end, and an
+   * error.
+   */
   results(): void {
     for (;;) {
       const type = this.#int();
@@ -80,14 +83,14 @@ class Measure {
     return this.#frame.readInt32BE(this.offset - intBytes);
   }
 
-  /** -1 stands for nothing at all. */
+  /** A length of -1 means that the value is missing. */
   #length(): number {
     const length = this.#int();
     if (length < -1) throw new Error(`an invalid length of ${length}`);
     return length;
   }
 
-  /** No reply leaves a text out. */
+  /** A string is never missing from a reply. */
   #text(): void {
     const length = this.#length();
     if (length === -1) throw new Error('a string is missing');
@@ -101,7 +104,7 @@ class Measure {
     for (let index = 0; index < count; index++) this.#text();
   }
 
-  /** Permissions, a scheme and an id each. */
+  /** Each entry consists of permissions, a scheme and an id. */
   #acl(): void {
     const count = this.#length();
     if (count === -1) throw new Error('an ACL is missing');
@@ -121,7 +124,7 @@ class Measure {
   }
 }
 
-/** What follows the header of a multi's result; null: nothing. */
+/** Returns the record that follows the header of a multi's result, or null if none does. */
 function resultOf(type: number): jute.Record | null {
   if (type === op.CREATE) return created;
   if (type === op.SET_DATA) return changed;

@@ -1,10 +1,10 @@
-/** Byte streams to servers. A stream knows nothing of what it carries. */
+/** Byte streams to servers. A stream knows nothing about its content. */
 import { connect as connectTcp, isIP, type Socket } from 'node:net';
 import type { SecureContext } from 'node:tls';
 import { errorMessage } from '../errors.js';
 import type { Server } from './connection-string.js';
 
-/** How to talk TLS: the certificates, and how to check the server's. */
+/** TLS settings: the certificates, and how to check the server's. */
 export interface SecureOptions {
   readonly context: SecureContext;
   /** Name to expect in the server's certificate instead of the host from the connection string. */
@@ -18,13 +18,13 @@ export interface Endpoint {
 }
 
 export interface Wire {
-  /** Never blocks; what cannot be sent is lost with the stream, which is then told to have ended. */
+  /** Never blocks. Bytes that cannot be sent are lost with the stream, whose end is then reported. */
   write(bytes: Buffer): void;
-  /** Lets go of it at once. Nothing more is told of it. */
+  /** Destroys the stream immediately. No more events are reported for it. */
   destroy(): void;
 }
 
-/** What is told of a stream, never before `dial` has returned. */
+/** Events of a stream. None is reported before `dial` has returned. */
 export interface WireEvents {
   opened(): void;
   received(chunk: Buffer): void;
@@ -35,12 +35,12 @@ export interface WireEvents {
 
 export type Dial = (endpoint: Endpoint, events: WireEvents) => Wire;
 
-/** Loaded by who needs it: to a process that has nothing else to do it would be a good part of its memory. */
+/** Loads the TLS module on demand: it would be a large part of an otherwise idle process's memory. */
 export function loadTls(): typeof import('node:tls') {
   return process.getBuiltinModule('node:tls');
 }
 
-/** Over TCP, or TLS where `tls` says how. */
+/** Dials over TCP, or over TLS if `tls` is given. */
 export function dialOver(tls: (() => SecureOptions) | undefined): Dial {
   return (endpoint, events) => {
     const target = { host: endpoint.address, port: endpoint.server.port };
@@ -71,8 +71,8 @@ export function dialOver(tls: (() => SecureOptions) | undefined): Dial {
 }
 
 /**
- * What is written in one turn of the event loop goes out as one, at the turn's end: a look at a group is a
- * dozen small requests.
+ * Sends everything that is written in one turn of the event loop as one packet, at the end of the turn.
+ * Reading a group takes a dozen small requests.
  */
 function sendTogether(socket: Socket): void {
   if (socket.writableCorked > 0) return;
@@ -83,6 +83,6 @@ function sendTogether(socket: Socket): void {
 function secured({ server }: Endpoint, tls: SecureOptions) {
   const { context: secureContext, rejectUnauthorized } = tls;
   const name = tls.servername ?? server.host;
-  // An address may not be announced to the server, but is checked against its certificate all the same.
+  // An address must not be sent to the server as its name, but it is still checked against the certificate.
   return { secureContext, rejectUnauthorized, ...(isIP(name) === 0 ? { servername: name } : {}) };
 }

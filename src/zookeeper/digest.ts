@@ -1,9 +1,9 @@
-/** The scheme `digest`: whoever knows user and password is who they name. */
+/** The scheme `digest`: a client proves its identity with a user name and a password. */
 import { createHash } from 'node:crypto';
 import type { Identity } from '../model/acl.js';
 
 /**
- * The identity that proving `user:password` gives. SHA-1, unsalted, is ZooKeeper's choice: a short password
+ * Returns the identity that `user:password` proves. Unsalted SHA-1 is ZooKeeper's choice: a short password
  * can be guessed from it.
  */
 export function digestIdentity(credentials: string): Identity {

@@ -38,7 +38,7 @@ const names: ReadonlyMap<number, StoreErrorCode> = new Map<number, StoreErrorCod
   [-127, 'THROTTLED'],
 ]);
 
-/** Those under which we report failures of our own. */
+/** Codes under which we report our own failures. */
 const ownCodes = {
   CONNECTION_LOSS: -4,
   BAD_ARGUMENTS: -8,
@@ -62,7 +62,7 @@ const explanations: Partial<Record<StoreErrorCode, string>> = {
   THROTTLED: 'the server is overloaded and refused the request',
 };
 
-/** What the client library hands on when a request fails; never leaves this folder. */
+/** The error that the client library passes on when a request fails. It never leaves this folder. */
 export class Failure extends Error {
   readonly code: number;
 
@@ -71,12 +71,12 @@ export class Failure extends Error {
     this.code = code;
   }
 
-  /** A failure of our own making, under ZooKeeper's code for it. */
+  /** Makes a failure that Petrel itself detected, under ZooKeeper's code for it. */
   static of(code: keyof typeof ownCodes, message: string, cause?: unknown): Failure {
     return new Failure(ownCodes[code], message, cause);
   }
 
-  /** What a server answered. */
+  /** Makes a failure from a server's error code. */
   static answered(code: number): Failure {
     const name = names.get(code);
     if (name === undefined)
@@ -85,7 +85,7 @@ export class Failure extends Error {
     return new Failure(code, explanation === undefined ? name : `${explanation} (${name})`);
   }
 
-  /** For the client library. */
+  /** Required by the client library. */
   getCode(): number {
     return this.code;
   }

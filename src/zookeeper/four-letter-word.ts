@@ -1,4 +1,4 @@
-/** ZooKeeper's four-letter words: a server is asked one instead of a handshake, and answers with text. */
+/** ZooKeeper's four-letter words: commands sent to a server instead of a handshake, answered with text. */
 import { errorMessage } from '../errors.js';
 import type { Clock } from '../ports/clock.js';
 import type { Server } from './connection-string.js';
@@ -14,8 +14,8 @@ export interface AskOptions {
 const maxAnswerBytes = 64 * 1024;
 
 /**
- * The answer to a word such as `srvr`. Rejects with an Error when the server cannot be reached, or does not
- * answer in time.
+ * Returns the answer to a word such as `srvr`. Rejects with an Error if the server cannot be reached or does
+ * not answer in time.
  */
 export async function askServer(server: Server, word: string, options: AskOptions): Promise<string> {
   const { clock, timeoutMs } = options;

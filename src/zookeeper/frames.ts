@@ -1,9 +1,12 @@
 /**
- * Cuts a ZooKeeper byte stream into its frames: four bytes of length, then as many bytes. One reader a
- * socket.
+ * Cuts a ZooKeeper byte stream into its frames: a length of four bytes, then that many bytes. Each socket
+ * needs its own reader.
  */
 
-/** No server sends more than its own limit and a little; this leaves room for one raised on purpose. */
+/**
+ * Servers send little more than their own size limit. This leaves room for a limit that was raised on
+ * purpose.
+ */
 const usualLimitBytes = 64 * 1024 * 1024;
 const lengthBytes = 4;
 
@@ -16,8 +19,10 @@ export class FrameReader {
     this.#maxFrameBytes = maxFrameBytes;
   }
 
-  /** The frames that `chunk` completes, without their lengths.
-   * @throws Error when a length cannot be one: the stream has lost its step and must be given up. */
+  /**
+   * Returns the frames that `chunk` completes, without their lengths.
+   * @throws Error if a length is invalid: the stream is out of step and must be closed.
+   */
   push(chunk: Buffer): Buffer[] {
     this.add(chunk);
     const frames: Buffer[] = [];
@@ -30,15 +35,15 @@ export class FrameReader {
     this.#join(chunk);
   }
 
-  /** The next frame, when it is here in full. Throws like `push`. */
+  /** Returns the next frame, or undefined until all of it has arrived. Throws like `push`. */
   next(): Buffer | undefined {
     const size = this.#frameSize();
     return size === undefined ? undefined : this.#take(lengthBytes + size).subarray(lengthBytes);
   }
 
   /**
-   * Chunks are joined to larger ones as they come, so that a frame in many pieces is neither many objects nor
-   * copied again and again.
+   * Merges chunks into larger ones as they arrive. A frame in many pieces then needs neither many objects nor
+   * repeated copying.
    */
   #join(chunk: Buffer): void {
     let last = chunk;
@@ -53,7 +58,7 @@ export class FrameReader {
     this.#chunks.push(last);
   }
 
-  /** Size of the next frame, when it is here in full. */
+  /** Size of the next frame, or undefined until all of it has arrived. */
   #frameSize(): number | undefined {
     if (this.#bytes < lengthBytes) return undefined;
     if ((this.#chunks[0]?.length ?? 0) < lengthBytes) this.#joinAll();

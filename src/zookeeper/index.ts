@@ -1,6 +1,6 @@
 /**
- * Access to ZooKeeper: the store port, on node-zookeeper-client with its connection handling replaced.
- * One store is one session. No call is ever repeated on its own.
+ * Access to ZooKeeper: implements the store port on node-zookeeper-client, with its connection handling
+ * replaced. One store is one session. It never repeats a call by itself.
  */
 import type { LookupFunction } from 'node:net';
 import { PetrelError } from '../errors.js';
@@ -26,37 +26,39 @@ export type { TlsOptions } from './tls-options.js';
 
 export interface StoreOptions {
   readonly servers: ConnectionString;
-  /** Asked for; the ensemble may grant another (`negotiatedTimeoutMs`). */
+  /** The requested timeout. The ensemble may grant another one (`negotiatedTimeoutMs`). */
   readonly sessionTimeoutMs: number;
-  /** Deadline of calls that name none. Default: the session timeout. */
+  /** Deadline of calls that do not set one. Default: the session timeout. */
   readonly callTimeoutMs?: number;
   readonly clock?: Clock;
   readonly auth?: readonly { readonly scheme: 'digest'; readonly credentials: string }[];
   /**
-   * Of znodes created, by their paths: `open` to everybody, all rights to the `creator`'s credentials and
-   * none to others, or what a function says. Default: `creator` if there are credentials.
+   * ACL of created znodes. `open`: all rights for everyone. `creator`: all rights for the creator's
+   * credentials, none for others. A function: the ACL for each path. Default: `creator` if there are
+   * credentials.
    */
   readonly acl?: 'open' | 'creator' | ((path: string) => Acl);
   readonly tls?: TlsOptions;
   /** Resolves host names, like the option of `net.connect`. Default: the system's resolver. */
   readonly lookup?: LookupFunction;
-  /** Attaches to this session instead of opening a new one. LOST when it is over. */
+  /** Attaches to this session instead of opening a new one. The state is LOST if it is over. */
   readonly session?: { readonly id: bigint; readonly password: Buffer };
   readonly logger?: Logger;
-  /** Makes the byte streams to servers. Default: TCP, or TLS where `tls` is given. */
+  /** Opens the byte streams to servers. Default: TCP, or TLS if `tls` is given. */
   readonly dial?: Dial;
-  /** From 0 up to 1. Default: Math.random. */
+  /** Returns a number from 0 up to 1. Default: Math.random. */
   readonly random?: () => number;
 }
 
-/** The server puts the credentials of the session in the place of `auth`. */
+/** The server replaces `auth` with the credentials of the session. */
 const creatorAcl: Acl = [{ permissions: permissions.all, identity: { scheme: 'auth', id: '' } }];
 const silentLogger: Logger = { debug() {}, info() {}, warn() {} };
 const maxTimeoutMs = 2 ** 31 - 1;
 
 /**
- * Opens a session, or attaches to one. Returns at once; `connected()` tells when it stands.
- * @throws PetrelError INVALID when an option is wrong.
+ * Opens a session, or attaches to one. Returns immediately; `connected()` resolves once the session is
+ * connected.
+ * @throws PetrelError INVALID if an option is wrong.
  */
 export function openStore(options: StoreOptions): Store {
   const { sessionTimeoutMs, callTimeoutMs = sessionTimeoutMs, auth = [], session } = options;
@@ -91,8 +93,8 @@ export function openStore(options: StoreOptions): Store {
 }
 
 /**
- * Makes byte streams over TCP, or TLS where it says how. Throws PetrelError INVALID for certificates that
- * will not do.
+ * Returns a dialler for TCP, or for TLS if `tls` is given. Throws PetrelError INVALID for unusable
+ * certificates.
  */
 export function dialWith(tls: TlsOptions | undefined, logger = silentLogger): Dial {
   return dialOver(tls && newestOf(tls, logger));

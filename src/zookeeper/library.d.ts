@@ -1,6 +1,6 @@
 /**
- * Types of what is used of node-zookeeper-client 1.1.3, read from its source. The package has none, and
- * those that others published for it are wrong in places.
+ * Types for the used part of node-zookeeper-client 1.1.3, derived from its source. The package has no types,
+ * and those that others published are partly wrong.
  */
 
 declare module 'node-zookeeper-client/lib/jute/index.js' {
@@ -11,7 +11,7 @@ declare module 'node-zookeeper-client/lib/jute/index.js' {
       serialize(buffer: Buffer, offset: number): number;
     }
 
-    /** Longs are Buffers of 8 bytes, null buffers, strings and vectors are undefined. */
+    /** Longs are Buffers of 8 bytes. Null buffers, strings and vectors are undefined. */
     interface Record extends Payload {
       readonly specification: readonly { readonly name: string; readonly type: string }[];
       deserialize(buffer: Buffer, offset: number): number;
@@ -126,7 +126,7 @@ declare module 'node-zookeeper-client/lib/jute/index.js' {
       constructor(header: RequestHeader | null, payload: Payload | null);
       header: RequestHeader | null;
       payload: Payload | null;
-      /** The whole frame, its length in front. */
+      /** Returns the whole frame, including its length prefix. */
       toBuffer(): Buffer;
     }
 
@@ -202,7 +202,7 @@ declare module 'node-zookeeper-client/lib/ConnectionManager.js' {
     getDataWatcherPaths(): string[];
     getExistenceWatcherPaths(): string[];
     getChildWatcherPaths(): string[];
-    /** Throws on event types it does not know. */
+    /** Throws for unknown event types. */
     emit(event: jute.WatcherEvent): void;
   }
 
@@ -219,7 +219,7 @@ declare module 'node-zookeeper-client/lib/ConnectionManager.js' {
   }
 
   namespace ConnectionManager {
-    /** What the client's own methods ask of an error. */
+    /** What the client's own methods require of an error. */
     interface CodedError extends Error {
       code: number;
       getCode(): number;
@@ -284,7 +284,7 @@ declare module 'node-zookeeper-client' {
       options: { sessionTimeout: number; retries: number },
     ): Client;
     const Id: new (scheme: string, id: string) => { readonly scheme: string; readonly id: string };
-    /** Throws for permissions that are not among 1 to 31. */
+    /** Throws for permissions outside 1 to 31. */
     const ACL: new (permissions: number, id: InstanceType<typeof Id>) => jute.AclEntry;
     const CreateMode: {
       PERSISTENT: number;

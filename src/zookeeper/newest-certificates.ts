@@ -6,8 +6,8 @@ import type { Logger } from './session.js';
 import type { TlsOptions } from './tls-options.js';
 
 /**
- * The newest that will do, asked before each connection. Throws PetrelError INVALID for first ones that will
- * not do.
+ * Returns a function that gives the newest usable certificates. It is called before each connection. Throws
+ * PetrelError INVALID if the first ones are unusable.
  */
 export function newestOf({ reread, ...first }: TlsOptions, logger: Logger): () => SecureOptions {
   let known: Omit<TlsOptions, 'reread'> = first;
@@ -36,7 +36,7 @@ function secure(tls: Omit<TlsOptions, 'reread'>): SecureOptions {
   const { servername, rejectUnauthorized = true, ...certificates } = tls;
   try {
     const { X509Certificate } = process.getBuiltinModule('node:crypto');
-    // Node takes text that is no certificate for one that nobody is trusted by.
+    // Node accepts text that is not a certificate as an empty list of trusted CAs.
     for (const ca of [certificates.ca ?? []].flat()) new X509Certificate(ca);
     return { context: loadTls().createSecureContext(certificates), servername, rejectUnauthorized };
   } catch (error) {
@@ -45,7 +45,7 @@ function secure(tls: Omit<TlsOptions, 'reread'>): SecureOptions {
   }
 }
 
-/** Which of them OpenSSL, which names none, could not use. */
+/** Names the part that OpenSSL could not use. Its own error does not. */
 function wrongPart({ ca = [], cert, key, passphrase }: Omit<TlsOptions, 'reread'>): string {
   const { X509Certificate, createPrivateKey } = process.getBuiltinModule('node:crypto');
   const isRead = (read: () => unknown) => {

@@ -1,6 +1,7 @@
 /**
- * Logs an outage: once all servers were tried in vain, then at growing intervals while it lasts, and when it
- * is over. It counts from when no server was reached, so an outage from the start is reported like any other.
+ * Logs an outage: first when every server has been tried in vain, then at growing intervals, and at its end.
+ * An outage counts from when the connection was lost or the process started, so one at startup is reported
+ * too.
  */
 import type { Clock } from '../ports/clock.js';
 import type { StoreState } from '../ports/store.js';
@@ -17,7 +18,7 @@ export class Outage {
   readonly #clock: Clock;
   readonly #log: Log;
   #sinceMs: number;
-  /** Null: this outage has not been reported. */
+  /** Null if this outage has not been reported. */
   #reported: { readonly nextAtMs: number; readonly intervalMs: number } | null = null;
 
   /** Starts with no server reached. */
@@ -32,7 +33,7 @@ export class Outage {
     if (state === 'SUSPENDED') this.#sinceMs = this.#clock.monotonicMs();
   }
 
-  /** Every server was tried in vain once more; `why` gives the reason for each. */
+  /** Records another failed round through all servers. `why` gives the reason for each server. */
   goesOn(why: string): void {
     const nowMs = this.#clock.monotonicMs();
     if (this.#reported !== null && nowMs < this.#reported.nextAtMs) return;

@@ -1,4 +1,4 @@
-/** ZooKeeper's rules for paths, as far as they are worth a clearer message than its own. */
+/** ZooKeeper's rules for paths, where they deserve a clearer message than ZooKeeper's own. */
 import { Failure } from './failure.js';
 
 /** @throws Failure BAD_ARGUMENTS */

@@ -1,6 +1,6 @@
 /**
- * Which server to try next, and under which address. Names are resolved anew for each attempt, so servers may
- * change their addresses; a name that does not resolve costs only its own turn.
+ * Picks the server to try next, and its address. Names are resolved again for each attempt, so servers may
+ * change their addresses. A name that does not resolve costs only its own turn.
  */
 import type { LookupAddress } from 'node:dns';
 import type { LookupFunction } from 'node:net';
@@ -12,7 +12,7 @@ export class ServerRotation {
   readonly #turns = new Map<Server, number>();
   #next = 0;
 
-  /** The order is shuffled by `random` (from 0 up to 1), so that many clients spread over the servers. */
+  /** Shuffles the servers with `random` (from 0 up to 1), to spread clients over them. */
   constructor(servers: readonly Server[], random: () => number) {
     this.#servers = shuffled(servers, random);
   }
@@ -28,7 +28,7 @@ export class ServerRotation {
     return server;
   }
 
-  /** The addresses, beginning with another one each time. */
+  /** Returns the addresses, starting with a different one each time. */
   rotate(server: Server, addresses: readonly LookupAddress[]): LookupAddress[] {
     const turn = this.#turns.get(server) ?? 0;
     this.#turns.set(server, turn + 1);
@@ -41,13 +41,13 @@ export interface ResolveOptions {
   readonly clock: Clock;
   readonly timeoutMs: number;
   readonly lookup: LookupFunction | undefined;
-  /** Gives up. */
+  /** Cancels the lookup. */
   readonly signal: AbortSignal;
 }
 
-/** All addresses of a host. Rejects when it has none, or when the resolver does not answer in time. */
+/** Returns all addresses of a host. Rejects if it has none, or if the resolver does not answer in time. */
 export function resolveHost(host: string, options: ResolveOptions): Promise<LookupAddress[]> {
-  // Loaded when it is needed: a guardian hardly ever does.
+  // Loaded on demand: a guardian rarely needs it.
   const lookup: LookupFunction = options.lookup ?? process.getBuiltinModule('node:dns').lookup;
   return new Promise((resolve, reject) => {
     const giveUp = (why: string) => {

@@ -1,10 +1,10 @@
 /**
- * One ZooKeeper session over as many connections as it takes, in the place of the client library's own
- * ConnectionManager. The library's clients build requests and hand them to `queue`; its watcher manager
+ * One ZooKeeper session over as many connections as necessary. It replaces the client library's own
+ * ConnectionManager. The library's clients build requests and pass them to `queue`. Its watcher manager
  * remembers which watches to set again.
  *
- * Connection state is a hint. It says what this side noticed, and CONNECTED does not prove that the ensemble
- * still keeps the session; only `evidence` does.
+ * Connection state is a hint. It reflects what this side has noticed. CONNECTED does not prove that the
+ * ensemble still keeps the session; only `evidence` does.
  */
 import type { LookupAddress } from 'node:dns';
 import type { LookupFunction } from 'node:net';
@@ -32,7 +32,7 @@ import { firstPauseMs, longestPauseMs } from './reconnecting.js';
 import { resolveHost, ServerRotation } from './servers.js';
 import { watchFrames } from './watch-frames.js';
 
-/** The part of a logger that is used; pino's fits. */
+/** The part of a logger that is used. A pino logger fits. */
 export interface Logger {
   debug(fields: object, message: string): void;
   info(fields: object, message: string): void;
@@ -46,7 +46,7 @@ export interface SessionOptions {
   readonly credentials: readonly { readonly scheme: string; readonly credentials: string }[];
   readonly dial: Dial;
   readonly isSecure: boolean;
-  /** From 0 up to 1: spreads clients over servers and in time. */
+  /** Returns a number from 0 up to 1. It spreads clients over servers and over time. */
   readonly random: () => number;
   readonly lookup: LookupFunction | undefined;
   /** An existing session to attach to. */
@@ -58,9 +58,9 @@ export interface SessionOptions {
   readonly onChange: (path: string) => void;
 }
 
-/** Largest packet, its length not counted, that a server takes by default (jute.maxbuffer). */
+/** Largest packet that a server accepts by default (jute.maxbuffer), without its length prefix. */
 const maxPacketBytes = 0xfffff;
-/** Without contact for this share of its timeout a session counts as over, whatever the ensemble thinks. */
+/** A session without contact for this share of its timeout counts as over, whatever the ensemble says. */
 const expiryShare = 4 / 3;
 
 const knownEvents = { first: zookeeper.Event.NODE_CREATED, last: zookeeper.Event.NODE_CHILDREN_CHANGED };
@@ -79,11 +79,11 @@ export class Session extends ConnectionManager implements ConnectionOwner {
   #connection: Connection | undefined;
   #authsDue = 0;
   /**
-   * The smallest timeout that any server granted. ZooKeeper keeps the one of the session's creation, whatever
-   * servers grant later, and a new leader of the ensemble uses that one.
+   * The smallest timeout that any server granted. ZooKeeper keeps the timeout from the session's creation,
+   * whatever servers grant later. A new leader of the ensemble uses that one.
    */
   #negotiatedTimeoutMs = 0;
-  /** The greatest timeout granted: without contact the session may last that long. */
+  /** The greatest timeout that was granted. Without contact, the session may last this long. */
   #longestTimeoutMs = 0;
   #lastContactAtMs = Number.POSITIVE_INFINITY;
   #evidence = noEvidence;
@@ -93,7 +93,7 @@ export class Session extends ConnectionManager implements ConnectionOwner {
     | undefined;
 
   constructor(options: SessionOptions) {
-    // The library reads its servers from this text; ours come from `options`, checked.
+    // The library parses its servers from this text. Ours come from `options`, already checked.
     super('unused', { sessionTimeout: options.sessionTimeoutMs }, () => {});
     this.#options = options;
     this.#clock = options.clock;
@@ -112,7 +112,7 @@ export class Session extends ConnectionManager implements ConnectionOwner {
     return this.#state;
   }
 
-  /** The library sets its own as it is made, which counts for nothing. */
+  /** Ignores the state that the library sets in its constructor. */
   set state(_: unknown) {}
 
   get negotiatedTimeoutMs(): number {
@@ -123,12 +123,12 @@ export class Session extends ConnectionManager implements ConnectionOwner {
     return this.#evidence;
   }
 
-  /** Why requests are refused at present. */
+  /** Why requests are currently refused. */
   get refusal(): Failure {
     return this.#over ?? Failure.of('CONNECTION_LOSS', `not connected: ${this.troubles}`);
   }
 
-  /** What went wrong last with each server. */
+  /** The last problem with each server. */
   get troubles(): string {
     const { servers } = this.#options.servers;
     return servers
@@ -136,7 +136,7 @@ export class Session extends ConnectionManager implements ConnectionOwner {
       .join('; ');
   }
 
-  /** Starts connecting, and goes on until the session is over. Calling it again changes nothing. */
+  /** Connects, and reconnects until the session is over. Further calls do nothing. */
   override connect(): void {
     if (this.#running) return;
     this.#running = true;
@@ -163,13 +163,13 @@ export class Session extends ConnectionManager implements ConnectionOwner {
     });
   }
 
-  /** Ends the connection that stands; what is unanswered fails, and the next server is tried. */
+  /** Ends the current connection. Its unanswered requests fail, and the next server is tried. */
   changeServer(): void {
     if (this.#state !== 'CONNECTED') return;
     this.#connection?.end(Failure.of('CONNECTION_LOSS', 'switched to another server'));
   }
 
-  /** Ends the session at the ensemble if that can be had within `timeoutMs`, then lets go of everything. */
+  /** Ends the session at the ensemble if possible within `timeoutMs`, then releases all resources. */
   endSession(timeoutMs: number, abandon = false): Promise<boolean> {
     if (this.#ending) return this.#ending.confirmed;
     let settle: (confirmed: boolean) => void = () => {};
@@ -191,7 +191,7 @@ export class Session extends ConnectionManager implements ConnectionOwner {
     return confirmed;
   }
 
-  /** Looks at the clock, before anything that relies on being connected. */
+  /** Checks the clock. Call it before anything that relies on being connected. */
   notice(): void {
     this.#connection?.notice();
     if (this.#over) return;
@@ -202,7 +202,7 @@ export class Session extends ConnectionManager implements ConnectionOwner {
     }
   }
 
-  // -- What the connection tells
+  // -- Reports from the connection
 
   handshake(): jute.ConnectRequest {
     if (this.#hasSession) this.#evidence = resumptionAsked(this.#evidence, this.#clock.monotonicMs());
@@ -288,7 +288,7 @@ export class Session extends ConnectionManager implements ConnectionOwner {
     }
   }
 
-  /** True when a connection stood for a while; when it has ended, it is the next server's turn. */
+  /** Whether a connection lasted for a while. Once it has ended, the next server is tried. */
   async #visit(server: Server): Promise<boolean> {
     const shareMs = this.#timeoutMs / this.#rotation.size;
     const addresses = await this.#resolve(server, shareMs);
@@ -312,7 +312,7 @@ export class Session extends ConnectionManager implements ConnectionOwner {
     }
   }
 
-  /** A connection's whole life. Returns for how long it was of use. */
+  /** Runs one connection to its end. Returns how long it was ready. */
   async #live(server: Server, address: string, openWithinMs: number): Promise<number> {
     const connection = new Connection({
       endpoint: { server, address },
@@ -360,7 +360,7 @@ export class Session extends ConnectionManager implements ConnectionOwner {
     this.#enter('CONNECTED');
   }
 
-  /** The server sends at once the events that were missed. */
+  /** In response, the server immediately sends the events that were missed. */
   #restoreWatches(connection: Connection): void {
     const { OP_CODES, Request, protocol } = jute;
     for (const { data, existence, children } of watchFrames(this.watcherManager)) {
@@ -378,12 +378,12 @@ export class Session extends ConnectionManager implements ConnectionOwner {
     connection.ready();
     const header = new jute.protocol.RequestHeader(0, jute.OP_CODES.CLOSE_SESSION);
     connection.send(new jute.Request(header, null), (error, response) => {
-      // Without a response the next connection tells, if there is time for one.
+      // Without a response, the next connection shows whether the session is over, if time allows one.
       if (response && (error === null || isFatal(error))) this.#finish(true);
     });
   }
 
-  /** The session is over, and not by our doing. */
+  /** Handles the end of a session that we did not end ourselves. */
   #lose(failure: Failure): void {
     if (this.#ending) {
       this.#finish(true);
@@ -453,7 +453,7 @@ export class Session extends ConnectionManager implements ConnectionOwner {
   }
 }
 
-/** Answers after which the session is over, whatever else the server does. */
+/** Whether the session is over after this reply, whatever else the server does. */
 function isFatal(failure: Failure): boolean {
   return failure.storeCode === 'SESSION_EXPIRED' || failure.storeCode === 'SESSION_CLOSED_REQUIRE_SASL_AUTH';
 }

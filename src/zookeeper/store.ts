@@ -1,6 +1,6 @@
 /**
- * The store port over a ZooKeeper session: promises, deadlines, typed arguments and results, one change event
- * for all watches. Nothing is ever tried again: a lost reply is the caller's to find out about.
+ * The store port over a ZooKeeper session: promises, deadlines, typed arguments and results, and one change
+ * event for all watches. It never retries: after a lost reply, the caller must find out what happened.
  */
 
 import zookeeper from 'node-zookeeper-client';
@@ -39,7 +39,7 @@ import {
 
 export interface ZooKeeperStoreOptions extends Omit<SessionOptions, 'onState' | 'onChange'> {
   readonly callTimeoutMs: number;
-  /** Of a znode to be created; a sequential one has no number yet. */
+  /** ACL of a znode to be created. The path of a sequential znode has no number yet. */
   acl(path: string): Acl;
 }
 
@@ -47,7 +47,7 @@ type Resolve<T> = (value: T) => void;
 type Reject = (error: Error) => void;
 type Send<T> = (resolve: Resolve<T>, reject: Reject) => void;
 
-/** What a call is about, for its errors. */
+/** What a call is about, for its error messages. */
 interface Subject {
   readonly what: string;
   readonly path?: string;
@@ -55,8 +55,10 @@ interface Subject {
 
 const { OP_CODES: op } = jute;
 
-/** The library remembers watches by their function, so one function means one entry a path. What changed is
- * told from the event itself. */
+/**
+ * The library stores watches by function, so a single function means one entry per path. The event itself
+ * says what changed.
+ */
 const watcher = () => {};
 
 export class ZooKeeperStore implements Store {
@@ -173,7 +175,7 @@ export class ZooKeeperStore implements Store {
 
   getAcl(path: string, options: CallOptions = {}): Promise<{ acl: Acl; stat: Stat }> {
     return this.#callOn(path, 'get the ACL of', options, (resolve, reject) => {
-      // The library's own call throws, where nobody can catch it, for an entry that allows nothing.
+      // The library's own call throws an uncatchable error for an entry that allows nothing.
       const payload = new jute.protocol.GetACLRequest(path);
       const header = new jute.protocol.RequestHeader(0, op.GET_ACL);
       this.#session.queue(new jute.Request(header, payload), (error, response) => {
@@ -211,7 +213,7 @@ export class ZooKeeperStore implements Store {
 
   sync(path: string, options: CallOptions = {}): Promise<void> {
     return this.#callOn(path, 'sync', options, (resolve, reject) => {
-      // Nothing but a path: on the wire the same as asking for an ACL.
+      // A sync request contains only a path, so it looks the same on the wire as a request for an ACL.
       const payload = new jute.protocol.GetACLRequest(path);
       const header = new jute.protocol.RequestHeader(0, op.SYNC);
       this.#session.queue(new jute.Request(header, payload), (error) => {
@@ -266,7 +268,7 @@ export class ZooKeeperStore implements Store {
   }
 
   /**
-   * Settles by whichever comes first: the answer, the deadline, the signal. `send` is run before it returns.
+   * Settles on the answer, the deadline or the signal, whichever comes first. Runs `send` before it returns.
    */
   #call<T>(subject: Subject, options: CallOptions, send: Send<T>): Promise<T> {
     const { signal, timeoutMs = this.#callTimeoutMs } = options;
@@ -298,7 +300,7 @@ export class ZooKeeperStore implements Store {
     });
   }
 
-  /** Names the identity that was refused, without its password. */
+  /** Adds the refused identity to the message, without its password. */
   #withIdentity(error: StoreError): StoreError {
     if (error.code !== 'NO_AUTH') return error;
     const { path, failedOp, verb, cause } = error;
@@ -318,7 +320,8 @@ export class ZooKeeperStore implements Store {
   #onWire(operation: Operation): jute.TransactionOperation {
     const { type, path } = operation;
     const isSequential = type === 'create' && operation.mode.endsWith('-sequential');
-    // ZooKeeper checks a sequential znode's path with its number, so the prefix may be a folder: `/queue/`.
+    // ZooKeeper checks a sequential znode's path including its number, so the prefix may end in a slash:
+    // `/queue/`.
     checkPath(isSequential ? `${path}0` : path);
     switch (type) {
       case 'create':

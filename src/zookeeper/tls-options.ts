@@ -1,23 +1,26 @@
 /**
- * How to talk TLS to ZooKeeper. By itself, because the library's types name it, and node-zookeeper-client has
- * none.
+ * TLS settings for ZooKeeper. They have their own file because the library's types refer to them, and
+ * node-zookeeper-client has no types.
  */
 
 /** Certificates and keys are PEM, as text or bytes. */
 export interface TlsOptions {
   /** Certificates to trust instead of the system's. */
   readonly ca?: string | Buffer | (string | Buffer)[];
-  /** Our own certificate, for servers that ask for one. */
+  /** Our own certificate, for servers that require one. */
   readonly cert?: string | Buffer;
   readonly key?: string | Buffer;
   readonly passphrase?: string;
   /** Name to expect in the server's certificate instead of the host from the connection string. */
   readonly servername?: string;
-  /** False takes any certificate: encrypted, but anybody may be at the other end. Default true. */
+  /**
+   * False accepts any certificate: the connection is encrypted, but the server is not authenticated. Default:
+   * true.
+   */
   readonly rejectUnauthorized?: boolean;
   /**
-   * What they are now, asked before each connection: certificates expire, and are replaced. Where it throws,
-   * or what it says will not do, the last that would are used.
+   * Returns the current settings. It is called before each connection, because certificates expire and are
+   * replaced. If it throws or returns unusable settings, the last usable ones apply.
    */
   readonly reread?: () => Omit<TlsOptions, 'reread'>;
 }

@@ -1,4 +1,4 @@
-/** Arguments and results of the store port, as the client library has them. */
+/** Arguments and results of the store port, in the client library's form. */
 import zookeeper from 'node-zookeeper-client';
 import jute from 'node-zookeeper-client/lib/jute/index.js';
 import type { Acl } from '../model/acl.js';
@@ -66,7 +66,7 @@ export function settleMulti(
   reject: (error: Error) => void,
 ): void {
   const { results } = response;
-  // Those before the one that failed say 0, those after it RUNTIME_INCONSISTENCY.
+  // Results before the failed one are 0, and results after it are RUNTIME_INCONSISTENCY.
   const failedOp = results.findIndex((result) => result.type === op.ERROR && result.err);
   const operation = operations[failedOp];
   if (operation) {
@@ -91,12 +91,14 @@ function toResult(
   return result?.type === (type === 'delete' ? op.DELETE : op.CHECK) ? { type } : undefined;
 }
 
-/** The server did answer, so the outcome is unknown only to us. */
+/**
+ * Makes the failure for an invalid reply. The server did answer, so only this side does not know the outcome.
+ */
 export function undecodable(what: string): Failure {
   return Failure.of('CONNECTION_LOSS', `invalid response: ${what}`);
 }
 
-/** Throws for one that no server would take. */
+/** Throws for an ACL that no server would accept. */
 export function aclOnWire(acl: Acl): jute.AclEntry[] {
   return acl.map(
     ({ permissions, identity }) =>
