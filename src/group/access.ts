@@ -1,6 +1,7 @@
 /**
- * The ACLs of a group's znodes: as they are, as they should be, and made so. Petrel gives each znode its ACL
- * when it makes it, and never later: what stood before, or was made under other settings, is changed here.
+ * The ACLs of a group's znodes: reads the present ones, determines the wanted ones, and sets them. Petrel
+ * sets a znode's ACL only when it creates the znode. Znodes that are older or were created under other
+ * settings are changed here.
  */
 
 import { PetrelError } from '../errors.js';
@@ -19,7 +20,7 @@ import { isStoreError, type Store } from '../ports/store.js';
 
 export interface ZnodeAcl {
   readonly path: string;
-  /** Null: it does not let itself be read. */
+  /** Null if the ACL does not allow reading it. */
   readonly acl: Acl | null;
   readonly wanted: Acl;
   readonly isRight: boolean;
@@ -28,8 +29,8 @@ export interface ZnodeAcl {
 }
 
 /**
- * Of the root of the group, and all below it; none where there is no group. `access` is null where all is to
- * be open. Throws StoreError.
+ * Reads the ACLs of the group's root and of everything below it. Returns an empty list if there is no group.
+ * `access` is null if everything must be open. Throws StoreError.
  */
 export async function readAcls(store: Store, paths: GroupPaths, access: Access | null): Promise<ZnodeAcl[]> {
   const all: ZnodeAcl[] = [];
@@ -43,7 +44,7 @@ export async function readAcls(store: Store, paths: GroupPaths, access: Access |
   return all;
 }
 
-/** Null where it is not there (any more). */
+/** Returns null if the znode does not exist (any more). */
 async function look(store: Store, paths: GroupPaths, access: Access | null, path: string) {
   const wanted = access === null ? openAcl : aclOf(access, paths, path);
   const [known, children] = await Promise.all([
@@ -60,7 +61,7 @@ async function look(store: Store, paths: GroupPaths, access: Access | null, path
   return { znode, children: children?.children ?? [] };
 }
 
-/** Null where an ACL forbids it. Throws StoreError otherwise. */
+/** Returns null if an ACL forbids the call. Throws StoreError otherwise. */
 export async function unlessForbidden<T>(call: Promise<T>): Promise<T | null> {
   try {
     return await call;
@@ -71,9 +72,8 @@ export async function unlessForbidden<T>(call: Promise<T>): Promise<T | null> {
 }
 
 /**
- * Those with another ACL than they should have, and that are to be set. Where everybody may do everything, a
- * registration made without credentials stays as it is: nothing else tells `lockedOut`, later, that its agent
- * has none.
+ * Returns the znodes whose ACL is wrong and must be set. If everyone may do everything, a registration made
+ * without credentials stays as it is: only its ACL later shows `lockedOut` that its agent has none.
  */
 export function toSet(znodes: readonly ZnodeAcl[], paths: GroupPaths, access: Access): ZnodeAcl[] {
   const kept = access.world === 'all' ? lockedOut(znodes, paths, access).map(paths.node) : [];
@@ -81,7 +81,8 @@ export function toSet(znodes: readonly ZnodeAcl[], paths: GroupPaths, access: Ac
 }
 
 /**
- * Sets one ACL. False: the znode has gone, or its ACL has changed. Throws PetrelError FORBIDDEN, StoreError.
+ * Sets one ACL. Returns false if the znode is gone or its ACL has changed. Throws PetrelError FORBIDDEN,
+ * StoreError.
  */
 export async function setAcl(store: Store, { path, wanted, version }: ZnodeAcl): Promise<boolean> {
   try {
@@ -97,8 +98,8 @@ export async function setAcl(store: Store, { path, wanted, version }: ZnodeAcl):
 }
 
 /**
- * Nodes that the wanted ACLs would lock out: their agents made a registration that none of the wanted agents
- * is named in, so they run without credentials, or under others.
+ * Returns the nodes that the wanted ACLs would lock out. Their registrations name none of the wanted agents,
+ * so their agents run without credentials or with others.
  */
 export function lockedOut(znodes: readonly ZnodeAcl[], paths: GroupPaths, access: Access): string[] {
   const agents = access.agents.map(({ id }) => id);
@@ -114,9 +115,9 @@ function isMadeBy(acl: Acl | null, agents: readonly string[]): boolean {
 }
 
 /**
- * Whoever changes a group adds records to its history, which all must be able to read who read the group.
- * `own` is who this process is. Throws PetrelError REFUSED where the records would be open to others than the
- * history is.
+ * Checks that records written by this process would get the same ACL as the group's history: everyone who can
+ * read the group must be able to read them. `own` is this process's identity. Throws PetrelError REFUSED if
+ * the records would be open to others than the history is.
  */
 export async function checkSameAccess(
   store: Store,
@@ -150,8 +151,8 @@ export async function checkSameAccess(
 }
 
 /**
- * `own`: names of identities. As far as can be told where hashes are hidden. Who may not is told so by
- * ZooKeeper.
+ * Whether the ACL allows these identities to create children. `own` contains names of identities. The answer
+ * is a best guess where hashes are hidden. ZooKeeper itself rejects those that lack permission.
  */
 export function mayCreate(acl: Acl, own: readonly string[]): boolean {
   const names = ['world:anyone', ...own];

@@ -1,4 +1,4 @@
-/** Many groups, a line each: what `list --all` says. Its shape is a contract with users' scripts. */
+/** Many groups, one line each: the output of `list --all`. Users' scripts rely on its format. */
 
 import * as z from 'zod';
 import { errorMessage } from '../errors.js';
@@ -11,9 +11,9 @@ import { transitionText } from './transition.js';
 import { type GroupReading, readGroup } from './view.js';
 
 const slotShape = {
-  /** Who owns the claim; null: nobody. */
+  /** Owner of the claim; null if there is none. */
   leader: z.string().nullable(),
-  /** Of the leader. */
+  /** Status of the leader. */
   status: z.enum(['PROGRESS', 'READY']).nullable(),
   term: z.int().nullable(),
   /** The change of leader that is under way, in words. */
@@ -26,12 +26,12 @@ export const groupLineSchema = z.object({
   root: z.string(),
   ...slotShape,
   /**
-   * What stands in every slot, the first, which the fields above are about, included; none where the group
-   * could not be read.
+   * State of every slot, including the first, which the fields above describe. Empty if the group could not
+   * be read.
    */
   leaders: z.array(slotLineSchema),
   elector: z.string().nullable(),
-  /** How many are registered. */
+  /** Number of registered nodes. */
   nodes: z.int(),
   paused: z.boolean(),
   /** Why the group could not be read. */
@@ -40,17 +40,17 @@ export const groupLineSchema = z.object({
 export type GroupLine = z.infer<typeof groupLineSchema>;
 export const groupLinesSchema = z.array(groupLineSchema);
 
-/** Groups that are read at once. */
+/** Number of groups that are read concurrently. */
 const atOnce = 16;
-/** How deep below a path groups are looked for. */
+/** How many levels below a path groups are searched for. */
 const deepest = 6;
 const zooKeepersOwn = '/zookeeper';
 
 type Closed = (path: string) => void;
 
 /**
- * The roots of the groups at a path and below it, in order. What may not be read holds none, as far as can be
- * told: `closed` hears of it. Throws StoreError.
+ * Returns the roots of the groups at and below a path, in order. A path that may not be read counts as
+ * containing no groups, and is passed to `closed`. Throws StoreError.
  */
 export async function findGroups(store: Store, under: string, closed: Closed = () => {}): Promise<string[]> {
   const found: string[] = [];
@@ -76,7 +76,7 @@ export async function childrenOf(store: Store, path: string, closed: Closed): Pr
   }
 }
 
-/** A line each, in the same order. One that cannot be read says why. */
+/** Returns one line for each group, in the same order. The line of a group that cannot be read says why. */
 export async function readGroups(
   reading: Omit<GroupReading, 'paths'>,
   roots: readonly string[],

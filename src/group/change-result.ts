@@ -1,4 +1,4 @@
-/** What a change to a group came to, as commands with `-f json` and the HTTP interface say it. */
+/** The result of a change to a group, as reported by commands with `-f json` and by the HTTP interface. */
 import * as z from 'zod';
 import type { Choice } from '../core/choice.js';
 import { effectiveDecision } from '../core/effective-decision.js';
@@ -11,30 +11,30 @@ import type { GroupView } from './view.js';
 import { type Outcome, outcomeSchema } from './wait.js';
 
 export const changeResultSchema = z.object({
-  /** What was done, or why there was nothing to do. */
+  /** What was done, or why nothing had to be done. */
   what: z.string(),
   changed: z.boolean(),
   dryRun: z.boolean(),
-  /** Keys of the configuration that were, or would be, written. */
+  /** Keys of the configuration that were written, or would be. */
   changes: z.array(configDifferenceSchema),
-  /** Version of the configuration that holds the change. */
+  /** Version of the configuration that contains the change. */
   configVersion: z.int().nullable(),
-  /** Whom the elector is to choose then; null where that cannot be told. */
+  /** The node that the elector will choose then; null if that cannot be determined. */
   follows: z
     .object({ node: z.string().nullable(), changes: z.boolean(), cause: causeSchema, reason: z.string() })
     .nullable(),
-  /** The slot that `follows` and `term` are about. */
+  /** The slot that `follows` and `term` refer to. */
   slot: z.int(),
   /** The term to follow; null when no transition is expected. */
   term: z.int().nullable(),
-  /** Null when it was not waited for, or there is nothing to wait for. */
+  /** Null if the outcome was not awaited, or there is nothing to wait for. */
   outcome: outcomeSchema.nullable(),
 });
 export type ChangeResult = z.infer<typeof changeResultSchema>;
 
 export interface Made {
   readonly dryRun: boolean;
-  /** Of the configuration that holds the change; null where nothing was written. */
+  /** Version of the configuration that contains the change; null if nothing was written. */
   readonly version: number | null;
   readonly outcome: Outcome | null;
 }
@@ -59,13 +59,13 @@ function termIn(view: GroupView, slot: number): number {
   return effectiveDecision(viewOfSlot(view, slot)).term;
 }
 
-/** A transition follows, and soon. */
+/** Whether a transition is expected soon. */
 export function isTransitionExpected({ config, follows, after }: Plan): boolean {
   if (config === null || follows === null) return false;
   return follows.changes && !isPutOff(follows, config, after.rules);
 }
 
-/** Perhaps not now, but the next term will be its doing. */
+/** Whether the plan requests a switchover. It may be due later, but the next term will result from it. */
 function asksForSwitchover({ before, config }: Plan): boolean {
   return (
     config !== null && config.switchover !== null && config.switchover !== before.config.value?.switchover

@@ -1,8 +1,9 @@
 /**
- * Changes to a group's configuration: decided on what was read, written by compare-and-set together with a
- * record in the history, and decided anew when somebody else was faster.
+ * Changes to a group's configuration. Each is decided on what was read, and written by compare-and-set
+ * together with a record in the history. If another client was faster, it is decided again.
  *
- * Not promised: that anything follows. `core` says what the elector makes of it; `wait.ts` waits for that.
+ * Not promised: that anything follows. `core` determines what the elector makes of it; `wait.ts` waits for
+ * that.
  */
 import { isDeepStrictEqual } from 'node:util';
 import type { Choice } from '../core/choice.js';
@@ -28,13 +29,13 @@ import { readEnsembleClock } from './time.js';
 import { type GroupView, readGroup, underConfig } from './view.js';
 
 export interface Author {
-  /** Who wants it. */
+  /** Who requests the change. */
   readonly by: string;
-  /** One line; null when none was given. */
+  /** One line; null if none was given. */
   readonly reason: string | null;
 }
 
-/** What a request is decided on. */
+/** The basis on which a request is decided. */
 export interface Scene {
   readonly view: GroupView;
   readonly config: GroupConfig;
@@ -45,52 +46,54 @@ export interface Scene {
   readonly byHand: { readonly by: string; readonly reason: string; readonly at: string };
 }
 
-/** `config` is null when there is nothing to change, and `what` then says why. */
+/** `config` is null if there is nothing to change. `what` then says why. */
 export interface Decision {
   readonly config: GroupConfig | null;
   /** One line: "site a: priority 0 until …". */
   readonly what: string;
-  /** The slot that it is about; missing: all of them. */
+  /** The slot that the decision concerns; missing for all slots. */
   readonly slot?: number;
 }
 
 /**
- * Pure. Throws PetrelError, with reasons: REFUSED for what the group does not allow, CONFLICT while something
- * else is under way. Throws Unanswered where a strategy has yet to be asked: it is then called again.
+ * A pure function. Throws PetrelError with reasons: REFUSED for what the group does not allow, CONFLICT while
+ * something else is under way. Throws Unanswered if a strategy must be queried first; it is called again
+ * after that.
  */
 export type Request = (scene: Scene) => Decision;
 
 export interface Plan extends Decision {
-  /** As it was read. */
+  /** The group as it was read. */
   readonly before: GroupView;
   readonly nowMs: number;
   /** The group as it will be. */
   readonly after: GroupView;
-  /** The slot that `follows` is about: where it changes something, if it does anywhere. */
+  /** The slot that `follows` refers to: one in which the choice changes something, if there is any. */
   readonly slot: number;
-  /** What the elector would choose then; null where that cannot be told. */
+  /** The elector's choice after the change; null if that cannot be determined. */
   readonly follows: Choice | null;
-  /** Somebody leads now, and nobody would. */
+  /** Whether a slot that has a READY leader now would have none. */
   readonly leavesNobody: boolean;
 }
 
 export interface Change extends Plan {
-  /** Version of `config` that holds the change; null when nothing was changed. */
+  /** Version of `config` that contains the change; null if nothing was changed. */
   readonly version: number | null;
   readonly reading: ClockReading;
 }
 
 const attempts = 5;
 
-/** Reads and decides, and writes nothing. Throws what the request throws, and StoreError. */
+/** Reads and decides, but writes nothing. Throws what the request throws, and StoreError. */
 export async function planChange(access: GroupAccess, author: Author, request: Request): Promise<Plan> {
   return (await plan(access, author, request)).plan;
 }
 
 /**
- * Changes the configuration. `accept` is asked before every attempt and stops it by throwing. Throws what the
- * request throws; PetrelError INVALID where the result would not be a configuration, CONFLICT when others
- * were faster every time; StoreError, whose `outcomeUnknown` then tells that nobody knows.
+ * Changes the configuration. Calls `accept` before every attempt; it can stop the change by throwing. Throws
+ * what the request throws. Throws PetrelError INVALID if the result would not be a valid configuration, and
+ * CONFLICT if other clients were faster in every attempt. Throws StoreError; if its `outcomeUnknown` is true,
+ * it is unknown whether the change was made.
  */
 export async function changeGroup(
   access: GroupAccess,
@@ -155,7 +158,8 @@ async function plan(access: GroupAccess, author: Author, request: Request) {
 }
 
 /**
- * Pure. Throws what the request throws, PetrelError INVALID for a configuration that is none, and Unanswered.
+ * A pure function. Throws what the request throws, PetrelError INVALID for an invalid configuration, and
+ * Unanswered.
  */
 function decided(request: Request, scene: Scene) {
   const { view, config, nowMs } = scene;
@@ -166,8 +170,8 @@ function decided(request: Request, scene: Scene) {
 }
 
 /**
- * A strategy or a constraint that cannot be used here, or fails, keeps nobody from pausing, draining, or
- * failing over.
+ * Checks the strategy and the constraints only if they change. Otherwise, one that is unusable here or fails
+ * would prevent pausing, draining or failing over.
  */
 function mustBeValid(config: GroupConfig, { members, rules }: GroupView, before: GroupConfig): void {
   const rankingOf = (one: GroupConfig) => [one.strategy, one.strategyOptions];
@@ -191,7 +195,7 @@ function mustBeValid(config: GroupConfig, { members, rules }: GroupView, before:
   );
 }
 
-/** Nodes take a smaller one for a sign of a restored backup. */
+/** Nodes take a lower epoch as a sign of a restored backup. */
 function epochProblems({ tokenEpoch }: GroupConfig, before: GroupConfig): string[] {
   if (tokenEpoch >= before.tokenEpoch) return [];
   return [
@@ -199,7 +203,7 @@ function epochProblems({ tokenEpoch }: GroupConfig, before: GroupConfig): string
   ];
 }
 
-/** By slot, in their order; empty where they cannot be told. */
+/** The choices by slot, in slot order. Empty if they cannot be determined. */
 function choicesOrNull(view: GroupView, nowMs: number): ReadonlyMap<number, Choice> {
   try {
     return new Map([...judgeSlots(view, nowMs)].toSorted(([one], [other]) => one - other));

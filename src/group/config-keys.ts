@@ -1,4 +1,4 @@
-/** A group's configuration as keys and values: what operators see, and set one by one. */
+/** A group's configuration as keys and values, as operators see it and set it key by key. */
 import * as z from 'zod';
 import { nearestOf } from '../config/nearest.js';
 import { readYaml } from '../config/yaml.js';
@@ -13,7 +13,7 @@ import { describeIssues } from '../model/names.js';
 import { cut, depthProblem, quoted } from '../model/outside.js';
 import type { Request } from './change.js';
 
-/** Keys that have commands of their own, which also record who did it and why. */
+/** Keys that have their own commands, which also record who made the change and why. */
 const ownCommands: readonly { readonly pattern: RegExp; readonly command: string }[] = [
   { pattern: /^(paused|resumed)\b/, command: 'petrel pause or petrel resume' },
   { pattern: /^switchover\b/, command: 'petrel switchover or petrel failover' },
@@ -30,7 +30,7 @@ const strategyOptionKey = /^strategyOptions\.(?<option>.+)$/;
 const plainKeys = flatten(defaultGroupConfig)
   .map(({ key }) => key)
   .filter((key) => key !== 'sites' && !ownCommands.some(({ pattern }) => pattern.test(key)));
-/** What can be set, as one writes it. */
+/** The keys that can be set, as operators write them. */
 export const settableKeys: readonly string[] = [
   ...plainKeys,
   'strategyOptions.NAME',
@@ -42,12 +42,12 @@ export const configKeySchema = z.object({
   key: z.string(),
   value: z.unknown(),
   default: z.unknown(),
-  /** False: the default holds. */
+  /** False if the default applies. */
   set: z.boolean(),
 });
 export type ConfigKey = z.infer<typeof configKeySchema>;
 
-/** Every key with its value and its default, in the order of the keys. */
+/** Returns every key with its value and its default, ordered by key. */
 export function configKeys(config: GroupConfig): ConfigKey[] {
   const defaults = new Map(flatten(defaultGroupConfig).map(({ key, value }) => [key, value]));
   const siteDefaults = new Map(flatten(oneSite).map(({ key, value }) => [key, value]));
@@ -65,13 +65,13 @@ const oneSite = groupConfigSchema.parse({ sites: { any: {} } }).sites.any;
 
 export const configDifferenceSchema = z.object({
   key: z.string(),
-  /** Null where there is none, too. */
+  /** Null also if there is no value. */
   from: z.unknown(),
   to: z.unknown(),
 });
 export type ConfigDifference = z.infer<typeof configDifferenceSchema>;
 
-/** What differs between two configurations, key by key. */
+/** Returns the differences between two configurations, key by key. */
 export function configDifferences(from: GroupConfig, to: GroupConfig): ConfigDifference[] {
   const sites = [...Object.keys(from.sites), ...Object.keys(to.sites)];
   const before = new Map(contents(withSites(from, sites)).map(({ key, value }) => [key, value]));
@@ -82,12 +82,12 @@ export function configDifferences(from: GroupConfig, to: GroupConfig): ConfigDif
     .toSorted((a, b) => (a.key < b.key ? -1 : 1));
 }
 
-/** The leaves that hold something: an object that is empty is no news when it is filled. */
+/** Leaves with content. An empty object is left out: it is not worth reporting once it has entries. */
 function contents(config: GroupConfig): Leaf[] {
   return flatten(config).filter(({ value }) => JSON.stringify(value) !== '{}');
 }
 
-/** A site that is not configured is as one with the defaults. */
+/** Adds the named sites. A site that is not configured has the defaults. */
 function withSites(config: GroupConfig, names: readonly string[]): GroupConfig {
   return { ...config, sites: Object.fromEntries(names.map((name) => [name, siteConfig(config, name)])) };
 }
@@ -98,8 +98,8 @@ interface Leaf {
 }
 
 /**
- * An object's leaves under dotted keys. An empty object and a list are leaves, and what somebody did, as a
- * whole.
+ * Returns an object's leaves under dotted keys. An empty object, a list, and a record of who did something
+ * (it has `by`) count as leaves.
  */
 function flatten(value: unknown, key = ''): Leaf[] {
   const isBranch = typeof value === 'object' && value !== null && !Array.isArray(value) && !('by' in value);
@@ -110,11 +110,11 @@ function flatten(value: unknown, key = ''): Leaf[] {
 
 export interface Assignment {
   readonly key: string;
-  /** As YAML; null is the default. */
+  /** As YAML; null for the default. */
   readonly text: string | null;
 }
 
-/** Sets keys, all at once. Throws PetrelError INVALID for a key or a value that will not do. */
+/** Sets several keys in one change. Throws PetrelError INVALID for an unknown key or an invalid value. */
 export function assign(assignments: readonly Assignment[]): Request {
   const read = assignments.map(({ key, text }) => ({
     key: settable(key),
@@ -134,7 +134,7 @@ export function assign(assignments: readonly Assignment[]): Request {
   };
 }
 
-/** "timeouts.takeover: 60s → 90s". */
+/** Returns text such as "timeouts.takeover: 60s → 90s". */
 export function differenceText({ key, from, to }: ConfigDifference): string {
   return `${key}: ${valueText(from)} → ${valueText(to)}`;
 }
@@ -170,13 +170,14 @@ function yamlValue(key: string, text: string): unknown {
 }
 
 /**
- * A copy with one key set, or without it where `value` is undefined: the schema then fills in the default.
+ * Returns a copy with one key set. If `value` is undefined, the key is removed, and the schema fills in the
+ * default.
  */
 function assigned(config: object, { key, value }: { key: string; value: unknown }): object {
   return assignedAt(config, pathOf(key), value);
 }
 
-/** A site's name, and an option's, may hold dots. */
+/** Names of sites and of options may contain dots. */
 function pathOf(key: string): string[] {
   const { site, setting } = siteKey.exec(key)?.groups ?? {};
   if (site !== undefined && setting !== undefined) return ['sites', site, setting];

@@ -1,4 +1,4 @@
-/** A group's configuration as a text that people edit: YAML, or JSON, which is YAML too. */
+/** A group's configuration as text for editing: YAML, or JSON, which is also YAML. */
 import type { Rules } from '../../strategies/registry.js';
 import { readYaml } from '../config/yaml.js';
 import { ensembleNowMs } from '../core/ensemble-clock.js';
@@ -13,9 +13,7 @@ import { readEnsembleClock } from './time.js';
 import { readGroup } from './view.js';
 import { visibleYaml } from './visible-yaml.js';
 
-/**
- * Throws PetrelError INVALID, one reason for each thing that is wrong, named with its key; and Unanswered.
- */
+/** Throws PetrelError INVALID with one reason for each problem, named by its key. Throws Unanswered. */
 export function parseConfigText(text: string, rules: Rules): GroupConfig {
   const value = yamlOf(text) ?? {};
   const problems = configProblems(value, rules);
@@ -36,7 +34,7 @@ function invalid(reasons: readonly string[]): PetrelError {
   return new PetrelError('INVALID', `not a valid configuration: ${message}`, { reasons });
 }
 
-/** Replaces the whole configuration, if it is still at the version that it was edited from. */
+/** Replaces the whole configuration if it is still at the version that was edited. */
 export function replaceBy(config: GroupConfig, version: number): Request {
   return ({ view, config: present }) => {
     if (view.config.version !== version) throw changedMeanwhile(view.paths.config, version);
@@ -48,12 +46,12 @@ export function replaceBy(config: GroupConfig, version: number): Request {
 
 export interface ConfigText {
   readonly readable: boolean;
-  /** As YAML; what is in the tree as it stands where that is no configuration. */
+  /** As YAML. If the znode's content is not a valid configuration, that content unchanged. */
   readonly text: string;
   readonly version: number;
 }
 
-/** Throws PetrelError INVALID when there is no group, StoreError when the reading fails. */
+/** Throws PetrelError INVALID if there is no group, StoreError if reading fails. */
 export async function readConfigText(access: GroupAccess): Promise<ConfigText> {
   const { store, paths } = access;
   const { config } = await readGroup(access);
@@ -64,14 +62,14 @@ export async function readConfigText(access: GroupAccess): Promise<ConfigText> {
 }
 
 export interface Repaired {
-  /** Of the configuration that was written. */
+  /** Version of the configuration that was written. */
   readonly version: number;
   readonly unrecorded: string | null;
 }
 
 /**
- * Puts a configuration in the place of one that cannot be read, if that is still at `version`.
- * Throws PetrelError CONFLICT when somebody else changed it meanwhile; StoreError.
+ * Replaces a configuration that cannot be read, if it is still at `version`. Throws PetrelError CONFLICT if
+ * another client has changed it, and StoreError.
  */
 export async function repairConfig(
   access: GroupAccess,

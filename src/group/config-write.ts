@@ -1,7 +1,4 @@
-/**
- * Writing `config` by compare-and-set, in one multi with the record that tells of it in the history, if a
- * quota lets it.
- */
+/** Writes `config` by compare-and-set. The same multi adds a record to the history, if a quota allows it. */
 import type { Rules } from '../../strategies/registry.js';
 import { PetrelError } from '../errors.js';
 import type { GroupPaths } from '../model/paths.js';
@@ -14,20 +11,21 @@ import { newestRecords } from '../tree/records.js';
 export interface GroupAccess {
   readonly store: Store;
   readonly paths: GroupPaths;
-  /** Those that this process knows. */
+  /** The rules that this process knows. */
   readonly rules: Rules;
   readonly clock: Clock;
 }
 
 export interface ConfigWrite {
   readonly text: string;
-  /** Of `config`, before the write. */
+  /** Version of `config` before the write. */
   readonly version: number;
   readonly record: ChangeRecord;
 }
 
 /**
- * conflict: nothing was written, and it may be tried again. unknown: the reply was lost, the session was not.
+ * conflict: nothing was written, and the write can be retried. unknown: the reply was lost, but the session
+ * was not.
  */
 export type WriteResult =
   | { readonly state: 'written'; readonly unrecorded: string | null }
@@ -41,8 +39,8 @@ export interface LostReply {
 }
 
 /**
- * Throws PetrelError INVALID when it is more than a znode holds; StoreError; one whose `outcomeUnknown` holds
- * means that nobody knows, and nobody can be asked.
+ * Throws PetrelError INVALID if the configuration is larger than a znode can be. Throws StoreError; if its
+ * `outcomeUnknown` is true, it is unknown whether the write took place, and there is no way to find out.
  */
 export async function writeConfig({ store, paths }: GroupAccess, write: ConfigWrite): Promise<WriteResult> {
   const data = Buffer.from(write.text);
@@ -73,9 +71,9 @@ function tooLarge(path: string, bytes: number, cause: Error): PetrelError {
 }
 
 /**
- * Whether a write whose reply was lost took place. The next version of `config` tells by its content; once
- * others have written, the record tells, and where there is none nobody can: then throws the StoreError of
- * the loss.
+ * Whether a write whose reply was lost took place. If `config` is at the next version, its content decides.
+ * Once others have written, the record decides. If no record was written, the answer is unknown: throws the
+ * StoreError of the lost reply.
  */
 export async function wasWritten(
   { store, paths }: GroupAccess,
@@ -104,7 +102,10 @@ export function recordOperation(paths: GroupPaths, record: ChangeRecord): Operat
   return { type: 'create', path: paths.historyPrefix, data, mode: 'persistent-sequential' };
 }
 
-/** After a lost reply only a session that lives on can tell what became of the write. */
+/**
+ * Throws `lost` unless the session survives. After a lost reply, only the same session can find out what
+ * became of the write.
+ */
 async function inTouchAgain(store: Store, lost: Error): Promise<void> {
   try {
     await store.connected({ timeoutMs: Math.max(store.negotiatedTimeoutMs, 1000) });

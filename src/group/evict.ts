@@ -1,8 +1,8 @@
 /**
- * Taking out of the tree what a dead node left there: its seat, its registration and, on the word of a person
- * who knows that it is dead, its claim.
+ * Removes what a dead node left in the tree: its election znode and its registration. If an operator confirms
+ * that the node is dead, its claim is removed too.
  *
- * Not promised: that the node stays away. One that lives registers again.
+ * Not promised: that the node stays away. If it is running, it registers again.
  */
 
 import { effectiveDecision } from '../core/effective-decision.js';
@@ -22,36 +22,36 @@ import { type GroupView, readGroup, sessionText } from './view.js';
 
 export interface Eviction {
   readonly node: string;
-  /** One line each: what is in the tree and goes. */
+  /** What is in the tree and will be removed, one line each. */
   readonly removes: readonly string[];
-  /** The claim stays in the tree: leadership does not pass on before it is gone. */
+  /** Whether the claim stays in the tree. Leadership cannot pass to another node before it is gone. */
   readonly leavesClaim: boolean;
   /**
-   * What speaks for the node being alive; null when nothing does. `leads`: by all that the tree says it leads
-   * now.
+   * Evidence that the node is running; null if there is none. `leads`: whether all znodes indicate that it
+   * leads now.
    */
   readonly alive: { readonly leads: boolean; readonly sign: string } | null;
   readonly before: GroupView;
-  /** Why the history does not tell of it; null where it does. */
+  /** Why the history does not contain the eviction; null if it does. */
   readonly unrecorded: string | null;
 }
 
 export interface EvictOptions {
   readonly node: string;
-  /** A person states that the node is dead: its claim goes too. */
+  /** Whether an operator states that the node is dead, so that its claim is removed too. */
   readonly dead: boolean;
 }
 
 const attempts = 5;
 
-/** What an eviction would do. Throws PetrelError REFUSED when the node has left nothing in the tree. */
+/** Returns what an eviction would do. Throws PetrelError REFUSED if the node has left nothing in the tree. */
 export async function planEviction(access: GroupAccess, options: EvictOptions): Promise<Eviction> {
   return (await plan(access, options)).eviction;
 }
 
 /**
- * Evicts. `accept` is asked before every attempt and stops it by throwing. Throws PetrelError REFUSED as
- * `planEviction`, CONFLICT when the node's znodes changed each time; StoreError.
+ * Evicts. Calls `accept` before every attempt; it can stop the eviction by throwing. Throws PetrelError
+ * REFUSED like `planEviction`, and CONFLICT if the node's znodes changed in every attempt. Throws StoreError.
  */
 export async function evict(
   access: GroupAccess,
@@ -133,7 +133,7 @@ async function plan(access: GroupAccess, { node, dead }: EvictOptions) {
   return { eviction, operations, at: toInstant(nowMs) };
 }
 
-/** The slot whose claim the node owns, and where it owns none, one that it is elected in. */
+/** Returns the slot whose claim the node owns, or else one in which it is elected. */
 function slotHeldBy(view: GroupView, node: string): GroupView {
   const slots = viewsOfSlots(view);
   const owned = slots.find((each) => ownClaim(each, node) !== null);
@@ -145,14 +145,19 @@ function claimText(view: GroupView): string {
   return slot === 1 ? 'leader/current' : `leader/current of slot ${slot}`;
 }
 
-/** The claim that the node owns: told by the session, and where that is nobody's, by what the claim says. */
+/**
+ * Returns the claim that the node owns. The owner's session decides; if it belongs to no known node, the
+ * claim's content does.
+ */
 function ownClaim({ current, members, seats }: GroupView, node: string): Claim | null {
   if (current === null) return null;
   const owner = [...members, ...seats].find((one) => one.owner === current.owner);
   return (owner?.node ?? current.value?.node) === node ? current : null;
 }
 
-/** That nothing has moved: a successor's claim would have moved its registration. */
+/**
+ * Operations that check that nothing has changed: a successor's claim would have changed its registration.
+ */
 function checks(view: GroupView, node: string): Operation[] {
   const { elected, members, paths } = view;
   const candidate = members.find((member) => member.node === effectiveDecision(view).node);
@@ -168,7 +173,7 @@ function check(path: string, version: number): Operation {
   return { type: 'check', path, version };
 }
 
-/** A living leader leaves no other trace than a dead one whose session has not ended yet. */
+/** The znodes of a running leader look the same as those of a dead one whose session has not ended yet. */
 function signOfLife(member: Member | null, claim: Claim | null, isElected: boolean): Eviction['alive'] {
   if (member === null) return null;
   const session = `ZooKeeper still has its session ${sessionText(member.owner)}`;

@@ -1,4 +1,7 @@
-/** Who would be elected now, and why: rank by rank, and what keeps the others out. */
+/**
+ * Which node would be elected now, and why: the ranking, and the reasons that make the other nodes
+ * ineligible.
+ */
 import * as z from 'zod';
 import { effectiveDecision } from '../core/effective-decision.js';
 import { PetrelError } from '../errors.js';
@@ -13,21 +16,21 @@ import type { GroupView } from './view.js';
 export const explanationSchema = z.object({
   root: z.string(),
   strategy: z.string(),
-  /** Which of the group's slots it is about. */
+  /** The slot that the explanation concerns. */
   slot: z.int(),
-  /** What was thought away. */
+  /** Nodes and sites that are assumed to be absent. */
   without: z.object({ nodes: z.array(z.string()), sites: z.array(z.string()) }),
-  /** What `leader/elected` says. */
+  /** Content of `leader/elected`. */
   elected: z.object({ node: nameSchema.nullable(), term: z.int() }),
-  /** Who would be elected now; null when nobody would. */
+  /** The node that would be elected now; null if none would. */
   choice: z.object({
     node: nameSchema.nullable(),
-    /** False: what `elected` says stands. */
+    /** False if the decision in `elected` remains in force. */
     changes: z.boolean(),
     cause: causeSchema,
     reason: z.string(),
   }),
-  /** The nodes that are eligible, best first. Nodes of one grade are equally good. */
+  /** The eligible nodes, best first. Nodes of the same grade are equally good. */
   ranking: z.array(
     z.object({ rank: z.int(), node: z.string(), site: nameSchema, grade: z.int(), reason: z.string() }),
   ),
@@ -42,8 +45,8 @@ export const explanationSchema = z.object({
 export type Explanation = z.infer<typeof explanationSchema>;
 
 /**
- * `nowMs` is an instant on the ensemble's clock, milliseconds since the epoch. Throws as `judge` does, and
- * PetrelError INVALID for a node or site that is not there to be thought away.
+ * `nowMs` is an instant on the ensemble's clock, in milliseconds since the epoch. Throws like `judge`. Throws
+ * PetrelError INVALID if a node or site to be left out is not registered.
  */
 export function explain(view: GroupView, nowMs: number, whatIf: WhatIf = {}): Explanation {
   const { without = [], withoutSites = [] } = whatIf;
@@ -87,7 +90,7 @@ function mustBeKnown(what: string, names: readonly string[], known: readonly str
   );
 }
 
-/** Nodes of one grade may have the same reason: then the rule that orders them is worth knowing. */
+/** Nodes of the same grade may have the same reason. In that case, adds the rule that orders them. */
 function withTie({ node, grade, reason, tie }: Ranked, ranking: readonly Ranked[]): string {
   const equals = ranking.filter((other) => other.grade === grade && other.node !== node);
   if (tie === undefined || equals.length === 0) return reason;

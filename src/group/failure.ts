@@ -1,21 +1,21 @@
-/** What went wrong with a group, in terms that whoever asked can act on. */
+/** Errors about a group, in terms that the user can act on. */
 import * as z from 'zod';
 import { errorMessage, PetrelError, type Remedy } from '../errors.js';
 import { isPermissionError, isStoreError, type StoreError } from '../ports/store.js';
 
-/** An error as commands with `-f json` and the HTTP interface tell it. */
+/** An error as commands with `-f json` and the HTTP interface report it. */
 export const failureSchema = z.object({
   error: z.object({ code: z.string(), message: z.string(), reasons: z.array(z.string()) }),
 });
 export type Failure = z.infer<typeof failureSchema>;
 
-/** An error as it is told where remedies are worded so: they stand last among its reasons. */
+/** Returns the error for a report. `words` phrases its remedies, which come last among the reasons. */
 export function toldAs(error: PetrelError, words: (remedy: Remedy) => string): Failure['error'] {
   const { code, message, reasons, remedies } = error;
   return { code, message, reasons: [...reasons, ...remedies.map(words)] };
 }
 
-/** Anything thrown, as a PetrelError. */
+/** Converts anything thrown to a PetrelError. */
 export function asPetrelError(error: unknown): PetrelError {
   if (error instanceof PetrelError) return error;
   if (isStoreError(error)) return fromStore(error);

@@ -1,4 +1,4 @@
-/** Conditions that operators name, for a strategy to go by. */
+/** Flags: conditions that operators name and set, for conditional rules. */
 import type { Request } from './change.js';
 
 export function setFlag(flag: string): Request {

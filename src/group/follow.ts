@@ -1,4 +1,4 @@
-/** Looking at a group again whenever it changes. */
+/** Reads a group again whenever it changes. */
 
 import type { Clock } from '../ports/clock.js';
 import { isStoreError } from '../ports/store.js';
@@ -6,18 +6,18 @@ import type { GroupAccess } from './config-write.js';
 import { type GroupReading, type GroupView, readGroup } from './view.js';
 
 export interface FollowOptions {
-  /** What counts as a change: see `readGroup`. */
+  /** Which changes count: see `readGroup`. */
   readonly watch: 'all' | 'decisions';
-  /** How long, at most, until the next look; asked after each one. */
+  /** Maximum time until the next read. Called after each read. */
   readonly nextLookInMs: () => number;
-  /** Ends the looking: the generator then returns. */
+  /** Stops following: the generator then returns. */
   readonly signal: AbortSignal;
 }
 
 /**
- * Yields the group as it is, then again after each change, each time back in touch, and after a time. Changes
- * that come while the consumer is busy are one. Throws StoreError when the session is over or the reading
- * fails for another reason than the connection.
+ * Yields the group as it is, then again after each change, each reconnection, and each timeout. Changes that
+ * arrive while the consumer is busy are merged. Throws StoreError if the session is over, or if reading fails
+ * for a reason other than the connection.
  */
 export async function* follow(
   access: GroupAccess,
@@ -39,17 +39,17 @@ export async function* follow(
   }
 }
 
-/** Coming back in touch ends the wait sooner. */
+/** A reconnection ends this wait early. */
 const retryMs = 1000;
 
-/** Null when the connection broke meanwhile; its return rings the bell. */
+/** Returns null if the connection broke during the read. Its return rings the bell. */
 async function readWhileInTouch(
   reading: GroupReading,
   watch: FollowOptions['watch'],
 ): Promise<GroupView | null> {
   const { store } = reading;
   try {
-    // Whoever wants all there is wants the scores, too.
+    // Consumers that watch everything also need the scores.
     return await readGroup(reading, { watch, scores: watch === 'all' });
   } catch (error) {
     if (store.state === 'LOST' || store.state === 'CLOSED') throw error;
@@ -58,7 +58,7 @@ async function readWhileInTouch(
   }
 }
 
-/** Remembers that it rang until somebody waits for it. */
+/** Remembers that it was rung until the next wait. */
 class Bell {
   readonly #clock: Clock;
   readonly #signal: AbortSignal;

@@ -1,5 +1,6 @@
 /**
- * Switchovers and failovers that a person asks for. A request names the term it replaces, so it counts once.
+ * Switchovers and failovers that operators request. A request names the term that it replaces, so it takes
+ * effect only once.
  */
 
 import { effectiveDecision } from '../core/effective-decision.js';
@@ -20,13 +21,16 @@ export type Target = SwitchoverRequest['to'];
 
 export interface SwitchoverOptions {
   readonly to: Target;
-  /** Not before this instant, in milliseconds since the epoch on the ensemble's clock; null at once. */
+  /**
+   * The earliest instant for the switchover, in milliseconds since the epoch on the ensemble's clock. Null
+   * for immediately.
+   */
   readonly notBeforeMs: ((nowMs: number) => number) | null;
-  /** Whose leader it is about; needed where the group has several. */
+  /** The slot whose leader is concerned. Required if the group has several leaders. */
   readonly slot?: number | undefined;
 }
 
-/** A planned handover. Refused, with every node's reasons, where the target is not eligible. */
+/** Requests a planned handover. Refused, with every node's reasons, if the target is not eligible. */
 export function switchover({ to, notBeforeMs, slot }: SwitchoverOptions): Request {
   return (group) => {
     const scene = inSlot(group, slot);
@@ -59,13 +63,13 @@ export function switchover({ to, notBeforeMs, slot }: SwitchoverOptions): Reques
 
 export interface FailoverOptions {
   readonly to: string;
-  /** Also while another request or transition is under way. */
+  /** Whether to proceed even if another request or transition is under way. */
   readonly evenUnderWay?: boolean;
-  /** Whose leader it is about; needed where the group has several. */
+  /** The slot whose leader is concerned. Required if the group has several leaders. */
   readonly slot?: number | undefined;
 }
 
-/** A forced change of leader: the target need not be fit, but it must be registered. */
+/** Forces a change of leader. The target need not be eligible, but it must be registered. */
 export function failover({ to, evenUnderWay = false, slot }: FailoverOptions): Request {
   return (group) => {
     const scene = inSlot(group, slot);
@@ -93,14 +97,14 @@ export function failover({ to, evenUnderWay = false, slot }: FailoverOptions): R
   };
 }
 
-/** Takes back a request that has not been acted on. */
+/** Cancels a request that has not been acted on. */
 export const cancelSwitchover: Request = ({ view, config }) => {
   const request = waitingRequest(view, config);
   if (request === null) return { config: null, what: `no switchover is pending${missedText(view, config)}` };
   return { config: { ...config, switchover: null }, what: `${requestText(request)} cancelled` };
 };
 
-/** The one that the group has, of whatever slot. */
+/** Returns the group's pending request, whichever slot it concerns. */
 function waitingRequest(view: Scene['view'], config: Scene['config']): SwitchoverRequest | null {
   const requests = viewsOfSlots(view).map((each) =>
     activeRequest(configOfSlot(config, slotOf(each)), effectiveDecision(each)),
@@ -108,13 +112,13 @@ function waitingRequest(view: Scene['view'], config: Scene['config']): Switchove
   return requests.find((one) => one !== null) ?? null;
 }
 
-/** Mentions the request whose place a new one takes: nothing else tells that it will not be carried out. */
+/** Mentions the request that a new one replaces. Nothing else reports that it will not be carried out. */
 function replacedText({ view, config }: Scene): string {
   const request = waitingRequest(view, config);
   return request === null ? '' : `; this replaces the pending ${requestText(request)}`;
 }
 
-/** Mentions a missed request, which the elector records in the history soon, or has recorded already. */
+/** Mentions a missed request. The elector has recorded it in the history, or will do so soon. */
 function missedText(view: Scene['view'], { switchover: request }: Scene['config']): string {
   const elected = viewsOfSlots(view).find((each) => slotOf(each) === (request?.slot ?? 1));
   const isMissed = elected !== undefined && effectiveDecision(elected).missedRequest === true;
@@ -124,8 +128,8 @@ function missedText(view: Scene['view'], { switchover: request }: Scene['config'
 }
 
 /**
- * The scene of one slot. Throws PetrelError INVALID where there are several and none is named, or one that is
- * not there.
+ * Returns the scene of one slot. Throws PetrelError INVALID if there are several slots and none is named, or
+ * if the named slot does not exist.
  */
 function inSlot(scene: Scene, slot: number | undefined): Scene {
   const slots = viewsOfSlots(scene.view);
@@ -140,7 +144,7 @@ function inSlot(scene: Scene, slot: number | undefined): Scene {
   return { ...scene, view, elected: effectiveDecision(view) };
 }
 
-/** The first slot is not named, as in a group of one leader. */
+/** Requests omit the number of the first slot, as in a group with one leader. */
 function named({ view }: Scene): Pick<SwitchoverRequest, 'slot'> {
   return slotOf(view) === 1 ? {} : { slot: slotOf(view) };
 }
@@ -149,7 +153,7 @@ function elsewhereIn({ view, config, nowMs }: Scene): Elsewhere {
   return elsewhereOf({ snapshot: view, members: view.members, config, nowMs });
 }
 
-/** One transition at a time. Throws PetrelError CONFLICT. */
+/** Allows only one transition at a time. Throws PetrelError CONFLICT. */
 function mustBeQuiet({ view, config, elected, nowMs }: Scene, remedies: readonly Remedy[] = []): void {
   const waiting = activeRequest(configOfSlot(config, slotOf(view)), elected);
   if (waiting !== null) {
@@ -166,7 +170,7 @@ function mustBeQuiet({ view, config, elected, nowMs }: Scene, remedies: readonly
   });
 }
 
-/** The target must be one that the elector would take, at the time it is to happen. */
+/** Checks that the elector would accept the target at the scheduled time. */
 function mustBeEligible(scene: Scene, request: SwitchoverRequest, atMs: number): void {
   const { view, config, elected } = scene;
   const { ranking } = judge(underConfig(view, { ...config, switchover: null }), atMs);
@@ -186,7 +190,7 @@ function isPresent({ elected }: Scene, to: Target): boolean {
   return 'node' in to ? to.node === elected.node : to.site === elected.site;
 }
 
-/** A line for each node and why it does not do, those that were asked for first. */
+/** Returns a line for each node with its reasons, the requested nodes first. */
 function whyIneligible(scene: Scene, to: Target, atMs: number): string[] {
   const { view, config, elected } = scene;
   const lines = judgeMembers(view, config, atMs).map(({ member, ineligibleReasons }) => {
@@ -201,7 +205,7 @@ function whyIneligible(scene: Scene, to: Target, atMs: number): string[] {
   return [...(asked.length === 0 ? [missingText(to)] : []), ...[...asked, ...others].map(({ line }) => line)];
 }
 
-/** Why not even force makes a node lead. */
+/** Why the node cannot lead even if forced. */
 function unableText(scene: Scene, node: string): string {
   const { view } = scene;
   const taken = elsewhereIn(scene).busy.get(node);

@@ -1,4 +1,4 @@
-/** The history of a group, the newest first: transitions with their phases, and what people changed. */
+/** The history of a group, newest first: transitions with their phases, and changes by operators. */
 import * as z from 'zod';
 import { isGivenUp } from '../core/elsewhere.js';
 import { fromInstant, instantSchema, toInstant } from '../model/names.js';
@@ -14,60 +14,65 @@ import type { Store } from '../ports/store.js';
 import { mostRecords, newestRecords, type StoredRecord } from '../tree/records.js';
 
 const gapSchema = z.object({
-  /** Of which slot; missing where the group had but one. */
+  /** The slot; missing if the group had only one. */
   slot: z.int().optional(),
-  /** Without a READY leader from then on, as far as the records tell. */
+  /** Start of the time without a READY leader, as far as the records show. */
   from: instantSchema,
-  /** Null while it lasts. */
+  /** Null while the gap lasts. */
   to: instantSchema.nullable(),
   lengthMs: z.number().nullable(),
-  /** The gap began earlier, by up to a session timeout or an outage: a lost leader is noticed late. */
+  /**
+   * Whether the gap began earlier, by up to a session timeout or an outage: the loss of a leader is noticed
+   * late.
+   */
   atLeast: z.boolean(),
 });
 export type Gap = z.infer<typeof gapSchema>;
 
 export const historySchema = z.object({
   root: z.string(),
-  /** The newest first. */
+  /** Newest first. */
   records: z.array(
     z.discriminatedUnion('kind', [
       transitionRecordSchema.extend({
-        /** How long nobody was READY, up to this transition's end; null where the records do not tell. */
+        /**
+         * How long no node was READY before the end of this transition; null if the records do not show it.
+         */
         leaderlessMs: z.number().nullable(),
-        /** True: it was longer, since it is counted from when the loss was noticed. */
+        /** Whether the time was longer, because it is counted from when the loss was noticed. */
         leaderlessAtLeast: z.boolean(),
       }),
       changeRecordSchema,
     ]),
   ),
-  /** Times without a READY leader, the newest first. */
+  /** Times without a READY leader, newest first. */
   gaps: z.array(gapSchema),
   problems: z.array(z.object({ path: z.string(), problem: z.string() })),
 });
 export type History = z.infer<typeof historySchema>;
 
-/** What a history is asked for. */
+/** The requested part of a history. */
 export interface Wanted {
-  /** How many records, the newest ones. */
+  /** Maximum number of records. The newest are taken. */
   readonly limit: number;
   /**
-   * Whose transitions alone; undefined: those of all slots. What people changed is the group's, and always
-   * there.
+   * The slot whose transitions are wanted; undefined for all slots. Changes by operators concern the whole
+   * group and are always included.
    */
   readonly slot?: number | undefined;
 }
 
-/** As JSON. Throws StoreError. */
+/** Returns the history as JSON. Throws StoreError. */
 export async function readHistory(store: Store, paths: GroupPaths, wanted: Wanted): Promise<History> {
   return historyOf(paths, await newestRecords(store, paths, toRead(wanted)), wanted);
 }
 
-/** How many records have to be read for it. */
+/** Number of records that must be read for the request. */
 export function toRead({ limit, slot }: Wanted): number {
   return slot === undefined ? limit : mostRecords;
 }
 
-/** Records as JSON, the newest first. */
+/** Returns records as JSON, newest first. */
 export function historyOf(paths: GroupPaths, all: readonly StoredRecord[], wanted: Wanted): History {
   const stored = all.filter(({ value }) => isWanted(value, wanted.slot)).slice(0, wanted.limit);
   const records = stored.flatMap(({ value }) => (value === null ? [] : [value]));
@@ -90,7 +95,7 @@ function isWanted(record: HistoryRecord | null, slot: number | undefined): boole
   return slot === undefined || record?.kind !== 'transition' || slotOf(record) === slot;
 }
 
-/** Each slot has its own; in the order of their records. */
+/** Computes the gaps of each slot separately. The result is in the order of the records. */
 function gapsOfSlots(newestFirst: readonly TransitionRecord[]): Map<TransitionRecord, Gap> {
   const slots = [...new Set(newestFirst.map(slotOf))];
   const found = new Map(
@@ -104,7 +109,10 @@ function gapsOfSlots(newestFirst: readonly TransitionRecord[]): Map<TransitionRe
   );
 }
 
-/** The time without a leader that ended with each transition of one slot; the last one may not have ended. */
+/**
+ * Returns the time without a leader that ended with each transition of one slot. The last one may not have
+ * ended.
+ */
 export function gapsOf<T extends Omit<TransitionRecord, 'outcome'>>(newestFirst: readonly T[]): Map<T, Gap> {
   const gaps = new Map<T, Gap>();
   let lost: Loss | null = null;
@@ -112,7 +120,7 @@ export function gapsOf<T extends Omit<TransitionRecord, 'outcome'>>(newestFirst:
     const givenUp = isGivenUp(record);
     lost ??= givenUp ? null : lossOf(record);
     if (lost === null) continue;
-    // In a slot that is given up nobody is missing.
+    // A removed slot needs no leader, so its removal ends the gap.
     const to = givenUp ? record.electedAt : record.readyAt;
     if (to !== null || record === newestFirst[0]) gaps.set(record, gapOf(record, lost, to));
     if (to !== null) lost = null;
@@ -126,7 +134,7 @@ function gapOf({ slot }: Pick<TransitionRecord, 'slot'>, { atMs, isNoticed }: Lo
   return { ...which, from: toInstant(atMs), to, lengthMs, atLeast: isNoticed };
 }
 
-/** Fields of a record about the time in which nobody was READY. */
+/** Returns the fields of a record about the time in which no node was READY. */
 export function leaderlessOf(gap: Gap | undefined): {
   leaderlessMs: number | null;
   leaderlessAtLeast: boolean;
@@ -136,21 +144,23 @@ export function leaderlessOf(gap: Gap | undefined): {
 
 interface Loss {
   readonly atMs: number;
-  /** True: the time of the loss is unknown, and `atMs` is when it was noticed. */
+  /** True if the time of the loss is unknown, and `atMs` is when it was noticed. */
   readonly isNoticed: boolean;
 }
 
 type Lost = Pick<TransitionRecord, 'cause' | 'electedAt' | 'claimedAt' | 'phases' | 'release' | 'resumes'>;
 
-/** Since when nobody led, going by the transition that answered it; null where it does not tell. */
+/**
+ * When the previous leadership ended, according to the transition that followed it. Null if the transition
+ * does not show it.
+ */
 function lossOf({ cause, electedAt, claimedAt, phases, release, resumes }: Lost): Loss | null {
   const at = (atMs: number, isNoticed = false): Loss => ({ atMs, isNoticed });
   if (resumes !== null) return resumes.endedAt === null ? null : at(fromInstant(resumes.endedAt));
   if (cause === 'first') return null;
   if (release?.endedAt != null) return at(fromInstant(release.endedAt) - release.durationMs);
   if (cause === 'failure' || cause === 'retry' || cause === 'nobody') return at(fromInstant(electedAt), true);
-  // Without its release, a leader that left or died in the meantime had stopped some time before the next
-  // claim.
+  // No release is known: a leader that left or died meanwhile had stopped some time before the next claim.
   const isUnknown = phases.releaseMs === null;
   if (claimedAt !== null) return at(fromInstant(claimedAt) - (phases.releaseMs ?? 0), isUnknown);
   return phases.releaseMs === null ? null : at(fromInstant(electedAt));

@@ -1,5 +1,6 @@
 /**
- * What the elector would choose, as an operator's process can tell: by the same function, from what it read.
+ * The elector's choice, computed in an operator's process: with the same function, from what that process has
+ * read.
  */
 import type { ReadyStrategy, Rules } from '../../strategies/registry.js';
 import { failureOf } from '../core/backoff.js';
@@ -28,19 +29,20 @@ import { answered } from '../own-strategies/asker.js';
 import { type GroupView, underRules } from './view.js';
 
 export interface WhatIf {
-  /** Nodes that are thought away. */
+  /** Nodes that are assumed to be absent. */
   readonly without?: readonly string[];
-  /** Sites whose nodes are thought away. */
+  /** Sites whose nodes are assumed to be absent. */
   readonly withoutSites?: readonly string[];
-  /** Instead of the group's own. */
+  /** Strategy to use instead of the group's own. */
   readonly strategy?: Pick<GroupConfig, 'strategy' | 'strategyOptions'>;
 }
 
 /**
- * The choice at `nowMs` (epoch, the ensemble's clock) for the slot that `view` is of. How long a node has
- * been eligible only the elector knows: it is taken to be long enough. Throws PetrelError: INVALID where the
- * configuration cannot be read or names a rule that is not known here, FAILED where the strategy cannot rank,
- * or a constraint fails. Throws Unanswered where one has yet to be asked: see `withAnswers`.
+ * Returns the choice at `nowMs` (since the epoch, on the ensemble's clock) for the slot of `view`. Only the
+ * elector knows how long a node has been eligible, so every time is assumed to be long enough. Throws
+ * PetrelError: INVALID if the configuration cannot be read or names a rule that is not known here, FAILED if
+ * the strategy cannot rank or a constraint fails. Throws Unanswered if a rule must be queried first: see
+ * `withAnswers`.
  */
 export function judge(view: GroupView, nowMs: number, whatIf: WhatIf = {}): Choice {
   const choice = judgeSlots(view, nowMs, whatIf).get(slotOf(view));
@@ -49,8 +51,8 @@ export function judge(view: GroupView, nowMs: number, whatIf: WhatIf = {}): Choi
 }
 
 /**
- * The choices for all slots, by slot: each as the choices for those before it, in the elector's order, make
- * it. Throws as `judge`.
+ * Returns the choices for all slots, by slot. Each takes into account the choices for the slots before it, in
+ * the elector's order. Throws like `judge`.
  */
 export function judgeSlots(view: GroupView, nowMs: number, whatIf: WhatIf = {}): ReadonlyMap<number, Choice> {
   const whole = view.whole ?? view;
@@ -72,7 +74,7 @@ export function judgeSlots(view: GroupView, nowMs: number, whatIf: WhatIf = {}):
 }
 
 /**
- * Does `work`, which judges the group, with the answers of rules that run elsewhere: see
+ * Runs `work`, which judges the group, with the answers of rules that run elsewhere: see
  * `RuleAsker.answered`.
  */
 export async function withAnswers<T>(view: GroupView, work: (view: GroupView) => T): Promise<T> {
@@ -132,8 +134,8 @@ function chooseFor(asked: Asked): Choice {
 }
 
 /**
- * The choice is to move leadership to a better node, which the group puts off until that has been eligible,
- * or better, for long.
+ * Whether the choice moves leadership to a better node, but the group delays this until the node has been
+ * eligible, or better, for long enough.
  */
 export function isPutOff({ changes, cause }: Choice, config: GroupConfig, rules: Rules): boolean {
   return isLongPutOff({ changes, cause }, config, usesScores(config, rules));
@@ -148,7 +150,7 @@ function isLongPutOff(
   return changes && cause === 'preference' && isLong;
 }
 
-/** What only the elector can tell the end of. */
+/** Describes a wait whose end only the elector knows. Null if there is none. */
 function waitText(question: ChoiceInput, choice: Choice): string | null {
   const { config, strategy } = question;
   if (choice.cause === 'first') return awaited(question, choice.ranking, 0)?.reason ?? null;
@@ -162,8 +164,8 @@ function waitText(question: ChoiceInput, choice: Choice): string | null {
 }
 
 /**
- * Everyone, and what keeps them from leading at `nowMs`. A constraint that is not known here, or fails, is
- * left out: `judge` says so. Throws Unanswered.
+ * Returns every node, with the reasons that keep it from leading at `nowMs`. A constraint that is unknown
+ * here or fails is left out: `judge` reports it. Throws Unanswered.
  */
 export function judgeMembers(view: GroupView, config: GroupConfig, nowMs: number): readonly Judged[] {
   const { members } = view;
@@ -186,7 +188,7 @@ export function judgeMembers(view: GroupView, config: GroupConfig, nowMs: number
   }
 }
 
-/** Throws PetrelError INVALID where it cannot be read. */
+/** Throws PetrelError INVALID if the configuration cannot be read. */
 export function readableConfig({ config, paths }: GroupView): GroupConfig {
   if (config.value !== null) return config.value;
   throw new PetrelError(
@@ -209,12 +211,15 @@ function remaining({ members }: GroupView, { without = [], withoutSites = [] }: 
   });
 }
 
-/** A node that is thought away takes its claim with it. */
+/** Returns the claim, or null if its owner is assumed to be absent. */
 function ownedBy(claim: Claim | null, members: readonly Member[]): Claim | null {
   return claim !== null && members.some(({ owner }) => owner === claim.owner) ? claim : null;
 }
 
-/** Whether the elected node has failed, and leads no more. `left`: without those that are thought away. */
+/**
+ * Whether the elected node has failed and no longer leads. `left` does not contain the nodes that are assumed
+ * to be absent.
+ */
 function isFailed(snapshot: GroupSnapshot, left: readonly Member[], members: readonly Member[]): boolean {
   const elected = effectiveDecision(snapshot);
   const leader = readyNode(ownedBy(snapshot.current, left), left);

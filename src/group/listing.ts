@@ -1,4 +1,4 @@
-/** What `list -f json` and `/status` say. Its shape is a contract with users' scripts. */
+/** The output of `list -f json` and `/status`. Users' scripts rely on its format. */
 
 import * as z from 'zod';
 import { type IneligibleReason, ownIneligibleReasons } from '../core/constraint.js';
@@ -24,39 +24,39 @@ import { transitionOf, transitionSchema } from './transition.js';
 import type { GroupView } from './view.js';
 
 const nodeStates = [
-  /** Registered, and nothing else to say. */
+  /** Registered, and none of the other states applies. */
   'STANDBY',
-  /** Chosen, has not claimed yet. */
+  /** Elected, but has not claimed yet. */
   'ELECTED',
-  /** Has claimed, is taking over. */
+  /** Has claimed, and is taking over. */
   'PROGRESS',
   /** Leads. */
   'READY',
-  /** Holds the claim though somebody else, or nobody, is elected. */
+  /** Owns the claim although another node, or none, is elected. */
   'RELEASING',
-  /** Shutting down, or drained by a person. */
+  /** Shutting down, or drained by an operator. */
   'DRAINING',
-  /** Kept out for a time after a failed takeover. */
+  /** Not electable for a time after a failed takeover. */
   'BACKOFF',
   'UNHEALTHY',
 ] as const;
 
 const nodeRoles = [
-  /** Decides. */
+  /** Makes the decisions. */
   'elector',
   /** Owns `leader/current`, READY or not. */
   'leader',
-  /** Elected, and not READY yet. */
+  /** Elected, but not READY yet. */
   'candidate',
 ] as const;
 
 export const siteListingSchema = z.object({
   site: nameSchema,
-  /** The one in force. */
+  /** The priority in force. */
   priority: z.int(),
-  /** Who took it out of service, and why; null: it is in service. */
+  /** Who drained the site, and why; null if it is in service. */
   drained: z.object({ by: z.string(), reason: z.string(), at: instantSchema }).nullable(),
-  /** Why it is marked failed; null: it is not. */
+  /** Why the site is marked failed; null if it is not. */
   failed: z.object({ byRule: z.boolean(), by: z.string(), reason: z.string(), at: instantSchema }).nullable(),
   override: z
     .object({ priority: z.int(), until: instantSchema.nullable(), reason: z.string(), by: z.string() })
@@ -69,16 +69,16 @@ export const nodeListingSchema = z.object({
   ...listedShape,
   roles: z.array(z.enum(nodeRoles)),
   state: z.enum(nodeStates),
-  /** What the strategy compares first, where that is a number; null also for a node that is not eligible. */
+  /** The value that the strategy compares first, if it is a number. Null also for an ineligible node. */
   score: z.number().nullable(),
-  /** What the node tells of itself; numbers of 64 bits as strings. */
+  /** Scores that the node reports. Numbers of 64 bits are strings. */
   scores: z.record(nameSchema, z.union([z.number(), longSchema])),
-  /** The slot that it leads, or is to lead; null: none. */
+  /** The slot that it leads or is elected to lead; null if there is none. */
   slot: z.int().nullable(),
-  /** Place among the seats, 0 the elector's; null without one. */
+  /** Position among the election znodes. 0 is the elector; null without an election znode. */
   seat: z.int().nullable(),
   eligible: z.boolean(),
-  /** Why it is not eligible. */
+  /** Why the node is not eligible. */
   reasons: z.array(z.string()),
 });
 export type NodeListing = z.infer<typeof nodeListingSchema>;
@@ -89,7 +89,7 @@ const leaderSchema = z.object({
   status: z.enum(['PROGRESS', 'READY']).nullable(),
   term: z.int().nullable(),
   fencingToken: longSchema,
-  /** READY since, or taking over since. */
+  /** When it became READY, or when its takeover began. */
   since: instantSchema,
 });
 
@@ -113,22 +113,22 @@ export const listingSchema = z.object({
   elected: electedListingSchema,
   leader: leaderSchema.nullable(),
   transition: transitionSchema.nullable(),
-  /** What stands in every slot, the first, which the fields above are about, included. */
+  /** State of every slot, including the first, which the fields above describe. */
   leaders: z.array(slotListingSchema),
-  /** A switchover that a person asked for and that has not happened yet. */
+  /** A switchover that an operator requested and that has not happened yet. */
   switchover: switchoverSchema.nullable(),
   /** A better node than the present leader, and why it does not lead. */
   preferred: z.object({ node: nameSchema, reason: z.string() }).nullable(),
   sites: z.array(siteListingSchema),
   nodes: z.array(nodeListingSchema),
-  /** Znodes that hold nonsense, or whose owner is not registered. */
+  /** Malformed znodes, and znodes whose owner is not registered. */
   problems: z.array(z.object({ path: z.string(), node: z.string().nullable(), problem: z.string() })),
 });
 export type Listing = z.infer<typeof listingSchema>;
 
 /**
- * `nowMs` is an instant on the ensemble's clock, milliseconds since the epoch. Never throws for what a znode
- * holds.
+ * `nowMs` is an instant on the ensemble's clock, in milliseconds since the epoch. Never throws because of a
+ * znode's content.
  */
 export function listing(view: GroupView, nowMs: number): Listing {
   const config = view.config.value ?? defaultGroupConfig;
@@ -187,9 +187,9 @@ function leaderOf({ current, members }: GroupView): Listing['leader'] {
 
 interface Judged {
   readonly preferred: Listing['preferred'];
-  /** By node, as the strategy has them. */
+  /** By node, as the strategy reports them. */
   readonly scores: ReadonlyMap<string, number>;
-  /** What keeps the others from being told, where something does. */
+  /** Why the other fields cannot be determined, if that is the case. */
   readonly problem: Problem | null;
 }
 
@@ -219,7 +219,7 @@ function scoresOf({ scores }: Member): NodeListing['scores'] {
   );
 }
 
-/** Every site that is configured or that a node is in. */
+/** Returns every site that is configured or has a node. */
 export function siteNames({ members }: GroupView, config: GroupConfig): string[] {
   const inhabited = members.flatMap(({ value }) => (value === null ? [] : [value.site]));
   return [...new Set([...Object.keys(config.sites), ...inhabited])].toSorted();

@@ -1,4 +1,4 @@
-/** A group that is not there: who could make it, and who asked. */
+/** A missing group: which ACL decides who can create it, and the identity of this process. */
 
 import { PetrelError } from '../errors.js';
 import { type Acl, aclText, identitiesText } from '../model/acl.js';
@@ -6,7 +6,10 @@ import type { GroupPaths } from '../model/paths.js';
 import type { Store } from '../ports/store.js';
 import { mayCreate, unlessForbidden } from './access.js';
 
-/** The error for a person. Names the ACL that decides who may make the group. Throws StoreError. */
+/**
+ * Returns an error for the operator. It names the ACL that decides who may create the group. Throws
+ * StoreError.
+ */
 export async function noGroup(store: Store, { root }: GroupPaths): Promise<PetrelError> {
   const message = `there is no group at ${root}: no agent has created it. ${await whoMay(store, root)}`;
   return new PetrelError('INVALID', message, { remedies: [{ kind: 'root' }] });
@@ -30,7 +33,9 @@ function isAllowed(acl: Acl | null, identities: readonly string[]): boolean {
   return acl !== null && mayCreate(acl, identities);
 }
 
-/** The root, or what is next above it, that exists: its ACL decides. Null: not even the chroot exists. */
+/**
+ * Returns the root or its nearest existing ancestor, whose ACL decides. Null if not even the chroot exists.
+ */
 async function nearest(store: Store, root: string): Promise<string | null> {
   for (let path = root; path !== ''; path = path.slice(0, path.lastIndexOf('/'))) {
     if ((await store.exists(path)) !== null) return path;

@@ -1,10 +1,10 @@
-/** What operators do to single nodes. */
+/** Operations on single nodes. */
 import { failureOf, isInBackoff } from '../core/backoff.js';
 import { PetrelError } from '../errors.js';
 import type { GroupConfig } from '../model/group-config.js';
 import type { Request, Scene } from './change.js';
 
-/** Takes a node out: it is not elected until it is taken back. A leader hands over. */
+/** Drains a node: it is not elected until it is undrained. A leader hands over. */
 export function drainNode(node: string, evenUnknown = false): Request {
   return ({ view, config, byHand }) => {
     const drained = Object.hasOwn(config.drained, node) ? config.drained[node] : undefined;
@@ -20,7 +20,7 @@ export function drainNode(node: string, evenUnknown = false): Request {
   };
 }
 
-/** Takes a drained node back. */
+/** Undrains a node. */
 export function undrainNode(node: string): Request {
   return ({ config }) => {
     if (!Object.hasOwn(config.drained, node)) return { config: null, what: `node ${node} is not drained` };
@@ -28,7 +28,7 @@ export function undrainNode(node: string): Request {
   };
 }
 
-/** Forgives a node's failed takeovers: it may be elected again at once. */
+/** Clears a node's failed takeovers: it can be elected again immediately. */
 export function clearFailure(node: string): Request {
   return ({ config, elected, nowMs, byHand }) => {
     const failure = failureOf(elected.failures, node);

@@ -1,4 +1,4 @@
-/** Pausing a group: while it is paused, leadership does not move by itself. */
+/** Pauses and resumes a group. While it is paused, there is no automatic transition. */
 import type { Request } from './change.js';
 
 export const pauseGroup: Request = ({ config, byHand }) => {

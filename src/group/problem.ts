@@ -1,7 +1,7 @@
-/** What is wrong in a group's tree. */
+/** A problem in a group's tree. */
 export interface Problem {
   readonly path: string;
-  /** The node that it concerns, where one is known. */
+  /** The node that it concerns, if known. */
   readonly node: string | null;
   /** One line. */
   readonly problem: string;

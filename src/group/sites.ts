@@ -1,4 +1,4 @@
-/** What operators do to sites. */
+/** Operations on sites. */
 
 import { PetrelError } from '../errors.js';
 import { overrideInForce, siteConfig, sitePriority, withSites } from '../model/group-config.js';
@@ -9,9 +9,9 @@ import { siteNames } from './listing.js';
 export interface PriorityRequest {
   readonly site: string;
   readonly priority: number;
-  /** How long it holds, in milliseconds of the ensemble's clock; null until it is reset. */
+  /** How long the override applies, in milliseconds on the ensemble's clock. Null until it is reset. */
   readonly forMs: number | null;
-  /** Also for a site that nobody has heard of yet. */
+  /** Whether to accept a site that is not known yet. */
   readonly evenUnknown?: boolean;
 }
 
@@ -45,7 +45,7 @@ export function resetPriority(site: string): Request {
   };
 }
 
-/** No node of a drained site is elected. */
+/** Drains a site: none of its nodes is elected. */
 export function drainSite(site: string, evenUnknown = false): Request {
   return (scene) => {
     mustBeKnownSite(scene, site, evenUnknown);
@@ -69,7 +69,7 @@ export function undrainSite(site: string): Request {
   };
 }
 
-/** No node of a failed site is elected, and its leader is replaced as one that failed. */
+/** Marks a site failed: none of its nodes is elected, and its leader is replaced like a failed one. */
 export function markSiteFailed(site: string, evenUnknown = false): Request {
   return (scene) => {
     mustBeKnownSite(scene, site, evenUnknown);
@@ -81,7 +81,7 @@ export function markSiteFailed(site: string, evenUnknown = false): Request {
   };
 }
 
-/** Also where a rule marked the site failed. The rule then starts counting again. */
+/** Marks a site healthy, even if a rule marked it failed. The rule then starts counting again. */
 export function markSiteHealthy(site: string): Request {
   return ({ config }) => {
     if (siteConfig(config, site).failed === null)
@@ -91,7 +91,7 @@ export function markSiteHealthy(site: string): Request {
   };
 }
 
-/** A misspelt site would be changed without any effect. */
+/** Rejects an unknown site. A change to a misspelt one would have no effect. */
 function mustBeKnownSite({ view, config }: Scene, site: string, evenUnknown: boolean): void {
   const known = siteNames(view, config);
   if (evenUnknown || known.includes(site)) return;

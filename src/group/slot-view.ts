@@ -1,5 +1,6 @@
 /**
- * A group of several leaders as each of its slots sees it: what is asked about a leader is asked of one slot.
+ * Views of a group with several leaders, one for each slot. Anything about a leader is read from the view of
+ * its slot.
  */
 
 import { PetrelError } from '../errors.js';
@@ -7,12 +8,12 @@ import { pathsOfSlot } from '../model/paths.js';
 import { slotStates, slotView } from '../model/slots.js';
 import type { GroupView } from './view.js';
 
-/** Whether the group has it now. */
+/** Whether the group currently has the slot. */
 export function hasSlot(view: GroupView, slot: number): boolean {
   return slotStates(view.whole ?? view).some((state) => state.slot === slot);
 }
 
-/** Throws PetrelError INVALID for a slot that the group has not. */
+/** Throws PetrelError INVALID if the group does not have the slot. */
 export function viewOfSlot(view: GroupView, slot: number): GroupView {
   const whole = view.whole ?? view;
   const slots = slotStates(whole).map((state) => state.slot);
@@ -31,7 +32,7 @@ export function viewOfSlot(view: GroupView, slot: number): GroupView {
       };
 }
 
-/** Of all slots, in their order. */
+/** Returns the views of all slots, in slot order. */
 export function viewsOfSlots(view: GroupView): GroupView[] {
   return slotStates(view.whole ?? view).map(({ slot }) => viewOfSlot(view, slot));
 }

@@ -1,6 +1,6 @@
 /**
- * Strategies and constraints of users' own, of which every agent has its own copy: that all are of one
- * version, nobody else looks at.
+ * Users' own strategies and constraints. Every agent has its own copy, and only this check compares their
+ * versions.
  */
 
 import type { GroupConfig } from '../model/group-config.js';
@@ -11,10 +11,7 @@ import type { Problem } from './problem.js';
 
 const none = 'unknown';
 
-/**
- * What is said of each strategy and constraint that the configuration names and that some node knows as its
- * own.
- */
+/** Returns a problem for each configured strategy or constraint whose version differs between nodes. */
 export function strategyProblems(
   paths: GroupPaths,
   config: GroupConfig | null,
@@ -36,9 +33,9 @@ export function strategyProblems(
 }
 
 interface Named {
-  /** For people. */
+  /** Name for messages. */
   readonly what: string;
-  /** In registrations. */
+  /** Key in registrations. */
   readonly key: string;
 }
 
@@ -57,8 +54,8 @@ function strategyOf(rule: unknown): string | null {
 }
 
 /**
- * A size below the number of nodes gives a quorum that is none. It is looked at when it is set, and as nodes
- * register.
+ * Reports a `size` below the number of registered nodes: its quorum would not be a majority. It is checked
+ * when it is set, and as nodes register.
  */
 export function sizeProblems(config: GroupConfig | null, registered: number): string[] {
   const size = config?.strategyOptions.size;

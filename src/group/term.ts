@@ -1,7 +1,7 @@
 /**
- * One transition as the znodes tell it, from what people changed to READY: why, by whom, when each phase
- * began and ended, how the hooks went, and who failed before. Instants are the ensemble's; lengths of hooks
- * are their nodes'.
+ * One transition, from the operators' changes that led to it until READY: the reason, who decided, when each
+ * phase began and ended, the results of the hooks, and which nodes failed before. It is derived from the
+ * znodes. Instants are on the ensemble's clock; durations of hooks are on their nodes' clocks.
  */
 
 import * as z from 'zod';
@@ -27,7 +27,7 @@ import { hasSlot, viewOfSlot } from './slot-view.js';
 import type { GroupView } from './view.js';
 
 const stepSchema = z.object({
-  /** Null where no znode tells. */
+  /** Null if no znode shows it. */
   at: instantSchema.nullable(),
   step: z.enum([
     'changed',
@@ -40,7 +40,7 @@ const stepSchema = z.object({
     'ready',
     'failed',
   ]),
-  /** Whose step it is; null for what a person did. */
+  /** The node whose step it is; null for an operator's change. */
   node: nameSchema.nullable(),
   /** One line, for people. */
   text: z.string(),
@@ -58,37 +58,37 @@ const hookSchema = z.object({
 
 export const termSchema = transitionRecordSchema.omit({ kind: true, phases: true }).extend({
   root: z.string(),
-  /** UNDER_WAY: it is neither READY nor replaced. */
+  /** UNDER_WAY: neither READY nor replaced yet. */
   outcome: z.enum([...transitionOutcomeSchema.options, 'UNDER_WAY']),
   lengths: transitionRecordSchema.shape.phases.extend({
-    /** From the decision to READY; where it came back, from when it had stopped leading. */
+    /** From the decision to READY. If the leader came back, from when it had stopped leading. */
     totalMs: z.number().nullable(),
-    /** How long nobody was READY, failed tries included. */
+    /** How long no node was READY, including failed attempts. */
     leaderlessMs: z.number().nullable(),
-    /** True: it was longer, since it is counted from when the loss was noticed. */
+    /** Whether the time was longer, because it is counted from when the loss was noticed. */
     leaderlessAtLeast: z.boolean(),
   }),
-  /** In their order; where a leader lost its lease and came back, of each of its leaderships. */
+  /** In order. If a leader lost its lease and came back, the steps of each leadership. */
   steps: z.array(stepSchema),
-  /** How they ended, as far as it was told; one that is not configured is `ok`. */
+  /** Results of the hooks, as far as they were reported. A hook that is not configured is `ok`. */
   hooks: z.array(hookSchema),
-  /** Tries since somebody was READY, the oldest first: of earlier terms, and of this one. */
+  /** Failed attempts since a node was last READY, oldest first: of earlier terms and of this one. */
   failed: z.array(transitionRecordSchema),
-  /** What was changed since the transition before, the oldest first. */
+  /** Changes since the previous transition, oldest first. */
   changes: z.array(changeRecordSchema),
 });
 export type TermReport = z.infer<typeof termSchema>;
 
-/** Each slot counts its own terms. */
+/** A term of one slot. Each slot counts its own terms. */
 export interface AskedTerm {
   readonly term: number;
-  /** Default: the first. One that was given up is told of for as long as the history knows it. */
+  /** Default: the first. A removed slot is available while the history contains it. */
   readonly slot?: number | undefined;
 }
 
 /**
- * Throws PetrelError FAILED for a term that the group does not know, or not any more, INVALID for a slot that
- * it never had; StoreError.
+ * Throws PetrelError FAILED for a term that the group does not know (any more), INVALID for a slot that it
+ * never had. Throws StoreError.
  */
 export async function readTerm(
   store: Store,
@@ -103,7 +103,7 @@ export async function readTerm(
 
 type Told = Omit<TransitionRecord, 'outcome'> & Pick<TermReport, 'outcome'>;
 
-/** `records`: the oldest first. Throws as `readTerm` does. */
+/** `records` must be ordered oldest first. Throws like `readTerm`. */
 export function termReport(
   group: GroupView,
   records: readonly HistoryRecord[],
@@ -138,7 +138,9 @@ export function termReport(
   };
 }
 
-/** What became of one decision, the oldest first: more than one where a leader stopped and came back. */
+/**
+ * Returns the attempts of one term, oldest first. There is more than one if a leader stopped and came back.
+ */
 function triesOf(view: GroupView | null, transitions: readonly TransitionRecord[], term: number): Told[] {
   const recorded = transitions.filter((record) => record.term === term);
   const present = view === null ? null : underWay(view, term);

@@ -1,4 +1,4 @@
-/** The ensemble's clock, as one who only looks in can know it. */
+/** The ensemble's clock, as far as a process that is not an agent can know it. */
 
 import { type ClockReading, ensembleNowMs } from '../core/ensemble-clock.js';
 import { durationMs } from '../model/duration.js';
@@ -7,7 +7,9 @@ import type { Clock } from '../ports/clock.js';
 import { isStoreError, type Store } from '../ports/store.js';
 import type { GroupView } from './view.js';
 
-/** Reads the ensemble's clock by a write; nobody is woken by it. The group must exist. Throws StoreError. */
+/**
+ * Reads the ensemble's clock by a write, which triggers no watches. The group must exist. Throws StoreError.
+ */
 export async function readEnsembleClock(
   store: Store,
   paths: GroupPaths,
@@ -29,7 +31,8 @@ export async function readEnsembleClock(
 }
 
 /**
- * As `readEnsembleClock`; for one who may not write, the newest change that `view` saw, which is no later.
+ * Like `readEnsembleClock`. Without permission to write, returns the newest change that `view` contains,
+ * which is not later than the true time.
  */
 export async function readOrEstimateClock(
   store: Store,
@@ -44,10 +47,10 @@ export async function readOrEstimateClock(
   }
 }
 
-/** The clock is read anew this often: reading it is a write. */
+/** Age after which the clock is read again. Reading it is a write. */
 const readingAgeMs = 60_000;
 
-/** The ensemble's clock for one who looks again and again. */
+/** The ensemble's clock for a process that reads it repeatedly. */
 export class KeptClock {
   readonly #clock: Clock;
   #reading: ClockReading | null = null;
@@ -56,9 +59,7 @@ export class KeptClock {
     this.#clock = clock;
   }
 
-  /**
-   * Milliseconds since the epoch, read as `readOrEstimateClock` does, or reckoned from what was read lately.
-   */
+  /** Milliseconds since the epoch, read like `readOrEstimateClock`, or computed from a recent reading. */
   async nowMs(store: Store, view: GroupView): Promise<number> {
     if (this.#reading === null || this.#clock.monotonicMs() - this.#reading.atMs > readingAgeMs) {
       this.#reading = await readOrEstimateClock(store, view, this.#clock);
@@ -69,15 +70,15 @@ export class KeptClock {
 
 const instantPattern = /^(?<day>\d{4}-\d\d-\d\d)T[\d:.]+(?:Z|[+-]\d\d:\d\d)$/;
 
-/** The date parser turns 30 February into 2 March. */
+/** Whether the day exists. The date parser turns 30 February into 2 March. */
 function isDay(day: string): boolean {
   const parsed = new Date(`${day}T00:00:00Z`);
   return !Number.isNaN(parsed.getTime()) && parsed.toISOString().startsWith(day);
 }
 
 /**
- * A point in time as people write it: an instant with its zone, or a duration from now. Takes the time now,
- * milliseconds since the epoch. Throws a RangeError that says what would be right.
+ * Parses a point in time: an instant with its time zone, or a duration from now. The returned function takes
+ * the present time, in milliseconds since the epoch. Throws a RangeError that says what is expected.
  */
 export function readPointInTime(text: string): (nowMs: number) => number {
   if (/^\d{4}-/.test(text)) {

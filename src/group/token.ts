@@ -1,8 +1,8 @@
 /**
- * Whether a fencing token is that of the present leadership.
+ * Whether a fencing token belongs to the present leadership.
  *
- * Not promised: that it still is when the answer is read. Anything may happen between the answer and what is
- * done because of it; only a store that looks at the token itself, in one step with the write, closes that.
+ * Not promised: that it still does when the answer is read. Anything may happen between the answer and an
+ * action based on it. Only a store that checks the token itself, atomically with the write, closes that gap.
  */
 import * as z from 'zod';
 import { longSchema, nameSchema, parseJson } from '../model/names.js';
@@ -15,11 +15,11 @@ import { noGroup } from './no-group.js';
 export const tokenVerdictSchema = z.object({
   root: z.string(),
   token: longSchema,
-  /** It is the newest that the group has given, and its leadership, or takeover, goes on. */
+  /** Whether it is the newest token of the group, and its leadership or takeover continues. */
   valid: z.boolean(),
-  /** The present leadership's; null while nobody has one. */
+  /** Token of the present leadership; null if there is none. */
   newest: longSchema.nullable(),
-  /** Who has it; null where that cannot be read. */
+  /** The node that has the newest token; null if that cannot be read. */
   leader: z.object({ node: nameSchema, status: z.enum(['PROGRESS', 'READY']), term: z.int() }).nullable(),
   /** One line. */
   reason: z.string(),
@@ -27,8 +27,8 @@ export const tokenVerdictSchema = z.object({
 export type TokenVerdict = z.infer<typeof tokenVerdictSchema>;
 
 /**
- * As fresh as the session that it is asked in: to open one is a committed write.
- * Throws PetrelError INVALID when there is no group at the root, StoreError when it cannot be read.
+ * The result is as fresh as the session in which it is read: opening a session is a committed write. Throws
+ * PetrelError INVALID if there is no group at the root, StoreError if it cannot be read.
  */
 export async function verifyToken({ store, paths }: GroupAccess, token: bigint): Promise<TokenVerdict> {
   const { current, claim } = await newestClaim(store, paths, token);
@@ -45,7 +45,7 @@ export async function verifyToken({ store, paths }: GroupAccess, token: bigint):
   };
 }
 
-/** The claim that has the token, in whatever slot; else the newest of all there are. */
+/** Returns the claim with this token, in any slot, or else the newest claim. */
 async function newestClaim(
   store: Store,
   paths: GroupPaths,
@@ -69,7 +69,7 @@ async function claimsOf(store: Store, paths: GroupPaths): Promise<string[]> {
   }
 }
 
-/** Null when there is none to read, or another has taken its place. */
+/** Returns null if there is no readable claim, or if another has replaced it. */
 async function leaderOf(store: Store, path: string, claim: Stat): Promise<TokenVerdict['leader']> {
   try {
     const { data, stat } = await store.getData(path);

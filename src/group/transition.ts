@@ -1,4 +1,4 @@
-/** A transition under way, for people: who is waited for, since when, and how long it may take. */
+/** A transition under way, for operators: which node it waits for, since when, and how long that may take. */
 import * as z from 'zod';
 import { ownIneligibleReasons } from '../core/constraint.js';
 import { effectiveDecision } from '../core/effective-decision.js';
@@ -12,12 +12,14 @@ import type { GroupView } from './view.js';
 
 export const transitionSchema = z.object({
   term: z.int(),
-  /** releasing: the old leader still holds its claim; claiming: the elected node has not claimed yet;
-   * taking-over: it has, and is not READY. */
+  /**
+   * releasing: the old leader still has its claim. claiming: the elected node has not claimed yet.
+   * taking-over: it has claimed but is not READY.
+   */
   phase: z.enum(['releasing', 'claiming', 'taking-over']),
-  /** Whom the transition waits for; null where the claim's owner is not known. */
+  /** The node that the transition waits for; null if the claim's owner is not known. */
   node: z.string().nullable(),
-  /** Who is to lead; null when nobody is. */
+  /** The node that must lead; null if none is elected. */
   to: nameSchema.nullable(),
   /** On the ensemble's clock. */
   since: instantSchema,
@@ -26,7 +28,7 @@ export const transitionSchema = z.object({
 });
 export type Transition = z.infer<typeof transitionSchema>;
 
-/** `nowMs` is an instant on the ensemble's clock, milliseconds since the epoch. */
+/** `nowMs` is an instant on the ensemble's clock, in milliseconds since the epoch. */
 export function transitionOf(view: GroupView, nowMs: number): Transition | null {
   const config = view.config.value ?? defaultGroupConfig;
   const elected = effectiveDecision(view);
@@ -50,7 +52,7 @@ function sinceOf(phase: Transition['phase'], view: GroupView, elected: Elected):
     case 'taking-over':
       return view.current?.createdAtMs;
     case 'releasing':
-      // A leader that keeps its claim reports each release that it tried: its time began with the decision.
+      // A leader that keeps its claim reports every release attempt. Its time still counts from the decision.
       return view.elected.modifiedAtMs;
     case 'claiming':
       return waitedForSinceMs(view, elected);
@@ -64,8 +66,8 @@ const phases = {
 } as const;
 
 /**
- * The decision; of a leader that lost its claim and is to claim again by the same one, when it gave that
- * away.
+ * Counts from the decision. If a leader lost its claim and must claim again under the same decision, counts
+ * from when it released the claim.
  */
 function waitedForSinceMs(
   { elected, history, members }: GroupView,
@@ -74,21 +76,21 @@ function waitedForSinceMs(
   const led = history?.value?.term === term ? history.value.fencingToken : null;
   const member = members.find((one) => one.node === node);
   const hasReleased = led !== null && member?.value?.lastRelease?.token === led;
-  // The elected node could not claim while the old leader still released.
+  // The elected node could not claim while the old leader was still releasing.
   const released = hasReleased
     ? member
     : members.find((one) => one.node === previous?.node && one.value?.lastRelease?.term === term);
   return Math.max(elected.modifiedAtMs, released?.modifiedAtMs ?? 0);
 }
 
-/** While paused, a node that must not claim is not waited for, nor replaced. */
+/** In a paused group, an ineligible node must not claim. It is neither waited for nor replaced. */
 function waitsInPause(view: GroupView, config: GroupConfig, condition: Condition, nowMs: number): boolean {
   if (config.paused === null || condition.kind !== 'unclaimed') return false;
   const judged = judgeMembers(view, config, nowMs).find(({ member }) => member.node === condition.node);
   return judged === undefined || ownIneligibleReasons(judged).length > 0;
 }
 
-/** One line: "b1 is taking over (12 s of 60 s)". */
+/** Returns one line, such as "b1 is taking over (12 s of 60 s)". */
 export function transitionText({ phase, node, to, elapsedMs, limitMs }: Transition): string {
   const time = `(${seconds(elapsedMs)} of ${seconds(limitMs)})`;
   const who = node ?? 'an unknown session';
@@ -102,7 +104,7 @@ export function transitionText({ phase, node, to, elapsedMs, limitMs }: Transiti
   }
 }
 
-/** How things stand, in one line: "Now a1 leads (term 4)". */
+/** Describes the present state in one line: "Now: a1 leads (term 4)". */
 export function presentText(view: GroupView, nowMs: number): string {
   const transition = transitionOf(view, nowMs);
   if (transition !== null) return `Now: term ${transition.term}: ${transitionText(transition)}`;

@@ -1,8 +1,9 @@
 /**
  * A group as an operator sees it: everything in one read, most of it pipelined.
  *
- * Not promised: one instant. The parts are read one after the other, in the order that makes a node seen
- * READY also seen registered. A znode that holds nonsense is a problem at its place and hides nothing else.
+ * Not promised: a single instant. The parts are read one after the other, in an order that ensures that a
+ * node seen READY is also seen registered. A malformed znode is reported as a problem of its path and hides
+ * nothing else.
  */
 
 import type { Rules } from '../../strategies/registry.js';
@@ -34,45 +35,51 @@ import { sizeProblems, strategyProblems } from './strategy-versions.js';
 export type Seat = SeatName & { readonly owner: SessionId; readonly version: number };
 
 export interface GroupView extends GroupSnapshot {
-  /** Those of the slot that it is about. */
+  /** Paths of the slot that the view concerns. */
   readonly paths: GroupPaths;
-  /** By which it is judged: those that this process knows. */
+  /** The rules for judging the group: those that this process knows. */
   readonly rules: Rules;
-  /** The group, of which this is how a slot beyond the first sees it; missing: it is that itself. */
+  /**
+   * The whole group, if this is the view of a slot other than the first. Missing if this view is the whole
+   * group.
+   */
   readonly whole?: GroupView;
   readonly members: readonly Member[];
-  /** The elector's first. */
+  /** The elector's comes first. */
   readonly seats: readonly Seat[];
-  /** What is wrong in the tree, each at its place. */
+  /** Problems in the tree, each with its path. */
   readonly problems: readonly Problem[];
-  /** The newest change that was read, on the ensemble's clock: the time is this or later. */
+  /** The newest change that was read, on the ensemble's clock. The present time is not earlier. */
   readonly newestChangeMs: number;
 }
 
-/** What reading a group takes of an operator's access. */
+/** The part of an operator's access that reading a group needs. */
 export type GroupReading = Pick<GroupAccess, 'store' | 'paths' | 'rules'>;
 
 export interface ReadGroupOptions {
   /**
-   * Leave watches. all: on everything that was read, and on what was not there; a leader's registration
-   * changes with every renewal of its lease. decisions: not on registrations, only on which there are.
-   * Default: none.
+   * Whether to leave watches. all: on everything that was read, and on what was absent. A leader's
+   * registration changes with every renewal of its lease. decisions: not on the content of registrations,
+   * only on their list. Default: none.
    */
   readonly watch?: 'all' | 'decisions';
   /**
-   * Read what nodes measure even where the group's strategy does not compare it. Never watched. Default:
-   * false.
+   * Whether to read the scores even if the group's strategy does not compare them. They are never watched.
+   * Default: false.
    */
   readonly scores?: boolean | undefined;
 }
 
 interface Content {
-  /** Null: its ACL does not let it be read, as where one agent of an open group has closed its own. */
+  /**
+   * Null if the ACL does not allow reading it, for example if one agent of an open group has restricted its
+   * own znode.
+   */
   readonly text: string | null;
   readonly stat: Stat;
 }
 
-/** Throws PetrelError INVALID when there is no group at the root, StoreError when the reading fails. */
+/** Throws PetrelError INVALID if there is no group at the root, StoreError if reading fails. */
 export async function readGroup(
   { store, paths, rules }: GroupReading,
   options: ReadGroupOptions = {},
@@ -146,7 +153,7 @@ interface SlotRead {
   readonly current: Content | null;
 }
 
-/** What stands in the slots beyond the first. */
+/** Reads the slots other than the first. */
 async function readOthers(
   store: Store,
   paths: GroupPaths,
@@ -165,7 +172,7 @@ async function readOthers(
   return await Promise.all(reads);
 }
 
-/** Null when there is no such znode; with `watch` its creation is then watched for. */
+/** Returns null if the znode does not exist. With `watch`, its creation is then watched. */
 async function readContent(store: Store, path: string, watch: boolean): Promise<Content | null> {
   return readOrAbsent(store, path, watch, async () => {
     const { data, stat } = await store.getData(path, { watch });
@@ -174,8 +181,7 @@ async function readContent(store: Store, path: string, watch: boolean): Promise<
 }
 
 /**
- * As `readContent`; of a znode that does not let itself be read, that it is there and whose: it hides nothing
- * else.
+ * Like `readContent`. For a znode that may not be read, returns only its stat, so that it hides nothing else.
  */
 async function readIfAllowed(store: Store, path: string, watch: boolean): Promise<Content | null> {
   try {
@@ -238,7 +244,7 @@ function isScoring(config: GroupConfig | null, rules: Rules): boolean {
 
 type Reports = ReadonlyMap<string, Parsed<ScoreReport>>;
 
-/** By node; those that tell nothing are missing. */
+/** By node. Nodes that report no scores are missing. */
 async function readScores(store: Store, paths: GroupPaths, nodes: readonly string[]): Promise<Reports> {
   const reads = nodes.toSorted().map(async (node): Promise<[string, Parsed<ScoreReport>][]> => {
     try {
@@ -277,7 +283,7 @@ function claimOf(content: Content): Claim {
 }
 
 const forbidden = { value: null, problem: 'its ACL does not allow reading it' } as const;
-/** No znode has version -1, so nothing can be written on the strength of one that was absent. */
+/** No znode has version -1, so no write can be conditional on an absent one. */
 const absent = { value: null, problem: 'the znode does not exist', version: -1, modifiedAtMs: 0 } as const;
 
 function versioned<T>(content: Content | null, parse: (text: string) => Parsed<T>): Versioned<T> {
@@ -352,13 +358,13 @@ export function sessionText(session: SessionId): string {
   return `0x${session.toString(16)}`;
 }
 
-/** The same group, judged by other rules. */
+/** Returns the same group, judged by other rules. */
 export function underRules(view: GroupView, rules: Rules): GroupView {
   const whole = view.whole === undefined ? {} : { whole: underRules(view.whole, rules) };
   return { ...view, ...whole, rules };
 }
 
-/** The same group as it would be under another configuration. */
+/** Returns the group as it would be under another configuration. */
 export function underConfig(view: GroupView, config: GroupConfig): GroupView {
   const { version, modifiedAtMs } = view.config;
   const whole = view.whole === undefined ? {} : { whole: underConfig(view.whole, config) };

@@ -1,8 +1,8 @@
-/** YAML for a terminal or an editor, where a string may have been written by others. */
+/** YAML for a terminal or an editor. Its strings may come from untrusted sources. */
 import { hasInvisible, visibleInQuotes } from '../model/outside.js';
 import { yaml } from '../on-demand.js';
 
-/** YAML that says the same with what is invisible escaped, as in JSON. */
+/** Returns equivalent YAML with invisible characters escaped, as in JSON. */
 export function visibleYaml(value: unknown): string {
   const { Document, visit } = yaml();
   const document = new Document(value, { aliasDuplicateObjects: false });

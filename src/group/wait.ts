@@ -1,7 +1,7 @@
 /**
- * Waiting for what the group makes of a change. Woken by watches; every look is a fresh read.
+ * Waits for the effect of a change on the group. Watches trigger each check, and every check is a fresh read.
  *
- * Not promised: that the outcome lasts. It is what held at one moment.
+ * Not promised: that the outcome lasts. It was true at one instant.
  */
 import * as z from 'zod';
 import { effectiveDecision } from '../core/effective-decision.js';
@@ -25,37 +25,42 @@ import { transitionOf, transitionText } from './transition.js';
 import type { GroupView } from './view.js';
 
 export const outcomeSchema = z.object({
-  /** READY: a leader leads. FAILED: the term ended without. SUPERSEDED: a later term came before this one was
-   * READY. NOBODY: no node is eligible. */
+  /**
+   * READY: a leader leads. FAILED: the term ended without one. SUPERSEDED: a later term came before this one
+   * was READY. NOBODY: no node is eligible.
+   */
   state: z.enum(['READY', 'FAILED', 'SUPERSEDED', 'NOBODY']),
   term: z.int(),
-  /** Who leads, or was to. */
+  /** The node that leads, or was elected to lead. */
   node: nameSchema.nullable(),
   reason: z.string(),
-  /** What the history says of the term, where it says anything. */
+  /** The history's record of the term, if there is one. */
   record: transitionRecordSchema.nullable(),
 });
 export type Outcome = z.infer<typeof outcomeSchema>;
 
 export interface WaitOptions {
-  /** Default: the sum of what the group allows each phase of a transition. */
+  /** Default: the sum of the group's limits for the phases of a transition. */
   readonly timeoutMs?: number;
-  /** Told what is waited for, whenever that changes: one line. */
+  /** Called with one line that says what is being waited for, whenever that changes. */
   readonly onProgress?: (line: string) => void;
   readonly signal?: AbortSignal;
 }
 
 export interface TermOptions extends WaitOptions {
-  /** Whose term it is. Default: the first. */
+  /** The slot of the term. Default: the first. */
   readonly slot?: number;
 }
 
-/** An outcome, or null while there is none. `nowMs`: milliseconds since the epoch, the ensemble's clock. */
+/**
+ * An outcome, or null while there is none. `nowMs` is in milliseconds since the epoch, on the ensemble's
+ * clock.
+ */
 type Goal = (view: GroupView, nowMs: number) => Promise<Outcome | null>;
 
 /**
- * Until `term` is READY, has failed or was superseded.
- * Throws PetrelError UNDER_WAY when the time is over, and StoreError.
+ * Waits until `term` is READY, has failed or was superseded. Throws PetrelError UNDER_WAY on timeout, and
+ * StoreError.
  */
 export function awaitTerm(access: GroupAccess, term: number, options: TermOptions = {}): Promise<Outcome> {
   const { store, paths } = access;
@@ -66,8 +71,8 @@ export function awaitTerm(access: GroupAccess, term: number, options: TermOption
 }
 
 /**
- * What has become of a term; null while nothing has. `record` reads what the history says of it. Throws
- * PetrelError INVALID for a slot that the group has not, and that the history knows nothing of.
+ * Returns the outcome of a term; null while there is none. `record` reads the history's record of it. Throws
+ * PetrelError INVALID for a slot that neither the group nor the history has.
  */
 export async function outcomeOfTerm(
   group: GroupView,
@@ -85,8 +90,8 @@ export async function outcomeOfTerm(
 }
 
 /**
- * Until the group has nothing left to do: whom it would elect leads, or nobody could.
- * Throws PetrelError UNDER_WAY when the time is over, and StoreError.
+ * Waits until the group is settled: the node that it would elect leads, or no node can. Throws PetrelError
+ * UNDER_WAY on timeout, and StoreError.
  */
 export function awaitSettled(access: GroupAccess, options: WaitOptions = {}): Promise<Outcome> {
   return awaitGoal(access, 'the transition is still under way', options, async (group, nowMs) =>
@@ -105,7 +110,7 @@ function isSettled(view: GroupView, nowMs: number): boolean {
   return !moves && (choice.node !== null || choice.recheckInMs === null);
 }
 
-/** What has become of the term that `elected` names. */
+/** Returns the outcome of the term in `elected`; null while there is none. */
 function presentTerm(view: GroupView): Outcome | null {
   const { current, members } = view;
   const { node, term, reason } = effectiveDecision(view);
@@ -128,14 +133,14 @@ function recordedOutcome(record: TransitionRecord): Outcome {
   return { state, term, node, reason: why, record };
 }
 
-/** As long as a transition may take, each phase to its own limit. */
+/** Returns the longest time that a transition may take: the sum of the limits of its phases, and a margin. */
 export function defaultWaitMs(view: GroupView): number {
   const { timeouts } = view.config.value ?? defaultGroupConfig;
   const phases = [timeouts.release, timeouts.grace, timeouts.claim, timeouts.takeover];
   return phases.map((limit) => durationMs(limit)).reduce((sum, limit) => sum + limit, spareMs);
 }
 
-/** For the decision, and for a leader's session to end. */
+/** Margin for the decision, and for a leader's session to end. */
 const spareMs = 15_000;
 
 async function awaitGoal(
@@ -171,11 +176,11 @@ async function awaitGoal(
   });
 }
 
-/** Watches wake; this is for what nobody writes, such as time going by. */
+/** Watches trigger most checks. This interval covers changes without a write, such as the passage of time. */
 const lookAgainMs = 2000;
 
 interface Hindrance {
-  /** Tells one from the next. */
+  /** Identifies the hindrance. */
   readonly key: string;
   readonly text: string;
 }
@@ -187,9 +192,9 @@ interface Look {
 }
 
 interface LookedFor {
-  /** Null: the clock was not read yet. */
+  /** Null if the clock has not been read yet. */
   readonly reading: ClockReading | null;
-  /** Undefined: all. */
+  /** Undefined for all slots. */
   readonly slot: number | undefined;
 }
 
@@ -212,7 +217,7 @@ function lookAt(
   };
 }
 
-/** What is waited for, as far as one can see. */
+/** What the group is waiting for, as far as the view shows. */
 function hindranceOf(slots: readonly GroupView[], view: GroupView, nowMs: number): Hindrance {
   const underWay = slots
     .map((each) => ({ ...namedSlot(each), transition: transitionOf(each, nowMs) }))
@@ -235,14 +240,14 @@ function hindranceOf(slots: readonly GroupView[], view: GroupView, nowMs: number
   };
 }
 
-/** Why no decision is due; null where one is, or where that cannot be told. */
+/** Why no decision is due. Null if one is due, or if that cannot be determined. */
 function idleText(view: GroupView, nowMs: number): string | null {
   if (view.config.value === null) return null;
   const { node, changes, reason } = judge(view, nowMs);
   return changes ? null : `no transition is under way, ${node ?? 'no node'} remains elected: ${reason}`;
 }
 
-/** Null when the connection broke meanwhile. */
+/** Returns null if the connection broke meanwhile. */
 async function whileInTouch<T>(store: Store, look: () => Promise<T>): Promise<T | null> {
   try {
     return await look();
