@@ -1,13 +1,13 @@
-/** Asks strategies and constraints that run elsewhere, for work that itself waits for nothing. */
+/** Queries strategies and constraints that run elsewhere, on behalf of synchronous work. */
 import { type Answer, type ChoiceInput, keyOf, Unanswered } from '../../strategies/questions.js';
 import type { Rules } from '../../strategies/registry.js';
 
-/** For whoever does the same work again and again, mostly with the same questions. */
+/** Number of answers that are kept, for callers that repeat the same work, mostly with the same questions. */
 const keptAnswers = 16;
 
 export class RuleAsker {
   readonly #rules: Rules;
-  /** The oldest first. */
+  /** Oldest first. */
   #kept: ReadonlyMap<string, Answer> = new Map();
 
   constructor(rules: Rules) {
@@ -15,8 +15,8 @@ export class RuleAsker {
   }
 
   /**
-   * Does `work` by the rules. Where that throws Unanswered, the rule is asked, and the work is done again
-   * with the answer: it must do nothing before it has all answers. Throws what `work` throws otherwise.
+   * Runs `work` with the rules. If it throws Unanswered, queries that rule and runs `work` again with the
+   * answer. `work` must have no effects before it has all answers. Throws what `work` throws otherwise.
    */
   async answered<T>(work: (rules: Rules) => T): Promise<T> {
     const answers = new Map(this.#kept);
@@ -49,14 +49,14 @@ export class RuleAsker {
   }
 }
 
-/** What fails now may go well later. */
+/** Whether to keep the answer. A rule that fails now may succeed later. */
 function isLasting(answer: Answer): boolean {
   return (
     'ranking' in answer || 'findings' in answer || ('problems' in answer && answer.problems.length === 0)
   );
 }
 
-/** As `RuleAsker.answered`, for work that is done once. */
+/** Like `RuleAsker.answered`, for work that is done once. */
 export async function answered<T>(rules: Rules, work: (rules: Rules) => T): Promise<T> {
   return await new RuleAsker(rules).answered(work);
 }

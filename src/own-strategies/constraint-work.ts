@@ -1,11 +1,14 @@
-/** What the thread of a constraint of a user's own does. */
+/** The work of a thread that runs a user's own constraint. */
 import type { ConstraintInput, Finding, OwnConstraint } from '../model/own-constraint.js';
 import { exampleContext, exampleNode } from './example-node.js';
 import { constraintIn, findingOf, introductionOf, pureFindingOf } from './held-constraint.js';
 import { constraintQuestionSchema } from './messages.js';
 import type { Work } from './work.js';
 
-/** Throws an Error where a module's default export is no constraint, or can be seen not to be pure. */
+/**
+ * Throws an Error if a module's default export is not a constraint, or if a trial run shows that it is not
+ * pure.
+ */
 export function constraintWork(found: unknown): Work {
   const constraint = constraintIn(found);
   const introduction = introductionOf(constraint);

@@ -2,7 +2,8 @@ import type { Candidate } from '../../strategies/index.js';
 import type { RankingInput } from '../../strategies/questions.js';
 
 /**
- * A group's first election, at some minute of the day: all who are registered are eligible, and nobody leads.
+ * Returns the input for a group's first election at the given minute of the day: all registered nodes are
+ * eligible, and none leads.
  */
 export function exampleInput(candidates: readonly Candidate[], minuteOfDay: number): RankingInput {
   return {

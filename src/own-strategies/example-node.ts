@@ -2,7 +2,7 @@ import type * as z from 'zod';
 import { groupConfigSchema } from '../model/group-config.js';
 import type { ConstraintContext, ConstraintNode } from '../model/own-constraint.js';
 
-/** A healthy node, with what is left out as agents have it by default. */
+/** Returns a healthy node. Omitted fields have an agent's defaults. */
 export function exampleNode(node: Pick<ConstraintNode, 'node'> & Partial<ConstraintNode>): ConstraintNode {
   return {
     ...{ site: 'a', priority: 100, sitePriority: 100, host: 'localhost', version: '0.0.0', tags: {} },
@@ -11,12 +11,12 @@ export function exampleNode(node: Pick<ConstraintNode, 'node'> & Partial<Constra
   };
 }
 
-/** What is left out of the configuration has its default. */
+/** Omitted parts of the configuration have their defaults. */
 export type TriedContext = Partial<Omit<ConstraintContext, 'config'>> & {
   readonly config?: z.input<typeof groupConfigSchema>;
 };
 
-/** A group at midnight, in which nobody is elected. */
+/** Returns a group at midnight in which no node is elected. */
 export function exampleContext({ config = {}, ...rest }: TriedContext): ConstraintContext {
   const read = groupConfigSchema.parse(config);
   const flags = Object.keys(read.flags).toSorted();

@@ -1,4 +1,4 @@
-/** The same, so that nobody who is given it can change it. Maps stay as they are. */
+/** Freezes a value deeply, so that its receiver cannot change it, and returns it. Maps are not frozen. */
 export function frozen<T>(value: T): T {
   if (typeof value !== 'object' || value === null) return value;
   for (const inner of Object.values(value)) frozen(inner);

@@ -1,4 +1,4 @@
-/** A constraint of a user's own, held to its contract: in its thread, and in its author's tests. */
+/** Enforces the contract of a user's own constraint, in its thread and in its author's tests. */
 import { isDeepStrictEqual } from 'node:util';
 import { builtInKinds } from '../../strategies/constraints/index.js';
 import { describeIssues } from '../model/names.js';
@@ -14,7 +14,7 @@ import { frozen } from './frozen.js';
 import { type ConstraintIntroduction, constraintSchema } from './messages.js';
 import { withoutSideEffects } from './side-effects.js';
 
-/** Throws an Error where it is none. */
+/** Throws an Error if the value is not a constraint. */
 export function constraintIn(found: unknown): OwnConstraint {
   if (isConstraint(found)) return found;
   throw new Error('the default export is not a constraint: expected name, description, and a function check');
@@ -25,7 +25,9 @@ function isConstraint(value: unknown): value is OwnConstraint {
   return 'name' in value && 'description' in value && 'check' in value && typeof value.check === 'function';
 }
 
-/** What it says of itself, the defaults filled in. Throws an Error where that will not do. */
+/**
+ * Returns the constraint's description of itself, with defaults filled in. Throws an Error if it is invalid.
+ */
 export function introductionOf(constraint: OwnConstraint): ConstraintIntroduction {
   const {
     name,
@@ -44,7 +46,7 @@ export function introductionOf(constraint: OwnConstraint): ConstraintIntroductio
   return read.data;
 }
 
-/** What `check` answers. Throws what it throws, and an Error where the answer is none. */
+/** Returns the result of `check`. Throws what it throws, and an Error for an invalid result. */
 export function findingOf(
   constraint: OwnConstraint,
   node: ConstraintNode,
@@ -63,7 +65,10 @@ export function findingOf(
   );
 }
 
-/** The same, seen to be pure as far as running it twice, on what it may not change, can tell. */
+/**
+ * Like `findingOf`, but tests for purity: runs `check` twice, on frozen input. This cannot detect every
+ * impurity.
+ */
 export function pureFindingOf(
   constraint: OwnConstraint,
   node: ConstraintNode,

@@ -1,4 +1,4 @@
-/** Strategies and constraints of users' own, by the path of an ES module or the name of a package. */
+/** Users' own strategies and constraints, loaded by the path of an ES module or by the name of a package. */
 import { createRequire } from 'node:module';
 import { join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -9,10 +9,10 @@ import type { RuleSetting } from './own-rule.js';
 import { OwnStrategy } from './own-strategy.js';
 
 /**
- * The rules that a process with these settings knows: those that ship with Petrel, and those of these
- * modules. A path begins with `/`, `./` or `../`; anything else is a package, as it is found from the working
- * directory. Throws PetrelError INVALID for a module that cannot be loaded or is no such rule, and for a name
- * that is taken.
+ * Returns the rules for a process with these settings: the built-in ones and those of the modules. A path
+ * begins with `/`, `./` or `../`. Anything else is a package, resolved from the working directory. Throws
+ * PetrelError INVALID for a module that cannot be loaded or does not contain such a rule, and for a name that
+ * is taken.
  */
 export async function loadRules(settings: Readonly<Record<RuleSetting, readonly string[]>>): Promise<Rules> {
   const { strategies, ownConstraints } = builtInRules;
@@ -37,7 +37,7 @@ interface Modules<Rule> {
   readonly what: string;
   isTaken(name: string): boolean;
   load(url: string): Promise<Rule>;
-  /** A process may run several nodes: one thread does for all of them. */
+  /** A process may run several nodes. They share one thread per module. */
   readonly loading: Map<string, Promise<Rule>>;
 }
 
@@ -49,12 +49,12 @@ const strategyModules: Modules<OwnStrategy> = {
 
 const constraintModules: Modules<OwnConstraint> = {
   ...{ setting: 'constraints', what: 'constraint', loading: new Map() },
-  // Its thread refuses the names that are.
+  // The constraint's thread rejects names that are taken.
   isTaken: () => false,
   load: (url) => OwnConstraint.load(url),
 };
 
-/** By name. */
+/** Returns the rules by name. */
 async function loadEach<Rule extends Loaded>(
   names: readonly string[],
   modules: Modules<Rule>,

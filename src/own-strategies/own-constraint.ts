@@ -1,6 +1,6 @@
 /**
- * A constraint of a user's own, as the rest of Petrel sees constraints: asked in its thread, about all nodes
- * at once.
+ * A user's own constraint, as the rest of Petrel sees constraints. Its thread is queried about all nodes in
+ * one request.
  */
 import { type Answer, type Answers, answerTo, type ConstraintQuestion } from '../../strategies/questions.js';
 import type { RegisteredConstraint, Rules } from '../../strategies/registry.js';
@@ -19,7 +19,7 @@ export class OwnConstraint implements RegisteredConstraint {
     this.#rule = rule;
   }
 
-  /** `url` is that of an ES module. Throws PetrelError INVALID for one that is no constraint. */
+  /** Loads the ES module at `url`. Throws PetrelError INVALID if it does not contain a constraint. */
   static async load(url: string): Promise<OwnConstraint> {
     const module = { url, kind: 'constraint', introduction: constraintSchema } as const;
     return new OwnConstraint(await OwnRule.load(module, 'constraints'));

@@ -1,6 +1,6 @@
 /**
- * A strategy, or a constraint, of a user's own: an ES module that runs in a thread, and is asked there. One
- * that does not answer in time is ended, and started again for later.
+ * A user's own strategy or constraint: an ES module that runs in a thread and answers questions there. If it
+ * does not answer in time, its thread is ended and restarted for later questions.
  */
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
@@ -9,7 +9,7 @@ import type { Answer } from '../../strategies/questions.js';
 import { errorMessage, PetrelError } from '../errors.js';
 import { type RuleModule, RuleThread } from './rule-thread.js';
 
-/** For one answer: a decision waits for it. */
+/** Limit for one answer: a decision waits for it. */
 const limitMs = 250;
 
 /** The settings that name modules. */
@@ -25,12 +25,15 @@ export class OwnRule<Introduction extends Introduced> {
   readonly introduction: Introduction;
   readonly #module: RuleModule<Introduction>;
   readonly #digest: string;
-  /** Null while it is started again. */
+  /** Null while it is being restarted. */
   #thread: RuleThread | null;
   #isStarting = false;
-  /** Why it could not be started again; null: nothing prevented it. */
+  /** Why it could not be restarted; null if no restart has failed. */
   #lacks: string | null = null;
-  /** Of the question before: the thread takes one at a time, and each has the whole limit. */
+  /**
+   * Resolves once the previous question is answered. The thread takes one at a time, and each has the whole
+   * limit.
+   */
   #answered: Promise<unknown> = Promise.resolve();
 
   private constructor(
@@ -45,7 +48,7 @@ export class OwnRule<Introduction extends Introduced> {
     this.#digest = digest;
   }
 
-  /** Throws PetrelError INVALID for a module that is not what it is to be. */
+  /** Throws PetrelError INVALID if the module is not of the expected kind. */
   static async load<Introduction extends Introduced>(
     module: RuleModule<Introduction>,
     setting: RuleSetting,
@@ -60,7 +63,7 @@ export class OwnRule<Introduction extends Introduced> {
     }
   }
 
-  /** Its own, and a digest of the module's text: two that differ may judge otherwise. */
+  /** The module's own version, and a digest of its text: modules that differ may judge differently. */
   get version(): string {
     const { version } = this.introduction;
     return version === null ? this.#digest : `${version}+${this.#digest}`;
@@ -101,12 +104,12 @@ export class OwnRule<Introduction extends Introduced> {
     await this.#start();
   }
 
-  /** Where it fails whoever asks is told why, and it is tried once more. Never rejects. */
+  /** If starting fails, callers learn why, and the next question tries again. Never rejects. */
   async #start(): Promise<void> {
     if (this.#isStarting) return;
     this.#isStarting = true;
     try {
-      // Everybody was told the version of the text that was loaded first.
+      // The reported version is that of the text that was loaded first.
       if (digestOf(this.#module.url) !== this.#digest) {
         throw new Error(
           'its module has changed since it was loaded: restart the agents, with the same module on all nodes',

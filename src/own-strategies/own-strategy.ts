@@ -1,6 +1,6 @@
 /**
- * A strategy of a user's own, as the rest of Petrel sees strategies: asked in its thread before it can rank
- * here.
+ * A user's own strategy, as the rest of Petrel sees strategies. It can rank here only after its thread has
+ * been queried.
  */
 import { type Answer, type Answers, answerTo, type StrategyQuestion } from '../../strategies/questions.js';
 import {
@@ -20,7 +20,7 @@ export class OwnStrategy implements RegisteredStrategy {
     this.#rule = rule;
   }
 
-  /** `url` is that of an ES module. Throws PetrelError INVALID for one that is no strategy. */
+  /** Loads the ES module at `url`. Throws PetrelError INVALID if it does not contain a strategy. */
   static async load(url: string): Promise<OwnStrategy> {
     const module = { url, kind: 'strategy', introduction: strategySchema } as const;
     return new OwnStrategy(await OwnRule.load(module, 'strategies'));

@@ -1,4 +1,4 @@
-/** The thread that one strategy, or one constraint, of a user's own runs in. */
+/** The thread that runs one of a user's own strategies or constraints. */
 import { MessageChannel, type MessagePort, receiveMessageOnPort, Worker } from 'node:worker_threads';
 import type * as z from 'zod';
 import type { Answer } from '../../strategies/questions.js';
@@ -9,11 +9,11 @@ import { answeredSchema, type RuleKind, type Start } from './messages.js';
 const startLimitMs = 10_000;
 const maxHeapMb = 128;
 
-/** What a module is to be. */
+/** The expected kind of a module. */
 export interface RuleModule<Introduction> {
   readonly url: string;
   readonly kind: RuleKind;
-  /** What the thread says first of all. */
+  /** Schema of the thread's first message. */
   readonly introduction: z.ZodType<Introduction>;
 }
 
@@ -28,8 +28,7 @@ export class RuleThread {
   }
 
   /**
-   * Throws what the module throws when it is loaded, and an Error where it is none of its kind or takes too
-   * long.
+   * Throws what the module throws while loading. Throws an Error if it is not of its kind or takes too long.
    */
   static async start<Introduction>({
     url,
@@ -47,10 +46,10 @@ export class RuleThread {
     });
     try {
       const introduction = await introductionOf(worker, schema);
-      // Neither keeps a process alive that has nothing else to do.
+      // Neither must keep an otherwise idle process alive.
       worker.unref();
       port1.unref();
-      // An error after this is told to whoever asks next: nothing answers.
+      // The next question reports a later error, because it gets no answer.
       worker.on('error', () => {});
       return { thread: new RuleThread(worker, port1), introduction };
     } catch (error) {
@@ -59,7 +58,10 @@ export class RuleThread {
     }
   }
 
-  /** One question at a time. Null when there is no answer in time. Rejects where the answer is malformed. */
+  /**
+   * Takes one question at a time. Resolves with null if there is no answer in time. Rejects if the answer is
+   * malformed.
+   */
   async ask(question: unknown, limitMs: number): Promise<Answer | null> {
     this.#asked += 1;
     const id = this.#asked;
@@ -70,7 +72,7 @@ export class RuleThread {
     return answered.answer;
   }
 
-  /** The timer keeps the process alive meanwhile: the port and the worker do not. */
+  /** The timer keeps the process alive while it waits. The port and the worker do not. */
   #exchange(question: unknown, limitMs: number): Promise<{ readonly value: unknown } | null> {
     return new Promise((resolve) => {
       const port = this.#port;
@@ -80,7 +82,7 @@ export class RuleThread {
         resolve(message);
       };
       const onMessage = (value: unknown) => done({ value });
-      // Where this process was held up, the answer may have come in time without having been delivered.
+      // If this process was stalled, the answer may have arrived in time but not been delivered yet.
       const onLimit = () => {
         const waiting = receiveMessageOnPort(port);
         done(waiting === undefined ? null : { value: waiting.message });

@@ -1,7 +1,6 @@
 /**
- * Keeps a function, while it runs, from the clock, from chance and from the network, as far as these are
- * globals. What a module imports or has put aside before is not kept from it: this finds mistakes, and stops
- * nobody who means it.
+ * Blocks access to the clock, randomness and the network while a function runs, where these are globals. What
+ * a module imports or saved earlier is not blocked: this finds mistakes and does not stop deliberate use.
  */
 const hidden: readonly (readonly [object, string])[] = [
   [Date, 'now'],
@@ -14,7 +13,7 @@ const hidden: readonly (readonly [object, string])[] = [
   [globalThis, 'queueMicrotask'],
 ];
 
-/** `what`: what the function is, for people. */
+/** `what` names the kind of function in messages. */
 export function withoutSideEffects<T>(what: 'strategy' | 'constraint', work: () => T): T {
   const refuse = (use: string): never => {
     throw new Error(`a ${what} must be a pure function and cannot use ${use}`);
@@ -35,7 +34,7 @@ export function withoutSideEffects<T>(what: 'strategy' | 'constraint', work: () 
   }
 }
 
-/** What was inherited is so again. */
+/** Restores a property. One that was inherited is inherited again. */
 function restore(owner: object, key: string, descriptor: PropertyDescriptor | undefined): void {
   if (descriptor === undefined) Reflect.deleteProperty(owner, key);
   else Object.defineProperty(owner, key, descriptor);

@@ -1,4 +1,4 @@
-/** What the thread of a strategy of a user's own does. */
+/** The work of a thread that runs a user's own strategy. */
 import { isDeepStrictEqual } from 'node:util';
 import type { Ranked, Strategy } from '../../strategies/index.js';
 import type { Answer, RankingInput } from '../../strategies/questions.js';
@@ -14,7 +14,7 @@ interface OwnStrategy extends Strategy {
   readonly version?: unknown;
 }
 
-/** Throws an Error where a module's default export is no strategy. */
+/** Throws an Error if a module's default export is not a strategy. */
 export function strategyWork(found: unknown): Work {
   if (!isStrategy(found)) {
     throw new Error(
@@ -52,7 +52,7 @@ function ranked(strategy: OwnStrategy, input: RankingInput, options: unknown): R
     throw new Error('rank returned a promise: it must be a plain function, not an async function');
   }
   const { length } = input.candidates;
-  // Before it is looked at, and sent: it may be of any size.
+  // Check the length first: the answer may be of any size.
   if (Array.isArray(answer) && answer.length > length) {
     throw new Error(`rank received ${length} nodes but returned ${answer.length}`);
   }
@@ -61,7 +61,7 @@ function ranked(strategy: OwnStrategy, input: RankingInput, options: unknown): R
   return ranking.data;
 }
 
-/** What can be seen of it by running it: twice on the same input, and on one that it may not change. */
+/** Returns problems that running the strategy reveals: runs it twice on the same frozen input. */
 function impurities(strategy: OwnStrategy, options: unknown): { path: string[]; message: string }[] {
   for (const sample of samples) {
     const [first, again] = [1, 2].map(() => ranked(strategy, frozen(sample), options));

@@ -1,17 +1,17 @@
-/** For the tests of users' own constraints. */
+/** Helpers for the tests of users' own constraints. */
 import type { ConstraintNode, Finding, OwnConstraint } from '../model/own-constraint.js';
 import { exampleContext, exampleNode, type TriedContext } from './example-node.js';
 import { constraintIn, introductionOf, pureFindingOf } from './held-constraint.js';
 
 export type { TriedContext } from './example-node.js';
 
-/** A node, with what a test does not care about left out. */
+/** A node. Fields that do not matter to a test can be omitted. */
 export type TriedConstraintNode = Pick<ConstraintNode, 'node'> & Partial<ConstraintNode>;
 
 /**
- * What a constraint has against a node; null: nothing. What is left out of `context` is as in a group at
- * midnight in which nobody is elected. Throws what `check` throws, and an Error where the constraint breaks
- * its contract.
+ * Returns the constraint's finding for a node, or null if it has none. Fields omitted from `context` are
+ * those of a group at midnight in which no node is elected. Throws what `check` throws, and an Error if the
+ * constraint breaks its contract.
  */
 export function tryConstraint(
   constraint: OwnConstraint,

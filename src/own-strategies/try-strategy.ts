@@ -1,4 +1,4 @@
-/** For the tests of users' own strategies. */
+/** Helpers for the tests of users' own strategies. */
 import {
   builtInRules,
   type Candidate,
@@ -11,17 +11,18 @@ import { heldToContract } from '../core/ranking.js';
 import { PetrelError } from '../errors.js';
 import { exampleInput } from './example-input.js';
 
-/** A node, with what a test does not care about left out. */
+/** A node. Fields that do not matter to a test can be omitted. */
 export type TriedNode = Pick<Candidate, 'node'> & Partial<Candidate>;
 
-/** The rest of what a strategy is given; what is left out is as in a group's first election at midnight. */
+/** The remaining input of a strategy. Omitted fields are those of a group's first election at midnight. */
 export type TriedInput<Options> = Partial<Omit<StrategyInput<Options>, 'candidates' | 'options'>> & {
   readonly options?: unknown;
 };
 
 /**
- * What a strategy makes of some nodes, which sit in the order in which they are given. Throws PetrelError
- * INVALID for options that it does not take, and RuleFault where it breaks the contract of `rank`.
+ * Returns the strategy's ranking of some nodes, whose seats follow the order in which they are given. Throws
+ * PetrelError INVALID for options that the strategy does not accept, and RuleFault if it breaks the contract
+ * of `rank`.
  */
 export function tryStrategy<Options>(
   strategy: Strategy<Options>,

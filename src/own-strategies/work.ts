@@ -1,9 +1,9 @@
 import type { Answer } from '../../strategies/questions.js';
 
-/** What a thread does, by the kind of its module. */
+/** The work of a thread, which depends on the kind of its module. */
 export interface Work {
-  /** What it says first of all. */
+  /** The thread's first message. */
   readonly introduction: unknown;
-  /** Throws what the module throws, and where it breaks its contract. */
+  /** Throws what the module throws, and an Error if it breaks its contract. */
   answerTo(question: unknown): Answer;
 }

@@ -1,6 +1,6 @@
 /**
- * Runs one strategy, or one constraint, of a user's own, in a thread of its own: so that an endless loop in
- * it stops nobody, and so that it can be kept from what a pure function has no use for.
+ * Runs one of a user's own strategies or constraints in a separate thread. An endless loop in it then blocks
+ * nothing else, and it can be denied what a pure function does not need.
  */
 import { parentPort, workerData } from 'node:worker_threads';
 import type { Answer } from '../../strategies/questions.js';
@@ -10,9 +10,9 @@ import { askedSchema, type Start, startSchema } from './messages.js';
 import { strategyWork } from './strategy-work.js';
 import type { Work } from './work.js';
 
-// What a command prints is read by programs: a module's own words do not belong there.
+// Programs read the output of commands, so a module's own output must not appear in it.
 process.stdout.write = process.stderr.write.bind(process.stderr);
-// Nothing catches a failure: it ends the thread, which tells whoever started it.
+// A failure is not caught. It ends the thread, which notifies the thread that started it.
 void run(startSchema.parse(workerData));
 
 async function run({ url, kind, port }: Start): Promise<void> {

@@ -1,4 +1,4 @@
-/** Reads the record of the group's circuit breaker, which several groups may share. */
+/** Reads the record of the group's circuit breaker. Several groups may share one. */
 import { circuitBreakerPath, emptyCircuitBreakerRecord } from '../core/circuit-breaker.js';
 import { PetrelError } from '../errors.js';
 import type { GroupConfig } from '../model/group-config.js';
@@ -10,9 +10,8 @@ import { isStoreError, type Store } from '../ports/store.js';
 import { ensurePath } from './ensure-tree.js';
 
 /**
- * Null where there is no circuit breaker, or its record may not be read or made, or a quota forbids that: a
- * group is not held up by a record that it has no part in. One that holds nonsense is begun anew. Throws
- * StoreError.
+ * Returns null if there is no circuit breaker, or if permissions or a quota prevent reading or creating its
+ * record: such a record must not block the group. A malformed record is treated as empty. Throws StoreError.
  */
 export async function readCircuitBreaker(
   store: Store,

@@ -1,4 +1,7 @@
-/** The persistent znodes of a group: made by whoever comes first; that they exist already is success. */
+/**
+ * The persistent znodes of a group. The first process that needs them creates them; if they already exist,
+ * that is success.
+ */
 
 import { PetrelError } from '../errors.js';
 import type { GroupConfig } from '../model/group-config.js';
@@ -7,11 +10,11 @@ import { type Elected, type HistoryHead, initialElected, initialHistoryHead } fr
 import { isPermissionError, isStoreError, type Operation, type Store, StoreError } from '../ports/store.js';
 import { mustBeFree, mustBeOurs } from './foreign.js';
 
-/** What a node knows of a tree, with which it is made again. */
+/** A node's knowledge of a tree, from which it can recreate the tree. */
 export interface KnownTree {
-  /** Null: unknown, or it could not be read. */
+  /** Null if unknown, or if it could not be read. */
   readonly config: GroupConfig | null;
-  /** By slot, from the first. Null: unknown. */
+  /** By slot, starting with the first. Null if unknown. */
   readonly elected: readonly (Elected | null)[];
   readonly history: HistoryHead | null;
 }
@@ -19,9 +22,9 @@ export interface KnownTree {
 export const nothingKnown: KnownTree = { config: null, elected: [null], history: null };
 
 /**
- * Creates missing znodes, with what is known of them. Where several nodes do that, the first decides what
- * they hold. Throws PetrelError FORBIDDEN, INVALID where another application is there, or StoreError, NO_NODE
- * when there is no chroot.
+ * Creates missing znodes with their known content. If several nodes do so, the first one determines the
+ * content. Throws PetrelError FORBIDDEN. Throws PetrelError INVALID if another application uses the path.
+ * Throws StoreError, with NO_NODE if the chroot does not exist.
  */
 export async function ensureTree(
   store: Store,
@@ -33,7 +36,7 @@ export async function ensureTree(
   await createMissing(store, treeContents(paths, known));
 }
 
-/** Its paths, and what they hold, in the order in which they are made. */
+/** Returns the tree's paths and their content, in order of creation. */
 export function treeContents(
   paths: GroupPaths,
   { config, elected, history }: KnownTree = nothingKnown,
@@ -47,12 +50,12 @@ export function treeContents(
     [paths.clock, ''],
     [paths.leader, ''],
     ...decisions(paths, elected, 2),
-    // Last: where it stands, the rest does.
+    // Created last: if it exists, all other znodes do too.
     ...decisions(paths, elected.slice(0, 1), 1),
   ];
 }
 
-/** For people: with what a tree that is gone is made again. */
+/** Returns a message for operators: from what knowledge a missing tree is recreated. */
 export function remadeText({ config, elected: [first] }: KnownTree): string {
   const what = 'znodes of the group are missing: creating them';
   if (config === null)
@@ -66,7 +69,7 @@ function decisions(paths: GroupPaths, elected: KnownTree['elected'], from: numbe
   });
 }
 
-/** Creates what is missing of the slots beyond the first. Throws as `ensureTree` does. */
+/** Creates the missing znodes of the slots other than the first. Throws like `ensureTree`. */
 export async function ensureSlots(store: Store, paths: GroupPaths, slots: number): Promise<void> {
   const numbers = Array.from({ length: slots - 1 }, (_, index) => index + 2);
   const initial = JSON.stringify(initialElected);
@@ -84,7 +87,8 @@ async function createMissing(store: Store, contents: readonly [string, string][]
 }
 
 /**
- * In one commit. False where it cannot be: somebody else makes some of them, or this node may not make all.
+ * Creates all of them in one commit. Returns false if that fails because another client creates some of them,
+ * or because this node lacks permission for some.
  */
 async function createAtOnce(store: Store, contents: readonly [string, string][]): Promise<boolean> {
   try {
@@ -96,10 +100,7 @@ async function createAtOnce(store: Store, contents: readonly [string, string][])
   }
 }
 
-/**
- * Creates a znode that holds nothing, and those above it, where they are missing. Throws as `ensureTree`
- * does.
- */
+/** Creates an empty znode, and its ancestors, where missing. Throws like `ensureTree`. */
 export async function ensurePath(store: Store, path: string): Promise<void> {
   for (const each of ancestors(path)) {
     if ((await store.exists(each)) === null) await create(store, each, '');
@@ -125,7 +126,7 @@ function creation(path: string, content: string): Operation {
   return { type: 'create', path, data: Buffer.from(content), mode: 'persistent' };
 }
 
-/** `/a/b` is preceded by `/a`; the root of a connection's own chroot is there already. */
+/** `/a` precedes `/a/b`. The root of the connection's chroot is not included: it must already exist. */
 function ancestors(root: string): string[] {
   const names = root.split('/').filter((name) => name !== '');
   return names.map((_, index) => `/${names.slice(0, index + 1).join('/')}`);
@@ -133,7 +134,7 @@ function ancestors(root: string): string[] {
 
 const isOfZnodeItself: ReadonlySet<string> = new Set(['use', 'set', 'check']);
 
-/** The error for a person when ZooKeeper refused for lack of permission; null for any other. */
+/** Returns the error for the operator if ZooKeeper refused permission; null for any other error. */
 export function forbidden(error: unknown, path: string, verb: string): PetrelError | null {
   if (!isPermissionError(error)) return null;
   const right =
@@ -149,7 +150,7 @@ export function forbidden(error: unknown, path: string, verb: string): PetrelErr
   });
 }
 
-/** Why a session is over; null while it is not. */
+/** Returns why the session is over; null if it is not. */
 export async function whyLost(store: Store): Promise<unknown> {
   return await store.connected().then(
     () => null,

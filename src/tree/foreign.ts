@@ -1,4 +1,4 @@
-/** Znodes of another application under the root of a group: Petrel neither counts nor deletes them. */
+/** Znodes of another application under the root of a group. Petrel neither counts nor deletes them. */
 
 import { PetrelError } from '../errors.js';
 import { parseJson } from '../model/names.js';
@@ -9,8 +9,8 @@ import { historyHeadSchema } from '../model/znodes.js';
 import { isStoreError, type Store } from '../ports/store.js';
 
 /**
- * True for a living session's znode whose name has the form of a seat's, and whose content has not. What is
- * persistent is nobody's, and in the way. Throws StoreError.
+ * Whether a live session owns the znode, and its name looks like that of an election znode but its content
+ * does not. A persistent znode belongs to no session, and is in the way. Throws StoreError.
  */
 export async function isHeldByOthers(store: Store, paths: GroupPaths, name: string): Promise<boolean> {
   const { data, stat } = await store.getData(paths.seat(name));
@@ -18,8 +18,8 @@ export async function isHeldByOthers(store: Store, paths: GroupPaths, name: stri
 }
 
 /**
- * Throws PetrelError INVALID where another application elects by the directory of the seats: each would hold
- * up the other.
+ * Throws PetrelError INVALID if another application runs elections in the directory of the election znodes:
+ * each would block the other.
  */
 export async function mustBeOurs(store: Store, paths: GroupPaths): Promise<void> {
   for (const name of await seatNames(store, paths)) {
@@ -33,9 +33,9 @@ export async function mustBeOurs(store: Store, paths: GroupPaths): Promise<void>
 }
 
 /**
- * Throws PetrelError INVALID where another application keeps what has the name of a znode of the group: the
- * group would write over it, or take its place. For a node that knows nothing of the group: the znodes of a
- * group that stands are its own, whatever they hold. Throws StoreError, too.
+ * Throws PetrelError INVALID if another application's data is in a znode of the group: the group would
+ * overwrite it, or take its place. For nodes that know nothing of the group only, because the znodes of an
+ * existing group are its own, whatever they contain. Throws StoreError.
  */
 export async function mustBeFree(store: Store, paths: GroupPaths): Promise<void> {
   const persistent = [paths.config, paths.nodes, paths.election, paths.history, paths.leader, paths.clock];
@@ -50,7 +50,7 @@ export async function mustBeFree(store: Store, paths: GroupPaths): Promise<void>
   }
 }
 
-/** Null where a group may have written that. */
+/** Returns null if a group may have written the content. */
 function foreignProblem(paths: GroupPaths, path: string, read: Read, hasBegun: boolean): string | null {
   if (read.stat.ephemeralOwner !== 0n) return 'the znode is ephemeral';
   if (read.data.length === 0) return null;
@@ -85,7 +85,7 @@ async function isTheirs(store: Store, paths: GroupPaths, name: string): Promise<
   try {
     return await isHeldByOthers(store, paths, name);
   } catch (error) {
-    // Gone again.
+    // The znode is already gone.
     if (isStoreError(error, 'NO_NODE')) return false;
     throw error;
   }

@@ -1,8 +1,8 @@
 /**
- * The history under a quota of the ensemble (enforceQuota). It is for people: its oldest records give way to
- * what the group needs, and what cannot be recorded is done without.
+ * The history under a quota of the ensemble (enforceQuota). The history is for operators: its oldest records
+ * are deleted when the group needs room, and what cannot be recorded is not.
  *
- * Not promised: room. Others may use the quota up, or what is no record.
+ * Not promised: room. Other clients, or znodes that are not records, may use up the quota.
  */
 
 import { errorMessage } from '../errors.js';
@@ -11,12 +11,14 @@ import type { GroupPaths } from '../model/paths.js';
 import { isStoreError, type Operation, type Store } from '../ports/store.js';
 import { recordNames } from './records.js';
 
-/** Enough for the registrations, seats and claims of a few nodes that come back, and for the next records. */
+/**
+ * Enough for the registrations, election znodes and claims of a few returning nodes, and for the next
+ * records.
+ */
 const oldestRecords = 16;
 
 /**
- * What is refused by a quota is done again, once, after the oldest records were deleted. Throws what `write`
- * throws.
+ * Repeats a write that a quota refused, once, after deleting the oldest records. Throws what `write` throws.
  */
 export async function withRoom<T>(store: Store, paths: GroupPaths, write: () => Promise<T>): Promise<T> {
   try {
@@ -29,13 +31,13 @@ export async function withRoom<T>(store: Store, paths: GroupPaths, write: () => 
 
 export interface Written<T> {
   readonly result: T;
-  /** What a quota did not allow; null where the record was written. */
+  /** What a quota prevented; null if the record was written. */
   readonly unrecorded: string | null;
 }
 
 /**
- * Writes with the record, and where a quota leaves no room for that, without: what a record tells of does not
- * wait for it. A quota looks at what stood before a multi, so that no multi can make room for itself. Throws
+ * Writes together with the record, or without it if a quota leaves no room: an action does not wait for its
+ * record. Quotas are checked against the state before a multi, so a multi cannot make room for itself. Throws
  * what `write` throws.
  */
 export async function withRecord<T>(
@@ -52,12 +54,12 @@ export async function withRecord<T>(
   }
 }
 
-/** For people, beside what was done. */
+/** Returns text for operators, to append to what was done. */
 export function recordedText(unrecorded: string | null): string {
   return unrecorded === null ? '' : `; not recorded in the history: ${unrecorded}`;
 }
 
-/** Keeps the newest records. Losing this race to another, or failing, loses nothing. */
+/** Deletes all but the newest records. Losing a race or failing has no consequences. */
 export async function prune(
   store: Store,
   paths: GroupPaths,
@@ -73,7 +75,7 @@ export async function prune(
   }
 }
 
-/** How many of them this call deleted. */
+/** Returns the number of records that this call deleted. */
 async function deleteRecords(store: Store, paths: GroupPaths, names: readonly string[]): Promise<number> {
   const deletions = names.map((name) => store.delete(paths.historyRecord(name), 'any'));
   return (await Promise.allSettled(deletions)).filter(({ status }) => status === 'fulfilled').length;

@@ -1,4 +1,4 @@
-/** Reads who leads in the group that this one has to be beside. */
+/** Reads the leader of the group that this group's affinity refers to. */
 
 import type { GroupConfig } from '../model/group-config.js';
 import { parseJson } from '../model/names.js';
@@ -8,12 +8,12 @@ import { parseGroupConfig } from '../model/read-config.js';
 import { claimSchema } from '../model/znodes.js';
 import { isStoreError, type Store } from '../ports/store.js';
 
-/** Of how many groups, each beside the next, it is found out whether they make a circle. */
+/** Maximum number of groups that are followed to find a circle of affinities. */
 const longestCircle = 16;
 
 /**
- * Null where there is no rule; beside itself a group is anyway. What cannot be read counts as nobody who is
- * READY. Throws StoreError.
+ * Returns null if there is no affinity rule, or if it refers to the group itself. A claim that cannot be read
+ * counts as no READY leader. Throws StoreError.
  */
 export async function readNeighbour(
   store: Store,
@@ -41,7 +41,7 @@ async function isFirstOfCircle(store: Store, own: string, next: string): Promise
   return circle.every((root) => own <= root);
 }
 
-/** Null where it is beside none, or what it is beside may not be read. */
+/** Returns null if the group has no affinity, or if its configuration may not be read. */
 async function nextToWhich(store: Store, root: string): Promise<string | null> {
   try {
     const { data } = await store.getData(groupPaths(root).config);
@@ -52,7 +52,10 @@ async function nextToWhich(store: Store, root: string): Promise<string | null> {
   }
 }
 
-/** Null when there is none, or it may not be read; its coming is then watched for. */
+/**
+ * Returns null if there is no claim, or if it may not be read. With `watch`, the creation of a missing claim
+ * is watched.
+ */
 async function readClaimText(store: Store, path: string, watch: boolean): Promise<string | null> {
   for (;;) {
     try {

@@ -1,4 +1,4 @@
-/** The records of a group's history, as they stand in the tree. */
+/** The records of a group's history in the tree. */
 import { type Parsed, parseJson } from '../model/names.js';
 import type { GroupPaths } from '../model/paths.js';
 import { compareSequences } from '../model/sequence.js';
@@ -6,21 +6,24 @@ import { slotOf } from '../model/slots.js';
 import { type HistoryRecord, historyRecordSchema, type TransitionRecord } from '../model/znodes.js';
 import { isStoreError, type Store } from '../ports/store.js';
 
-/** As many as a history ever holds. */
+/** Maximum number of records in a history. */
 export const mostRecords = 10_000;
 
 export type StoredRecord = Parsed<HistoryRecord> & { readonly name: string };
 
 const sequencePattern = /^(-?\d{9,10})$/;
 
-/** Up to `limit` records, the newest first; empty when there is no history. Throws StoreError. */
+/** Returns up to `limit` records, newest first. Empty if there is no history. Throws StoreError. */
 export async function newestRecords(store: Store, paths: GroupPaths, limit: number): Promise<StoredRecord[]> {
   const names = (await recordNames(store, paths)).slice(0, limit);
   const records = await Promise.all(names.map((name) => readRecord(store, paths, name)));
   return records.filter((record) => record !== null);
 }
 
-/** The record of the newest try of `term`; null when there is none (yet, or any more). Throws StoreError. */
+/**
+ * Returns the record of the newest attempt of `term`. Null if there is none (yet, or any more). Throws
+ * StoreError.
+ */
 export async function recordOfTerm(
   store: Store,
   paths: GroupPaths,
@@ -41,7 +44,7 @@ export async function recordOfTerm(
 
 const batchSize = 32;
 
-/** The newest first. Throws StoreError. */
+/** Returns the names, newest first. Throws StoreError. */
 export async function recordNames(store: Store, paths: GroupPaths): Promise<string[]> {
   try {
     const { children } = await store.getChildren(paths.history);
@@ -54,7 +57,7 @@ export async function recordNames(store: Store, paths: GroupPaths): Promise<stri
   }
 }
 
-/** Null when it was trimmed away meanwhile. */
+/** Returns null if the record has been pruned meanwhile. */
 async function readRecord(store: Store, paths: GroupPaths, name: string): Promise<StoredRecord | null> {
   try {
     const { data } = await store.getData(paths.historyRecord(name));

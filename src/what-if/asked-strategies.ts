@@ -1,5 +1,5 @@
 /**
- * The strategies that a what-if compares: those that were named, else the group's own and whatever else can
+ * The strategies that a simulation compares: the named ones, or else the group's own and all others that can
  * be tried.
  */
 import type { ReadyStrategy, Rules } from '../../strategies/registry.js';
@@ -11,23 +11,27 @@ export type Named = Pick<GroupConfig, 'strategy' | 'strategyOptions'>;
 
 export interface Asked {
   readonly strategy: ReadyStrategy;
-  /** As a configuration names it. */
+  /** As in a configuration. */
   readonly named: Named;
-  /** It reckons with a quorum of the whole group. */
+  /** Whether the strategy uses a quorum of the whole group. */
   readonly needsQuorum: boolean;
-  /** It was asked for, or it is the group's own: whether it elects somebody is the answer. */
+  /**
+   * Whether the strategy was requested or is the group's own, so that the question is whether it elects a
+   * node.
+   */
   readonly decides: boolean;
 }
 
 export interface Wanted {
   readonly own: Named;
-  /** To compare with; empty: all there are. */
+  /** Strategies to compare with. Empty for all that exist. */
   readonly listed: readonly Named[];
   /**
-   * Instead of both: names, with the options that they have in `own` or `listed` unless `options` are given.
+   * Names of strategies to use instead of both. Their options are `options` if given, or else those in `own`
+   * or `listed`.
    */
   readonly names: readonly string[];
-  /** Null: none were given. */
+  /** Null if none were given. */
   readonly options: GroupConfig['strategyOptions'] | null;
 }
 
@@ -37,8 +41,8 @@ export interface AskedStrategies {
 }
 
 /**
- * `size`: how many nodes the group has. Throws PetrelError INVALID where one that is named cannot be used so;
- * Unanswered.
+ * `size` is the number of nodes in the group. Throws PetrelError INVALID if a named strategy cannot be used
+ * this way. Throws Unanswered.
  */
 export function askedStrategies(wanted: Wanted, size: number, rules: Rules): AskedStrategies {
   const { own, listed, names } = wanted;
@@ -88,7 +92,8 @@ interface Prepared {
 }
 
 /**
- * Whoever reckons with a quorum takes the group's size as an option: nodes that are down cannot be counted.
+ * A strategy that uses a quorum accepts the group's size as an option, because nodes that are down cannot be
+ * counted.
  */
 function prepared({ strategy, strategyOptions }: Named, size: number, rules: Rules): Prepared {
   const withSize = { strategy, strategyOptions: { size, ...strategyOptions } };

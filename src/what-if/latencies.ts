@@ -1,6 +1,6 @@
 /**
- * How far clients would be from each node, were it the leader. A request goes to the node that its client is
- * at, from there to the leader, and is answered once a quorum has it (Becker et al. 2011, section 3).
+ * Latency from clients to each node, if that node were the leader. A request goes to its client's node, from
+ * there to the leader, and is answered once a quorum has it (Becker et al. 2011, section 3).
  */
 import { sharesOf, survey } from '../../strategies/survey.js';
 import { candidateOf, peerOf } from '../core/ranking.js';
@@ -9,24 +9,24 @@ import type { Member } from '../model/snapshot.js';
 import type { Peer } from '../model/strategy.js';
 import type { Situation } from './situation.js';
 
-/** Milliseconds; null where too little is known. */
+/** Latencies in milliseconds; null if too little is known. */
 export interface Latencies {
   readonly quorumMs: number | null;
   readonly meanMs: number | null;
   readonly worstMs: number | null;
-  /** Of all requests, that arrive at this node. */
+  /** Share of all requests that arrive at this node. */
   readonly share: number;
 }
 
 const shareDigits = 6;
 
-/** By node id. `isLoadUnknown`: every node is taken to get as many requests. */
+/** By node id. `isLoadUnknown`: all nodes are assumed to receive the same number of requests. */
 export interface LatencyTable {
   readonly of: ReadonlyMap<string, Latencies>;
   readonly isLoadUnknown: boolean;
 }
 
-/** Of everybody who is `left`. */
+/** Returns the latencies of all nodes in `left`. */
 export function latencyTable(left: readonly Member[], situation: Situation): LatencyTable {
   const { view, nowMs, size, load } = situation;
   const config = readableConfig(view);
@@ -54,12 +54,15 @@ export function latencyTable(left: readonly Member[], situation: Situation): Lat
 
 export interface SiteLatency {
   readonly site: string;
-  /** Of all requests, that arrive at its nodes. */
+  /** Share of all requests that arrive at the site's nodes. */
   readonly share: number;
   readonly ms: number | null;
 }
 
-/** The mean latency of the clients at each site under `leader`; of a site without any, of its nodes. */
+/**
+ * Returns the mean latency of the clients at each site under `leader`. For a site without clients, returns
+ * that of its nodes.
+ */
 export function siteLatencies(leader: string, left: readonly Member[], table: LatencyTable): SiteLatency[] {
   const peers = left.flatMap(peerOf);
   const own = peers.find(({ node }) => node === leader);
@@ -89,7 +92,7 @@ function byName([a]: readonly [string, unknown], [b]: readonly [string, unknown]
   return a < b ? -1 : 1;
 }
 
-/** As strategies take it: as the leader measured it, else as the other did. */
+/** Returns the round trip as strategies see it: the leader's measurement, or else the peer's. */
 function roundTripMs(leader: Peer, peer: Peer): number {
   if (leader.node === peer.node) return 0;
   return leader.roundTripsMs.get(peer.node) ?? peer.roundTripsMs.get(leader.node) ?? Number.NaN;
@@ -99,7 +102,7 @@ function sumMs(a: number | null, b: number | null): number | null {
   return a === null || b === null ? null : rounded(a + b);
 }
 
-/** To a thousandth, or what is given: what sums of fractions leave beyond it means nothing. */
+/** Rounds to `digits` decimal places: further digits in sums of fractions have no meaning. */
 export function rounded(value: number, digits = 3): number {
   return Math.round(value * 10 ** digits) / 10 ** digits;
 }

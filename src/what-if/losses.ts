@@ -1,19 +1,19 @@
-/** What is lost in a what-if: nodes, or sites with all their nodes. */
+/** Losses in a simulation: nodes, or sites with all their nodes. */
 import { nearestOf } from '../config/nearest.js';
 import { PetrelError } from '../errors.js';
 import { cut, firstOf, quoted } from '../model/outside.js';
 
 export interface Place {
   readonly node: string;
-  /** Null where it is not known. */
+  /** Null if it is not known. */
   readonly site: string | null;
 }
 
 const written = /^(?<what>node|site)=(?<name>.+)$/;
 
 /**
- * The nodes that `texts`, each `node=NODE` or `site=SITE`, name. Throws PetrelError INVALID; `from` tells
- * whence they are.
+ * Returns the nodes that `texts` name, each `node=NODE` or `site=SITE`. Throws PetrelError INVALID. `from`
+ * names their source in messages.
  */
 export function lostNodes(
   texts: readonly string[],
@@ -30,7 +30,7 @@ export function lostNodes(
   return new Set(lost.map(({ node }) => node));
 }
 
-/** Null where `text` names something that is there. */
+/** Returns null if `text` names something that exists. */
 export function lossProblem(text: string, places: readonly Place[]): string | null {
   const { what, name = '' } = written.exec(text)?.groups ?? {};
   if (what === undefined) return `expected node=NODE or site=SITE, found ${quoted(text)}`;
@@ -40,10 +40,10 @@ export function lossProblem(text: string, places: readonly Place[]): string | nu
   return known.includes(name) ? null : unknownName(what, name, known);
 }
 
-/** Few enough to be read. */
+/** Few enough to list in a message. */
 const fewNames = 10;
 
-/** Of a name that is not among those `known`, with what may have been meant. */
+/** Returns a message about a name that is not in `known`, with a suggestion. */
 export function unknownName(what: string, name: string, known: readonly string[]): string {
   const nearest = known.length <= fewNames ? undefined : nearestOf(name, known);
   const hint =

@@ -1,10 +1,10 @@
 /**
- * What an election would bring: whom each strategy would elect once some nodes are lost, and how far its
- * clients would then be from the leader; beside the best that any choice could give them.
+ * The effect of an election: the node that each strategy would elect after the loss of some nodes, and the
+ * latency of its clients. It is compared with the best result that any choice could give.
  *
- * Latencies are those of Becker, Junqueira and Serafini, *Leader Election for Replicated Services Using
- * Application Scores* (2011): a client's request goes to the node it is at, from there to the leader, and is
- * answered once a quorum has it. They leave out what servers take to work, and the way from a client to its
+ * Latencies follow Becker, Junqueira and Serafini, *Leader Election for Replicated Services Using Application
+ * Scores* (2011): a client's request goes to the node it is at, from there to the leader, and is answered
+ * once a quorum has it. They include neither the servers' processing time nor the way from a client to its
  * node.
  */
 import * as z from 'zod';
@@ -19,25 +19,28 @@ import { type LatencyTable, latencyTable, rounded, siteLatencies } from './laten
 import type { Situation } from './situation.js';
 
 const milliseconds = z.number().nullable();
-/** How far above the best possible; percent of it, null where it is 0. */
+/**
+ * Difference to the best possible value, also as a percentage of it. The percentage is null if the best value
+ * is 0.
+ */
 const aboveSchema = z.object({ ms: z.number(), percent: z.number().nullable() }).nullable();
 const bestSchema = z.object({ node: nameSchema, ms: z.number() }).nullable();
 
 const outcomeSchema = z.object({
   strategy: z.string(),
-  /** Null where nobody would be elected, or nobody who is eligible. */
+  /** Null if no node would be elected, or none that is eligible. */
   node: nameSchema.nullable(),
   site: nameSchema.nullable(),
   reason: z.string(),
-  /** Of all clients, by how much they ask; null where it cannot be told. */
+  /** Mean over all clients, weighted by their requests. Null if it cannot be determined. */
   meanMs: milliseconds,
-  /** Of the farthest client. */
+  /** Latency of the farthest client. */
   worstMs: milliseconds,
   aboveBestMean: aboveSchema,
   aboveBestWorst: aboveSchema,
-  /** The mean of the clients at each site, and their share of all. */
+  /** The mean of the clients at each site, and their share of all requests. */
   sites: z.array(z.object({ site: nameSchema, share: z.number(), ms: milliseconds })),
-  /** Whether it elects somebody is what was asked. */
+  /** Whether the question is if this strategy elects a node. */
   decides: z.boolean(),
 });
 export type Outcome = z.infer<typeof outcomeSchema>;
@@ -45,7 +48,7 @@ export type Outcome = z.infer<typeof outcomeSchema>;
 export const simulationSchema = z.object({
   /** The file, or the root of a group. */
   of: z.string(),
-  /** |N|: how many nodes the group has, those that are lost too. */
+  /** |N|: the number of nodes in the group, including lost ones. */
   size: z.int(),
   quorum: z.int(),
   leader: nameSchema.nullable(),
@@ -53,23 +56,23 @@ export const simulationSchema = z.object({
   /** The group's own strategy. */
   strategy: z.string(),
   outcomes: z.array(outcomeSchema),
-  /** Strategies that have nothing to go by here. */
+  /** Strategies that lack the data they need. */
   leftOut: z.array(z.object({ strategy: z.string(), reason: z.string() })),
-  /** Among the nodes that are eligible. */
+  /** The best values among the eligible nodes. */
   best: z.object({ mean: bestSchema, worst: bestSchema }),
-  /** Who is left. */
+  /** The remaining nodes. */
   nodes: z.array(
     z.object({
       node: nameSchema,
       site: nameSchema,
       eligible: z.boolean(),
-      /** What keeps it from leading. */
+      /** Why the node must not lead. */
       ineligibleReasons: z.array(z.string()),
-      /** Until a quorum has answered it. */
+      /** Time until a quorum has answered the node. */
       quorumMs: milliseconds,
       meanMs: milliseconds,
       worstMs: milliseconds,
-      /** Of all requests, that arrive at it. */
+      /** Share of all requests that arrive at the node. */
       share: z.number(),
     }),
   ),
@@ -78,7 +81,7 @@ export const simulationSchema = z.object({
 export type Simulation = z.infer<typeof simulationSchema>;
 type SimulatedNode = Simulation['nodes'][number];
 
-/** Throws as `judge` does. The strategies are prepared by the rules of the situation's view. */
+/** Throws like `judge`. The strategies are prepared with the rules of the situation's view. */
 export function simulate(situation: Situation, { asked, leftOut }: AskedStrategies): Simulation {
   const { of, view, nowMs, size, lost, notes } = situation;
   const left = view.members.filter(({ node }) => !lost.has(node));
@@ -168,7 +171,7 @@ function quorumOf(size: number): number {
   return Math.floor(size / 2) + 1;
 }
 
-/** A strategy that goes by a quorum has none to go by. */
+/** Whether the strategy uses a quorum and too few nodes remain for one. */
 function lacksQuorum(
   { needsQuorum, choice: { ranking } }: Choosing,
   { size, left }: ConstraintContext,
@@ -176,7 +179,7 @@ function lacksQuorum(
   return needsQuorum && left.length < quorumOf(size) && ranking.every(({ score }) => score === undefined);
 }
 
-/** A strategy that compares measurements has something to compare. */
+/** Whether a strategy that compares measurements has any to compare. True for other strategies. */
 function tellsApart({ strategy, choice: { ranking } }: Choosing): boolean {
   const isMeasured = ranking.some(({ grade, score }) => score !== undefined || grade !== ranking[0]?.grade);
   return strategy.usesScores !== true || ranking.length === 0 || isMeasured;
@@ -197,7 +200,7 @@ function outcome(choosing: Choosing, context: ConstraintContext): Outcome {
     strategy: strategy.name,
     node: node.node,
     site: node.site,
-    // What all have in common, whom it would replace, is said once.
+    // The part that all strategies share, which node would be replaced, is reported only once.
     reason: choice.reason.endsWith(ranked.reason) ? ranked.reason : choice.reason,
     meanMs,
     worstMs,

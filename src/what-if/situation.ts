@@ -1,4 +1,7 @@
-/** What a what-if is about: a group, and who is lost. `petrel-lab` adds groups that a file describes. */
+/**
+ * The input of a simulation: a group, and which nodes are lost. `petrel-lab` adds groups that a file
+ * describes.
+ */
 
 import { previousLeader } from '../core/records.js';
 import { PetrelError } from '../errors.js';
@@ -12,24 +15,24 @@ export interface Situation {
   /** The file, or the root of the group. */
   readonly of: string;
   readonly view: GroupView;
-  /** On the ensemble's clock, since the epoch. */
+  /** Milliseconds since the epoch, on the ensemble's clock. */
   readonly nowMs: number;
   readonly lost: ReadonlySet<string>;
-  /** How many nodes the group has, those that are down too. */
+  /** Number of nodes in the group, including those that are down. */
   readonly size: number;
-  /** Name of the score that tells a node's rate of requests. */
+  /** Name of the score that gives a node's rate of requests. */
   readonly load: string;
-  /** For people: what the answer rests on. */
+  /** For operators: what the result is based on. */
   readonly notes: readonly string[];
 }
 
 export interface Assumed {
-  /** `node=NODE` or `site=SITE`, each. */
+  /** Entries of the form `node=NODE` or `site=SITE`. */
   readonly lose: readonly string[];
   readonly size: number | undefined;
 }
 
-/** `nowMs`: on the ensemble's clock, since the epoch. Throws PetrelError INVALID. */
+/** `nowMs` is in milliseconds since the epoch, on the ensemble's clock. Throws PetrelError INVALID. */
 export function liveSituation(view: GroupView, nowMs: number, { lose, size }: Assumed): Situation {
   const places = view.members.map(({ node, value }) => ({ node, site: value?.site ?? null }));
   const options = readableConfig(view).strategyOptions;
@@ -44,14 +47,14 @@ export function liveSituation(view: GroupView, nowMs: number, { lose, size }: As
   };
 }
 
-/** Whoever led last and is not there was a node of the group, as strategies reckon too. */
+/** Whether the previous leader is absent. It counts as a node of the group, as strategies also assume. */
 function leaderIsMissing(view: GroupView): boolean {
   const previous = previousLeader(view, view.members);
   return previous !== null && !view.members.some(({ node }) => node === previous.node);
 }
 
 /**
- * What is `given`, else what the group's own strategy is told in its option `size`, else how many are known.
+ * Returns `given`, or else the option `size` of the group's own strategy, or else the number of known nodes.
  */
 export function sizeOf(given: number | undefined, { size }: Record<string, unknown>, known: number): number {
   if (given === undefined)
@@ -63,7 +66,7 @@ export function sizeOf(given: number | undefined, { size }: Record<string, unkno
   );
 }
 
-/** Name of the score that the group's own strategy takes for a node's rate of requests. */
+/** Returns the name of the score that the group's own strategy uses as a node's rate of requests. */
 export function loadOf({ load }: Record<string, unknown>): string {
   return typeof load === 'string' ? load : requestsScore;
 }
