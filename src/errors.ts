@@ -1,40 +1,42 @@
 /**
- * Petrel's error classes. Few on purpose: the `code` tells what happened, the message says where and what
- * would be right, the `cause` keeps what lay below.
+ * Petrel's error classes. They are few on purpose. The `code` says what happened, the message says where and
+ * what is expected, and the `cause` is the underlying error.
  */
 
-/** What went wrong, in terms a caller can act on. Each maps to one exit code of the command line. */
+/**
+ * What went wrong, in terms that a caller can act on. Each code maps to one exit code of the command line.
+ */
 export type PetrelErrorCode =
-  /** Configuration, options or arguments are wrong; nothing was tried. */
+  /** Configuration, options or arguments are wrong. Nothing was tried. */
   | 'INVALID'
   /** The ensemble could not be reached, or did not answer in time. */
   | 'UNREACHABLE'
-  /** ZooKeeper refused for lack of permission. */
+  /** ZooKeeper denied permission. */
   | 'FORBIDDEN'
-  /** The group refuses, with reasons; nothing was changed. */
+  /** The group refuses, with reasons. Nothing was changed. */
   | 'REFUSED'
-  /** Somebody else changes the same thing, or changed it first; nothing was changed. */
+  /** Another client is changing the same thing, or changed it first. Nothing was changed. */
   | 'CONFLICT'
-  /** Another living agent carries this node id. */
+  /** Another running agent has this node id. */
   | 'DUPLICATE_NODE'
-  /** It had not ended when the wait ended; it may still end well. */
+  /** The operation had not ended when the wait ended. It may still succeed. */
   | 'UNDER_WAY'
   /** Leadership ended. */
   | 'LEADERSHIP_LOST'
   /** Anything else that failed. */
   | 'FAILED';
 
-/** What would help, where its words depend on where somebody asked: at the command line, over HTTP. */
+/** A remedy. Its wording depends on where the error is shown: on the command line or over HTTP. */
 export type Remedy =
-  /** To say that it is meant all the same; `does`: what comes of it, "drains it before it comes back". */
+  /** Confirm the action. `does` describes its effect: "drains it before it comes back". */
   | { readonly kind: 'yes'; readonly does: string }
-  /** To name one of the group's slots. */
+  /** Name one of the group's slots. */
   | { readonly kind: 'slot' }
-  /** To take back the request for a switchover that waits. */
+  /** Cancel the pending switchover request. */
   | { readonly kind: 'cancel' }
-  /** To name another root. */
+  /** Name another root. */
   | { readonly kind: 'root' }
-  /** To have credentials that ZooKeeper lets do it. */
+  /** Use credentials to which ZooKeeper grants permission. */
   | { readonly kind: 'credentials' };
 
 export class PetrelError extends Error {
@@ -57,7 +59,7 @@ export class PetrelError extends Error {
 }
 
 /**
- * What the code rests on does not hold. Nothing catches it: the process ends, and its guardian starts
+ * An invariant of the code is violated. Nothing catches this error: the process ends, and its guardian starts
  * another.
  */
 export class BrokenInvariant extends Error {
@@ -65,7 +67,7 @@ export class BrokenInvariant extends Error {
 }
 
 /**
- * `value`, which is there wherever the code is right. `what` it is, for whoever mends the code. Throws
+ * Returns `value`, which is present unless the code is wrong. `what` names it for developers. Throws
  * BrokenInvariant.
  */
 export function present<T>(value: T, what: string): NonNullable<T> {
@@ -73,7 +75,9 @@ export function present<T>(value: T, what: string): NonNullable<T> {
   return value;
 }
 
-/** The text of anything thrown. Never throws: what others throw may have no text, or a getter that fails. */
+/**
+ * Returns the text of anything thrown. Never throws: a thrown value may have no text, or a getter that fails.
+ */
 export function errorMessage(error: unknown): string {
   try {
     return String(error instanceof Error ? error.message : error);

@@ -2,12 +2,12 @@
 export const exitCodes = {
   done: 0,
   failed: 1,
-  /** Wrong usage or configuration; nothing was tried. */
+  /** Wrong usage or configuration. Nothing was tried. */
   usage: 2,
-  /** ZooKeeper is out of reach. */
+  /** ZooKeeper cannot be reached. */
   unreachable: 3,
   forbidden: 4,
-  /** Refused, with reasons; nothing was changed. */
+  /** Refused, with reasons. Nothing was changed. */
   refused: 5,
   /** Still under way when the wait ended. */
   underWay: 6,
@@ -15,9 +15,9 @@ export const exitCodes = {
   interrupted: 130,
 } as const;
 
-/** Of a process that a signal has ended, or that ends because of one: 128 and the signal's number. */
+/** Returns the exit code of a process that ended because of a signal: 128 plus the signal's number. */
 export function codeOfSignal(signal: string): number {
-  // Loaded by who needs it, which a guardian seldom does.
+  // Loaded on demand: a guardian rarely needs it.
   const { constants } = process.getBuiltinModule('node:os');
   const number = Object.entries(constants.signals).find(([name]) => name === signal)?.[1] ?? 0;
   return 128 + number;

@@ -1,21 +1,24 @@
 /**
- * Keeps the inspector of Node.js closed. SIGUSR1, which log rotation and other tools send, opens it by
- * default, and then any user of the machine can run code with this process's rights.
+ * Keeps the inspector of Node.js closed. By default, SIGUSR1 opens it, and log rotation and other tools send
+ * that signal. Any user of the machine could then run code with this process's rights.
  */
 
-/** When to close an inspector that a SIGUSR1 opened before the listener stood: it may open a moment later. */
+/**
+ * When to close an inspector that a SIGUSR1 opened before the listener was installed. It may open with a
+ * short delay.
+ */
 const closeAfterMs: readonly number[] = [0, 100, 1_000];
 
-/** `--inspect-port` opens none. */
+/** `--inspect-port` does not open an inspector. */
 const opening = /--inspect(-brk|-wait)?(=|\s|$)/;
 
-/** Call first in every process. */
+/** Call this first in every process. */
 export function keepInspectorClosed(): void {
   process.on('SIGUSR1', () => {});
   closeInspector(closeAfterMs);
 }
 
-/** Closes the inspector at each of these times, unless an option asked for it. */
+/** Closes the inspector after each of these times, unless an option requested it. */
 function closeInspector([afterMs, ...later]: readonly number[]): void {
   const options = [...process.execArgv, process.env.NODE_OPTIONS];
   const isWanted = options.some((option) => option !== undefined && opening.test(option));

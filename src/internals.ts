@@ -1,6 +1,6 @@
 /**
- * What Petrel's own packages, of this same version, take of it. It promises nothing to anybody else: names
- * come and go with any release.
+ * Exports for Petrel's own packages of the same version. They are not a public API: any release may add or
+ * remove names.
  */
 
 export { builtInRules } from '../strategies/index.js';

@@ -1,9 +1,9 @@
 /**
- * Writes lines to a file descriptor without ever waiting for it and without ever failing: a log that cannot
- * be written (its disk is full, its collector hangs or is gone) must not stop a leader. What does not
- * eligible into the buffer meanwhile is dropped, and so is what the system refuses.
+ * Writes lines to a file descriptor without ever blocking or failing. A log that cannot be written (its disk
+ * is full, or its collector hangs or is gone) must not stop a leader. Lines that do not fit into the buffer
+ * meanwhile are dropped, as are lines that the system refuses.
  *
- * Not promised: that a process can end while a write of its own is held up; Node.js waits for that.
+ * Not promised: that a process can end while one of its writes is blocked. Node.js waits for that write.
  */
 import { fstat, write, writeSync } from 'node:fs';
 
@@ -16,11 +16,12 @@ export class LineWriter {
   #waitingBytes = 0;
   #busy = false;
 
-  /** At most `maxBytes` wait to be written. */
+  /** At most `maxBytes` are buffered. */
   constructor(fd: number, maxBytes: number) {
     this.#fd = fd;
     this.#maxBytes = maxBytes;
-    // Starts the threads that will write. Should there be none left for the first line, Node.js would abort.
+    // Starts the threads that will write. If no thread could be started for the first line, Node.js would
+    // abort.
     fstat(fd, () => {});
     process.once('exit', () => this.#writeRest());
   }
@@ -32,7 +33,7 @@ export class LineWriter {
     this.#waitingBytes += bytes.length;
     if (this.#busy) return;
     this.#busy = true;
-    // Not at once: a process that exits right away writes its lines then, in their order.
+    // Defer the write: a process that exits immediately then writes its lines at exit, in order.
     setImmediate(() => this.#next());
   }
 
@@ -55,7 +56,7 @@ export class LineWriter {
     try {
       writeSync(this.#fd, this.#take());
     } catch {
-      // Nobody is left to be told.
+      // The error cannot be reported any more.
     }
   }
 

@@ -1,4 +1,4 @@
-/** Sets of listeners. A listener that fails harms nobody else: neither the other listeners nor the caller. */
+/** Sets of listeners. A listener that fails affects neither the other listeners nor the caller. */
 
 import { errorMessage } from './errors.js';
 
@@ -12,7 +12,7 @@ export function callListener(call: () => unknown, onError: (error: unknown) => v
     try {
       onError(error);
     } catch {
-      // A logger reads what was thrown, and a getter of that may throw in turn.
+      // A logger reads the thrown value, and one of its getters may throw in turn.
     }
   };
   try {
@@ -29,7 +29,7 @@ export class Listeners<T> {
   readonly #log: Log;
   readonly #of: string;
 
-  /** `of`: the subject of the listeners, for log messages. */
+  /** `of` is the subject of the listeners, for log messages. */
   constructor(log: Log, of: string) {
     this.#log = log;
     this.#of = of;

@@ -1,10 +1,10 @@
 /**
- * The log: JSON lines, or pretty ones on a terminal, to stderr. stdout is for what a command prints. Pretty
- * lines leave out what is too long to read on one; JSON lines have it all.
+ * The log, written to stderr as JSON lines, or as pretty lines on a terminal. stdout is for the output of
+ * commands. Pretty lines omit fields that are too long to read on one line; JSON lines contain everything.
  *
- * JSON lines are never waited for, and what cannot be written is dropped. Pretty lines are: a terminal that
- * is held up holds up the process. Secrets are censored by the name of their key, at the top and one level
- * below; text is not searched.
+ * Writing JSON lines never blocks, and lines that cannot be written are dropped. Writing pretty lines does
+ * block: a stalled terminal stalls the process. Secrets are censored by the name of their key, at the top and
+ * one level below. Text is not searched.
  */
 import { isatty } from 'node:tty';
 import pino from 'pino';
@@ -15,7 +15,7 @@ import { pinoPretty } from './on-demand.js';
 export const logLevels = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
 export type LogLevel = (typeof logLevels)[number];
 
-/** auto: pretty when stderr is a terminal. */
+/** `auto` means pretty if stderr is a terminal. */
 export const logFormats = ['auto', 'pretty', 'json'] as const;
 export type LogFormat = (typeof logFormats)[number];
 
@@ -49,7 +49,7 @@ export function createLogger({ level, format, fields = {} }: LogOptions): Logger
   const isForPeople = isPretty(format);
   const options: pino.LoggerOptions = {
     level,
-    // Much of what is logged was written by others.
+    // Much of the logged data comes from untrusted sources.
     hooks: { streamWrite: isForPeople ? harmless : visibleJson },
     base: fields,
     timestamp: pino.stdTimeFunctions.isoTime,
@@ -63,17 +63,17 @@ export function createLogger({ level, format, fields = {} }: LogOptions): Logger
   );
 }
 
-/** For an agent in simulated time, which has nobody to tell. It touches no file. */
+/** For an agent in simulated time, whose log no one reads. It touches no file. */
 export const silentLogger: Logger = pino({ level: 'silent' }, { write: () => {} });
 
-/** A line of JSON of which nothing is left that commands a terminal, or is not seen. */
+/** Returns a line of JSON without invisible characters and without characters that control a terminal. */
 function harmless(json: string): string {
   return visible(json).replaceAll(/\\(?:\\|u00[01][0-9a-f])|[\u007f-\u009f]/g, (found) =>
     found === '\\\\' ? found : ' ',
   );
 }
 
-/** Whether lines are written for people. */
+/** Whether lines are written in the pretty format. */
 export function isPretty(format: LogFormat): boolean {
   return format === 'pretty' || (format === 'auto' && isatty(stderrFd));
 }

@@ -1,6 +1,5 @@
 /**
- * Dependencies that few commands use, loaded at the first use: loading them takes longer than most commands
- * run.
+ * Dependencies that few commands use, loaded on first use: loading them takes longer than most commands run.
  */
 import { createRequire } from 'node:module';
 import type pretty from 'pino-pretty';

@@ -1,5 +1,5 @@
 /**
- * For your own tests: a ZooKeeper development server that runs inside the test's process.
+ * A ZooKeeper development server for your own tests, which runs inside the test's process.
  *
  * ```ts
  * await using server = await startDevelopmentServer();

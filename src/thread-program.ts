@@ -1,14 +1,14 @@
-/** What a worker thread is started with. */
+/** The program that a worker thread starts with. */
 import { createRequire } from 'node:module';
 import { pathToFileURL } from 'node:url';
 
 /**
- * The module called `name` beside `module`: compiled, or, when Petrel runs from its sources, the source and
- * what can load it.
+ * Returns the module `name` next to `module`. It is the compiled module, or, if Petrel runs from source, the
+ * source and a loader for it.
  */
 export function threadProgram(module: string, name: string): URL {
   if (module.endsWith('.js')) return new URL(`./${name}.js`, module);
-  // Its own way of being imported does nothing in a thread.
+  // tsx's usual import hook has no effect in a thread.
   const tsx = pathToFileURL(createRequire(import.meta.url).resolve('tsx'));
   const loader = new URL('./esm/api/index.mjs', tsx).href;
   const source = new URL(`./${name}.ts`, module).href;

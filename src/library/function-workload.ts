@@ -1,9 +1,9 @@
 /**
- * The workload of a service that leads inside its own process: a function that is called with leadership, and
- * told by its signal when leadership must end.
+ * The workload of a service that leads inside its own process: a function that is called with leadership. Its
+ * signal reports when leadership must end.
  *
- * Not promised: that the function stops. A function cannot be killed; while it does not settle, the claim is
- * kept as long as the session lives, and after that only the fencing token protects what it writes to.
+ * Not promised: that the function stops. A function cannot be killed. While it does not settle, the claim is
+ * kept as long as the session exists. After that, only the fencing token protects the stores it writes to.
  */
 
 import { errorMessage, PetrelError, present } from '../errors.js';
@@ -21,37 +21,40 @@ import type {
 } from '../ports/workload.js';
 
 export interface Leadership {
-  /** Counts decisions; for people. */
+  /** Counts decisions. For display. */
   readonly term: number;
-  /** Which of the group's slots this node leads; 1 where the group has one leader. */
+  /** The slot that this node leads. 1 if the group has one leader. */
   readonly slot: number;
   /**
-   * Grows with every leadership in the group: a store that remembers the highest one seen can refuse an
-   * older.
+   * Grows with every leadership in the group. A store that remembers the highest token seen can reject older
+   * ones.
    */
   readonly fencingToken: bigint;
   /** Why this node was elected. */
   readonly reason: string;
-  /** The node that led before, if any did. */
+  /** The previous leader, if there was one. */
   readonly previousLeader: string | null;
-  /** Whether leadership still holds, looked up on the clock: right even in a process that was just frozen. */
+  /**
+   * Whether leadership is still held. Checked against the clock, so it is correct even in a process that was
+   * just frozen.
+   */
   readonly held: boolean;
 }
 
 /**
- * Called when this node takes over; must settle soon after the signal fires. The signal's reason is a
+ * Called when this node takes over. It must settle soon after the signal fires. The signal's reason is a
  * PetrelError LEADERSHIP_LOST that says why.
  */
 export type LeaderFunction = (leadership: Leadership, signal: AbortSignal) => Promise<void> | void;
 
 export interface LeaderFunctions {
-  /** Runs while this node leads. Settling by itself gives leadership up. */
+  /** Runs while this node leads. If it settles before the signal fires, leadership is released. */
   readonly work: LeaderFunction;
-  /** Runs before the node is READY: recover, warm up. A rejection is a failed takeover. */
+  /** Runs before the node is READY, to recover or warm up. A rejection is a failed takeover. */
   readonly takeover?: LeaderFunction;
 }
 
-/** One leadership's worth of running functions. */
+/** The running functions of one leadership. */
 interface Service {
   /** Null until the takeover begins. */
   leadership: Leadership | null;
@@ -68,12 +71,12 @@ export class FunctionWorkload implements Workload {
   #service: Service | null = null;
   #lease: WorkloadLease | null = null;
   #cancelLease: () => void = () => {};
-  /** Runs that wait for work, by what ends them. */
+  /** Hook runs that wait for `use`. Each entry ends one. */
   readonly #awaiting = new Set<(end: Partial<HookResult>) => void>();
-  /** How long a function may take to settle once its signal has fired, as the group has it. */
+  /** How long a function may take to settle after its signal has fired, as configured in the group. */
   #settleWithinMs = 0;
 
-  /** `isHeld` tells whether this node leads at this instant. */
+  /** `isHeld` returns whether this node leads at this instant. */
   constructor(clock: Clock, isHeld: () => boolean, log: Logger) {
     this.#listeners = new Listeners(log, 'the workload');
     this.#clock = clock;
@@ -86,8 +89,8 @@ export class FunctionWorkload implements Workload {
   }
 
   /**
-   * A process that is elected before it was given work (its earlier life led, say) prepares by waiting for
-   * it.
+   * A process may be elected before it has a work function, for example because its previous incarnation led.
+   * It then prepares by waiting for one.
    */
   has(phase: Phase): boolean {
     if (phase === 'prepare') return this.#functions === null;
@@ -103,7 +106,8 @@ export class FunctionWorkload implements Workload {
   }
 
   /**
-   * READY is written: the work begins. Returns the leadership it was given; null when there is none to give.
+   * Starts the work function once READY is written. Returns its leadership; null if there is none to lead
+   * with.
    */
   startWork(): Leadership | null {
     const service = this.#service;
@@ -122,12 +126,12 @@ export class FunctionWorkload implements Workload {
     return leadership;
   }
 
-  /** The work was begun and has not been told to end. */
+  /** Whether the work function was started and has not been asked to end. */
   get isAtWork(): boolean {
     return this.#service?.isAtWork === true && !this.#service.controller.signal.aborted;
   }
 
-  /** Fires the signal: leadership is over, whatever else is still to be done about it. */
+  /** Fires the signal: leadership is over, whatever cleanup remains. */
   revoke(reason: string): void {
     this.#service?.controller.abort(lost(reason));
   }
@@ -159,7 +163,7 @@ export class FunctionWorkload implements Workload {
     return this.#listeners.add(listener);
   }
 
-  /** Waits for what runs as long as a release may take, and no longer. */
+  /** Waits for the running function, at most as long as a release may take. */
   async close(): Promise<boolean> {
     this.revoke('the node is leaving');
     this.#endAwaiting({ result: 'aborted', error: 'the node is leaving' });
@@ -229,7 +233,7 @@ export class FunctionWorkload implements Workload {
     return await this.#settled(service, context.timeoutMs);
   }
 
-  /** What the release comes to: whether the function settled in time. */
+  /** Returns the result of the release: whether the function settled in time. */
   async #settled(service: Service, timeoutMs: number): Promise<HookResult> {
     const startedAtMs = this.#clock.monotonicMs();
     const ended = await this.#within(service.running ?? Promise.resolve(outcomeOf(0)), timeoutMs, () => {});
@@ -265,7 +269,7 @@ export class FunctionWorkload implements Workload {
   }
 }
 
-/** What the signal gives as its reason. */
+/** Returns the signal's reason. */
 function lost(why: string): PetrelError {
   return new PetrelError('LEADERSHIP_LOST', `leadership must end: ${why}`);
 }

@@ -1,4 +1,4 @@
-/** Who may do what to the znodes that a process makes, by the options that it joins with. */
+/** The ACLs of the znodes that a process creates, from the options with which it joins. */
 import { accessOptions, checkAgent } from '../config/access-settings.js';
 import type { JoinSettings } from './join-options.js';
 

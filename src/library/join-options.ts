@@ -1,4 +1,4 @@
-/** What a process says of itself when it joins a group: the options, and the rules they are held to. */
+/** Options with which a process joins a group, and their validation. */
 import * as z from 'zod';
 import { accessFields } from '../config/access-settings.js';
 import { probeSettings } from '../config/probe-settings.js';
@@ -14,73 +14,73 @@ export interface ProbeOptions {
   /** `HOST:PORT` of this machine. */
   readonly listen: string;
   /**
-   * `HOST` or `HOST:PORT` where others reach that; default the same, by the host's name if it is every
-   * address.
+   * `HOST` or `HOST:PORT` at which other nodes reach the listener. Default: the listen address, with the host
+   * name if it is a wildcard address.
    */
   readonly address?: string | undefined;
-  /** Default `auto`: UDP, and TCP where that is not let through. */
+  /** Default: `auto`, which uses UDP, and TCP if UDP is blocked. */
   readonly protocol?: 'auto' | 'udp' | 'tcp' | undefined;
-  /** A length of time like `1s`, the default: between two probes of a peer. */
+  /** Time between two probes of a peer. Default: `1s`. */
   readonly interval?: string | undefined;
   /**
-   * The same on all nodes of the group, 16 characters at least; without one whoever can send packets can
-   * answer probes.
+   * Must be the same on all nodes of the group, with at least 16 characters. Without a secret, anyone who can
+   * send packets can answer probes.
    */
   readonly secret?: string | undefined;
 }
 
-/** Each identity as `petrel acl digest` prints it; the same on all nodes of the group. */
+/**
+ * Each identity is in the form that `petrel acl digest` prints. Must be the same on all nodes of the group.
+ */
 export interface AclOptions {
-  /** They may do everything; the `credentials` must be among them. Default: these alone. */
+  /** Agents may do everything. They must include the `credentials`. Default: only those. */
   readonly agents?: readonly string[] | undefined;
-  /** They may change the group by commands. */
+  /** Operators may change the group with commands. */
   readonly operators?: readonly string[] | undefined;
   readonly observers?: readonly string[] | undefined;
-  /** What everybody may. Default `none`. */
+  /** Rights of everyone. Default: `none`. */
   readonly world?: 'none' | 'read' | 'all' | undefined;
 }
 
 export interface JoinOptions {
-  /** `host:port,host:port[/chroot]`; default `127.0.0.1:2181`. */
+  /** `host:port,host:port[/chroot]`. Default: `127.0.0.1:2181`. */
   readonly zookeeper?: string | undefined;
-  /** Root path of the group; default `/cluster`. */
+  /** Root path of the group. Default: `/cluster`. */
   readonly root?: string | undefined;
-  /** Unique in the group; default the host's name. */
+  /** Unique in the group. Default: the host name. */
   readonly nodeId?: string | undefined;
-  /** Default `default`. */
+  /** Default: `default`. */
   readonly site?: string | undefined;
-  /** Within the site; higher is better, 0 never leads. Default 100. */
+  /** Priority within the site. Higher is better, and 0 never leads. Default: 100. */
   readonly priority?: number | undefined;
   readonly tags?: Readonly<Record<string, string>> | undefined;
   /**
-   * What to measure of this node, by name, as an agent's settings file has it; `setScore` tells other scores.
+   * Scores to measure on this node, by name, as in an agent's settings file. `setScore` sets other scores.
    */
   readonly scores?: Readonly<Record<string, ScoreSourceOptions>> | undefined;
   /**
-   * Strategies of your own, as the group's configuration may name them: paths of ES modules, or names of
-   * packages.
+   * Your own strategies, which the group's configuration may name: paths of ES modules, or names of packages.
    */
   readonly strategies?: readonly string[] | undefined;
-  /** Constraints of your own, likewise. */
+  /** Your own constraints, in the same form. */
   readonly constraints?: readonly string[] | undefined;
-  /** A length of time like `6s`, the default. The ensemble may grant another. */
+  /** Requested session timeout. The ensemble may grant another. Default: `6s`. */
   readonly sessionTimeout?: string | undefined;
-  /** ZooKeeper's digest credentials, `USER:PASSWORD`. */
+  /** ZooKeeper digest credentials, `USER:PASSWORD`. */
   readonly credentials?: string | undefined;
-  /**
-   * To whom the group's znodes are open; default: with `credentials` to these alone, without to everybody.
-   */
+  /** Who may access the group's znodes. Default: only `credentials` if given, otherwise for everyone. */
   readonly acl?: AclOptions | undefined;
   readonly tls?: TlsOptions | undefined;
   /**
-   * Where to remember the session, so that a process that crashed can join again at once; default nowhere.
+   * Directory in which to remember the session, so that a process can rejoin immediately after a crash.
+   * Default: none.
    */
   readonly stateDir?: string | undefined;
-  /** Measures round trips to the other nodes, and answers their probes; default: does neither. */
+  /** Measures round trips to the other nodes and answers their probes. Default: neither. */
   readonly probe?: ProbeOptions | undefined;
-  /** A pino logger; default silent. */
+  /** A pino logger. Default: no logging. */
   readonly logger?: Logger | undefined;
-  /** Gives up joining, or leaves. */
+  /** Cancels joining, or makes the process leave. */
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -138,7 +138,7 @@ const joinSchema = strictObject({
 
 export type JoinSettings = z.output<typeof joinSchema>;
 
-/** Throws PetrelError INVALID, with a reason for each option that is wrong. */
+/** Throws PetrelError INVALID with a reason for each invalid option. */
 export function readJoinOptions(options: JoinOptions): JoinSettings {
   const parsed = joinSchema.safeParse(options);
   if (parsed.success) return parsed.data;

@@ -1,9 +1,9 @@
 /**
- * Leadership inside a process of your own: join a group, and have a function called while this process leads.
+ * Leadership inside your own process: join a group, and have a function called while this process leads.
  *
- * What is promised: `leads` is false, and the signal has fired, before any listener hears that leadership
- * ended, and before any other node can be READY, as far as this process gets to run. What is not: see
- * `FunctionWorkload`.
+ * Promised: `leads` is false and the signal has fired before any listener is notified that leadership ended,
+ * and before any other node can be READY, provided that this process gets to run. For what is not promised,
+ * see `FunctionWorkload`.
  */
 
 import { EventEmitter } from 'node:events';
@@ -35,17 +35,17 @@ import { type JoinOptions, type JoinSettings, readJoinOptions } from './join-opt
 export interface PetrelEvents {
   /** This process leads: READY is written. */
   leader: [leadership: Leadership];
-  /** It no longer leads; the signal has fired. */
+  /** This process no longer leads. The signal has fired. */
   follower: [];
-  /** Something of `status` changed. */
+  /** A field of `status` changed. */
   status: [status: AgentStatus];
-  /** The node has left for good, because of an error that waiting cannot mend. */
+  /** The node has left permanently, because of an error that waiting cannot fix. */
   failed: [error: unknown];
 }
 
 const silent = pino({ level: 'silent' });
 
-/** What was opened before it. */
+/** What was opened before the agent. */
 interface Opened {
   readonly prober: Prober | null;
   readonly rules: Rules;
@@ -61,7 +61,7 @@ export class Petrel implements AsyncDisposable {
   readonly #running: Promise<void>;
   #failure: { readonly error: unknown } | null = null;
   #wasLeading = false;
-  /** Listeners have heard that this process leads. */
+  /** Whether listeners have been notified that this process leads. */
   #told = false;
   #hasWork = false;
   #health: { readonly ok: boolean; readonly reason: string | null } = { ok: true, reason: null };
@@ -116,10 +116,11 @@ export class Petrel implements AsyncDisposable {
   }
 
   /**
-   * Joins a group: resolves when this node is registered and has its seat. An ensemble that cannot be reached
-   * is waited for. The node can be elected from `lead` on. @throws PetrelError INVALID for a wrong option or
-   * an address that cannot be listened at, DUPLICATE_NODE when another living agent has the node id,
-   * FORBIDDEN when ZooKeeper refuses; the signal's reason when it fires first.
+   * Joins a group. Resolves when this node is registered and has its election znode. Waits for an ensemble
+   * that cannot be reached. The node can be elected once `lead` has been called.
+   * @throws PetrelError INVALID for an invalid option, or if it cannot listen on the address for probes.
+   * DUPLICATE_NODE if another running agent has the node id. FORBIDDEN if ZooKeeper denies permission. Throws
+   * the signal's reason if it fires first.
    */
   static async join(options: JoinOptions = {}): Promise<Petrel> {
     const settings = readJoinOptions(options);
@@ -140,9 +141,9 @@ export class Petrel implements AsyncDisposable {
   }
 
   /**
-   * The function to call while this node leads; from now on it can be elected. Called again: what it names is
-   * called from the next leadership on.
-   * @throws PetrelError INVALID when what it is given are not functions.
+   * Sets the function to call while this node leads. From now on, the node can be elected. If called again,
+   * the new function is used from the next leadership on.
+   * @throws PetrelError INVALID if an argument is not a function.
    */
   lead(work: LeaderFunction, options: Omit<LeaderFunctions, 'work'> = {}): void {
     const { takeover } = options;
@@ -157,7 +158,7 @@ export class Petrel implements AsyncDisposable {
     this.#publishHealth();
   }
 
-  /** Whether this process leads, looked up on the clock at every call. */
+  /** Whether this process leads. Checked against the clock at every call. */
   get leads(): boolean {
     return this.#agent.status.leads && this.#workload.isAtWork;
   }
@@ -166,25 +167,25 @@ export class Petrel implements AsyncDisposable {
     return { ...this.#agent.status, leads: this.leads };
   }
 
-  /** Says that this node is eligible to lead, or not, and why not. An unhealthy leader is replaced. */
+  /** Reports whether this node is healthy enough to lead, and the reason. An unhealthy leader is replaced. */
   setHealth(ok: boolean, reason: string | null = null): void {
     this.#health = { ok, reason };
     this.#publishHealth();
   }
 
   /**
-   * Tells the group a score of this node, for a strategy that compares it; null: there is none now. It counts
-   * until it is told anew. A bigint of up to 64 bits is kept exactly. `tolerance`: what it must move by for
-   * the group to be told, a share like `5%` or a number; by default 5 %, and nothing for `history`. @throws
-   * PetrelError INVALID for a name, value or tolerance that is none, or a score that option `scores`
-   * measures.
+   * Publishes a score of this node, for a strategy that compares it. Null removes the score. It remains valid
+   * until it is set again. A bigint of up to 64 bits is kept exactly. `tolerance` is the change that is
+   * needed to publish a new value: a share such as `5%`, or a number. Default: 5 %, and zero for `history`.
+   * @throws PetrelError INVALID for an invalid name, value or tolerance, or for a score that the option
+   * `scores` measures.
    */
   setScore(name: string, value: number | bigint | null, options: { tolerance?: Tolerance } = {}): void {
     this.#scores.tell(name, value, options.tolerance);
   }
 
   /**
-   * Adds a listener. Its errors and rejections are logged and harm nobody else. The returned function
+   * Adds a listener. Its errors and rejections are logged and affect nothing else. The returned function
    * unsubscribes.
    */
   on<Event extends keyof PetrelEvents>(
@@ -202,9 +203,9 @@ export class Petrel implements AsyncDisposable {
   }
 
   /**
-   * Hands leadership on if this process has it, leaves the group, and lets go of every handle. Never rejects;
-   * may be called at any time. It takes up to two session timeouts while ZooKeeper is out of reach. It waits
-   * for the functions that run to settle: while one ignores its signal, the claim is kept, and this does not
+   * Hands over leadership if this process has it, leaves the group, and releases every handle. Never rejects,
+   * and may be called at any time. Takes up to two session timeouts while ZooKeeper is unreachable. Waits for
+   * the running functions to settle: while one ignores its signal, the claim is kept and this does not
    * resolve.
    */
   async close(): Promise<void> {
@@ -248,7 +249,7 @@ export class Petrel implements AsyncDisposable {
     if (signal.aborted) leave();
   }
 
-  /** Whoever has no work to do is not to be elected. */
+  /** A process without a work function must not be elected. */
   #publishHealth(): void {
     if (this.#hasWork) this.#agent.setHealth(this.#health.ok, this.#health.reason);
     else this.#agent.setHealth(false, 'this process has no work yet: lead() was not called');

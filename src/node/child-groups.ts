@@ -1,4 +1,4 @@
-/** The groups below a path: each child of it is one. A watch tells of those that come and go. */
+/** The groups directly below a path: each child of the path is one. A watch reports new and removed ones. */
 import type { Logger } from 'pino';
 import { Pacing } from '../agent/pacing.js';
 import { usualResyncMs } from '../agent/session/sharing.js';
@@ -12,7 +12,7 @@ export interface ChildGroupsOptions {
   openStore(): Store;
   readonly clock: Clock;
   readonly log: Logger;
-  /** Their roots, in order, whenever they have been read; what cannot be read is as it was. */
+  /** Called with the groups' roots, in order, after each read. If reading fails, the previous ones remain. */
   found(roots: readonly string[]): void;
 }
 
@@ -26,7 +26,7 @@ export class ChildGroups {
   #isClosed = false;
   #isGroup = false;
 
-  /** Looks from now on. */
+  /** Starts reading immediately. */
   constructor(options: ChildGroupsOptions) {
     this.#options = options;
     this.#pacing = new Pacing(options.clock);
@@ -57,13 +57,13 @@ export class ChildGroups {
     this.#store = store;
     store.onState(() => this.#pacing.wake());
     store.onChange((path) => {
-      // What changes in the groups is theirs to look at.
+      // Changes inside the groups are handled by their own agents.
       if (path === this.#options.path) this.#pacing.wake();
     });
     return store;
   }
 
-  /** False: it is to be tried again soon. */
+  /** Returns false if the read must be retried soon. */
   async #read(store: Store): Promise<boolean> {
     const { path, found, log } = this.#options;
     try {
@@ -89,7 +89,7 @@ export class ChildGroups {
     this.#isGroup = isGroup;
   }
 
-  /** There are none until it is made. */
+  /** Waits for the path to be created. Until then, there are no groups. */
   async #await(store: Store): Promise<boolean> {
     const { path, found } = this.#options;
     try {

@@ -1,4 +1,7 @@
-/** What a node has whatever groups it is in: its session, its guardian, and who runs its hooks. */
+/**
+ * What a node has regardless of the groups it is in: its session, its guardian, and the supervisors of its
+ * hooks.
+ */
 import { systemHost } from '../agent/session/process-life.js';
 import type { SessionMemory } from '../agent/session/session-memory.js';
 import { SharedSession } from '../agent/session/shared-session.js';
@@ -16,7 +19,7 @@ import type { NodeSettings } from './reload.js';
 
 export interface NodeContextOptions {
   readonly settings: NodeSettings;
-  /** Of its group; null: it is in several. */
+  /** Root of its group; null if it is in several. */
   readonly root: string | null;
   readonly store: ReturnType<typeof reach>;
   readonly codes: Pick<Hello, 'codeAtDeath' | 'codeWhenAsked'>;
@@ -25,15 +28,17 @@ export interface NodeContextOptions {
 }
 
 export interface NodeContext {
-  /** Null where none has started this process. */
+  /** Null if no guardian started this process. */
   readonly guardian: GuardianChannel | null;
   readonly supervisors: Supervisors;
   readonly shared: SharedSession;
-  /** A name for this life of the agent, never given again. */
+  /** Unique name of this incarnation of the agent. */
   readonly life: string;
 }
 
-/** How the agent's sessions are opened; `rootOf` as `storeOptions` has it. Throws PetrelError INVALID. */
+/**
+ * Returns the options for the agent's sessions. `rootOf` is as in `storeOptions`. Throws PetrelError INVALID.
+ */
 export function reach(settings: NodeSettings, rootOf?: (path: string) => string) {
   checkAgent(settings);
   return { ...storeOptions(settings, rootOf), sessionTimeoutMs: settings.sessionTimeoutMs };

@@ -1,10 +1,10 @@
-/** How what a node runs finds the ensemble that the node was told of by flags. */
+/** Passes the connection settings from a node's flags to the processes that it starts. */
 import { reachSettings } from '../config/node-settings.js';
 import { flagsAsVariables, type SettingSources } from '../config/read-settings.js';
 
 /**
- * From now on what this process starts itself finds them as variables; returned, for whoever else starts
- * something.
+ * Sets them as environment variables for the processes that this process starts. Also returns them, for code
+ * that starts processes in another way.
  */
 export function exportSettings(flags: SettingSources['flags']): Record<string, string> {
   const variables = flagsAsVariables(reachSettings, flags);

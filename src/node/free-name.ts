@@ -1,9 +1,9 @@
 /**
- * A name for a node whose person gave it none: the host's, and with a number behind it for those that run
- * beside it on this machine, in the same group. The lowest number that is free, so that a node has its name
- * again after a restart, and with it what the group knows of it.
+ * A name for a node without a configured id: the host name, with a number if other nodes of the same group
+ * run on this machine. It is the lowest free number, so a restarted node gets the same name and keeps what
+ * the group knows about it.
  *
- * Not promised: that two machines of one name are told apart; give their nodes ids.
+ * Not promised: that two machines with the same host name are distinguished. Set node ids in that case.
  */
 import { hostname } from 'node:os';
 import { SessionFile } from '../agent/session/session-file.js';
@@ -16,7 +16,7 @@ export interface NamedMemory {
 
 const mostNodes = 1000;
 
-/** Throws PetrelError as `SessionFile.open` does. */
+/** Throws PetrelError like `SessionFile.open`. */
 export function takeFreeName(stateDir: string, root: string): NamedMemory {
   for (let number = 1; ; number++) {
     const node = number === 1 ? hostname() : `${hostname()}-${number}`;

@@ -1,5 +1,5 @@
 /**
- * Secrets that a node reads from files at its start alone. A new content takes a restart, as a new path does.
+ * Secrets that a node reads from files only at its start. New content requires a restart, as does a new path.
  */
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
@@ -13,7 +13,7 @@ const held = [
   { name: 'probeSecretFile', key: 'probe.secretFile' },
 ] as const;
 
-/** Digests, by the setting that names the file. */
+/** Digests, by the name of the setting that names the file. */
 export type HeldSecrets = ReadonlyMap<string, string>;
 
 export function heldSecrets(settings: Named): HeldSecrets {
@@ -25,7 +25,7 @@ export function heldSecrets(settings: Named): HeldSecrets {
   );
 }
 
-/** Settings that name the same file as before, which holds another secret now. */
+/** Returns settings that name the same file as before, if that file now contains another secret. */
 export function replacedSecrets(before: HeldSecrets, first: Named, now: Named): SettingName[] {
   const present = heldSecrets(now);
   return held.filter(({ name }) => {
@@ -34,7 +34,7 @@ export function replacedSecrets(before: HeldSecrets, first: Named, now: Named): 
   });
 }
 
-/** Null: there is none, or it cannot be read, which is reported where it is used. */
+/** Returns null if there is no file or it cannot be read. The latter is reported where the file is used. */
 function digestOf(path: string | null): string | null {
   try {
     return path === null ? null : createHash('sha256').update(readFileSync(path)).digest('hex');

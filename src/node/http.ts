@@ -1,4 +1,4 @@
-/** An agent's HTTP interface, from its settings. It is loaded only where there is to be one. */
+/** An agent's HTTP interface, as configured. The server is loaded only if it is enabled. */
 
 import { readFileSync } from 'node:fs';
 import type { Rules } from '../../strategies/registry.js';
@@ -24,8 +24,8 @@ const sessionTimeoutMs = 10_000;
 const callTimeoutMs = 5_000;
 
 /**
- * Null where there is to be none, or where the usual place is taken, and no other was asked for.
- * Throws PetrelError: INVALID for a token or a certificate that will not do, FAILED where it cannot listen.
+ * Returns null if HTTP is off, or if the default address is taken and none was configured. Throws PetrelError
+ * INVALID for an unusable token or certificate, FAILED if it cannot listen.
  */
 export async function openHttp(
   settings: NodeSettings,
@@ -69,7 +69,7 @@ export function readSecrets({ httpToken, httpTokenFile, httpTlsCert, httpTlsKey 
   return { token, certificate: { cert: readPem(httpTlsCert), key: readPem(httpTlsKey) } };
 }
 
-/** Reads token and certificate anew; where that fails they stay as they were. */
+/** Reads the token and the certificate again. If that fails, the old ones remain. */
 export function reloadHttp(server: HttpServer, settings: HttpSettings, log: Logger): void {
   try {
     if (server.use(readSecrets(settings))) log.info('HTTP: loaded the new token and certificate');

@@ -1,7 +1,4 @@
-/**
- * One group that a node is in: its agent, the workload that the agent has, and what is measured and told for
- * it.
- */
+/** One group that a node is in: its agent, the agent's workload, and what it measures and reports. */
 import type { Rules } from '../../strategies/registry.js';
 import type { Agent, AgentStatus } from '../agent/agent.js';
 import type { TokenStore } from '../agent/leadership/token-memory.js';
@@ -34,14 +31,14 @@ export interface NodeGroupOptions {
   readonly membership: Membership;
   readonly tokenStore: TokenStore;
   readonly supervisors: Supervisors;
-  /** A name for this life of the agent, never given again. */
+  /** Unique name of this incarnation of the agent. */
   readonly life: string;
   readonly rules: Rules;
   readonly probes: Prober | null;
   readonly log: Logger;
 }
 
-/** Throws PetrelError INVALID for a command that cannot be run. */
+/** Throws PetrelError INVALID for a command that cannot be executed. */
 export async function checkCommands(
   settings: NodeSettings,
   { commands, foreground }: NodeWorkload,
@@ -64,7 +61,7 @@ export class NodeGroup {
   readonly #scores: NodeScores;
   #tracing: Tracing | null = null;
 
-  /** Registers when it is `run`. */
+  /** Does not register before `run`. */
   constructor(options: NodeGroupOptions) {
     const { settings, work, probes, log } = options;
     const { nodeId: node, root, site, priority, tags, scores: sources } = settings;
@@ -94,14 +91,14 @@ export class NodeGroup {
     });
   }
 
-  /** In a running node. */
+  /** Applies changed settings to a running node. */
   use(live: LiveSettings): void {
     this.agent.describe(live.priority, live.tags);
     this.#scores.use(live.scores);
     if (live.healthCheck !== null) this.#health?.use(healthCheckOf(live, live.healthCheck));
   }
 
-  /** Until the agent has left. Throws what `Agent.run` throws. */
+  /** Runs until the agent has left. Throws what `Agent.run` throws. */
   async run(): Promise<void> {
     const { settings, log, work } = this.#options;
     const { nodeId: node, root, site } = settings;
@@ -110,12 +107,12 @@ export class NodeGroup {
     await this.agent.run();
   }
 
-  /** Of one that is not run: ends what its workload has. Never rejects. */
+  /** Ends the workload of a group that was never run. Never rejects. */
   async giveUp(): Promise<void> {
     await this.#workload.close();
   }
 
-  /** Measures and tells no more. Never rejects. */
+  /** Stops measuring and reporting. Never rejects. */
   async close(): Promise<void> {
     await Promise.all([this.#health?.close(), this.#scores.close(), this.#tracing?.close()]);
   }
@@ -162,7 +159,7 @@ function healthCheckOf(settings: LiveSettings, command: Command): HealthCheck {
   };
 }
 
-/** For people who look at the service. */
+/** Returns the status for operators who look at the service. */
 export function statusText({ stage, term, joined, elector }: AgentStatus, root: string): string {
   if (stage === 'leading') return `leads ${root} in term ${term}`;
   if (stage === 'releasing' || stage === 'released') return `releases ${root}, term ${term}`;

@@ -1,7 +1,7 @@
 /**
- * The groups that a node is in, beside one another. One that cannot be had (refused, its name taken, a hook
- * that cannot be run) is tried again by and by, and is nobody else's concern. One that is wanted no more is
- * left in order.
+ * The groups that a node is in, which are independent of one another. A group that cannot be joined (no
+ * permission, duplicate node id, a hook that cannot be executed) is retried and does not affect the others. A
+ * group that is no longer wanted is left in order.
  */
 import type { AgentSettings } from '../config/settings.js';
 import { errorMessage, PetrelError } from '../errors.js';
@@ -11,15 +11,15 @@ import type { NodeGroup } from './node-group.js';
 import { type LiveSettings, liveChange } from './reload.js';
 
 export interface NodeGroupsOptions {
-  /** Throws PetrelError for what cannot be. */
+  /** Throws PetrelError if the group cannot be opened. */
   open(settings: AgentSettings, log: Logger): Promise<NodeGroup>;
-  /** Why the group cannot be joined now; null: it can. */
+  /** Returns why the group cannot be joined now; null if it can. */
   ineligibleReason(root: string): string | null;
   readonly clock: Clock;
   readonly log: Logger;
-  /** It has been left, or could not be had. */
+  /** Called when a group has been left, or could not be joined. */
   onGone(root: string): void;
-  /** Which groups there are has changed. */
+  /** Called when the set of groups has changed. */
   onGroups(): void;
 }
 
@@ -30,7 +30,7 @@ interface Place {
   inForce: LiveSettings | null;
   group: NodeGroup | null;
   isWanted: boolean;
-  /** ZooKeeper did not let it be joined, or used, the last time. */
+  /** Whether ZooKeeper denied permission to join or use the group the last time. */
   isRefused: boolean;
   rouse: () => void;
   readonly log: Logger;
@@ -41,7 +41,7 @@ export class NodeGroups {
   readonly #places = new Map<string, Place>();
   #isLeaving = false;
   #allLeft: () => void = () => {};
-  /** All have been left, and none will be joined any more. */
+  /** Resolves when all groups have been left after `stop`. No group is joined after that. */
   readonly over: Promise<void>;
 
   constructor(options: NodeGroupsOptions) {
@@ -51,25 +51,25 @@ export class NodeGroups {
     });
   }
 
-  /** Those that are there, in order of their roots. */
+  /** The open groups, ordered by root. */
   all(): readonly NodeGroup[] {
     const roots = [...this.#places.keys()].toSorted();
     return roots.flatMap((root) => this.#places.get(root)?.group ?? []);
   }
 
-  /** How many are wanted. */
+  /** The number of wanted groups. */
   get size(): number {
     return [...this.#places.values()].filter(({ isWanted }) => isWanted).length;
   }
 
-  /** How many of them ZooKeeper does not let this node use. */
+  /** The number of wanted groups for which ZooKeeper denies this node permission. */
   get refused(): number {
     const isRefused = ({ isWanted, isRefused, group }: Place) =>
       isWanted && isRefused && group?.agent.status.joined !== true;
     return [...this.#places.values()].filter(isRefused).length;
   }
 
-  /** These and no others from now on, with these settings. */
+  /** Sets the wanted groups, with their settings: joins new ones and leaves those that are missing. */
   use(wanted: ReadonlyMap<string, AgentSettings>): void {
     if (this.#isLeaving) return;
     for (const [root, place] of this.#places) {
@@ -83,7 +83,7 @@ export class NodeGroups {
     this.#options.onGroups();
   }
 
-  /** Leaves them all; again: without waiting for successors. */
+  /** Leaves all groups. A second call makes it leave without waiting for successors. */
   stop(): void {
     this.#isLeaving = true;
     for (const place of this.#places.values()) {
@@ -143,7 +143,7 @@ export class NodeGroups {
       );
   }
 
-  /** Until it is not wanted any more, and has been left. Never rejects. */
+  /** Runs until the group is no longer wanted and has been left. Never rejects. */
   async #live(root: string, place: Place): Promise<void> {
     const { onGone } = this.#options;
     while (place.isWanted) {

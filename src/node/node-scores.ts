@@ -1,4 +1,7 @@
-/** The scores of one node: measured by its sources or told by its application, and told to its group. */
+/**
+ * The scores of one node. They are measured by its sources or set by its application, and published to its
+ * group.
+ */
 import { type ReportingAgent, ScorePublisher } from '../agent/scores/score-publisher.js';
 import { defaultTolerance, readScore, type Tolerance, toleranceSchema } from '../core/measuring.js';
 import { PetrelError } from '../errors.js';
@@ -28,24 +31,24 @@ export class NodeScores {
   #measuring: ScoreSources | null = null;
   #publisher: ScorePublisher | null = null;
 
-  /** Nothing is measured before `begin`. */
+  /** Does not measure before `begin`. */
   constructor(options: NodeScoresOptions) {
     this.#options = options;
     this.#sources = options.sources;
   }
 
-  /** What counts at this moment, by name. */
+  /** The current scores, by name. */
   get values(): ReadonlyMap<string, Score> {
     return this.#measurements.values;
   }
 
-  /** What is told of its clients' requests; null where that is not measured. */
+  /** The reported rate of its clients' requests; null if it is not measured. */
   get requestsPerSecond(): number | null {
     const rate = this.values.get(requestsScore);
     return rate === undefined ? null : Number(rate);
   }
 
-  /** Measures, and tells the group of it through the agent's session, until `close`. */
+  /** Measures the scores and publishes them to the group through the agent's session, until `close`. */
   begin(agent: ReportingAgent, roundTrips?: () => ReadonlyMap<string, number>): void {
     const measurements = this.#measurements;
     const shared = { ...this.#options, measurements, clock: systemClock };
@@ -53,20 +56,20 @@ export class NodeScores {
     this.#publisher = new ScorePublisher({ ...shared, agent, roundTrips });
   }
 
-  /** Measures by these from now on. */
+  /** Replaces the sources. */
   use(sources: SourcesByName): void {
     this.#sources = sources;
     this.#measuring?.use(sources);
   }
 
-  /** Throws PetrelError INVALID for what is no score, no tolerance, or is measured by a source. */
+  /** Throws PetrelError INVALID for an invalid score or tolerance, or for a score that a source measures. */
   tell(name: string, score: Score | null, tolerance: Tolerance = defaultTolerance(name)): void {
     const problem = this.#problemOf(name, score) ?? toleranceProblem(tolerance);
     if (problem !== null) throw new PetrelError('INVALID', `setScore: ${problem}`);
     this.#measurements.tell(name, score, tolerance);
   }
 
-  /** Kills what is being measured. Never rejects. */
+  /** Kills running measurements. Never rejects. */
   async close(): Promise<void> {
     this.#publisher?.close();
     await this.#measuring?.close();

@@ -21,15 +21,15 @@ export interface NodeOptions {
   readonly site: string;
   readonly priority: number;
   readonly tags: Readonly<Record<string, string>>;
-  /** Those that are known here. */
+  /** The rules that are known here. */
   readonly rules: Rules;
-  /** Null where it does not probe. */
+  /** Null if the node does not probe. */
   readonly probe: Prober | null;
-  /** Null: nothing is remembered between two lives. */
+  /** Null if the session is not remembered across restarts. */
   readonly sessionMemory: SessionMemory | null;
-  /** Null: a restart forgets the fencing tokens that were seen. */
+  /** Null if a restart forgets the fencing tokens that were seen. */
   readonly tokenStore: TokenStore | null;
-  /** In a session that is shared; in the place of `store` and `sessionMemory`. */
+  /** Membership in a shared session, instead of `store` and `sessionMemory`. */
   readonly membership?: Membership;
   readonly workload: Workload;
   readonly workloadPlace: WorkloadPlace;
@@ -42,7 +42,7 @@ export function openAgent(options: NodeOptions): Agent {
   return new Agent({ ...rest, openStore, ...membership, log, version, clock: systemClock, host: systemHost });
 }
 
-/** Opens a new session, or attaches to one that exists. */
+/** Opens a new session, or attaches to an existing one. */
 export function storeOpener(store: NodeOptions['store'], logger: Logger): (session?: SessionTicket) => Store {
   return (session) => openStore({ ...store, logger, ...(session === undefined ? {} : { session }) });
 }

@@ -1,9 +1,10 @@
 /**
- * Settings read anew while a node runs, on SIGHUP: what a running node can change it changes at once; what
- * takes a restart is named, and left as it is. Settings that are wrong change nothing.
+ * Reloads settings on SIGHUP while a node runs. It applies what a running node can change immediately, and
+ * reports what requires a restart. Invalid settings change nothing.
  *
- * Not read anew: flags and environment, which a process is given once, and files that settings only name, as
- * certificates. Hooks are left alone, so that what releases a leadership is what belongs to its takeover.
+ * Not reloaded: flags and environment, which are fixed for a process, and files that settings only name, such
+ * as certificates. Hooks are not reloaded either, so that each leadership is released by the hooks that
+ * belong to its takeover.
  */
 import { isDeepStrictEqual } from 'node:util';
 import {
@@ -39,14 +40,17 @@ export type LiveSettings = Pick<NodeSettings, (typeof liveNames)[number]>;
 export interface Reread<Values extends NodeSettings = NodeSettings>
   extends Omit<EffectiveSettings<Values>, 'values'> {
   readonly values: Values;
-  /** Those that are not what they were when the node started. */
+  /** Settings that differ from those at the node's start. */
   readonly differing: readonly SettingName[];
 }
 
 /** Throws PetrelError INVALID. */
 export type Rereading<Values extends NodeSettings = NodeSettings> = () => Promise<Reread<Values>>;
 
-/** Reads settings as they were read before, when they were `first`. */
+/**
+ * Returns a function that reads the settings again from the same sources. `first` are the settings at the
+ * start.
+ */
 export function rereading<Values extends NodeSettings>(
   schema: SettingsSchema<Values>,
   sources: SettingSources,
@@ -65,13 +69,13 @@ export interface ReloadOptions<Values extends NodeSettings> {
   readonly first: LiveSettings;
   readonly reread: Rereading<Values>;
   readonly log: Logger;
-  /** Changes them in the running node. */
+  /** Applies the settings to the running node. */
   apply(settings: LiveSettings): void;
-  /** All that was read, and is right. */
+  /** Called with all values that were read, if they are valid. */
   took?(values: Values): void;
-  /** What `took` changes, though it is not among the live ones. */
+  /** Settings that `took` applies in addition to the live ones. */
   readonly taken?: readonly string[];
-  /** It is done, or could not be. */
+  /** Called when the reload has ended, even if it failed. */
   done(): void;
 }
 
@@ -85,7 +89,7 @@ export class Reload<Values extends NodeSettings> {
     this.#inForce = options.first;
   }
 
-  /** One after the other. Never throws. */
+  /** Starts a reload after any earlier one. Never throws. */
   begin(): void {
     this.#underWay = this.#underWay.then(() => this.#reload());
   }
@@ -122,15 +126,15 @@ export class Reload<Values extends NodeSettings> {
 
 export interface LiveChange {
   readonly inForce: LiveSettings;
-  /** Those that a running node changes. */
+  /** Names of the settings that a running node can change. */
   readonly live: readonly string[];
   readonly changed: readonly string[];
 }
 
-/** What becomes of a running node's settings. */
+/** Returns how new values change a running node's settings. */
 export function liveChange(before: LiveSettings, values: LiveSettings): LiveChange {
-  // A node that had no health check was healthy without one: with a new one it is not, until the first has
-  // succeeded.
+  // A node without a health check counts as healthy. With a new one it would be unhealthy until the first
+  // check succeeds.
   const hasCheckAsBefore = (values.healthCheck === null) === (before.healthCheck === null);
   const live = liveNames.filter((name) => hasCheckAsBefore || name !== 'healthCheck');
   const changed = live.filter((name) => !isDeepStrictEqual(values[name], before[name]));

@@ -1,4 +1,4 @@
-/** `petrel run`: a node whose workload is one command, and the exit code that comes of it. */
+/** `petrel run`: a node whose workload is one command, and the resulting exit code. */
 import type { Agent } from '../agent/agent.js';
 import type { SessionMemory } from '../agent/session/session-memory.js';
 import type { RunSettings } from '../config/settings.js';
@@ -13,10 +13,11 @@ import { runNode } from './run-node.js';
 import type { NodeWorkload } from './workload.js';
 
 /**
- * Runs until the command is done with, or the process is told to leave. Resolves with the exit code: the
- * command's own, 128 and the number for a signal, also of the one that told this process to leave before the
- * command had run. Throws PetrelError LEADERSHIP_LOST when that ended a command that is run once, FAILED when
- * it could not be started, and what `runNode` throws.
+ * Runs until the command has ended for good or the process is asked to leave. Resolves with the exit code:
+ * the command's own, or 128 plus the number of a signal. The latter also applies if a signal made this
+ * process leave before the command had run. Throws PetrelError LEADERSHIP_LOST if losing leadership ended a
+ * command that is run once, and FAILED if the command could not be started. Also throws what `runNode`
+ * throws.
  */
 export async function runCommand(
   settings: RunSettings,
@@ -40,7 +41,7 @@ class Run implements NodeWorkload {
   readonly #log: Logger;
   #agent: Agent | null = null;
   #asked: NodeJS.Signals | null = null;
-  /** How it ends; the first counts. */
+  /** How the run ends. The first value counts. */
   #end: { readonly workload: CommandEnd } | 'lost' | null = null;
 
   constructor(
@@ -50,7 +51,7 @@ class Run implements NodeWorkload {
     log: Logger,
   ) {
     const { onPrepare, onFence } = settings;
-    // A command that is to run once is not run again because the agent died.
+    // A command that must run only once is not run again after the agent died.
     const codeAtDeath = settings.restart === 'no' ? exitCodes.leadershipLost : null;
     this.codes = { codeAtDeath, codeWhenAsked: 'signal' };
     this.commands = { onPrepare, onTakeover: command, onRelease: null, onFence };
@@ -88,7 +89,7 @@ class Run implements NodeWorkload {
     return this.#asked === null ? exitCodes.failed : codeOfSignal(this.#asked);
   }
 
-  /** A leadership ended, and the command with it. */
+  /** Called when a leadership has ended, and the command with it. */
   #stopped(workload: CommandEnd | null): void {
     if (this.#asked !== null) this.#end ??= workload === null ? null : { workload };
     else if (this.#settings.restart === 'no') this.#leave('lost');

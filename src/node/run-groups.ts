@@ -1,4 +1,6 @@
-/** One node of several groups in the foreground: one process, one session, and an agent for each. */
+/**
+ * Runs one node of several groups in the foreground: one process, one session, and an agent for each group.
+ */
 
 import { TokenFile } from '../agent/leadership/token-file.js';
 import { SessionFile } from '../agent/session/session-file.js';
@@ -22,10 +24,10 @@ import { StatusOfGroups } from './status-of-groups.js';
 import { hookWorkload, type NodeWorkload } from './workload.js';
 
 /**
- * Runs until the node has left all its groups, as `runNode` does with one. On SIGHUP, and as children of
- * `groupsUnder` come and go, it joins what is new and leaves what is gone. Throws PetrelError INVALID for
- * settings that do not go together, and what opening a `SessionFile` and `openHttp` throw; what befalls a
- * group is logged.
+ * Runs until the node has left all its groups, like `runNode` for one group. On SIGHUP, and when children of
+ * `groupsUnder` are created or deleted, it joins new groups and leaves removed ones. Throws PetrelError
+ * INVALID for settings that are incompatible, and what opening a `SessionFile` and `openHttp` throw. Errors
+ * of a single group are logged.
  */
 export async function runGroups(
   settings: AgentSettings,
@@ -131,7 +133,7 @@ function ineligibleReason({ shared }: NodeContext, root: string): string | null 
   return 'processes of this group’s workload may still be running; the claim remains until the session ends';
 }
 
-/** Which groups are wanted, by the settings and by what is found below `groupsUnder`. */
+/** The wanted groups, from the settings and from the children of `groupsUnder`. */
 class WantedGroups {
   readonly #context: NodeContext;
   readonly #log: Logger;
@@ -166,14 +168,14 @@ class WantedGroups {
     this.#tell();
   }
 
-  /** Nothing more is found. */
+  /** Stops looking for groups. */
   close(): void {
     const children = this.#children;
     this.#children = null;
     if (children !== null) this.#closing = Promise.all([this.#closing, children.close()]).then(() => {});
   }
 
-  /** Resolves when what it has of the session is given back. */
+  /** Resolves when its share of the session has been released. */
   async over(): Promise<void> {
     await this.#closing;
   }

@@ -1,6 +1,6 @@
 /**
- * One node of one group in the foreground: from settings to an agent whose workload is the configured hooks,
- * or one command.
+ * Runs one node of one group in the foreground: from settings to an agent whose workload is the configured
+ * hooks, or one command.
  */
 
 import { TokenFile } from '../agent/leadership/token-file.js';
@@ -20,7 +20,9 @@ import { theOnly } from './served-groups.js';
 import { leaveOnSignal } from './signals.js';
 import { hookWorkload, type NodeWorkload } from './workload.js';
 
-/** Runs a node whose work is its hooks, as `runNode` does. Throws also what opening a `SessionFile` does. */
+/**
+ * Runs a node whose workload is its hooks, like `runNode`. Also throws what opening a `SessionFile` throws.
+ */
 export async function runAgent(
   settings: AgentSettings,
   environment: NodeWorkload['environment'],
@@ -32,10 +34,10 @@ export async function runAgent(
 }
 
 /**
- * Runs until the node has left: on SIGTERM and SIGINT it hands over and goes; a second one makes it not wait
- * for a successor. On SIGHUP it reads its settings anew. Throws PetrelError INVALID for a command that cannot
- * be run and an address for probes that cannot be listened at, and what `TokenFile.open`, `openHttp` and
- * `Agent.run` throw.
+ * Runs until the node has left. On SIGTERM or SIGINT it hands over and leaves; after a second one it does not
+ * wait for a successor. On SIGHUP it reloads its settings. Throws PetrelError INVALID for a command that
+ * cannot be executed, or if it cannot listen on the address for probes. Also throws what `TokenFile.open`,
+ * `openHttp` and `Agent.run` throw.
  */
 export async function runNode(
   settings: NodeSettings,

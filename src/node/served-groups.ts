@@ -1,4 +1,4 @@
-/** The groups that an agent is in, as far as its HTTP interface tells of them. */
+/** The groups that an agent is in, as its HTTP interface sees them. */
 import type { Agent } from '../agent/agent.js';
 
 export interface ServedGroup {
@@ -8,14 +8,14 @@ export interface ServedGroup {
 }
 
 export interface ServedGroups {
-  /** Those that there are at this moment. */
+  /** The present groups. */
   all(): readonly ServedGroup[];
-  /** Each that there is, and each that comes. */
+  /** Calls `listener` for each present group and for each new one. */
   onCome(listener: (group: ServedGroup) => void): void;
   onGone(listener: (root: string) => void): void;
 }
 
-/** The one group of an agent that is in no other. */
+/** Returns the group of an agent that is in only one. */
 export function theOnly(group: ServedGroup): ServedGroups {
   return { all: () => [group], onCome: (listener) => listener(group), onGone() {} };
 }

@@ -1,4 +1,6 @@
-/** How many groups one session has room for, by the paths of what it owns in each. */
+/**
+ * Limits the number of groups per session, by the total length of the paths that the session owns in them.
+ */
 import { endBytes, endBytesOf, mostEndBytes } from '../core/session-end.js';
 
 export class SessionQuota {
@@ -10,7 +12,7 @@ export class SessionQuota {
     this.#node = node;
   }
 
-  /** Null: there is room, and it is kept until it is given back. Otherwise why there is none. */
+  /** Reserves room for a group until `giveBack`. Returns null on success, or why there is no room. */
   take(root: string): string | null {
     if (this.#taken.has(root)) return null;
     const own = endBytesOf(root, this.#node);

@@ -1,35 +1,36 @@
 /**
- * How a node in the foreground is told to leave or to read its settings anew: by signals, or by its guardian.
+ * Requests to a node in the foreground to leave or to reload its settings. They come as signals or from its
+ * guardian.
  */
 import type { GuardianChannel } from '../guardian/channel.js';
 import { leaveSignals } from '../guardian/leave-signals.js';
 import { type AskedSignal, askedSignals } from '../guardian/messages.js';
 import type { Logger } from '../log.js';
 
-/** What leaves, with all that it is in. Asked again, it waits for nobody. */
+/** Something that can leave all its groups. After a second `stop`, it does not wait for a successor. */
 export interface Leaving {
   stop(): void;
 }
 
 export interface Askers {
   readonly guardian: GuardianChannel | null;
-  /** Told to leave, which it will. */
+  /** Called when the node has been asked to leave. */
   asked(signal: AskedSignal): void;
-  /** Settings are to be read anew. */
+  /** Called when the settings must be reloaded. */
   reload(): void;
 }
 
 type Source = 'signal' | 'guardian' | 'parent';
 
 /**
- * Until the returned function is called. From then on signals do nothing: a process that is about to end in
- * order would die of them.
+ * Handles signals until the returned function is called. After that, signals are ignored: they would kill a
+ * process that is about to end normally.
  */
 export function leaveOnSignal(agent: Leaving, log: Logger, { guardian, asked, reload }: Askers): () => void {
   const askedBy = new Set<Source>();
   let isOver = false;
-  // A signal to a whole service reaches agent and guardian: who asks twice is in a hurry, not who is joined
-  // by another.
+  // A signal to a whole service reaches both the agent and the guardian. Only a second request from the same
+  // source means haste.
   const leave = (signal: AskedSignal, source: Source) => {
     if (askedBy.size === 0 || askedBy.has(source)) {
       log.info({ signal }, `${signal}: leaving the group`);

@@ -1,4 +1,7 @@
-/** How a node of many groups is, in one line for its guardian: not oftener than a person could read it. */
+/**
+ * The state of a node with many groups, as one line for its guardian. Updates are limited to a rate that
+ * operators can read.
+ */
 import type { Clock } from '../ports/clock.js';
 import type { NodeGroups } from './node-groups.js';
 
@@ -29,7 +32,7 @@ export class StatusOfGroups {
     this.#cancel?.();
   }
 
-  /** A group that cannot be had does not keep the node from being there. */
+  /** A group that cannot be joined does not keep the node from counting as joined. */
   #say(groups: NodeGroups): void {
     const all = groups.all().map(({ agent }) => agent.status);
     const led = all.filter(({ leads }) => leads).length;

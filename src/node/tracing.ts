@@ -1,6 +1,6 @@
 /**
- * An agent's traces, where the environment names an exporter, as OpenTelemetry has it. Otherwise nothing of
- * it is loaded.
+ * An agent's traces, if the environment names an exporter, following OpenTelemetry's conventions. Otherwise,
+ * none of the tracing code is loaded.
  */
 import type { Agent } from '../agent/agent.js';
 import { errorMessage } from '../errors.js';
@@ -14,7 +14,7 @@ export interface Traced {
 }
 
 export interface Tracing {
-  /** Sends what waits, within a second. Never rejects. */
+  /** Sends pending traces within a second. Never rejects. */
   close(): Promise<void>;
 }
 
@@ -26,7 +26,7 @@ export const tracingPackages = [
   '@opentelemetry/sdk-trace@^2.12.1',
 ] as const;
 
-/** Null where there is to be none. What does not work costs the traces, and nothing else. */
+/** Returns null if tracing is off. An error disables only the traces. */
 export async function openTracing(agent: Agent, traced: Traced, log: Logger): Promise<Tracing | null> {
   const { wanted, problem } = readExporter(process.env);
   if (problem !== null) log.warn(`running without traces: ${problem}`);
@@ -60,9 +60,7 @@ function isMissingPackage(error: unknown): boolean {
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/**
- * Whether the environment names an exporter, and what is wrong where it names one that Petrel does not have.
- */
+/** Whether the environment names an exporter, and a problem if it names one that Petrel does not support. */
 export function readExporter(env: Environment): {
   readonly wanted: boolean;
   readonly problem: string | null;

@@ -1,4 +1,4 @@
-/** What a node does when it leads. */
+/** The workload of a node. */
 import type { Agent } from '../agent/agent.js';
 import type { AgentSettings } from '../config/settings.js';
 import type { Hello } from '../guardian/messages.js';
@@ -7,21 +7,21 @@ import type { Workload } from '../ports/workload.js';
 
 export interface NodeWorkload {
   readonly commands: HookCommands;
-  /** As `CommandWorkload` has it. */
+  /** As in `CommandWorkload`. */
   readonly foreground: boolean;
-  /** As `CommandWorkload` has it. */
+  /** As in `CommandWorkload`. */
   readonly environment: Readonly<Record<string, string>>;
-  /** The agent's workload, made of the one that runs the commands. */
+  /** Returns the agent's workload, built on the one that runs the commands. */
   workload(commands: CommandWorkload): Workload;
-  /** The agent is about to run. */
+  /** Called when the agent is about to run. */
   begins(agent: Agent): void;
-  /** Told to leave, which it will. */
+  /** Called when the node has been asked to leave. */
   asked(signal: NodeJS.Signals): void;
-  /** What its guardian exits with when there is no agent to tell. */
+  /** Exit codes of its guardian for cases in which no agent can report one. */
   readonly codes: Pick<Hello, 'codeAtDeath' | 'codeWhenAsked'>;
 }
 
-/** The hooks of the settings. */
+/** Returns a workload that consists of the hooks in the settings. */
 export function hookWorkload(
   settings: AgentSettings,
   environment: NodeWorkload['environment'],
