@@ -4,7 +4,7 @@
  */
 
 /**
- * What went wrong, in terms that a caller can act on. Each code maps to one exit code of the command line.
+ * The kind of error, in terms that a caller can act on. Each code maps to one exit code of the command line.
  */
 export type PetrelErrorCode =
   /** Configuration, options or arguments are wrong. Nothing was tried. */
@@ -15,7 +15,7 @@ export type PetrelErrorCode =
   | 'FORBIDDEN'
   /** The group refuses, with reasons. Nothing was changed. */
   | 'REFUSED'
-  /** Another client is changing the same thing, or changed it first. Nothing was changed. */
+  /** Another client is changing the same data, or changed it first. Nothing was changed. */
   | 'CONFLICT'
   /** Another running agent has this node id. */
   | 'DUPLICATE_NODE'

@@ -1,4 +1,4 @@
-/** Many groups, one line each: the output of `list --all`. Users' scripts rely on its format. */
+/** Many groups, one line each: the output of `list --all`. Its format is a contract with users' scripts. */
 
 import * as z from 'zod';
 import { errorMessage } from '../errors.js';

@@ -11,7 +11,7 @@ import type { GroupView } from './view.js';
 import { type Outcome, outcomeSchema } from './wait.js';
 
 export const changeResultSchema = z.object({
-  /** What was done, or why nothing had to be done. */
+  /** The action taken, or why none was needed. */
   what: z.string(),
   changed: z.boolean(),
   dryRun: z.boolean(),

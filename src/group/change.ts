@@ -29,7 +29,7 @@ import { readEnsembleClock } from './time.js';
 import { type GroupView, readGroup, underConfig } from './view.js';
 
 export interface Author {
-  /** Who requests the change. */
+  /** Author of the request. */
   readonly by: string;
   /** One line; null if none was given. */
   readonly reason: string | null;
@@ -42,7 +42,7 @@ export interface Scene {
   readonly elected: Elected;
   /** Milliseconds since the epoch, on the ensemble's clock. */
   readonly nowMs: number;
-  /** Who, why and when, as the configuration records it. */
+  /** The author, the reason and the time, as the configuration records them. */
   readonly byHand: { readonly by: string; readonly reason: string; readonly at: string };
 }
 

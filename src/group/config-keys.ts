@@ -82,7 +82,10 @@ export function configDifferences(from: GroupConfig, to: GroupConfig): ConfigDif
     .toSorted((a, b) => (a.key < b.key ? -1 : 1));
 }
 
-/** Leaves with content. An empty object is left out: it is not worth reporting once it has entries. */
+/**
+ * Returns the leaves except empty objects. Otherwise, adding the first entry to an object would also be
+ * reported as a change of the object itself.
+ */
 function contents(config: GroupConfig): Leaf[] {
   return flatten(config).filter(({ value }) => JSON.stringify(value) !== '{}');
 }

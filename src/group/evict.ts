@@ -22,7 +22,7 @@ import { type GroupView, readGroup, sessionText } from './view.js';
 
 export interface Eviction {
   readonly node: string;
-  /** What is in the tree and will be removed, one line each. */
+  /** The znodes that will be removed, one line each. */
   readonly removes: readonly string[];
   /** Whether the claim stays in the tree. Leadership cannot pass to another node before it is gone. */
   readonly leavesClaim: boolean;

@@ -1,5 +1,5 @@
 /**
- * Which node would be elected now, and why: the ranking, and the reasons that make the other nodes
+ * The node that would be elected now, and why: the ranking, and the reasons that make the other nodes
  * ineligible.
  */
 import * as z from 'zod';

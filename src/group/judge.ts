@@ -40,9 +40,9 @@ export interface WhatIf {
 /**
  * Returns the choice at `nowMs` (since the epoch, on the ensemble's clock) for the slot of `view`. Only the
  * elector knows how long a node has been eligible, so every time is assumed to be long enough. Throws
- * PetrelError: INVALID if the configuration cannot be read or names a rule that is not known here, FAILED if
- * the strategy cannot rank or a constraint fails. Throws Unanswered if a rule must be queried first: see
- * `withAnswers`.
+ * PetrelError INVALID if the configuration cannot be read or names a rule that is not known here. Throws
+ * PetrelError FAILED if the strategy cannot rank or a constraint fails. Throws Unanswered if a rule must be
+ * queried first: see `withAnswers`.
  */
 export function judge(view: GroupView, nowMs: number, whatIf: WhatIf = {}): Choice {
   const choice = judgeSlots(view, nowMs, whatIf).get(slotOf(view));

@@ -1,4 +1,4 @@
-/** The output of `list -f json` and `/status`. Users' scripts rely on its format. */
+/** The output of `list -f json` and `/status`. Its format is a contract with users' scripts. */
 
 import * as z from 'zod';
 import { type IneligibleReason, ownIneligibleReasons } from '../core/constraint.js';
@@ -54,7 +54,7 @@ export const siteListingSchema = z.object({
   site: nameSchema,
   /** The priority in force. */
   priority: z.int(),
-  /** Who drained the site, and why; null if it is in service. */
+  /** Record of who drained the site, and why; null if it is in service. */
   drained: z.object({ by: z.string(), reason: z.string(), at: instantSchema }).nullable(),
   /** Why the site is marked failed; null if it is not. */
   failed: z.object({ byRule: z.boolean(), by: z.string(), reason: z.string(), at: instantSchema }).nullable(),

@@ -42,7 +42,7 @@ const stepSchema = z.object({
   ]),
   /** The node whose step it is; null for an operator's change. */
   node: nameSchema.nullable(),
-  /** One line, for people. */
+  /** One line, for display. */
   text: z.string(),
 });
 type Step = z.infer<typeof stepSchema>;

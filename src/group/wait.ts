@@ -217,7 +217,7 @@ function lookAt(
   };
 }
 
-/** What the group is waiting for, as far as the view shows. */
+/** Returns what the group is waiting for, as far as the view shows. */
 function hindranceOf(slots: readonly GroupView[], view: GroupView, nowMs: number): Hindrance {
   const underWay = slots
     .map((each) => ({ ...namedSlot(each), transition: transitionOf(each, nowMs) }))

@@ -68,7 +68,10 @@ export interface JoinOptions {
   readonly sessionTimeout?: string | undefined;
   /** ZooKeeper digest credentials, `USER:PASSWORD`. */
   readonly credentials?: string | undefined;
-  /** Who may access the group's znodes. Default: only `credentials` if given, otherwise for everyone. */
+  /**
+   * Access to the group's znodes. Default: only the `credentials` have access if they are given, otherwise
+   * everyone.
+   */
   readonly acl?: AclOptions | undefined;
   readonly tls?: TlsOptions | undefined;
   /**

@@ -1,8 +1,8 @@
 /**
  * Leadership inside your own process: join a group, and have a function called while this process leads.
  *
- * Promised: `leads` is false and the signal has fired before any listener is notified that leadership ended,
- * and before any other node can be READY, provided that this process gets to run. For what is not promised,
+ * Promised, as long as this process gets to run: before any listener is notified that leadership ended, and
+ * before any other node can be READY, `leads` is false and the signal has fired. For what is not promised,
  * see `FunctionWorkload`.
  */
 
@@ -45,7 +45,7 @@ export interface PetrelEvents {
 
 const silent = pino({ level: 'silent' });
 
-/** What was opened before the agent. */
+/** Resources that were opened before the agent. */
 interface Opened {
   readonly prober: Prober | null;
   readonly rules: Rules;
@@ -167,7 +167,7 @@ export class Petrel implements AsyncDisposable {
     return { ...this.#agent.status, leads: this.leads };
   }
 
-  /** Reports whether this node is healthy enough to lead, and the reason. An unhealthy leader is replaced. */
+  /** Reports whether this node is healthy, and if not, why. An unhealthy leader is replaced. */
   setHealth(ok: boolean, reason: string | null = null): void {
     this.#health = { ok, reason };
     this.#publishHealth();

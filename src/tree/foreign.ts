@@ -34,8 +34,8 @@ export async function mustBeOurs(store: Store, paths: GroupPaths): Promise<void>
 
 /**
  * Throws PetrelError INVALID if another application's data is in a znode of the group: the group would
- * overwrite it, or take its place. For nodes that know nothing of the group only, because the znodes of an
- * existing group are its own, whatever they contain. Throws StoreError.
+ * overwrite it, or take its place. Call this only for a node that knows nothing of the group: the znodes of
+ * an existing group are its own, whatever they contain. Throws StoreError.
  */
 export async function mustBeFree(store: Store, paths: GroupPaths): Promise<void> {
   const persistent = [paths.config, paths.nodes, paths.election, paths.history, paths.leader, paths.clock];

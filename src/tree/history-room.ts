@@ -1,6 +1,6 @@
 /**
  * The history under a quota of the ensemble (enforceQuota). The history is for operators: its oldest records
- * are deleted when the group needs room, and what cannot be recorded is not.
+ * are deleted when the group needs room, and a record that does not fit is omitted.
  *
  * Not promised: room. Other clients, or znodes that are not records, may use up the quota.
  */
@@ -31,7 +31,7 @@ export async function withRoom<T>(store: Store, paths: GroupPaths, write: () => 
 
 export interface Written<T> {
   readonly result: T;
-  /** What a quota prevented; null if the record was written. */
+  /** Why the record was not written: the quota that was reached. Null if it was written. */
   readonly unrecorded: string | null;
 }
 

@@ -1,7 +1,7 @@
 /**
  * One connection to one server, from dialling to its end: framing, the handshake, requests and their replies,
- * and pings. All state of a socket belongs to this object, so nothing from an old connection (half a frame, a
- * late event, a reply) can reach the next one.
+ * and pings. All state of a socket belongs to this object. Nothing from an old connection (half a frame, a
+ * late event, a reply) can therefore reach the next one.
  *
  * Timers are not trusted: `notice` compares the clock with the last send and the last receipt. It ends a
  * connection that has been silent for too long, even if its socket seems healthy or the process was frozen.
@@ -29,7 +29,7 @@ export interface Answer {
   readonly committed: boolean;
 }
 
-/** What a connection reports to its owner, synchronously. */
+/** Reports from a connection to its owner, made synchronously. */
 export interface ConnectionOwner {
   /** Returns the connect request to send once the socket is open. */
   handshake(): jute.ConnectRequest;

@@ -219,7 +219,7 @@ declare module 'node-zookeeper-client/lib/ConnectionManager.js' {
   }
 
   namespace ConnectionManager {
-    /** What the client's own methods require of an error. */
+    /** The properties of an error that the client's own methods require. */
     interface CodedError extends Error {
       code: number;
       getCode(): number;

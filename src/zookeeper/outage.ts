@@ -1,7 +1,7 @@
 /**
- * Logs an outage: first when every server has been tried in vain, then at growing intervals, and at its end.
- * An outage counts from when the connection was lost or the process started, so one at startup is reported
- * too.
+ * Logs an outage: first when no server could be reached in a whole round, then at growing intervals, and at
+ * its end. An outage counts from when the connection was lost, or from the start, so one at startup is
+ * reported too.
  */
 import type { Clock } from '../ports/clock.js';
 import type { StoreState } from '../ports/store.js';

@@ -10,8 +10,8 @@ const firstMs = 1000;
  */
 const longestShare = { session: 1 / 8, noSession: 1 } as const;
 /**
- * A waiting node reconnects within this time of the ensemble's return (P28): no node may lead in the
- * meantime.
+ * A waiting node reconnects within this time of the ensemble's return (P28): there may be no leader until
+ * then.
  */
 const longestMs = 2_000;
 

@@ -47,7 +47,7 @@ type Resolve<T> = (value: T) => void;
 type Reject = (error: Error) => void;
 type Send<T> = (resolve: Resolve<T>, reject: Reject) => void;
 
-/** What a call is about, for its error messages. */
+/** The subject of a call, for its error messages. */
 interface Subject {
   readonly what: string;
   readonly path?: string;

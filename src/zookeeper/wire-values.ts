@@ -66,7 +66,7 @@ export function settleMulti(
   reject: (error: Error) => void,
 ): void {
   const { results } = response;
-  // Results before the failed one are 0, and results after it are RUNTIME_INCONSISTENCY.
+  // Results before the failed one have error 0, and results after it have RUNTIME_INCONSISTENCY.
   const failedOp = results.findIndex((result) => result.type === op.ERROR && result.err);
   const operation = operations[failedOp];
   if (operation) {
