@@ -12,7 +12,7 @@
 export interface RoundTrips {
   /** Null until three measurements are there, and when the peer has stopped answering. */
   readonly mean: { readonly ms: number; readonly deviationMs: number } | null;
-  /** Measurements in a row that did not eligible, oldest first. */
+  /** Measurements in a row that did not fit, oldest first. */
   readonly aside: readonly number[];
   /** Probes in a row that were not answered. */
   readonly missed: number;
@@ -25,7 +25,7 @@ export const noRoundTrips: RoundTrips = { mean: null, aside: [], missed: 0, unco
 const beginWith = 3;
 const meanWeight = 1 / 8;
 const deviationWeight = 1 / 4;
-/** Farther from the mean than so many deviations does not eligible. */
+/** Farther from the mean than so many deviations does not fit. */
 const fitDeviations = 4;
 /** A network is never as even as a few measurements may be: what is so near fits in any case. */
 const leastFitShare = 0.1;

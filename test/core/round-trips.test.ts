@@ -34,14 +34,14 @@ describe('round trips', () => {
     expect(mean?.deviationMs).toBeCloseTo(0.2);
   });
 
-  it('are not moved by one or two that do not eligible', () => {
+  it('are not moved by one or two that do not fit', () => {
     const steady = measuring(repeated(10, 20));
     expect(measuring([500], steady).mean).toEqual(steady.mean);
     expect(measuring([500, 400], steady).mean).toEqual(steady.mean);
     expect(measuring([500, 10, 500, 10, 500, 10], steady).mean?.ms).toBeCloseTo(10);
   });
 
-  it('begin anew with the third in a row that does not eligible, longer or shorter', () => {
+  it('begin anew with the third in a row that does not fit, longer or shorter', () => {
     const steady = measuring(repeated(100, 20));
     expect(measuring([300, 302, 301], steady).mean?.ms).toBe(301);
     expect(measuring([20, 21, 22], steady).mean?.ms).toBe(21);

@@ -19,6 +19,10 @@ export function electingRules(court: Court): Rule {
   /** When each node was READY last. */
   const readyMs = new Map<string, number>();
   let termMark = 0;
+  /** The newest decision, deleted or not. */
+  let latest: Picture['elected'] = null;
+  /** A decision that was written again as it was. */
+  let restored: { readonly id: bigint; readonly decidedMs: number } | null = null;
 
   /** Only the lowest seat writes. */
   function byElector({ was, write, is, isByHand }: Step): void {
@@ -88,10 +92,29 @@ export function electingRules(court: Court): Rule {
 
   type Change = Pick<Step, 'was' | 'is' | 'nowMs'>;
 
+  /**
+   * When the decision was made. One that was deleted, and that a node wrote again from its memory, is as old
+   * as before: it knows nothing of what operators did meanwhile.
+   */
+  function decidedMs({ elected }: Picture): number {
+    return restored?.id === elected?.id ? (restored?.decidedMs ?? 0) : (elected?.changedMs ?? 0);
+  }
+
+  function restore({ was, is }: Step): void {
+    const { elected } = is;
+    if (elected === null || elected === was.elected) return;
+    const { term, node } = elected.content;
+    const isSame = latest?.content.term === term && latest.content.node === node;
+    if (isSame && latest?.id !== elected.id)
+      restored = { id: elected.id, decidedMs: decidedMs({ ...is, elected: latest }) };
+    else restored = null;
+    latest = elected;
+  }
+
   /** Something has become of the elected node since it was elected, or people wish so. */
   function isExcused(from: string, { was, is }: Change): boolean {
     if (isGivenUp(is)) return true;
-    const since = was.elected?.changedMs ?? 0;
+    const since = decidedMs(was);
     const registration = was.registrations.get(from);
     if (registration === undefined || registration.sinceMs > since) return true;
     if (registration.illSinceMs !== null || registration.leavingSinceMs !== null) return true;
@@ -254,6 +277,7 @@ export function electingRules(court: Court): Rule {
     terms(step);
     weigh(step);
     moved(step);
+    restore(step);
     records(step);
     remember(step);
   };
