@@ -1,11 +1,11 @@
 /**
- * How long a node stays out after a failed takeover, and whatever hangs on that: the one place that reads the
- * group's `backoff`. The memory of failures is kept in `elected`: how often a node failed since it was last
- * READY, and until when it is in backoff for it. Backoffs double with each failure, up to a cap.
+ * Backoffs after failed takeovers, and everything that depends on them. No other module reads the group's
+ * `backoff` settings. `elected` stores the failure records: how often a node has failed since it was last
+ * READY, and until when it is in backoff. A backoff doubles with each failure, up to a maximum.
  *
- * A backoff ends when its time is over, when a person clears the node’s failure, once when the node starts
- * anew, or when the node, elected again, becomes READY. One that has not even begun is over as well: the
- * ensemble's clock was set back.
+ * A backoff ends when its time is over, when an operator clears the failure, or when the node is elected
+ * again and becomes READY. A restart of the node also ends it, but only once. A backoff that starts in the
+ * future counts as over, because the ensemble's clock was set back.
  */
 import { doubledMs, durationMs } from '../model/duration.js';
 import type { GroupConfig } from '../model/group-config.js';
@@ -20,43 +20,46 @@ export interface Failed {
   readonly reason: string;
 }
 
-/** How long a node is in backoff for its `count`-th failure in a row. */
+/** Returns the length of the backoff after a node's `count`-th failure in a row. */
 export function backoffMs({ backoff }: GroupConfig, count: number): number {
   return doubledMs(durationMs(backoff.base), durationMs(backoff.max), count);
 }
 
-/** When an excluded node may be tried because everyone is in backoff, on the ensemble's clock. */
+/** Returns when a node in backoff may be tried because every node is in backoff, on the ensemble's clock. */
 export function retryAtMs({ failedAt }: FailureRecord, { backoff }: GroupConfig): number {
   return fromInstant(failedAt) + durationMs(backoff.base);
 }
 
 /**
- * Instants at which a backoff changes what may be decided: the node may be tried where nobody else can, or in
- * any case.
+ * Returns the instants at which a backoff changes what may be decided: when the node may be tried if no other
+ * node can lead, and when the backoff ends.
  */
 export function backoffDeadlinesMs(record: FailureRecord, config: GroupConfig): number[] {
   return record.until === null ? [] : [retryAtMs(record, config), fromInstant(record.until)];
 }
 
 /**
- * How long a node that failed must have been eligible before a good leader is left for it: it may well fail
- * again, so ever longer.
+ * Returns how long a failed node must have been eligible before it replaces a good leader. The time grows
+ * with each failure, because the node may well fail again.
  */
 export function failbackBackoffMs(record: FailureRecord | null, { backoff }: GroupConfig): number {
   return record === null ? 0 : durationMs(backoff.max) * 2 ** Math.min(record.count - 1, 10);
 }
 
-/** A leader that lost its lease has got over it after so long. */
+/** Returns how long a leader must lead after a lease loss until that loss no longer counts. */
 export function leaseLossOverMs({ backoff }: GroupConfig): number {
   return durationMs(backoff.base);
 }
 
-/** Lease losses count together within so long; as text, for people, too. */
+/** Returns the window within which lease losses count together, also as text for messages. */
 export function leaseLossesWithin({ backoff }: GroupConfig): { readonly ms: number; readonly text: string } {
   return { ms: durationMs(backoff.max), text: backoff.max };
 }
 
-/** As long as the life lasts that failed, and then for a time: a new one starts with a clean sheet. */
+/**
+ * Whether a failure is still remembered: while the incarnation that failed runs, and for a time after the
+ * failure. A new incarnation then starts with a clean record.
+ */
 function isRemembered(
   { node, incarnation, failedAt }: FailureRecord,
   members: readonly Member[],
@@ -67,7 +70,7 @@ function isRemembered(
   return members.some((member) => member.node === node && member.value?.incarnation === incarnation);
 }
 
-/** `failures` with one more: `failed` is in backoff from `nowMs` on (epoch, the ensemble's clock). */
+/** Returns `failures` with `failed` added. Its backoff starts at `nowMs` (epoch, the ensemble's clock). */
 export function withFailure(
   failures: readonly FailureRecord[],
   failed: Failed,
@@ -86,14 +89,14 @@ export function withFailure(
   return [...failures.filter(({ node }) => node !== failed.node), record].slice(-mostFailures);
 }
 
-/** A failure, as its record words what the node itself says of it. */
+/** Formats a failure that the node itself reported, as its record stores it. */
 export function failureReason({ phase, reason }: FailureDetail): string {
   return `${phase} failed: ${reason}`;
 }
 
 /**
- * The failures of a decision as they stand at `nowMs`: what has ended is ended, what no longer matters is
- * forgotten.
+ * Returns the failures of a decision as of `nowMs`. Ends the backoffs that are over, and drops the records
+ * that no longer matter.
  */
 export function settleFailures(
   elected: Pick<Elected, 'node' | 'term' | 'failures'>,
@@ -111,8 +114,8 @@ export function settleFailures(
 }
 
 /**
- * The elected node once it is READY by that decision: its failures are over. One that is READY by an earlier
- * one may have failed since.
+ * Returns the elected node once it is READY under this decision, which clears its failures. A node that is
+ * READY under an earlier decision may have failed since.
  */
 export function recovered(
   { node, term }: Pick<Elected, 'node' | 'term'>,
@@ -122,7 +125,7 @@ export function recovered(
   return current?.value?.term === term && readyNode(current, members) === node ? node : null;
 }
 
-/** A record whose node may be tried again. */
+/** Returns the record with its backoff ended, so that the node may be tried again. */
 export function endBackoff(record: FailureRecord): FailureRecord {
   return { ...record, until: null };
 }
@@ -144,17 +147,14 @@ export function failureOf(failures: readonly FailureRecord[], node: string): Fai
   return failures.find((record) => record.node === node) ?? null;
 }
 
-/**
- * Whether a record keeps its node out at `nowMs`. A node that waits for its backoff's end is in backoff by
- * it.
- */
+/** Whether a record makes its node ineligible at `nowMs`. */
 export function isInBackoff(record: FailureRecord, nowMs: number): boolean {
   return record.until !== null && !isOver(record, nowMs);
 }
 
 /**
- * Its end has come, or its beginning is still to come: then the ensemble's clock was set back, and it would
- * last for as much longer than it should.
+ * Whether the backoff has ended or has not yet begun. If it has not begun, the ensemble's clock was set back,
+ * and the backoff would last too long by that amount.
  */
 function isOver(record: FailureRecord, nowMs: number): boolean {
   return record.until === null || fromInstant(record.until) <= nowMs || isAhead(record, nowMs);

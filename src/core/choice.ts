@@ -1,9 +1,9 @@
 /**
- * The elector's choice: which node should lead, and why. One pure function for automatic elections, retries,
- * requested switchovers and what-if questions.
+ * The elector's choice: which node should lead, and why. One pure function serves automatic elections,
+ * retries, requested switchovers and simulations.
  *
- * The present leader, here, is the node that `elected` names, while it is eligible: not the owner of
- * `current`, which during a handover is the node on its way out.
+ * Here, the present leader is the node that `elected` names, while it is eligible. It is not the owner of
+ * `current`, which during a handover is the outgoing node.
  */
 
 import { durationMs, formatDuration } from '../model/duration.js';
@@ -41,59 +41,62 @@ export type { Ineligible } from './constraint.js';
 export { RuleFault } from './ranking.js';
 
 export interface ChoiceInput extends Omit<RankInput, 'incumbent' | 'term' | 'conditions'> {
-  /** Everyone who is registered, in order of node ids, and what was found about them. */
+  /** All registered nodes with their findings, in order of node ids. */
   readonly judged: readonly Judged[];
   readonly elsewhere: Elsewhere;
   readonly elected: Elected;
   readonly current: Claim | null;
-  /** Failures as they stand, with the one that is being acted on. */
+  /** Current failures, including the one that is being acted on. */
   readonly failures: readonly FailureRecord[];
-  /** The elected node failed under the present version of `elected`. */
+  /** Whether the elected node failed under the present version of `elected`. */
   readonly electedFailed: boolean;
-  /** How long a node has been eligible without a break, as far as the asker saw; Infinity in a what-if. */
+  /**
+   * How long a node has been eligible without a break, as far as the caller has seen. Infinity in a
+   * simulation.
+   */
   eligibleForMs(node: string): number;
   /**
-   * How long a node has been better than the elected one without a break, as `eligibleForMs`; asked where
-   * scores are compared.
+   * How long a node has been better than the elected one without a break. Called only if scores are compared.
+   * Limits as for `eligibleForMs`.
    */
   betterForMs(node: string): number;
-  /** How long the asker has looked for a first election; Infinity in a what-if. */
+  /** How long the caller has waited for a first election. Infinity in a simulation. */
   readonly lookedForMs: number;
   /**
-   * How long the elected node has been READY, as far as the asker saw; null while it is not; Infinity in a
-   * what-if.
+   * How long the elected node has been READY, as far as the caller has seen. Null while it is not. Infinity
+   * in a simulation.
    */
   readonly readyForMs: number | null;
 }
 
 export interface Choice {
   readonly node: string | null;
-  /** False: what `elected` says stands, nothing is to be written. */
+  /** False if the decision in `elected` remains and nothing must be written. */
   readonly changes: boolean;
   readonly cause: Cause;
-  /** For people. */
+  /** For display. */
   readonly reason: string;
   /** The eligible nodes, best first. */
   readonly ranking: readonly Ranked[];
   readonly ineligible: readonly Ineligible[];
   /**
-   * A wait that only the asker knows of (how long a node has been eligible, say) may change the choice after
-   * so long; `core/deadlines.ts` knows of the instants that the input itself names.
+   * Time after which a wait that only the caller knows of may change the choice, such as how long a node has
+   * been eligible. `core/deadlines.ts` handles the instants that the input itself names.
    */
   readonly recheckInMs: number | null;
-  /** What the choice makes of the failures: a node tried again is no longer excluded. */
+  /** The failures after this choice. A node that is tried again is no longer in backoff. */
   readonly failures: readonly FailureRecord[];
-  /** What `elected.requested` is to say of a node newly chosen. */
+  /** The new value of `elected.requested` if the choice changes the node. */
   readonly requested: Elected['requested'];
-  /** What `elected.failedSite` is to say with it. */
+  /** The new value of `elected.failedSite` with it. */
   readonly failedSite: string | null;
-  /** A better node that the leader is left for after a wait: no other slot is to take it meanwhile. */
+  /** The better node that will replace the leader after a wait. No other slot may take it in the meantime. */
   readonly reserves?: string;
 }
 
 type Outcome = Pick<Choice, 'node' | 'changes' | 'cause' | 'reason'> & Partial<Choice>;
 
-/** Decides. Throws RuleFault when the strategy cannot rank the eligible nodes. */
+/** Returns the choice. Throws RuleFault if the strategy cannot rank the eligible nodes. */
 export function elect(input: ChoiceInput): Choice {
   const { config, elected, failures } = input;
   const members = input.judged.map(({ member }) => member);
@@ -112,7 +115,7 @@ export function elect(input: ChoiceInput): Choice {
   return { ranking, ineligible, recheckInMs: null, failures, requested: null, failedSite: null, ...outcome };
 }
 
-/** A slot that the group is not to have any more is given up, whoever leads it. */
+/** Removes a slot that the group must no longer have, whichever node leads it. */
 function retired({ elected, elsewhere: { retired: why } }: ChoiceInput): Outcome | null {
   return why === null ? null : { node: null, changes: elected.node !== null, cause: 'planned', reason: why };
 }
@@ -148,7 +151,10 @@ function requested(
   };
 }
 
-/** What another slot remembers of a node cannot be taken out there: it is noted here that it may try. */
+/**
+ * Ends the backoff of the target. A record that another slot keeps cannot be removed there, so this decision
+ * notes that the node may try.
+ */
 function withBackoffEnded(
   target: string,
   failures: readonly FailureRecord[],
@@ -163,7 +169,10 @@ function waivable(found: readonly IneligibleReason[]): string[] {
   return found.filter(({ canBeForced }) => canBeForced).map(({ kind }) => kind);
 }
 
-/** Paused: nobody but the elected node may claim; after a failure it tries again, backed off. */
+/**
+ * While the group is paused, only the elected node may claim. After a failure it tries again once its backoff
+ * ends.
+ */
 function paused(
   { elected, judged, electedFailed, failures, nowMs }: ChoiceInput,
   { by, reason: because }: NonNullable<GroupConfig['paused']>,
@@ -171,8 +180,8 @@ function paused(
   const why = `paused by ${by}: ${because}`;
   const waits = failures.some((record) => record.node === elected.node && isInBackoff(record, nowMs));
   if (!electedFailed || waits) return { ...standing(elected), reason: why };
-  // Still what a person asked for: it keeps what was overridden, and whom it returns to once the group is not
-  // paused.
+  // The request remains in force: keep what was overridden, and where leadership returns once the group is no
+  // longer paused.
   const { node } = elected;
   const requested = stillOverridden(elected, judged);
   return { node, changes: true, cause: 'retry', reason: `retry while ${why}`, requested };
@@ -202,8 +211,8 @@ function automatic(
 type BestFirst = readonly [Ranked, ...Ranked[]];
 
 /**
- * Whom a leader would be left for: the best of those that are better and have not failed, else the best; then
- * the others.
+ * Returns the nodes that would replace the leader, best first. The first is the best that is better and has
+ * not failed, or else the best of all.
  */
 function preferred({ failures }: ChoiceInput, ranking: readonly Ranked[], present: Ranked): BestFirst | null {
   const better = ranking.filter(({ grade }) => grade < present.grade);
@@ -214,7 +223,7 @@ function preferred({ failures }: ChoiceInput, ranking: readonly Ranked[], presen
 function prefer(input: ChoiceInput, better: BestFirst, present: Ranked): Outcome {
   const [best] = better;
   const { elected, config, readyForMs, strategy } = input;
-  // Scores have nothing to do with priorities: that one fell does not make another node better.
+  // Scores are independent of priorities: a lower priority does not make another node better.
   const lowered = strategy.usesScores === true ? null : wasLowered(input);
   if (lowered !== null) {
     const [{ node, reason }] = withLastGood(input, better);
@@ -250,13 +259,19 @@ function prefer(input: ChoiceInput, better: BestFirst, present: Ranked): Outcome
   };
 }
 
-/** Who asks may not have looked while the node was in backoff. */
+/**
+ * Returns the time since the node's last failure. The caller may not have observed the node while it was in
+ * backoff.
+ */
 function sinceFailureMs({ failures, nowMs }: ChoiceInput, node: string): number {
   const record = failureOf(failures, node);
   return record === null ? Number.POSITIVE_INFINITY : nowMs - fromInstant(record.failedAt);
 }
 
-/** Why a person wants the present leader to leave: a priority fell since it was elected. */
+/**
+ * Returns why an operator wants the present leader to leave: a priority was lowered since it was elected.
+ * Null if none was.
+ */
 function wasLowered({ elected, config, members, nowMs }: ChoiceInput): string | null {
   const leader = members.find(({ node }) => node === elected.node)?.value;
   if (leader === null || leader === undefined || elected.priorities === null) return null;
@@ -292,8 +307,9 @@ function replace(input: ChoiceInput, ranking: BestFirst, ineligible: readonly In
 }
 
 /**
- * Puts the previous leader first if a planned change failed before anybody was READY: it was good a moment
- * ago. If nobody requested the change, it only comes before its equals. A forced failover distrusts it.
+ * Puts the previous leader first if a planned change failed before any node was READY, because it led
+ * successfully until just before. If no operator requested the change, it only comes before nodes of equal
+ * grade. A forced failover does not trust the previous leader.
  */
 function withLastGood({ elected, previous }: ChoiceInput, ranking: BestFirst): BestFirst {
   const isForced = elected.requested?.forced === true;
@@ -316,7 +332,7 @@ function causeOfFilling(elected: Elected, failures: readonly FailureRecord[], no
 function nobodyEligible(input: ChoiceInput, ineligible: readonly Ineligible[]): Outcome {
   const { elected } = input;
   const found = ineligibleReasonsOf(elected.node, ineligible);
-  // A malformed registration does not end a leadership that nobody could take up.
+  // A malformed registration does not end a leadership that no other node could take over.
   if (leads(input) && found.every(({ kind }) => kind === kindOfMalformed)) {
     return { ...standing(elected), reason: `it leads, and no other node is eligible: ${reasonsOf(found)}` };
   }
@@ -342,13 +358,14 @@ function nobody(elected: Elected, reason: string): Outcome {
   return { node: null, changes: elected.node !== null, cause: 'nobody', reason };
 }
 
-/** The elected node owns a READY claim. */
+/** Whether the elected node owns a READY claim. */
 function leads({ current, members, elected }: ChoiceInput): boolean {
   return current?.value?.status === 'READY' && claimOwner(current, members)?.node === elected.node;
 }
 
 /**
- * When only failures keep everyone out: the one that failed longest ago, no sooner than the base time after.
+ * If only failures make every node ineligible, retries the node that failed longest ago, but no sooner than
+ * the base backoff after its failure.
  */
 function leastRecentlyFailed(input: ChoiceInput, ineligible: readonly Ineligible[]): Outcome | null {
   const { failures, config, nowMs, elected } = input;

@@ -1,10 +1,10 @@
 /**
- * The circuit breaker: where more leaderships have moved by themselves within a while than is normal,
- * something is wrong that moving does not cure, and the next group that is about to move is paused instead,
- * until a person has looked. Several groups share one by naming the same znode.
+ * The circuit breaker. If leadership moves automatically more often than normal within some time, moving it
+ * again does not fix the cause. The next group that is about to move is paused instead, until an operator
+ * resumes it. Several groups share one circuit breaker by naming the same znode.
  *
- * What counts are decisions that nobody asked for: after a failure, a retry, for a better node. Not counted:
- * a group's first election, what people ask for, and a leader that leaves in good order.
+ * It counts decisions that nobody requested: after a failure, a retry, or for a better node. It does not
+ * count a group's first election, requested changes, or a leader that leaves in an orderly way.
  */
 import { durationMs } from '../model/duration.js';
 import { type GroupConfig, mostCircuitBreakerTransitions } from '../model/group-config.js';
@@ -17,19 +17,19 @@ export const emptyCircuitBreakerRecord: CircuitBreakerRecord = { moved: [] };
 
 const automatic: ReadonlySet<Cause> = new Set<Cause>(['failure', 'retry', 'preference']);
 
-/** The path of the record; null where the group has no circuit breaker. */
+/** Returns the path of the record. Null if the group has no circuit breaker. */
 export function circuitBreakerPath(config: GroupConfig, root: string): string | null {
   const { transitions, record } = config.circuitBreaker;
   return transitions === 0 ? null : (record ?? `${root}/circuit-breaker`);
 }
 
 export type WithCircuitBreaker =
-  /** The decision may be made, and this is to be recorded with it; null: it does not count. */
+  /** The decision may be made. `record` must be written with it. Null if the decision does not count. */
   | { readonly stops: false; readonly record: CircuitBreakerRecord | null }
-  /** Why the group is to be paused instead. */
+  /** Why the group must be paused instead. */
   | { readonly stops: true; readonly reason: string };
 
-/** What the circuit breaker makes of a decision; `epochMs` is now, on the ensemble's clock. */
+/** Returns whether a decision may be made. `epochMs` is now, on the ensemble's clock. */
 export function circuitBreaker(
   { record, root }: CircuitBreaker,
   config: GroupConfig,
@@ -37,12 +37,12 @@ export function circuitBreaker(
   epochMs: number,
 ): WithCircuitBreaker {
   const { cause, term, node } = decision;
-  // While a person, or the circuit breaker itself, has paused it, only whoever is elected is tried again.
+  // In a group that an operator or the circuit breaker has paused, only the elected node is tried again.
   if (!automatic.has(cause) || node === null || config.paused !== null) return { stops: false, record: null };
   const { transitions, within } = config.circuitBreaker;
   const resumedMs = config.resumed === null ? Number.NEGATIVE_INFINITY : fromInstant(config.resumed.at);
   const sinceMs = Math.max(resumedMs, epochMs - durationMs(within));
-  // One that lies ahead was counted before the ensemble's clock was set back.
+  // A record in the future was made before the ensemble's clock was set back.
   const counted = record.moved.filter(
     ({ at }) => fromInstant(at) > sinceMs && !isAhead({ failedAt: at }, epochMs),
   );

@@ -1,4 +1,4 @@
-/** Conditions of a decision: what a strategy may consider besides the candidates. */
+/** Conditions of a decision: what a strategy may consider in addition to the candidates. */
 
 import type { GroupConfig } from '../model/group-config.js';
 import type { Member } from '../model/snapshot.js';
@@ -34,7 +34,10 @@ export function conditionsOf(
   };
 }
 
-/** The site of the leader that is to be replaced because it failed; null where it leaves as people wish. */
+/**
+ * Returns the site of the leader that must be replaced because it failed. Null if the leader leaves as
+ * planned.
+ */
 export function siteOfFailure(
   { elected, members }: Pick<Scene, 'elected' | 'members'>,
   ineligible: readonly Ineligible[],

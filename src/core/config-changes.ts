@@ -1,4 +1,4 @@
-/** Configuration that has expired: the elector reports it and clears it away. */
+/** Finds expired configuration, which the elector reports and removes. */
 import { formatDuration } from '../model/duration.js';
 import type { GroupConfig, SiteChange, SwitchoverRequest } from '../model/group-config.js';
 import type { GroupSnapshot } from '../model/snapshot.js';
@@ -7,7 +7,7 @@ import { endedOverrides } from './deadlines.js';
 import { missedAtMs, mostLateMs, requestText, targetText } from './requests.js';
 
 interface Told {
-  /** For people. */
+  /** For messages. */
   readonly what: string;
   readonly reason: string;
   readonly configVersion: number;
@@ -31,7 +31,10 @@ interface ConfigInput {
   readonly epochMs: number;
 }
 
-/** An override that has ended has no effect any more; clearing it away tells people. */
+/**
+ * Returns the change that removes overrides that have ended. They no longer have an effect, but the removal
+ * notifies operators.
+ */
 export function endOverrides({ snapshot, config, epochMs }: ConfigInput): ChangeSites | null {
   const sites = snapshot.config.value === null ? [] : endedOverrides(config, epochMs);
   if (sites.length === 0) return null;
@@ -45,8 +48,8 @@ export function endOverrides({ snapshot, config, epochMs }: ConfigInput): Change
 }
 
 /**
- * Drops a missed request instead of carrying it out late: the leader that it was to replace leads no more, or
- * its time is long over.
+ * Drops a missed request instead of carrying it out late: its leader no longer leads, or its time passed too
+ * long ago.
  */
 export function dropMissedRequest(input: ConfigInput): DropRequest | null {
   const { snapshot } = input;

@@ -1,7 +1,7 @@
 /**
- * What may keep a node from leading. Each constraint is a value, in a file of its own under
- * strategies/constraints; the one list of them there is folded once, here, for elections, retries,
- * switchovers and what-if questions alike.
+ * Constraints: what may make a node ineligible. Each constraint is a value in its own file under
+ * strategies/constraints. This module applies their list in the same way for elections, retries, switchovers
+ * and simulations.
  */
 
 import type { GroupConfig } from '../model/group-config.js';
@@ -14,27 +14,27 @@ import type { Elsewhere } from './elsewhere.js';
 
 export type { Finding } from '../model/own-constraint.js';
 
-/** A node, as its registration tells of it. */
+/** A node with its registration. */
 export interface Registered {
   readonly node: string;
   readonly registration: Registration;
 }
 
-/** What a constraint may go by beside the node. */
+/** What a constraint may consider in addition to the node. */
 export interface ConstraintContext {
   readonly config: GroupConfig;
-  /** Failures as they stand. */
+  /** Current failures. */
   readonly failures: readonly FailureRecord[];
   /** Milliseconds since the epoch, on the ensemble's clock. */
   readonly nowMs: number;
-  /** The group that this one's leader has to be near to, or away from; null: there is none. */
+  /** The group that this group's leader must be near to or away from. Null if there is none. */
   readonly neighbour: Neighbour | null;
-  /** Nodes that decisions name, here or elsewhere. */
+  /** Nodes that a decision names, for this leadership or another. */
   readonly elected: ReadonlySet<string>;
   readonly elsewhere: Elsewhere;
 }
 
-/** What constraints go by, for a leadership that stands decided as `elected`. */
+/** Returns the context for constraints, given the current decision `elected`. */
 export function constraintContextOf(
   known: Omit<ConstraintContext, 'elected'> & { readonly elected: Pick<Elected, 'node'> },
 ): ConstraintContext {
@@ -43,59 +43,65 @@ export function constraintContextOf(
   return { config, failures, nowMs, neighbour, elsewhere, elected: new Set(named) };
 }
 
-/** A pure function of its arguments, with what follows from it. */
+/** A constraint. `check` is a pure function of its arguments. */
 export interface Constraint {
-  /** What programs know it by. */
+  /** Identifier for programs. */
   readonly kind: string;
-  /** One line, for people. */
+  /** One line, for display. */
   readonly description: string;
-  /** What the end of a leadership counts as that it puts an end to. */
+  /** Cause that is recorded when this constraint ends a leadership. */
   readonly ends: Extract<Cause, 'planned' | 'shutdown' | 'failure'>;
   /** Whether `petrel failover --force` overrides it. */
   readonly canBeForced: boolean;
-  /** It is nothing against the node itself, which counts as eligible where a strategy asks how many are. */
+  /**
+   * Whether the constraint is about placement and not about the node itself. The node still counts as
+   * eligible when a strategy asks for the number of eligible nodes.
+   */
   readonly isOfPlace?: boolean;
-  /** Minutes of the day, in UTC, at which it may begin to find otherwise. Missing: none. */
+  /** Minutes of the day, in UTC, at which its result may change. Missing if there are none. */
   readonly minutes?: readonly number[];
-  /** Null: it has nothing against the node. */
+  /** Returns null if the constraint does not apply to the node. */
   check(node: Registered, context: ConstraintContext): Finding | null;
 }
 
-/** One that runs elsewhere, and is asked about all nodes at once. */
+/** A constraint that runs in another process and checks all nodes in one call. */
 export interface AskedConstraint extends Omit<Constraint, 'check'> {
-  /** By node. Throws Unanswered where it has yet to be asked, and RuleFault where it failed. */
+  /**
+   * Returns the findings by node. Throws Unanswered if there is no answer yet, and RuleFault if the check
+   * failed.
+   */
   checkAll(nodes: readonly Registered[], context: ConstraintContext): ReadonlyMap<string, Finding>;
 }
 
 export type AnyConstraint = Constraint | AskedConstraint;
 
-/** One thing that keeps a node from leading. */
+/** One reason why a node is ineligible. */
 export interface IneligibleReason extends Pick<Constraint, 'kind' | 'ends' | 'canBeForced' | 'isOfPlace'> {
   readonly reason: string;
 }
 
-/** A node, and all that was found about it. */
+/** A node with all findings about it. */
 export interface Judged {
   readonly member: Member;
-  /** Of hard constraints; empty: the node may lead. */
+  /** From hard constraints. The node is eligible if this is empty. */
   readonly ineligibleReasons: readonly IneligibleReason[];
-  /** What soft ones have against it, for people. */
+  /** From soft constraints, for display. */
   readonly softReasons: readonly string[];
 }
 
 /**
- * Kinds that the elector's choice knows: a node that only its last failure keeps out is tried when nobody
- * else is left, …
+ * Kinds that the elector's choice treats specially. A node that only a backoff makes ineligible is tried when
+ * no other node is left.
  */
 export const kindOfBackoff = 'backoff';
-/** … garbage in a registration ends no leadership that nobody else could take up, … */
+/** A malformed registration does not end a leadership that no other node could take over. */
 export const kindOfMalformed = 'malformed';
-/** … and no node leads twice, not even by force. */
+/** No node leads two slots, not even by force. */
 export const kindOfBusy = 'leads-slot';
 
 /**
- * The fold: what all constraints have against each node, in order of node ids. Throws as
- * `AskedConstraint.checkAll`.
+ * Applies all constraints to each node. Returns the results in order of node ids. Throws as
+ * `AskedConstraint.checkAll` does.
  */
 export function judgeAll(
   members: readonly Member[],
@@ -139,20 +145,20 @@ function ineligibleReasonOf(
   return { kind, reason, ends, canBeForced, ...(isOfPlace === true && { isOfPlace }) };
 }
 
-/** Of a node that nothing is known of no constraint can tell. */
+/** Returns the reason for a node whose registration is unreadable. Constraints cannot check such a node. */
 function unreadable({ problem }: Member): IneligibleReason {
   const reason = `its registration is malformed: ${problem}`;
   return { kind: kindOfMalformed, reason, ends: 'failure', canBeForced: true };
 }
 
-/** What is against the node itself, whatever it is to lead. */
+/** Returns the reasons that concern the node itself, regardless of what it would lead. */
 export function ownIneligibleReasons({
   ineligibleReasons,
 }: Pick<Judged, 'ineligibleReasons'>): readonly IneligibleReason[] {
   return ineligibleReasons.filter(({ isOfPlace }) => isOfPlace !== true);
 }
 
-/** A node that may not lead, and why. */
+/** An ineligible node, and why it is ineligible. */
 export interface Ineligible {
   readonly node: string;
   readonly site: string | null;
@@ -179,14 +185,14 @@ export function ineligibleReasonsOf(
   return ineligible.find((other) => other.node === node)?.ineligibleReasons ?? [];
 }
 
-/** Why an elected node is left, by what keeps it from leading. */
+/** Returns the cause that is recorded when an elected node is replaced for these reasons. */
 export function departure(found: readonly IneligibleReason[]): Constraint['ends'] {
   const ends = (how: Constraint['ends']) => found.some((ineligibleReason) => ineligibleReason.ends === how);
   if (ends('planned')) return 'planned';
   return ends('shutdown') ? 'shutdown' : 'failure';
 }
 
-/** The same where what a forced failover overrode does not count against the elected node. */
+/** Returns `judged` without the elected node's reasons that a forced failover overrode. */
 export function withoutOverridden(
   judged: readonly Judged[],
   { node, requested }: Elected,
@@ -202,7 +208,8 @@ export function withoutOverridden(
 }
 
 /**
- * Of what a forced failover overrode, what still keeps the elected node from leading: the rest counts again.
+ * Reduces `overridden` to the reasons that still apply to the elected node. A reason that has ended counts
+ * again if it returns.
  */
 export function stillOverridden(
   { node, requested }: Elected,

@@ -1,6 +1,6 @@
 /**
- * Instants that change what is true: ends of backoffs and overrides, beginnings of planned switchovers. They
- * are instants on the ensemble's clock, which a node knows by reading it off a write of its own.
+ * Instants at which the state of a group changes: ends of backoffs and overrides, and starts of scheduled
+ * switchovers. They are on the ensemble's clock, which a node reads from one of its own writes.
  */
 
 import { type GroupConfig, overrideInForce } from '../model/group-config.js';
@@ -17,7 +17,7 @@ import {
 } from './ensemble-clock.js';
 import { missedAtMs } from './requests.js';
 
-/** Every limit, past and future, in force or not yet acted on. */
+/** Returns every deadline, past and future. */
 function deadlinesMs(config: GroupConfig, failures: readonly FailureRecord[]): number[] {
   const overrides = Object.values(config.sites).map(({ override }) => override?.until ?? null);
   const named = [...overrides, config.switchover?.notBefore ?? null].filter((instant) => instant !== null);
@@ -26,7 +26,7 @@ function deadlinesMs(config: GroupConfig, failures: readonly FailureRecord[]): n
   return [...instants, ...failures.flatMap((record) => backoffDeadlinesMs(record, config))];
 }
 
-/** How long until the next limit after `epochMs`; null when there is none. */
+/** Returns the time until the next deadline after `epochMs`. Null if there is none. */
 export function nextDeadlineInMs(
   config: GroupConfig,
   failures: readonly FailureRecord[],
@@ -36,15 +36,15 @@ export function nextDeadlineInMs(
   return ahead.length === 0 ? null : Math.min(...ahead) - epochMs;
 }
 
-/** What the time is needed for. */
+/** Input to the check whether the clock must be read. */
 export interface Timed {
   readonly config: GroupConfig;
   readonly failures: readonly FailureRecord[];
-  /** Minutes of the day at which the strategy may begin to rank otherwise. */
+  /** Minutes of the day at which the strategy's ranking may change. */
   readonly minutes: readonly number[];
 }
 
-/** Whether the clock must be read anew before anything is decided at `nowMs` (monotonic). */
+/** Whether the clock must be read again before anything is decided at `nowMs` (monotonic). */
 export function needsReading(
   reading: ClockReading | null,
   { config, failures, minutes }: Timed,
@@ -55,15 +55,17 @@ export function needsReading(
   if (ahead.length > 0 && isOutdated(reading, nowMs)) return true;
   const epochMs = ensembleNowMs(reading, nowMs);
   const hasPassed = ahead.some((limit) => limit <= epochMs);
-  // Since this reading, or before it: only a new one tells whether the clock was set forward or back.
+  // The clock may have been set forward or back, before this reading or since. Only a new reading shows
+  // which.
   const wasSet = failures.some((record) => record.until !== null && isAhead(record, epochMs));
-  // Not counted to from an old reading, as limits are not: it need not be exact, and it always lies ahead.
+  // As with deadlines, do not extrapolate from an old reading: it need not be exact, and the minute always
+  // lies ahead of it.
   const nextMs = nextMinuteInMs(minutes, reading.epochMs) ?? Number.POSITIVE_INFINITY;
   const isOtherTime = reading.epochMs + nextMs <= epochMs;
   return (hasPassed || wasSet || isOtherTime) && !isExact(reading, nowMs);
 }
 
-/** Sites whose override has ended and still stands in the configuration. */
+/** Returns the sites whose override has ended but is still in the configuration. */
 export function endedOverrides(config: GroupConfig, epochMs: number): string[] {
   return Object.entries(config.sites)
     .filter(([, site]) => site.override !== null && overrideInForce(site, epochMs) === null)

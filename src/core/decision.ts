@@ -1,4 +1,4 @@
-/** From a choice to what the elector should write, or do. */
+/** Turns a choice into what the elector should write or do. */
 
 import { sitePriority } from '../model/group-config.js';
 import { toInstant } from '../model/names.js';
@@ -24,24 +24,24 @@ export type ElectorAction =
       readonly electedVersion: number;
       readonly record: TransitionRecord | null;
       readonly headVersion: number | null;
-      /**
-       * What the group's circuit breaker is to have counted then, at the version that was read; null where
-       * that does not change.
-       */
+      /** New record of the circuit breaker, with the version that was read. Null if it does not change. */
       readonly circuitBreaker: CircuitBreaker | null;
     }
-  /** The circuit breaker holds: instead of moving, the group waits for a person. */
+  /** The circuit breaker stops the move: the group waits for an operator. */
   | { readonly do: 'pause'; readonly reason: string; readonly configVersion: number }
   | { readonly do: 'record'; readonly record: TransitionRecord; readonly headVersion: number }
   | ChangeSites
   | DropRequest
-  /** For good while this version of the configuration stands; null: for now, to let another judge. */
+  /**
+   * Applies for as long as this version of the configuration is current. Null: only for now, to let another
+   * elector judge.
+   */
   | { readonly do: 'give-up-seat'; readonly reason: string; readonly configVersion: number | null }
   | FencingAction;
 
 export type Write = Extract<ElectorAction, { do: 'write-elected' }>;
 
-/** What a choice comes to: a new decision, or what is to be noted while the present one stands. */
+/** Returns what a choice leads to: a new decision, or notes while the present one remains. */
 export function actionsFor(seen: JudgedElection, choice: Choice): ElectorAction[] {
   const decision = decisionWrite(seen, choice);
   const made = decision === null ? null : withCircuitBreaker(seen, decision);
@@ -53,10 +53,7 @@ export function actionsFor(seen: JudgedElection, choice: Choice): ElectorAction[
   return [...stuckLeaderActions(seen), ...rest];
 }
 
-/**
- * The decision with what the circuit breaker counts of it, or the pause that the circuit breaker puts in its
- * place.
- */
+/** Returns the decision with its circuit breaker record, or the pause that replaces it. */
 function withCircuitBreaker({ snapshot, config, epochMs }: JudgedElection, decision: Write): ElectorAction {
   if (snapshot.circuitBreaker == null) return decision;
   const made = circuitBreaker(snapshot.circuitBreaker, config, decision.elected, epochMs);
@@ -68,7 +65,9 @@ function withCircuitBreaker({ snapshot, config, epochMs }: JudgedElection, decis
   };
 }
 
-/** A new decision, under a new term: another choice, or whatever repairs an unreadable one. */
+/**
+ * Returns a new decision under a new term, because the choice changed or because `elected` must be repaired.
+ */
 function decisionWrite(seen: JudgedElection, choice: Choice): Write | null {
   const { snapshot, members, config, strategy, self, elected, failed, epochMs } = seen;
   const isRepair = isFallback(snapshot, elected);
@@ -97,20 +96,21 @@ function missedRequest(seen: JudgedElection, { requested }: Choice): Pick<Electe
   return requested === null && missesRequest(seen.config, seen.elected) ? { missedRequest: true } : {};
 }
 
-/** The decision stands, and something in it is to be noted: a failure, or what is over. */
+/** Returns a write that keeps the decision but notes a failure or something that has ended. */
 function upkeepWrite(seen: JudgedElection, choice: Choice): Write | null {
   const { snapshot, members, elected, failed } = seen;
   const leader = recovered(elected, snapshot.current, members);
   const isRecovered = leader !== null && failureOf(elected.failures, leader) !== null;
   const elsewhere = seen.memory.progress === null ? [...seen.elsewhere.ready] : [];
   const isOver = elsewhere.some((node) => failureOf(elected.failures, node) !== null);
-  // Not during a takeover: that its claim vanishes is known by the decision that it was made under.
+  // Not during a takeover: a claim that vanishes is only recognized under the decision that it was made
+  // under.
   const requested = seen.memory.progress === null ? stillOverridden(elected, seen.judged) : elected.requested;
   if (failed === null && !isRecovered && !isOver && requested === elected.requested) return null;
   return electedWrite(snapshot, { ...elected, requested, failures: ownFailures(seen, choice) }, null);
 }
 
-/** Those that other slots keep are theirs. */
+/** Returns the failures without those that other slots record. */
 function ownFailures({ elsewhere }: JudgedElection, { failures }: Choice): FailureRecord[] {
   return failures.filter((record) => !elsewhere.failures.includes(record));
 }
@@ -136,7 +136,7 @@ function recordOfReady(seen: JudgedElection): Extract<ElectorAction, { do: 'reco
   return record === null ? null : { do: 'record', record, headVersion: history.version };
 }
 
-/** One site at a time: each change is told with its own reason. */
+/** Changes one site at a time, so that each change is reported with its own reason. */
 function declareSites(seen: JudgedElection): ChangeSites | null {
   const { snapshot, epochMs, self } = seen;
   const [verdict] = snapshot.config.value === null ? [] : siteVerdicts(seen).verdicts;

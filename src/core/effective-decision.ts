@@ -1,19 +1,19 @@
-/** A decision that was lost: `leader/elected` is malformed, or was deleted and made anew. */
+/** The decision to act on if `leader/elected` is malformed, or was deleted and created again. */
 import type { GroupSnapshot } from '../model/snapshot.js';
 import { type Elected, lastTerm } from '../model/znodes.js';
 
 type Decided = Pick<GroupSnapshot, 'elected' | 'current' | 'history'>;
 
 /**
- * What `elected` says; where that is lost, as much as is safe to assume: who leads goes on, and terms never
- * fall.
+ * Returns the decision in `elected`. If it is lost, returns what is safe to assume: the current leader
+ * continues, and terms never decrease.
  */
 export function effectiveDecision({ elected, current, history }: Decided): Elected {
   const leader = current?.value ?? null;
   const known = Math.max(leader?.term ?? 0, history?.value?.term ?? 0);
   if (elected.value !== null && elected.value.term >= known) return elected.value;
-  // The lost term was recorded, or is the one after; without a history: no term rises more often than its
-  // znode.
+  // The lost term is the recorded one or the one after it. Without a history, a term never exceeds the number
+  // of writes of its znode.
   const recorded = history?.value == null ? elected.version : history.value.term + 1;
   const lost = elected.problem ?? `it says term ${elected.value?.term}, and there was a term ${known}`;
   return {
@@ -32,7 +32,7 @@ export function effectiveDecision({ elected, current, history }: Decided): Elect
   };
 }
 
-/** Whether `elected` is not what the snapshot holds, but was made up for it. */
+/** Whether the effective decision is a fallback and not the content of the snapshot. */
 export function isFallback({ elected }: Pick<GroupSnapshot, 'elected'>, decided: Elected): boolean {
   return elected.value !== decided;
 }

@@ -1,6 +1,6 @@
 /**
- * What one decision about a leader goes by: what was read, what the elector saw before, the time, and what
- * follows from these. Made anew for each round.
+ * Input to one decision about a leader: the snapshot, the elector's memory, the time, and what is derived
+ * from them. Built again for each round.
  */
 
 import type { ReadyStrategy } from '../../strategies/registry.js';
@@ -26,53 +26,56 @@ import { betterForMs } from './stabilization.js';
 import { overdueMs, type Watched } from './watchdog.js';
 
 /**
- * `config` is the configuration to decide by: what was read, or, while that is unreadable, the last that was
- * not.
+ * `config` is the configuration to decide by. While the current one is unreadable, this is the last readable
+ * one.
  */
 export interface ElectionInput extends Scene {
   readonly self: string;
   readonly strategy: ReadyStrategy;
   readonly memory: ElectorMemory;
   readonly clock: ClockReading | null;
-  /** A fence hook is configured here. */
+  /** Whether a fence hook is configured on this node. */
   readonly canFence: boolean;
   /**
-   * Since when this node can tell whether the ensemble was there, monotonic: it has been in touch since
-   * before.
+   * Since when this node has been connected to the ensemble without a break, monotonic. From then on it can
+   * tell whether the ensemble was available.
    */
   readonly observedSinceMs: number;
   readonly constraints: readonly AnyConstraint[];
   /**
-   * What other leaderships of the group mean for this one, at an instant on the ensemble's clock; missing:
-   * there is no other.
+   * Returns the effect of the group's other leaderships on this one, at an instant on the ensemble's clock.
+   * Missing if there is no other.
    */
   readonly elsewhere?: (epochMs: number) => Elsewhere;
 }
 
-/** A situation with what was made of it. */
+/** An input with what is derived from it. */
 export interface Election extends Omit<ElectionInput, 'elsewhere'> {
   readonly elected: Elected;
   readonly failed: Failed | null;
   /** Milliseconds since the epoch, on the ensemble's clock. */
   readonly epochMs: number;
   readonly elsewhere: Elsewhere;
-  /** What constraints go by; its failures are those that stand, with the one that is being acted on. */
+  /** Context for constraints. Its failures are the current ones and the one that is being acted on. */
   readonly context: ConstraintContext;
 }
 
-/** The same, and what was found about everyone. */
+/** An election with the findings about every node. */
 export interface JudgedElection extends Election {
   /** In order of node ids. */
   readonly judged: readonly Judged[];
 }
 
-/** What is to be done before anything can be decided; `memory` is kept meanwhile. */
+/** What must happen before a decision is possible. `memory` is kept in the meantime. */
 export interface Pending {
   readonly pending: 'clock' | 'next-look';
   readonly memory: ElectorMemory;
 }
 
-/** Without a reading of the ensemble's clock that is new enough nothing is decided. */
+/**
+ * Derives an election from the input. Returns a pending step if there is no recent enough reading of the
+ * ensemble's clock, because nothing may be decided without one.
+ */
 export function electionOf(input: ElectionInput): Election | Pending {
   const { snapshot, clock, nowMs } = input;
   const elected = effectiveDecision(snapshot);
@@ -108,7 +111,7 @@ function mustReadClock(
   );
 }
 
-/** Minutes of the day at which a decision may begin to be another. */
+/** Returns the minutes of the day at which a decision may change. */
 export function minutesOf({
   strategy,
   constraints,
@@ -118,9 +121,10 @@ export function minutesOf({
 }
 
 /**
- * A server that has lost touch with the others goes on answering, and tells nothing of what its candidate
- * does, nor of a claim that was given up. To read the clock is to write: what is read after that is no older.
- * So nobody is late, and nobody is fenced, by what was read before.
+ * Whether a limit has passed since the clock was last read. A server that is cut off from the others still
+ * answers, but does not show what its candidate does or that a claim was released. Reading the clock is a
+ * write, and whatever is read after that write is no older. So no node is late or fenced because of an
+ * outdated read.
  */
 function isStaleReading(watched: Watched | null, clock: ClockReading, nowMs: number): boolean {
   if (watched === null) return false;
@@ -128,7 +132,10 @@ function isStaleReading(watched: Watched | null, clock: ClockReading, nowMs: num
   return lateMs >= 0 && clock.atMs < nowMs - lateMs;
 }
 
-/** Whether the elected node has failed, and no decision has answered that: nobody leads who could go on. */
+/**
+ * Whether the elected node has failed and no decision has answered that failure yet. The slot then has no
+ * leader that could continue.
+ */
 export function awaitsSuccessor(input: ElectionInput): boolean {
   const elected = effectiveDecision(input.snapshot);
   const memory = look(input, elected, input.memory);
@@ -136,8 +143,8 @@ export function awaitsSuccessor(input: ElectionInput): boolean {
 }
 
 /**
- * The elected node's last failure still stands, unanswered: the version that records it names the node again
- * only with the backoff lifted.
+ * Whether the elected node's last failure is still unanswered. A decision that elects the node again after
+ * this failure ends the backoff.
  */
 function failedBefore({
   elected,
@@ -148,12 +155,12 @@ function failedBefore({
   return failureOf(elected.failures, elected.node)?.until != null;
 }
 
-/** The same, with this failure acted on; null: with none. */
+/** Returns the election with `failed` acted on. Null acts on no failure. */
 export function blaming(seen: Omit<Election, 'failed' | 'context'>, failed: Failed | null): Election {
   return { ...seen, failed, context: constraintContextIn(seen, failed) };
 }
 
-/** What constraints go by, with this failure acted on; null: with none. */
+/** Returns the context for constraints with `failed` acted on. Null acts on no failure. */
 export function constraintContextIn(
   {
     snapshot,
@@ -172,7 +179,7 @@ export function constraintContextIn(
   return constraintContextOf({ config, failures, nowMs: epochMs, neighbour, elsewhere, elected });
 }
 
-/** What the elector's choice goes by. */
+/** Returns the input for the elector's choice. */
 export function choiceInputOf(seen: JudgedElection): ChoiceInput {
   const { snapshot, members, config, strategy, memory, elected, failed, nowMs, epochMs } = seen;
   const lives = new Map(members.map((member) => [member.node, incarnationKey(member)]));

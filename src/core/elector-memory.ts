@@ -1,6 +1,6 @@
 /**
- * What an elector saw and since when, by its own monotonic clock. A new elector has seen nothing; one that
- * was the next in line, and looked now and again, goes on from what it saw then.
+ * What an elector has seen and since when, on its own monotonic clock. A new elector has seen nothing. One
+ * that was the next elector and looked periodically continues from what it saw then.
  */
 
 import type { GroupConfig } from '../model/group-config.js';
@@ -18,50 +18,56 @@ import { countSites, type SiteCounts } from './site-rules.js';
 import type { BetterSince } from './stabilization.js';
 import { type Watched, watch } from './watchdog.js';
 
-/** What a claim is fenced, or removed, on: nothing is removed if any of it has moved. */
+/** The state on which a claim is fenced or removed. Nothing is removed if any part of it has changed. */
 export interface Fence {
   readonly token: bigint;
   readonly node: string;
   readonly claimVersion: number;
   readonly electedVersion: number;
-  /** The elected node's registration: a claim it made meanwhile has moved its version. */
+  /**
+   * Version of the elected node's registration. A claim that the node has made since then changes this
+   * version.
+   */
   readonly electedNode: { readonly node: string; readonly version: number } | null;
 }
 
 export interface ElectorMemory {
-  /** When it looked last; null: never. */
+  /** When it last looked. Null if it never did. */
   readonly lookedAtMs: number | null;
   readonly watched: Watched | null;
   /** A claim in PROGRESS by the elected node, as last seen under one decision. */
   readonly progress: {
     readonly node: string;
     /**
-     * This node's own seat when it saw the claim: in another it was not woken by what happened in between.
+     * This node's seat when it saw the claim. With a different seat, the node may have missed events in
+     * between.
      */
     readonly seat: string;
-    /** The decision it was made under, as `writeOf` tells it. */
+    /** The decision that the claim was made under, as `writeOf` identifies it. */
     readonly decision: string;
     readonly token: bigint;
-    /** Whose end makes the claim's end a failure. */
+    /** The session that owns the claim. If the claim disappears with it, the takeover has failed. */
     readonly owner: SessionId;
     /**
-     * It stands, and its owner is not registered: evicted, or gone since the claim was read, which the next
-     * look tells.
+     * Whether the claim exists but its owner is not registered. The owner was evicted, or has gone since the
+     * claim was read. The next look shows which.
      */
     readonly isOrphaned: boolean;
   } | null;
-  /** Since when each life of a node has been eligible. */
+  /** Since when each incarnation of a node has been eligible. */
   readonly eligibleSinceMs: ReadonlyMap<string, number>;
-  /** Who has been better than the leader; null where no scores are compared. */
+  /** Which nodes have been better than the leader. Null if no scores are compared. */
   readonly betterSince: BetterSince | null;
-  /** Since when it has looked for the group's first election; null where that waits for nothing. */
+  /** Since when it has waited for the group's first election. Null if that election waits for nothing. */
   readonly firstLookMs: number | null;
   /**
-   * Which sites have had nodes enough, or too few; null for who does not elect, who sees only now and again
-   * what there is.
+   * Which sites have had enough nodes, or too few. Null on a node that is not the elector, because it
+   * observes the group only from time to time.
    */
   readonly sites: {
-    /** This node's own seat when it counted: in another it was not woken by what happened in between. */
+    /**
+     * This node's seat when it counted. With a different seat, the node may have missed events in between.
+     */
     readonly seat: string;
     readonly counts: SiteCounts;
   } | null;
@@ -71,9 +77,9 @@ export interface ElectorMemory {
   readonly alarmed: bigint | null;
   /** The claim whose owner was fenced. */
   readonly fenced: Fence | null;
-  /** How often the owner of a claim was to be fenced here, in vain. */
+  /** How often fencing the owner of a claim has failed on this node. */
   readonly failedFences: { readonly token: bigint; readonly count: number } | null;
-  /** Token of its own claim that it has left to another to judge. */
+  /** Token of this node's own claim that it has left to another elector to judge. */
   readonly leftTo: bigint | null;
 }
 
@@ -92,9 +98,9 @@ export const newElector: ElectorMemory = {
   leftTo: null,
 };
 
-/** What was seen longer ago than this may have ended and begun again since. */
+/** A condition that was seen longer ago than this may have ended and begun again since. */
 const remembersMs = 60_000;
-/** While something is timed, a look is taken at least this often, so that it is not forgotten. */
+/** While something is timed, the elector looks at least this often, so that its memory does not expire. */
 export const longestWaitMs = remembersMs / 2;
 
 export interface Scene {
@@ -105,7 +111,7 @@ export interface Scene {
   readonly nowMs: number;
 }
 
-/** What `memory` becomes by what is seen now. */
+/** Returns `memory` updated with the current state. */
 export function look(scene: Scene, elected: Elected, memory: ElectorMemory): ElectorMemory {
   const { snapshot, config, nowMs } = scene;
   const before = nowMs - (memory.lookedAtMs ?? nowMs) > remembersMs ? newElector : memory;
@@ -136,9 +142,9 @@ function sitesSeen(scene: Scene, before: ElectorMemory['sites']): ElectorMemory[
 }
 
 /**
- * Kept after the claim is gone, until a decision answers it: the write of one may fail. Only of what the
- * elector itself saw: whoever looks now and again may miss that it became READY, of which nothing is left
- * when elector and leader die as one.
+ * Returns the observed claim in PROGRESS. It is kept after the claim is gone until a decision answers it,
+ * because the write of that decision may fail. Only the elector keeps it. A node that looks only from time to
+ * time may miss that the claim became READY. If elector and leader fail together, nothing else records that.
  */
 function progressSeen(
   { snapshot, members }: Scene,
@@ -150,7 +156,7 @@ function progressSeen(
   if (seat === null || seat.below !== null) return null;
   const decision = writeOf(snapshot.elected);
   if (isReady(snapshot, members, elected)) return null;
-  // By the claim itself: whoever was evicted just now is not registered.
+  // Use the node that the claim names: a node that was just evicted is not registered.
   const isOver = before !== null && current?.value?.status === 'READY' && current.value.node === before.node;
   if (isOver) return null;
   if (before?.decision === decision && before.seat === seat.name) {
@@ -176,7 +182,10 @@ function isReady({ current }: GroupSnapshot, members: readonly Member[], { node 
   return node !== null && readyNode(current, members) === node;
 }
 
-/** A restart between two looks begins a new life: the session, then, is another. */
+/**
+ * Returns since when each incarnation has been eligible. A restart between two looks begins a new
+ * incarnation, which has a different session.
+ */
 export function eligibleSince(
   judged: readonly Judged[],
   before: ElectorMemory['eligibleSinceMs'],

@@ -1,29 +1,29 @@
-/** What other leaderships of the same group mean for the one that is decided about. */
+/** What the other leaderships of the same group mean for the one that is decided about. */
 
 import { fromInstant } from '../model/names.js';
 import type { Elected, FailureRecord } from '../model/znodes.js';
 import { failureOf } from './backoff.js';
 
 export interface Elsewhere {
-  /** By node: why it can have no other leadership, as "it leads slot 2". */
+  /** By node: why it cannot lead here, such as "it leads slot 2". */
   readonly busy: ReadonlyMap<string, string>;
-  /** By node: what its site has, as "slot 2". */
+  /** By node: which other slot its site has, such as "slot 2". */
   readonly held: ReadonlyMap<string, string>;
-  /** Nodes that decisions name there. */
+  /** Nodes that the other decisions name. */
   readonly elected: readonly string[];
   /** Nodes that are READY there. */
   readonly ready: ReadonlySet<string>;
-  /** Failures there, as they stand. */
+  /** Current failures there. */
   readonly failures: readonly FailureRecord[];
-  /** Nobody was ever elected there. */
+  /** Whether no node was ever elected there. */
   readonly isUntouched: boolean;
-  /** Why the leadership that is decided about is given up; null while the group is to have it. */
+  /** Why the leadership that is decided about is being removed. Null if it is kept. */
   readonly retired: string | null;
-  /** What it is called, as "slot 2"; null where it is the only one. */
+  /** Its name, such as "slot 2". Null if it is the only one. */
   readonly name: string | null;
 }
 
-/** There is no other. */
+/** No other leadership exists. */
 export const nowhereElse: Elsewhere = {
   busy: new Map(),
   held: new Map(),
@@ -36,8 +36,8 @@ export const nowhereElse: Elsewhere = {
 };
 
 /**
- * `own` with the failures elsewhere: of two of one node the later counts, and of two of one failure the
- * leadership's own.
+ * Merges `own` with the failures of the other leaderships. For each node the later failure counts. If both
+ * are the same failure, the leadership's own record counts.
  */
 export function withFailuresOfOthers(
   own: readonly FailureRecord[],
@@ -54,8 +54,8 @@ export function withFailuresOfOthers(
 }
 
 /**
- * Whether a decision gave its leadership up, so that nobody is missing in it: nothing else plans to have
- * nobody.
+ * Whether the decision removed its leadership on purpose, so that no leader is missing. No other planned
+ * decision names no node.
  */
 export function isGivenUp({ node, cause }: Pick<Elected, 'node' | 'cause'>): boolean {
   return node === null && cause === 'planned';

@@ -1,6 +1,6 @@
 /**
- * The ensemble's clock, which a node knows by reading it off a write of its own, and counts on from there on
- * its own monotonic clock.
+ * The ensemble's clock. A node reads it from one of its own writes, and then extrapolates on its own
+ * monotonic clock.
  */
 import { fromInstant } from '../model/names.js';
 import type { FailureRecord } from '../model/znodes.js';
@@ -10,36 +10,41 @@ const dayMs = 24 * 60 * minuteMs;
 
 /** One reading of the ensemble's clock. */
 export interface ClockReading {
-  /** What the ensemble's clock said, milliseconds since the epoch. */
+  /** The ensemble's clock at the reading, in milliseconds since the epoch. */
   readonly epochMs: number;
-  /** When the answer was here, on this node's monotonic clock. */
+  /** When the answer arrived, on this node's monotonic clock. */
   readonly atMs: number;
 }
 
-/** A reading is trusted as exact for so long; before a limit is acted on it must not be older. */
+/** For how long a reading counts as exact. It must not be older when a deadline is acted on. */
 const exactForMs = 1000;
-/** While limits lie ahead, and where one is set, no reading is used longer than this. */
+/** For how long a reading may be used while deadlines lie ahead, or to set one. */
 const usableForMs = 60_000;
 
-/** Readings of the ensemble's clock differ by less, unless it was set. */
+/** Readings of the ensemble's clock differ by less than this, unless the clock was set. */
 export const unevennessMs = 10_000;
 
-/** Whether a failure lies ahead of `nowMs` on the ensemble's clock, which must have been set then. */
+/**
+ * Whether a failure lies ahead of `nowMs` on the ensemble's clock. The clock must then have been set back.
+ */
 export function isAhead({ failedAt }: Pick<FailureRecord, 'failedAt'>, nowMs: number): boolean {
   return fromInstant(failedAt) > nowMs + unevennessMs;
 }
 
-/** The ensemble's clock at `nowMs` (monotonic), never ahead of it by more than the difference in rates. */
+/**
+ * Returns the ensemble's clock at `nowMs` (monotonic). It is never ahead by more than the difference in clock
+ * rates.
+ */
 export function ensembleNowMs(reading: ClockReading, nowMs: number): number {
   return reading.epochMs + (nowMs - reading.atMs);
 }
 
-/** Trusted as exact. */
+/** Whether the reading counts as exact. */
 export function isExact(reading: ClockReading, nowMs: number): boolean {
   return nowMs - reading.atMs <= exactForMs;
 }
 
-/** Too old to count from: the clocks' rates differ. */
+/** Whether the reading is too old to extrapolate from, because clock rates differ. */
 export function isOutdated(reading: ClockReading, nowMs: number): boolean {
   return nowMs - reading.atMs > usableForMs;
 }
@@ -53,7 +58,9 @@ function intoDayMs(epochMs: number): number {
   return ((epochMs % dayMs) + dayMs) % dayMs;
 }
 
-/** How long until the next of some minutes of the day begins, after `epochMs`; null without any. */
+/**
+ * Returns the time from `epochMs` until the next of these minutes of the day begins. Null if there are none.
+ */
 export function nextMinuteInMs(minutes: readonly number[], epochMs: number): number | null {
   if (minutes.length === 0) return null;
   const waits = minutes.map((minute) => (minute * minuteMs - intoDayMs(epochMs) + dayMs) % dayMs || dayMs);

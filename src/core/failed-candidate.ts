@@ -1,4 +1,4 @@
-/** Whether the elected node failed under the present version of `elected`, and how. */
+/** Detects whether and how the elected node failed under the current version of `elected`. */
 
 import { durationMs } from '../model/duration.js';
 import { readyNode } from '../model/snapshot.js';
@@ -9,8 +9,9 @@ import type { ElectorMemory, Scene } from './elector-memory.js';
 import { overdueMs, type Watched } from './watchdog.js';
 
 /**
- * By its own word, because its claim vanished in PROGRESS with its session, or because it did not get on in
- * time; null: it did not. One that lives and gave its claim away, to claim anew, speaks for itself.
+ * Returns the failure of the elected node. Null if it has not failed. The node has failed if it reports so,
+ * if its claim vanished in PROGRESS together with its session, or if it exceeded a time limit. A node that is
+ * alive and released its claim to claim again reports by itself whether it failed.
  */
 export function failedCandidate(
   { snapshot, members, config, nowMs }: Scene,
@@ -28,8 +29,8 @@ export function failedCandidate(
   const own = registration?.lastFailure;
   if (own?.electedVersion === version) return failed(failureReason(own.detail));
   const { progress, watched } = memory;
-  // Told by the node itself, or by the history, where the node has gone: under this version only READY is
-  // recorded.
+  // Reported by the node itself or, if the node is gone, by the history. Under this version, the history
+  // records only READY.
   const told = [registration?.lastTakeover?.token, snapshot.history?.value?.fencingToken];
   const reachedReady = progress !== null && told.includes(String(progress.token));
   const lives = members.some(({ owner }) => owner === progress?.owner);
@@ -40,7 +41,9 @@ export function failedCandidate(
   return failed(lateText(watched, durationMs(config.timeouts.takeover)));
 }
 
-/** Uses the words of the candidate's own report: on a loaded machine either report may come first. */
+/**
+ * Returns the same words as the candidate's own report: on a loaded machine, either report may come first.
+ */
 function lateText({ condition, limitMs }: Watched, takeoverMs: number): string {
   if (condition.kind === 'unclaimed')
     return `it did not claim leadership within ${limitMs} ms (including the prepare hook)`;

@@ -1,9 +1,9 @@
 /**
- * A claim whose owner does not give it up: the alarm, the fence, and, once the owner is proven dead, what the
- * removal of its claim must check.
+ * Actions against a claim whose owner does not release it: the alarm, the fence and, once the owner is proven
+ * dead, the removal of its claim. Each fence names the versions that the removal must check.
  *
- * Not promised: that a fence succeeds, or that there is one. Without it the claim stands until its session
- * ends or a person steps in.
+ * Not promised: that a fence succeeds, or that one is configured. Without it, the claim remains until its
+ * session ends or an operator intervenes.
  */
 
 import type { Registration } from '../model/registration.js';
@@ -19,7 +19,7 @@ export type FencingAction =
   | { readonly do: 'remove-fenced-claim'; readonly fence: Fence }
   | { readonly do: 'give-up-seat'; readonly reason: string; readonly configVersion: null };
 
-/** The fence may work elsewhere: its hook is the node's own, as is its way to the one to be fenced. */
+/** Failed fences after which another elector tries. Its own hook, or its own route to the node, may work. */
 const fencesBeforeHandover = 2;
 
 export interface FencingInput {
@@ -33,7 +33,10 @@ export interface FencingInput {
   readonly nowMs: number;
 }
 
-/** What to do about a claim that is held for too long; nothing while its time is not over. */
+/**
+ * Returns what to do about a claim that is held for too long. Returns nothing before the time limit has
+ * passed.
+ */
 export function stuckLeaderActions(input: FencingInput): FencingAction[] {
   const { self, snapshot, memory, canFence, nowMs } = input;
   const { watched } = memory;
@@ -53,7 +56,10 @@ export function stuckLeaderActions(input: FencingInput): FencingAction[] {
   return canFence && fence !== null ? [...alarm, { do: 'fence', fence }] : alarm;
 }
 
-/** And another node can try: one that is neither this one nor the one to be fenced. */
+/**
+ * Whether fencing has failed here often enough and another node can try: one that is neither this node nor
+ * the node to fence.
+ */
 function hasFencedInVain(
   { self, members, memory }: FencingInput,
   { token }: Claim,
@@ -63,7 +69,10 @@ function hasFencedInVain(
   return members.some((member) => member.seat !== null && member.node !== self && member.node !== node);
 }
 
-/** A node cannot fence itself: an elector that keeps the claim hands over its role, so that another can. */
+/**
+ * Hands over the elector role if this node is the one that keeps the claim. A node cannot fence itself, but
+ * another elector can.
+ */
 function leftToOthers(input: FencingInput, { token }: Claim, limitMs: number): FencingAction[] {
   const { self, members, memory } = input;
   const canOthers = members.some(({ node, seat }) => seat !== null && node !== self);
@@ -71,7 +80,7 @@ function leftToOthers(input: FencingInput, { token }: Claim, limitMs: number): F
   const alarm = memory.alarmed === token ? [] : [alarmOf(input, self, limitMs, remedy)];
   if (!canOthers) return alarm;
   const reason = 'this node has not released leader/current in time: another elector must fence it';
-  // Not once only: the write may fail, and this node may come to be the elector again.
+  // Repeat this: the write may fail, and this node may become the elector again.
   return [...alarm, { do: 'give-up-seat', reason, configVersion: null }];
 }
 
@@ -94,11 +103,14 @@ function alarmOf(
 }
 
 /**
- * Null where the owner is an earlier life of the candidate: the fence would hit the candidate. Null while the
- * candidate is not registered: nothing would show that it has come and claimed. And null where `current`,
- * which was read before the registrations, may be outdated: the candidate has claimed under this decision. As
- * long as it has not, and neither `elected` nor its registration moves, the claim read is the claim there is,
- * for nobody else can make one.
+ * Returns the fence for the claim's owner. Returns null in three cases:
+ * - The owner is an earlier incarnation of the candidate: the fence would hit the candidate.
+ * - The candidate is not registered: nothing would show that it has registered and claimed.
+ * - The candidate has claimed under this decision: `current` was read before the registrations and may be
+ *   outdated.
+ *
+ * While the candidate has not claimed, and neither `elected` nor its registration changes, the claim that was
+ * read is still the current one, because no other node can make a claim.
  */
 function fenceOf({ snapshot, members, elected }: FencingInput, current: Claim, node: string): Fence | null {
   const candidate = members.find((member) => member.node === elected.node) ?? null;

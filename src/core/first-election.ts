@@ -1,6 +1,6 @@
 /**
- * The first election of a group: nobody leads yet and nobody has lost a leader, so it may wait for the nodes
- * that are still starting. No later election waits for anything, above all none after a crash.
+ * The first election of a group. No node leads yet and no leader was lost, so this election may wait for
+ * nodes that are still starting. No later election waits, least of all one after a crash.
  */
 
 import { durationMs, formatDuration } from '../model/duration.js';
@@ -19,7 +19,7 @@ interface Case {
   readonly elsewhere: Elsewhere;
 }
 
-/** Whether nobody was ever elected. */
+/** Whether no node was ever elected. */
 export function isFirst({
   elected,
   previous,
@@ -30,13 +30,16 @@ export function isFirst({
 }
 
 export interface Awaited {
-  /** Until the election is held in any case. */
+  /** Time until the election is held in any case. */
   readonly leftMs: number;
-  /** For people. */
+  /** For display. */
   readonly reason: string;
 }
 
-/** What the first election waits for, once the elector has looked for `lookedForMs`; null: for nothing. */
+/**
+ * Returns what the first election waits for, once the elector has observed the group for `lookedForMs`. Null
+ * if it does not wait.
+ */
 export function awaited(
   { elected, previous, config, strategy, members, elsewhere }: Case,
   ranking: readonly Ranked[],

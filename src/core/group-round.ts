@@ -1,10 +1,10 @@
 /**
- * The elector's round over all slots of a group: each is decided about by itself, with the others as they
- * stand, or as they have just been decided, beside it. What is decided is one write, so that no node is ever
- * elected to two slots.
+ * The elector's round over all slots of a group. It decides about each slot separately, and sees the other
+ * slots as they are or as they have just been decided. One write commits all decisions, so that no node is
+ * ever elected to two slots.
  *
- * A leader keeps its slot: better nodes take the place of the worst of the leaders, and nobody is moved from
- * slot to slot because another numbering would be nicer.
+ * A leader keeps its slot. A better node replaces the worst of the leaders, and no leader moves from one slot
+ * to another only to tidy the numbering.
  */
 
 import type { GroupConfig } from '../model/group-config.js';
@@ -46,16 +46,16 @@ export interface Decision {
   readonly electedVersion: number;
 }
 
-/** What is written at once, or not at all. */
+/** One atomic write. */
 export interface Commit {
   readonly do: 'commit';
   readonly decisions: readonly Decision[];
-  /** Decisions that stand, and on which those that are written rest. */
+  /** Unchanged decisions that the written ones depend on. */
   readonly standing: readonly Omit<Decision, 'elected'>[];
   readonly configVersion: number;
   readonly records: readonly TransitionRecord[];
   readonly headVersion: number | null;
-  /** What the circuit breaker is to have counted with it; null where that does not change. */
+  /** The circuit breaker's record after this write. Null if it does not change. */
   readonly circuitBreaker: CircuitBreaker | null;
 }
 
@@ -65,15 +65,12 @@ export type GroupAction = { readonly slot: number; readonly action: OtherAction 
 export interface GroupRound {
   readonly actions: readonly GroupAction[];
   readonly memory: GroupMemory;
-  /** As an elector's of one slot: the soonest of all. */
+  /** The shortest of the slots' recheck times. */
   readonly recheckInMs: number | null;
   readonly rounds: ReadonlyMap<number, ElectorRound>;
 }
 
-/**
- * Whether a decision is missing, in some slot or about how many there are, on which nobody could think
- * otherwise.
- */
+/** Whether a decision is missing, for a slot or about the number of slots, that every elector would make. */
 export function isGroupDue({ rounds, actions }: GroupRound, { elected }: GroupSnapshot): boolean {
   const told = elected.value?.slots ?? 1;
   const opensSlots = actions.some(
@@ -82,7 +79,7 @@ export function isGroupDue({ rounds, actions }: GroupRound, { elected }: GroupSn
   return opensSlots || [...rounds.values()].some(isPlainlyDue);
 }
 
-/** One round. Throws as `electorRound` does. */
+/** Runs one round. Throws as `electorRound` does. */
 export function groupRound(asked: GroupSituation): GroupRound {
   const input = { ...asked, config: withLeaders(asked) };
   const { snapshot, memory } = input;
@@ -119,7 +116,7 @@ export function groupRound(asked: GroupSituation): GroupRound {
 }
 
 /**
- * A configuration that cannot be read takes no slot away: the one that is gone by instead may be older than
+ * Keeps every existing slot if the configuration is unreadable. The fallback configuration may be older than
  * the slots.
  */
 function withLeaders({ snapshot, config }: GroupSituation): GroupConfig {
@@ -129,16 +126,19 @@ function withLeaders({ snapshot, config }: GroupSituation): GroupConfig {
 
 interface Visited<T> {
   readonly told: T;
-  /** What the slot is to hold from now on; null: what it holds. */
+  /** The slot's new decision. Null if it does not change. */
   readonly elected: Elected | null;
-  /** What the circuit breaker has counted then; null: what it had. */
+  /** The circuit breaker's new record. Null if it does not change. */
   readonly circuitBreaker?: CircuitBreaker | null;
-  /** For whom its leader waits to be left. */
+  /** The node that will replace this slot's leader after a wait. */
   readonly reserves: string | null;
   readonly isLast?: boolean;
 }
 
-/** Goes from slot to slot; each sees what those before it have decided, or are about to. */
+/**
+ * Visits the slots in order. Each visit sees what the earlier ones have decided and which nodes they have
+ * reserved.
+ */
 export function throughSlots<T>(
   snapshot: GroupSnapshot,
   order: readonly number[],
@@ -190,10 +190,10 @@ function inOrder(input: GroupSituation): number[] {
 }
 
 /**
- * In which order slots are decided about: those that are given up, then those that nobody leads who could go
- * on, by their numbers, then the others, the one with the worst leader first, so that it is this one who
- * gives way to a better node. `nowMs`: on the ensemble's clock. `failed`: slots whose elected node has
- * failed, fit as it may seem.
+ * Returns the order in which slots are decided about. Slots that are being removed come first. Slots without
+ * a leader that could continue follow, by number. The others come last, the one with the worst leader first,
+ * so that a better node replaces that leader. `nowMs` is on the ensemble's clock. `failed` lists the slots
+ * whose elected node has failed, even if it seems eligible.
  */
 export function slotsInOrder(input: Ordered, nowMs: number, failed: readonly number[]): number[] {
   const states = slotStates(input.snapshot);
@@ -209,7 +209,7 @@ export function slotsInOrder(input: Ordered, nowMs: number, failed: readonly num
   return states.toSorted((a, b) => placeOf(b) - placeOf(a) || a.slot - b.slot).map(({ slot }) => slot);
 }
 
-/** The places of the eligible nodes in one ranking of all of them, 0 the best's. */
+/** Returns the rank of each eligible node in one ranking of all of them, 0 for the best. */
 function placesOf(input: Ordered, nowMs: number): ReadonlyMap<string, number> {
   const { snapshot, config, constraints } = input;
   const elected = effectiveDecision(snapshot);
@@ -228,7 +228,7 @@ function placesOf(input: Ordered, nowMs: number): ReadonlyMap<string, number> {
     return placesIn(rankInput, judged);
   } catch (error) {
     if (!(error instanceof RuleFault)) throw error;
-    // The order is of no importance: no slot can be decided about.
+    // The order does not matter, because no slot can be decided about.
     return new Map();
   }
 }
@@ -241,7 +241,7 @@ function placesIn(rankInput: RankInput, judged: readonly Judged[]): ReadonlyMap<
 type Rounds = ReadonlyMap<number, ElectorRound>;
 
 /**
- * What is overdue first, then the one write of all that is decided and recorded, then what it changes of the
+ * Returns overdue actions first, then the one write of all decisions and records, then a change of the
  * configuration.
  */
 function actionsOf(input: GroupSituation, rounds: Rounds): GroupAction[] {
@@ -250,7 +250,7 @@ function actionsOf(input: GroupSituation, rounds: Rounds): GroupAction[] {
     action.do === 'write-elected' || action.do === 'record' ? [] : [{ slot, action }],
   );
   const changes = found.filter(({ action }) => ['change-sites', 'drop-request', 'pause'].includes(action.do));
-  // One write of the configuration at a time.
+  // Write the configuration only once per round.
   const change = changes.find(({ action }) => action.do === 'pause') ?? changes[0];
   const commit = commitOf(input, rounds);
   return [
@@ -291,7 +291,7 @@ function namingSlot({ kind, ...record }: TransitionRecord, slot: number, slots: 
   return { kind, ...named(slot, slots), ...record };
 }
 
-/** The decisions, and among them how many slots there are, which the first slot's tells everybody. */
+/** Returns the decisions. The first slot's decision also carries the number of slots. */
 function withSlots(
   { snapshot, config }: GroupSituation,
   rounds: Rounds,
@@ -305,7 +305,8 @@ function withSlots(
   const { value, version } = snapshot.elected;
   const first = rounds.get(1);
   if (writes.has(1) || first === undefined || first.choice === null || value === null) return decisions;
-  // Fewer not during a takeover: that its claim vanishes is known by the decision that it was made under.
+  // Do not reduce the number of slots during a takeover. A claim that vanishes is only recognized under the
+  // decision that it was made under.
   const isQuiet = first.memory.progress === null;
   const isNews = slots > (value.slots ?? 1) || (slots < (value.slots ?? 1) && isQuiet);
   return isNews
@@ -313,7 +314,10 @@ function withSlots(
     : decisions;
 }
 
-/** A slot too many is there until nobody is elected in it, and it has been given away. */
+/**
+ * Returns the number of slots. A surplus slot remains until no node is elected in it and its claim is
+ * released.
+ */
 function slotsWanted(snapshot: GroupSnapshot, { leaders }: GroupConfig): number {
   const held = slotStates(snapshot).filter(
     ({ elected, current }) => elected.value === null || elected.value.node !== null || current !== null,

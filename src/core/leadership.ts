@@ -1,19 +1,20 @@
 /**
- * A node's own part in a transition: when to claim, take over, say READY, release, and give the claim away.
- * One pure function from what the node read and where it stands to its next step; none: wait.
+ * A node's own part in a transition: when to claim, take over, write READY, release, and delete the claim.
+ * One pure function maps what the node has read, and the stage of its leadership, to the next step. No step
+ * means wait.
  *
  * A leadership begins with a claim and ends when the claim is gone and everything it started is dead. Its
  * stages:
  *
  *   claimed      the claim exists; nothing was started
  *   taking-over  the takeover runs
- *   taken-over   the takeover ended well; READY is not written yet
+ *   taken-over   the takeover succeeded; READY is not written yet
  *   leading      READY is written
  *   releasing    something must stop: the takeover is aborted, the release runs
- *   released     nothing of the leadership lives; the claim may still exist, and is to be deleted
+ *   released     nothing of the leadership runs; the claim may still exist and must be deleted
  *
- * One token is never led under twice: what was released under a token is deleted, and claimed anew if it
- * comes to that.
+ * A node never leads twice under one token. After a release, it deletes the claim under that token and, if
+ * necessary, claims again.
  */
 
 import type { GroupConfig } from '../model/group-config.js';
@@ -29,7 +30,7 @@ export interface Leadership {
   readonly token: bigint;
   readonly term: number;
   readonly stage: Stage;
-  /** What the takeover ended with, when it failed. */
+  /** Why the takeover failed, if it did. */
   readonly failure: FailureDetail | null;
   /** Version of `elected` that the claim was made under. */
   readonly claimedUnder: number;
@@ -38,7 +39,7 @@ export interface Leadership {
 export type LeadershipAction =
   | { readonly do: 'prepare'; readonly elected: Elected; readonly electedVersion: number }
   | { readonly do: 'claim'; readonly elected: Elected; readonly electedVersion: number }
-  /** The claim exists already: the reply to its making was lost. */
+  /** The claim already exists: the reply to its creation was lost. */
   | {
       readonly do: 'adopt';
       readonly claim: Claim;
@@ -52,7 +53,9 @@ export type LeadershipAction =
       readonly electedVersion: number;
       readonly claimVersion: number;
     }
-  /** `term`: of the decision that ends the leadership; its own where none does. */
+  /**
+   * `term` belongs to the decision that ends the leadership, or to the leadership itself if no decision does.
+   */
   | {
       readonly do: 'release';
       readonly term: number;
@@ -63,8 +66,8 @@ export type LeadershipAction =
   | { readonly do: 'forget-leadership'; readonly why: string };
 
 /**
- * One write does it, which names the versions that it was decided by: where they have changed, nothing is
- * done.
+ * Whether the step is a single write that names the versions it was decided on. It does nothing if they have
+ * changed.
  */
 export function isChecked({ do: verb }: LeadershipAction): boolean {
   return verb === 'claim' || verb === 'write-ready' || verb === 'delete-claim';
@@ -73,30 +76,33 @@ export function isChecked({ do: verb }: LeadershipAction): boolean {
 export interface LeadershipInput {
   readonly self: string;
   readonly session: SessionId;
-  /** The session that the claim belongs to is over: the claim with it. */
+  /** Whether the session that owns the claim has ended, and the claim with it. */
   readonly sessionOver: boolean;
-  /** Null while out of touch. */
+  /** Null while disconnected. */
   readonly snapshot: GroupSnapshot | null;
   readonly config: GroupConfig;
   readonly leadership: Leadership | null;
-  /** Every token up to this one is spent. */
+  /** All tokens up to this one have been used. */
   readonly spentToken: bigint;
   readonly lease: Lease;
-  /** Monotonic, as the lease. */
+  /** Monotonic, like the lease. */
   readonly nowMs: number;
-  /** As the node itself knows: what is read of it in the snapshot may be older. */
+  /** As the node itself knows. Its registration in the snapshot may be older. */
   readonly healthy: boolean;
-  /** The node is leaving. */
+  /** Whether the node is leaving. */
   readonly draining: boolean;
-  /** It is leaving, and nobody answered in time. */
+  /** Whether the node is leaving and no successor was found in time. */
   readonly drainOverdue: boolean;
-  /** A prepare hook is configured and the version of `elected` under which it last succeeded. */
+  /**
+   * Null if no prepare hook is configured. `doneUnder` is the version of `elected` under which the hook last
+   * succeeded.
+   */
   readonly prepare: { readonly doneUnder: number | null } | null;
   /** Newest version of `elected` under which this node failed. */
   readonly failedUnder: number | null;
 }
 
-/** The next step, or null to wait. */
+/** Returns the next step. Null means wait. */
 export function leadershipStep(situation: LeadershipInput): LeadershipAction | null {
   const { leadership, snapshot } = situation;
   if (leadership === null) return snapshot === null ? null : withoutLeadership(situation, snapshot);
@@ -114,7 +120,7 @@ function ownClaim({ session }: LeadershipInput, snapshot: GroupSnapshot): Claim 
   return snapshot.current?.owner === session ? snapshot.current : null;
 }
 
-/** Why this node must not claim under what `elected` says; null when it should. */
+/** Returns why this node must not claim under the current decision. Null if it should claim. */
 export function claimHindrance(situation: LeadershipInput, snapshot: GroupSnapshot): string | null {
   const { self, healthy, draining, failedUnder } = situation;
   const { elected, seat } = snapshot;
@@ -124,7 +130,7 @@ export function claimHindrance(situation: LeadershipInput, snapshot: GroupSnapsh
   if (failedUnder === elected.version) return 'it failed under this decision';
   if (failureOf(elected.value.failures, self)?.until != null) return 'it is in backoff after a failure';
   if (seat === null) return 'it has no seat';
-  // A decision made for an earlier life does not know how this one is.
+  // A decision made for an earlier incarnation does not know this one's health.
   const isUnhealthy = !healthy || snapshot.self?.value?.health.ok === false;
   return isUnhealthy && !elected.value.requested?.overridden.includes('unhealthy') ? 'it is unhealthy' : null;
 }
@@ -174,9 +180,9 @@ function duringLeadership(situation: LeadershipInput, leadership: Leadership): L
 }
 
 /**
- * Null where it cannot be read, or is older than what the leadership began under: lost, and made anew. The
- * elector knows the term from the claim, and will decide under a later one. Where it cannot, the claim being
- * lost too, it has decided as well as it could, and that stands.
+ * Returns the current decision. Null if it is unreadable, or older than the one that the leadership began
+ * under: it was lost and created again. The elector knows the term from the claim and will decide under a
+ * later one. If the claim is lost too, the elector has decided as well as it could, and that decision counts.
  */
 function decisionNow({ elected }: GroupSnapshot, leadership: Leadership, own: Claim | null): Elected | null {
   const { value } = elected;
@@ -190,7 +196,7 @@ interface Ending {
   readonly reason: string;
 }
 
-/** Why the leadership has to end, and by which term's decision; null while it need not. */
+/** Returns why the leadership must end, and under which term. Null if it need not end. */
 function whyEnd(situation: LeadershipInput, leadership: Leadership): Ending | null {
   const reason = whyNotOn(situation, leadership);
   if (reason !== null) return { term: leadership.term, reason };
@@ -201,7 +207,7 @@ function whyEnd(situation: LeadershipInput, leadership: Leadership): Ending | nu
   return decided === null ? null : { term: elected.term, reason: decided };
 }
 
-/** What there is against going on, whatever is decided. */
+/** Returns what prevents the leadership from continuing, whatever the decision says. */
 function whyNotOn(situation: LeadershipInput, leadership: Leadership): string | null {
   const { snapshot, lease, nowMs, draining, drainOverdue, config } = situation;
   if (situation.sessionOver) return 'the session has ended, and the claim with it';

@@ -1,12 +1,12 @@
 /**
- * A leadership that ended though the decision for its node stands: its lease was not renewed, say. The node
- * claims anew by the same decision, and what it knows of the one before goes into that claim: for the
- * history, since nothing else tells since when nobody led, and for the elector, which leaves a node that
- * loses its lease again and again.
+ * Leaderships that ended although the decision for their node is unchanged, for example because the lease was
+ * not renewed. The node claims again under the same decision, and the new claim describes the earlier
+ * leadership. The history needs this, because nothing else records since when there was no leader. The
+ * elector needs it to replace a node that loses its lease again and again.
  *
- * Only who was in touch all the time can tell a node that was out of touch from an ensemble that was away. So
- * an elector counts only the losses that it witnessed, and none across a change of the ensemble's own
- * leader.
+ * Only a node that was connected all the time can distinguish a disconnected node from an ensemble that was
+ * unavailable. So an elector counts only the losses that it observed, and none across a change of the
+ * ensemble's own leader.
  */
 
 import type { GroupConfig } from '../model/group-config.js';
@@ -20,20 +20,20 @@ export interface LeaseLoss {
   readonly slot: number;
   readonly term: number;
   readonly token: bigint;
-  /** Why it ended; one line, for people. */
+  /** Why it ended: one line, for display. */
   readonly reason: string;
-  /** When its node stopped leading; monotonic, its own. */
+  /** When its node stopped leading, on that node's monotonic clock. */
   readonly atMs: number;
-  /** Its lease was not renewed, and nothing is known that excuses the node. */
+  /** Whether its lease was not renewed and nothing known clears the node. */
   readonly lostLease: boolean;
 }
 
-/** Of more than these no claim tells. */
+/** Most losses that a claim reports. */
 const maxLeaseLosses = 10;
 
 /**
- * What a node knows of its leaderships that ended, the oldest first, with one that has ended by `nowMs`,
- * under this lease.
+ * Appends a leadership that has ended by `nowMs` under this lease to the node's ended leaderships, oldest
+ * first.
  */
 export function withLeaseLoss(
   leaseLosses: readonly LeaseLoss[],
@@ -46,7 +46,8 @@ export function withLeaseLoss(
 }
 
 /**
- * The same once the node has claimed again: the ensemble may have been away, where it has another leader now.
+ * Clears the last loss once the node has claimed again, if the ensemble has a new leader: the ensemble may
+ * have been unavailable.
  */
 export function excused(leaseLosses: readonly LeaseLoss[], token: bigint): readonly LeaseLoss[] {
   const last = leaseLosses.at(-1);
@@ -54,14 +55,14 @@ export function excused(leaseLosses: readonly LeaseLoss[], token: bigint): reado
   return [...leaseLosses.slice(0, -1), { ...last, lostLease: false }];
 }
 
-/** The reign of the ensemble's leader that committed a change: the upper half of its zxid. */
+/** Returns the epoch of the ensemble's leader that committed a change: the upper half of its zxid. */
 function epochOf(zxid: bigint): bigint {
   return zxid >> 32n;
 }
 
 /**
- * What a claim made now, by the decision of a slot's term, says of the leadership before it; null: there was
- * none by that one.
+ * Returns what a claim made now under a slot's term reports about the leadership before it. Null if there was
+ * none under that term.
  */
 export function resumption(
   leaseLosses: readonly LeaseLoss[],
@@ -82,15 +83,15 @@ export interface ObservedLosses {
   readonly current: Claim | null;
   /** Monotonic. */
   readonly nowMs: number;
-  /** The same instant on the ensemble's clock, milliseconds since the epoch. */
+  /** The same instant on the ensemble's clock, in milliseconds since the epoch. */
   readonly epochMs: number;
-  /** Since when this node can tell whether the ensemble was there, monotonic. */
+  /** Since when this node can tell whether the ensemble was available, monotonic. */
   readonly observedSinceMs: number;
 }
 
 /**
- * The elected node has come back from one lease loss too many; null: it has not, or it cannot be told whose
- * fault they were.
+ * Returns the failure of an elected node that has returned from one lease loss too many. Null if it has not,
+ * or if the cause of the losses is unknown.
  */
 export function lostLeaseAgain(observed: ObservedLosses, elected: Elected): Failed | null {
   const { config, members, current, nowMs, epochMs, observedSinceMs } = observed;
@@ -100,7 +101,8 @@ export function lostLeaseAgain(observed: ObservedLosses, elected: Elected): Fail
   if (owner === null || owner.node !== elected.node || config.paused !== null) return null;
   if (epochOf(BigInt(resumes.token)) !== epochOf(current.token)) return null;
   const claimedAgoMs = epochMs - current.createdAtMs;
-  // One that has led for so long has got over it; one that lies ahead was made before the clock was set back.
+  // A leader that has led for this long is cleared. A claim in the future was made before the clock was set
+  // back.
   if (claimedAgoMs > leaseLossOverMs(config) || claimedAgoMs < -unevennessMs) return null;
   if (observedSinceMs > nowMs - Math.max(0, claimedAgoMs) - resumes.agoMs) return null;
   const within = leaseLossesWithin(config);

@@ -1,51 +1,54 @@
 /**
- * The arithmetic of the lease: until when a node may act as leader without hearing more.
+ * The arithmetic of the lease: until when a node may act as leader without a renewal.
  *
- * What a committed write proves. A session's sign of life reaches the ensemble's leader not with the request
- * itself but with its server's next ping reply, at most tickTime/2 later, on the same ordered stream as the
- * forwarded write. So a committed write proves only signs of life that had *arrived* at the server tickTime/2
- * before the write did. A sign counts here when it was *answered* at least a quarter of the session timeout
- * before the write was sent: answered means arrived, and T/4 >= tickTime/2 while the ensemble keeps its
- * minimum session timeout of two ticks. Counting from its sending instead would trust the network not to have
- * delayed the sign more than the write.
+ * What a committed write proves. A session's sign of life does not reach the ensemble's leader with the
+ * request itself. It arrives with its server's next ping reply, at most tickTime/2 later, on the same ordered
+ * stream as the forwarded write. So a committed write proves only the signs of life that had *arrived* at the
+ * server tickTime/2 before the write did. Here, a sign counts if it was *answered* at least a quarter of the
+ * session timeout T before the write was sent. If it was answered, it had arrived, and T/4 >= tickTime/2
+ * while the ensemble keeps its minimum session timeout of two ticks. To count from when the sign was sent
+ * would assume that the network did not delay the sign more than the write.
  *
- * A connect handshake that opens a session is itself a committed write, so its own sending counts. One that
- * takes a session up again is vouched for by the ensemble's leader alone, and a leader that was deposed
- * without knowing it yet vouches as well. It counts as soon as anything is committed on the same connection:
- * a server that loses its leader hangs up on its clients, so then it was the leader in office that vouched.
+ * A connect handshake that opens a session is itself a committed write, so its own sending time counts. A
+ * handshake that resumes a session is confirmed by the ensemble's leader alone, possibly by one that was
+ * deposed and does not know it yet. It counts once anything is committed on the same connection. A server
+ * that loses its leader disconnects its clients, so the handshake was then confirmed by the current leader.
  *
  * The session timeout is the smallest that any server ever granted to the session. Servers may differ in
- * their limits, and a new leader of the ensemble uses the timeout of the session's creation again. A server
+ * their limits, and a new leader of the ensemble again uses the timeout from the session's creation. A server
  * may also have resumed the session with a smaller timeout, and its answer been lost. So half the timeout
- * counts from that handshake until a write commits.
+ * applies from that handshake until a write commits.
  *
- * Not promised: anything where one server grants less than half of what another does, or where a handshake
- * that was given up is carried out late, by a server that grants less, after a write on a newer connection
+ * Not promised: anything if one server grants less than half of what another does. The same holds if an
+ * abandoned handshake is carried out late, by a server that grants less, after a write on a newer connection
  * has committed.
  *
  * All instants are milliseconds on one monotonic clock.
  */
 import { heard, noTouch, type Touch } from './touch.js';
 
-/** Something the ensemble answered on the present connection. */
+/** A request that the ensemble answered on the present connection. */
 export interface AnsweredRequest {
   readonly sentAtMs: number;
   readonly answeredAtMs: number;
 }
 
 export interface LeaseEvidence {
-  /** Newest instant known to count; -Infinity when there is none. */
+  /** Newest instant proven to count. -Infinity if there is none. */
   readonly provenAtMs: number;
   /** Answered requests of the present connection, oldest first, as far back as they can still matter. */
   readonly answered: readonly AnsweredRequest[];
-  /** When the handshake of the present connection was sent; it counts once a write has committed. */
+  /** When the handshake of the present connection was sent. It counts once a write has committed. */
   readonly handshakeSentAtMs: number;
-  /** When a server may first have resumed the session with a smaller timeout, unheard; Infinity: none. */
+  /**
+   * Since when a server may have resumed the session with a smaller timeout in an answer that was lost.
+   * Infinity if none.
+   */
   readonly doubtedSinceMs: number;
   readonly touch: Touch;
 }
 
-/** Of whoever has none. */
+/** The lease of a node that has none. */
 export const noLease: Lease = {
   releaseAtMs: Number.NEGATIVE_INFINITY,
   endsAtMs: Number.NEGATIVE_INFINITY,
@@ -59,20 +62,23 @@ export const noEvidence: LeaseEvidence = {
   touch: noTouch,
 };
 
-/** A handshake sent at `sentAtMs` opened the session. */
+/** Returns the evidence after a handshake sent at `sentAtMs` opened the session. */
 export function sessionOpened(sentAtMs: number): LeaseEvidence {
   return { ...noEvidence, provenAtMs: sentAtMs, handshakeSentAtMs: sentAtMs };
 }
 
-/** A handshake is sent to resume the session. Its answer may get lost after the ensemble has acted on it. */
+/**
+ * Records that a handshake was sent to resume the session. The ensemble may act on it even if the answer is
+ * lost.
+ */
 export function resumptionAsked(evidence: LeaseEvidence, sentAtMs: number): LeaseEvidence {
   return { ...evidence, doubtedSinceMs: Math.min(evidence.doubtedSinceMs, sentAtMs) };
 }
 
 /**
- * A handshake sent at `sentAtMs` resumed the session: a new connection, so what came before is kept only as
- * proof. If the server grants less than all before it, by `shrunkMs`, the proof holds as long as it did, but
- * no longer than the new timeout from that handshake on.
+ * Records that a handshake sent at `sentAtMs` resumed the session. The connection is new, so earlier evidence
+ * remains only as proof. If the server grants a timeout that is smaller than all before, by `shrunkMs`, the
+ * proof remains valid for as long as before, but no longer than the new timeout from that handshake.
  */
 export function sessionResumed(evidence: LeaseEvidence, sentAtMs: number, shrunkMs: number): LeaseEvidence {
   const { provenAtMs: was } = evidence;
@@ -81,9 +87,10 @@ export function sessionResumed(evidence: LeaseEvidence, sentAtMs: number, shrunk
 }
 
 /**
- * A request of any kind, a ping included, was answered. Entries older than the session timeout are let go,
- * and of requests sent close together one is kept. Not by when they were answered: after a stall an old
- * request is answered together with a new one, which proves more.
+ * Records that a request of any kind, including a ping, was answered. Drops entries older than the session
+ * timeout, and keeps one of several requests that were sent close together. Closeness is judged by when they
+ * were sent, not answered. After a stall, an old request is answered together with a new one, which proves
+ * more.
  */
 export function requestAnswered(
   evidence: LeaseEvidence,
@@ -100,8 +107,8 @@ export function requestAnswered(
 }
 
 /**
- * A write sent at `sentAtMs` was committed: the connection's handshake and every sign answered T/4 before
- * that sending are now proven.
+ * Records that a write sent at `sentAtMs` was committed. This proves the connection's handshake and every
+ * sign of life answered T/4 before that.
  */
 export function writeCommitted(
   evidence: LeaseEvidence,
@@ -117,15 +124,16 @@ export function writeCommitted(
 }
 
 /**
- * Newest instant from which the session is proven to live for its timeout, or for half of it while in doubt.
+ * Returns the newest instant from which the session is proven to last for its timeout, or for half of it
+ * while in doubt.
  */
 export function provenAlive({ provenAtMs, doubtedSinceMs }: LeaseEvidence, sessionTimeoutMs: number): number {
   return Math.min(provenAtMs, doubtedSinceMs - sessionTimeoutMs * leaseShare * doubtShare);
 }
 
 /**
- * True if the lease of a claim sent now would last until its renewal, when the next sign of life is proven in
- * turn. After a stall it would not: older signs of life are too old, newer ones too young.
+ * Whether the lease of a claim sent now would last until its renewal, when the next sign of life is proven.
+ * After a stall it would not: older signs of life are too old, and newer ones are too recent.
  */
 export function lastsToRenewal(evidence: LeaseEvidence, nowMs: number, sessionTimeoutMs: number): boolean {
   const { provenAtMs } = writeCommitted(evidence, nowMs, sessionTimeoutMs);
@@ -137,31 +145,34 @@ export function lastsToRenewal(evidence: LeaseEvidence, nowMs: number, sessionTi
 
 /** Share of the session timeout by which a sign of life must precede the write that proves it. */
 const proofGap = 1 / 4;
-/** Smallest share of the session timeout that a server is assumed to grant whose answer was not heard. */
+/** Smallest share of the session timeout that a server is assumed to grant if its answer was lost. */
 const doubtShare = 1 / 2;
-/** Of requests sent within this share of the session timeout one is evidence enough. */
+/** Share of the session timeout within which one request is enough evidence. */
 const evidenceShare = 1 / 100;
-/** Share of the session timeout that a lease lasts: clock rates may differ by 10 %. */
+/** Share of the session timeout that a lease lasts. Clock rates may differ by 10 %. */
 const leaseShare = 0.9;
-/** Share of the session timeout kept at a lease's end for releasing and killing. */
+/** Share of the session timeout reserved at a lease's end for releasing and killing. */
 const reserveShare = 0.2;
 /**
- * A leader renews this often, whatever became of the renewals before: its lease is then never older than the
- * proof gap, two intervals and two round trips while all is well.
+ * Interval between renewals, whether or not earlier ones succeeded. In normal operation, a lease is then
+ * never older than the proof gap, two intervals and two round trips.
  */
 const renewShare = 1 / 12;
 /**
- * A server that leaves a renewal unanswered for this long is left for another, which may answer before the
- * lease has to be given up.
+ * How long a server may leave a renewal unanswered. After that, the client changes to another server, which
+ * may answer before the lease must be released.
  */
 const serverPatienceShare = 1 / 6;
-/** An idle node gives a sign of life this often. */
+/** Interval at which an idle node gives a sign of life. */
 const pingShare = 1 / 4;
 
 export interface Lease {
-  /** From here on the node must not act as leader; its workload must be dead. */
+  /** From this instant on, the node must not act as leader and its workload must be dead. */
   readonly endsAtMs: number;
-  /** Unrenewed at this instant, the node begins to release, so that it has ended when the lease does. */
+  /**
+   * If the lease is not renewed by this instant, the node begins to release, so that it finishes before the
+   * lease ends.
+   */
   readonly releaseAtMs: number;
 }
 
@@ -170,17 +181,20 @@ export function leaseFrom(provenAtMs: number, sessionTimeoutMs: number): Lease {
   return { endsAtMs, releaseAtMs: endsAtMs - sessionTimeoutMs * reserveShare };
 }
 
-/** Time from the sending of one renewal to the next. */
+/** Returns the time between the sending of two renewals. */
 export function renewalIntervalMs(sessionTimeoutMs: number): number {
   return sessionTimeoutMs * renewShare;
 }
 
-/** For how long a server may leave a renewal unanswered. */
+/** Returns how long a server may leave a renewal unanswered. */
 export function serverPatienceMs(sessionTimeoutMs: number): number {
   return sessionTimeoutMs * serverPatienceShare;
 }
 
-/** Longest silence of a connected client, so that whoever claims has a lease worth the name. */
+/**
+ * Returns the longest silence of a connected client. It is short enough that a new claim starts with a useful
+ * lease.
+ */
 export function pingIntervalMs(sessionTimeoutMs: number): number {
   return sessionTimeoutMs * pingShare;
 }

@@ -2,9 +2,9 @@ import { type NamedSlot, named } from '../model/named-slot.js';
 import type { GroupSnapshot } from '../model/snapshot.js';
 
 /**
- * The fields by which all lines of one transition are found in the logs of all nodes: the term of the
- * decision that they are about, its slot where the group has several, and its reason. A line about a
- * leadership that a later decision ends bears that decision's term, and in `endsTerm` its own.
+ * Fields that identify all log lines of one transition on all nodes: the term of its decision, the slot if
+ * the group has several, and the reason. If a later decision ends a leadership, the line carries that
+ * decision's term, and the leadership's own term in `endsTerm`.
  */
 export interface LogContext extends NamedSlot {
   readonly term: number;
@@ -12,12 +12,12 @@ export interface LogContext extends NamedSlot {
   readonly endsTerm?: number;
 }
 
-/** Of what `ofTerm` began, and the decision of `term` has done. */
+/** Returns the context of a step that the decision of `term` causes in a leadership of `ofTerm`. */
 export function logContext(term: number, reason: string, ofTerm: number, slot: NamedSlot): LogContext {
   return term === ofTerm ? { ...slot, term, reason } : { ...slot, term, reason, endsTerm: ofTerm };
 }
 
-/** Of what stands decided. */
+/** Returns the context of the current decision. */
 export function decided(snapshot: GroupSnapshot): LogContext {
   const { elected, slot = 1, others = [] } = snapshot;
   const { term = 0, reason = 'the decision is malformed' } = elected.value ?? {};

@@ -1,16 +1,17 @@
-/** One score as it is measured: what text is a number, and what is a change worth telling. */
+/** Parses a measured score, and decides whether a change is large enough to publish. */
 import * as z from 'zod';
 import { isLong, type Parsed } from '../model/names.js';
 import { quoted } from '../model/outside.js';
 import type { Score } from '../model/scores.js';
 
-/** Digits can be taken in one way alone, or a very long text that is none would be tried in all. */
+/**
+ * Each digit can match in only one way. Otherwise, a very long text that is not a number would cause
+ * backtracking.
+ */
 const decimal = /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?$/;
 const whole = /^[+-]?\d+$/;
 
-/**
- * A number as programs write it. A whole number is kept exactly, as a bigint where a double would round it.
- */
+/** Parses a number as programs print it. Returns a bigint for a whole number that a double would round. */
 export function readScore(text: string): Parsed<Score> {
   const trimmed = text.trim();
   if (trimmed === '') return unreadable('expected one number, found nothing');
@@ -30,7 +31,7 @@ function unreadable(problem: string): Parsed<Score> {
 const toleranceRule = 'expected a share such as 5%, or a number of at least 0';
 
 /**
- * What a score must move by to be told anew: more than a share of what was told last, or than an absolute
+ * Change that a score must exceed to be published again: a share of the last published value, or an absolute
  * number.
  */
 export const toleranceSchema = z.union(
@@ -42,7 +43,9 @@ export const toleranceSchema = z.union(
 );
 export type Tolerance = z.infer<typeof toleranceSchema>;
 
-/** A share of a position in a log says nothing of how much of the log is missing. */
+/**
+ * Returns the default tolerance. A share of a log position says nothing about how much of the log is missing.
+ */
 export function defaultTolerance(name: string): Tolerance {
   return name === 'history' ? 0 : '5%';
 }
@@ -55,7 +58,7 @@ export function hasMoved(before: Score, now: Score, tolerance: Tolerance): boole
   return Math.abs(difference(before, now)) > limit;
 }
 
-/** By how much `now` is more; between whole numbers no digit is lost, however large they are. */
+/** Returns `now - before`. The result is exact for whole numbers of any size. */
 export function difference(before: Score, now: Score): number {
   const [a, b] = [exact(before), exact(now)];
   return a === null || b === null ? Number(now) - Number(before) : Number(b - a);
@@ -66,7 +69,7 @@ function exact(score: Score): bigint | null {
   return Number.isInteger(score) ? BigInt(score) : null;
 }
 
-/** A time there and back that moves by less than both is noise. */
+/** A change of a round-trip time counts only if it exceeds both values. Anything smaller is noise. */
 const roundTripShare = 0.1;
 const roundTripFloorMs = 1;
 

@@ -1,6 +1,6 @@
 /**
- * A group of several leaders as what decides about one leader sees it: one slot, and what the others mean for
- * it.
+ * Views a group with several leaders as one slot, together with what the other slots mean for it. The code
+ * that decides about a leader sees only this view.
  */
 
 import type { GroupConfig } from '../model/group-config.js';
@@ -16,11 +16,11 @@ export interface SlotsInput {
   readonly config: GroupConfig;
   /** Milliseconds since the epoch, on the ensemble's clock. */
   readonly nowMs: number;
-  /** Nodes that wait to take over another slot, by node. */
+  /** Nodes that wait to take over another slot, with that slot. */
   readonly reserved?: ReadonlyMap<string, number> | undefined;
 }
 
-/** What decides about one leader is told of nothing but its own. */
+/** Input to a decision about one leader. It contains nothing else about the other slots. */
 export interface SlotInput {
   readonly snapshot: GroupSnapshot;
   readonly members: readonly Member[];
@@ -28,7 +28,7 @@ export interface SlotInput {
   readonly elsewhere: (epochMs: number) => Elsewhere;
 }
 
-/** `view`: the group as one of its slots sees it. */
+/** Returns the input for one slot. `view` is the group as that slot sees it. */
 export function slotInput(
   view: GroupSnapshot,
   { members, config, reserved }: Omit<SlotsInput, 'snapshot' | 'nowMs'>,
@@ -44,7 +44,7 @@ export function slotInput(
   };
 }
 
-/** What other slots mean for the one that `snapshot` is about. */
+/** Returns what the other slots mean for the one that `snapshot` describes. */
 export function elsewhereOf(input: SlotsInput): Elsewhere {
   const { snapshot, members, config, nowMs, reserved = new Map<string, number>() } = input;
   const slot = slotOf(snapshot);
@@ -77,8 +77,9 @@ function courting([node, slot]: readonly [string, number]): [string, string] {
 }
 
 /**
- * A node has the slot whose claim it owns, or else the first that names it. So that of two slots that name
- * one node, as only garbage makes them, exactly one keeps it.
+ * Returns the nodes that other slots occupy, with the reason. A node belongs to the slot whose claim it owns,
+ * or else to the first slot that names it. If malformed data makes two slots name one node, exactly one of
+ * them keeps it.
  */
 function takenBy(states: readonly SlotState[], slot: number, members: readonly Member[]): [string, string][] {
   const owned = states.flatMap(({ slot: of, current }): [string, number, string][] => {
@@ -96,8 +97,9 @@ function takenBy(states: readonly SlotState[], slot: number, members: readonly M
 }
 
 /**
- * An incumbent gives way to the slots before its own, so that of two in one site one stays; who comes gives
- * way to all, and to whoever is still on the way out.
+ * Returns the nodes whose site another slot already uses. An incumbent yields only to slots with lower
+ * numbers, so that of two incumbents in one site one stays. A new node yields to all slots, and to leaders
+ * that are still releasing.
  */
 function sharing(
   { snapshot, members }: SlotsInput,

@@ -1,7 +1,6 @@
 /**
- * When a node tells what it measures: at once when it has something to tell for the first time, soon when a
- * score goes missing or comes back; otherwise at most so often, and only what has moved by more than its
- * tolerance.
+ * Decides when a node publishes its measurements: immediately the first time, soon after a score goes missing
+ * or returns, and otherwise at a limited rate. Only changes beyond the tolerance count.
  */
 
 import type { Score, ScoreReport } from '../model/scores.js';
@@ -9,28 +8,29 @@ import { hasMoved, hasRoundTripMoved, type Tolerance } from './measuring.js';
 
 export type Measured = Pick<ScoreReport, 'values' | 'roundTripsMs'>;
 
-/** What a node has told, on its monotonic clock. */
+/** What a node has published, on its monotonic clock. */
 export interface Published extends Measured {
   readonly atMs: number;
   /**
-   * When each score was last told to have gone missing or come back: one that flaps is not told of at once
-   * each time.
+   * When each score's disappearance or return was last published. This limits the writes for a score that
+   * flaps.
    */
   readonly turnedAtMs: ReadonlyMap<string, number>;
 }
 
 /**
- * A node writes no more often, but for a score that goes missing or comes back: that too no more often for
- * each.
+ * Shortest time between two writes. Writes about a score that goes missing or returns are exempt, but at most
+ * one per score in this time.
  */
 export const publishEveryMs = 5_000;
 
 /**
- * Nor for these: of a hundred scores that flap, each in its own time, one write tells what all have come to.
+ * Shortest time between writes about missing and returned scores. If a hundred scores flap at different
+ * times, one write reports them all.
  */
 export const turnEveryMs = 1_000;
 
-/** The instant at which what was measured is to be told; Infinity where nothing new is to be. */
+/** Returns when the measurements must be published. Infinity if there is nothing new. */
 export function publicationDueAtMs(
   published: Published | null,
   measured: Measured,
@@ -50,7 +50,7 @@ export function publicationDueAtMs(
   return isNews ? published.atMs + publishEveryMs : Number.POSITIVE_INFINITY;
 }
 
-/** After `measured` was told. */
+/** Returns the state after `measured` was published. */
 export function publishedNow(before: Published | null, measured: Measured, nowMs: number): Published {
   const turned = differingKeys(before?.values ?? new Map<string, Score>(), measured.values);
   const turnedAtMs = new Map([

@@ -1,6 +1,6 @@
 /**
- * Runs a strategy over the eligible nodes and holds it to its contract, so that a faulty one harms no
- * decision.
+ * Runs a strategy over the eligible nodes and enforces its contract, so that a faulty strategy does not
+ * affect a decision.
  */
 
 import * as z from 'zod';
@@ -13,20 +13,20 @@ import type { Candidate, Conditions, Peer, Ranked } from '../model/strategy.js';
 import type { Place } from '../model/znodes.js';
 
 /**
- * Thrown where a strategy, or a constraint of a user's own, breaks its contract or throws: the elector cannot
+ * Thrown if a strategy or a user's own constraint throws or breaks its contract. The elector then cannot
  * elect.
  */
 export class RuleFault extends Error {
   override readonly name = 'RuleFault';
 }
 
-/** What a strategy answers, as far as it can be told without what it was asked. */
+/** A strategy's answer, as far as it can be checked without its input. */
 export const rankingSchema = z
   .array(
     z.object({
       node: z.string(),
       grade: z.number(),
-      /** Stands in the history of every term that goes by it. */
+      /** Recorded in the history of every term that it decides. */
       reason: z.string().min(1).max(2_000),
       tie: z.string().max(2_000).optional(),
       score: z.number().optional(),
@@ -41,9 +41,9 @@ export interface RankInput {
   readonly config: GroupConfig;
   /** The last node that was READY. */
   readonly previous: Place | null;
-  /** Everyone who is registered, in order of node ids. */
+  /** All registered nodes, in order of node ids. */
   readonly members: readonly Member[];
-  /** Who leads and could go on. */
+  /** The node that leads and could continue. */
   readonly incumbent: string | null;
   /** The term that a new decision would begin. */
   readonly term: number;
@@ -53,8 +53,8 @@ export interface RankInput {
 }
 
 /**
- * The nodes of `eligible`, which come in order of node ids, the best first. Throws RuleFault, and Unanswered
- * where the strategy has yet to be asked.
+ * Returns the nodes of `eligible`, best first. `eligible` must be in order of node ids. Throws RuleFault, and
+ * Unanswered if the strategy's answer is still pending.
  */
 export function rank(input: RankInput, eligible: readonly Member[]): readonly Ranked[] {
   const { strategy, previous, incumbent, term, conditions } = input;
@@ -72,7 +72,8 @@ export function rank(input: RankInput, eligible: readonly Member[]): readonly Ra
 }
 
 /**
- * What a strategy answered to `known`, in order of node ids. Throws RuleFault where that breaks its contract.
+ * Returns a strategy's ranking of `known`, which is in order of node ids. Throws RuleFault if the ranking
+ * breaks the contract.
  */
 export function heldToContract(
   strategy: Pick<ReadyStrategy, 'name'>,
@@ -98,14 +99,14 @@ function list(nodes: readonly string[]): string {
 
 const nothing = new Map<string, never>();
 
-/** What strategies are told of a member; nothing where its registration cannot be read. */
+/** Returns what strategies see of a member. Empty if its registration is unreadable. */
 export function peerOf({ node, value, scores }: Member): Peer[] {
   if (value === null) return [];
   const { values = nothing, roundTripsMs = nothing } = scores ?? {};
   return [{ node, site: value.site, scores: values, roundTripsMs }];
 }
 
-/** What strategies are told of a member that may lead. */
+/** Returns what strategies see of an eligible member. */
 export function candidateOf(
   { node, seat, value, scores }: Member,
   { config, nowMs }: Pick<RankInput, 'config' | 'nowMs'>,

@@ -1,4 +1,7 @@
-/** Transitions as the znodes tell them: who, why, and how long each phase took, on the ensemble's clock. */
+/**
+ * Builds history records of transitions from the znodes: which node, why, and how long each phase took, on
+ * the ensemble's clock.
+ */
 
 import { fromInstant, toInstant } from '../model/names.js';
 import type { Registration } from '../model/registration.js';
@@ -22,15 +25,17 @@ interface Scene {
 }
 
 /**
- * What was recorded last; a head that cannot be read costs a doubled record, not the history. Null: no
- * history.
+ * Returns what was recorded last. An unreadable head costs one duplicate record, not the history. Null if
+ * there is no history.
  */
 function headOf({ snapshot }: Scene): HistoryHead | null {
   return snapshot.history === null ? null : (snapshot.history.value ?? initialHistoryHead);
 }
 
-/** The last node that was READY: the owner of a READY claim, else the elected node if its term was, else whom
- * `elected` remembers. */
+/**
+ * Returns the last node that was READY: the owner of a READY claim, else the elected node if its term was
+ * READY, else the node that `elected` remembers.
+ */
 export function previousLeader(
   { current, elected, history }: Pick<GroupSnapshot, 'current' | 'elected' | 'history'>,
   members: readonly Member[],
@@ -40,7 +45,7 @@ export function previousLeader(
   }
   if (elected.value === null) return null;
   const { node, site, term, previous } = elected.value;
-  // The head reaches a term while it lasts only with its READY.
+  // While a term lasts, the head reaches it only with its READY.
   return node !== null && site !== null && history?.value?.term === term ? { node, site } : previous;
 }
 
@@ -53,7 +58,7 @@ export interface Ending {
 }
 
 /**
- * The record of the transition that the new decision puts an end to, unless it was recorded when it became
+ * Returns the record of the transition that the new decision ends. Null if it was recorded when it became
  * READY.
  */
 export function ended(scene: Scene, elected: Elected, ending: Ending): TransitionRecord | null {
@@ -76,14 +81,16 @@ function claimOf({ snapshot: { current }, members }: Scene, elected: Elected): C
   return current !== null && ownerName(current, members) === elected.node ? current : null;
 }
 
-/** The transition that stands decided, as far as it has come; what READY says of it while it lasts. */
+/**
+ * Returns the current transition as far as it has progressed. While it lasts, this is what its READY reports.
+ */
 export function standing(scene: Scene, elected: Elected): Omit<TransitionRecord, 'outcome' | 'error'> {
   return transition(scene, elected, claimOf(scene, elected));
 }
 
 /**
- * What the elected node says of its failure under this decision: under the version that stands, or under an
- * earlier one that the decision has noted since, as while the group is paused.
+ * Returns the failure that the elected node reports under this decision. It counts under the current version,
+ * or under an earlier one if the decision has noted it since, as it does while the group is paused.
  */
 function ownFailure({ snapshot, members }: Scene, elected: Elected): Registration['lastFailure'] {
   const own = members.find(({ node }) => node === elected.node)?.value?.lastFailure ?? null;
@@ -92,7 +99,10 @@ function ownFailure({ snapshot, members }: Scene, elected: Elected): Registratio
   return isNoted || own.electedVersion === snapshot.elected.version ? own : null;
 }
 
-/** A failure that no longer excludes the node is older than the decision. */
+/**
+ * Returns the reason that the decision has noted. A failure whose backoff has ended is older than the
+ * decision.
+ */
 function notedReason({ node, failures }: Elected): string | null {
   const noted = node === null ? null : failureOf(failures, node);
   return noted?.until == null ? null : noted.reason;
@@ -106,7 +116,7 @@ function errorOf(scene: Scene, elected: Elected, { failed, next }: Ending): Fail
   return { phase: 'takeover', reason, ...noCommand };
 }
 
-/** A transition as the znodes tell it; its times are theirs, on the ensemble's clock. */
+/** Builds a transition from the znodes. Its times are theirs, on the ensemble's clock. */
 function transition(
   scene: Scene,
   elected: Elected,
@@ -146,8 +156,8 @@ function transition(
 type Resumes = TransitionRecord['resumes'];
 
 /**
- * The leadership before by the same decision, as the claim tells of it; where that does not, the head knows
- * that there was one.
+ * Returns the earlier leadership under the same decision, from the claim. If the claim does not name it, the
+ * history head still shows that there was one.
  */
 function resumedBy({ snapshot }: Scene, elected: Elected, claim: Claim | null): Resumes {
   if (claim === null) return null;
@@ -181,7 +191,7 @@ function untilMs(claim: Claim | null, from: string | null): number | null {
   return claim === null || from === null ? null : Math.max(0, claim.createdAtMs - fromInstant(from));
 }
 
-/** How the leadership before ended; it began to be released when it stopped. */
+/** Returns how the earlier leadership ended. Its release began when it stopped leading. */
 function ownRelease(
   { members }: Scene,
   { node }: Elected,
@@ -203,8 +213,8 @@ function ownRelease(
 }
 
 /**
- * The previous leader's release, told apart from an earlier one of the same node by its token. Its end is
- * when its claim was given away, which is written with the registration.
+ * Returns the previous leader's release. The token distinguishes it from an earlier release of the same node.
+ * It ended when its claim was deleted, which is written together with the registration.
  */
 function releaseBefore(
   { snapshot, members }: Scene,
@@ -220,7 +230,7 @@ function releaseBefore(
   return { node: previous.node, result, error, durationMs, endedAt };
 }
 
-/** The record of a transition that reached READY; null when it is recorded already. */
+/** Returns the record of a transition that reached READY. Null if it is already recorded. */
 export function reachedReady(scene: Scene, elected: Elected, current: Claim): TransitionRecord | null {
   const head = headOf(scene);
   if (head === null || (head.term === elected.term && head.fencingToken === String(current.token)))
@@ -229,7 +239,7 @@ export function reachedReady(scene: Scene, elected: Elected, current: Claim): Tr
 }
 
 /**
- * How long each phase took, one after another: the time to the claim without the release that lies within it.
+ * Returns how long each phase took, without overlap: the time to the claim excludes the release within it.
  */
 export function phasesInTurn({
   phases,
@@ -241,7 +251,7 @@ export function phasesInTurn({
   return { releaseMs, claimMs: claimMs === null ? null : Math.max(0, claimMs - withinMs), takeoverMs };
 }
 
-/** One line, for people. */
+/** Formats a record as one line, for display. */
 export function recordText(record: HistoryRecord): string {
   if (record.kind === 'change') return record.what;
   const { slot, term, outcome, node, previous } = record;

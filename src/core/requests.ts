@@ -1,4 +1,4 @@
-/** Switchovers that people ask for: which still counts, and whom it means. */
+/** Requested switchovers: which one is still active, and which node it selects. */
 
 import type { GroupConfig, SwitchoverRequest } from '../model/group-config.js';
 import { fromInstant } from '../model/names.js';
@@ -7,32 +7,32 @@ import type { Ranked } from '../model/strategy.js';
 import type { Elected } from '../model/znodes.js';
 import type { Elsewhere } from './elsewhere.js';
 
-/** A switchover that a person asked for, while it counts: it names the term it replaces. */
+/** Returns the requested switchover while it is active. It names the term that it replaces. */
 export function activeRequest(config: GroupConfig, elected: Elected): SwitchoverRequest | null {
   return config.switchover?.replacesTerm === elected.term ? config.switchover : null;
 }
 
-/**
- * A scheduled request is carried out no later than this after its time: another leader may be the right one
- * by then.
- */
+/** How late a scheduled request may be carried out. Later, another leader may be the right one. */
 export const mostLateMs = 60_000;
 
 /**
- * When a scheduled request is missed, on the ensemble's clock; null for one without a time, which goes on
- * waiting.
+ * Returns when a scheduled request counts as missed, on the ensemble's clock. Null for a request without a
+ * time, which waits without limit.
  */
 export function missedAtMs({ notBefore }: Pick<SwitchoverRequest, 'notBefore'>): number | null {
   return notBefore === null ? null : fromInstant(notBefore) + mostLateMs;
 }
 
-/** True if a decision that carries out no request leaves one behind: active until now, or missed before. */
+/**
+ * Whether a decision that carries out no request leaves one behind: a request that was active until now, or
+ * one missed earlier.
+ */
 export function missesRequest(config: GroupConfig, elected: Elected): boolean {
   if (config.switchover === null) return false;
   return config.switchover.replacesTerm === elected.term || elected.missedRequest === true;
 }
 
-/** "switchover to b1 requested by …". */
+/** Formats the request: "switchover to b1 requested by …". */
 export function requestText({ to, force, by, at, notBefore, slot }: SwitchoverRequest): string {
   const when = notBefore === null ? '' : ` not before ${notBefore}`;
   const which = slot === undefined ? '' : ` of slot ${slot}`;
@@ -51,9 +51,9 @@ interface Asked {
 }
 
 /**
- * Whom a request means now; null while nobody fits it, or when an eligible leader is in the site asked for
- * already. `ranking` holds the eligible nodes, best first. Force skips eligibility, but a node that is not
- * there, or on its way out, cannot lead whoever wants it, and none leads twice.
+ * Returns the node that a request selects now. Null if no node qualifies, or if an eligible leader is already
+ * in the requested site. `ranking` holds the eligible nodes, best first. Force skips eligibility. Even so, a
+ * node cannot lead if it is not registered, is leaving, or leads another slot.
  */
 export function requestTarget(
   { to, force }: SwitchoverRequest,

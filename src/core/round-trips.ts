@@ -1,22 +1,22 @@
 /**
- * What a node makes of the round trips that it measured to one peer: a smoothed mean, which single strange
- * measurements do not move.
+ * Turns the round trips that a node measured to one peer into a smoothed mean that single outliers do not
+ * move.
  *
- * The mean and the deviation are weighted as those of TCP (RFC 6298): an eighth and a quarter for the newest.
- * A measurement far from the mean is set aside; when three in a row are, the way to the peer has changed, and
- * the measuring begins anew with these. So one packet that was held up changes nothing, and a new route
- * counts after three probes.
+ * Mean and deviation are weighted as in TCP (RFC 6298): an eighth and a quarter for the newest measurement. A
+ * measurement far from the mean is set aside. After three of these in a row, the route to the peer has
+ * changed, and the mean starts again from them. So one delayed packet changes nothing, and a new route counts
+ * after three probes.
  */
 
-/** What is known of one peer. */
+/** What is known about one peer. */
 export interface RoundTrips {
-  /** Null until three measurements are there, and when the peer has stopped answering. */
+  /** Null until there are three measurements, and after the peer has stopped answering. */
   readonly mean: { readonly ms: number; readonly deviationMs: number } | null;
-  /** Measurements in a row that did not fit, oldest first. */
+  /** Consecutive measurements too far from the mean, oldest first. */
   readonly aside: readonly number[];
-  /** Probes in a row that were not answered. */
+  /** Consecutive probes without an answer. */
   readonly missed: number;
-  /** Answers in a row that measure nothing. */
+  /** Consecutive answers without a valid measurement. */
   readonly uncounted: number;
 }
 
@@ -25,17 +25,20 @@ export const noRoundTrips: RoundTrips = { mean: null, aside: [], missed: 0, unco
 const beginWith = 3;
 const meanWeight = 1 / 8;
 const deviationWeight = 1 / 4;
-/** Farther from the mean than so many deviations does not fit. */
+/** A measurement further than this many deviations from the mean does not fit. */
 const fitDeviations = 4;
-/** A network is never as even as a few measurements may be: what is so near fits in any case. */
+/**
+ * Measurements this close to the mean always fit. A few measurements may agree more closely than any network
+ * does in the long run.
+ */
 const leastFitShare = 0.1;
 const leastFitMs = 1;
-/** A peer that left so many probes in a row unanswered is not measured any more. */
+/** After this many consecutive unanswered probes, a peer counts as unreachable and its mean is dropped. */
 export const mostMissed = 5;
-/** A mean that no answer has borne out for so long is worth nothing. */
+/** A mean that this many answers in a row did not confirm is dropped. */
 const mostUncounted = 60;
 
-/** After an answer that took `ms`. */
+/** Returns the state after an answer that took `ms`. */
 export function measured({ mean, aside }: RoundTrips, ms: number): RoundTrips {
   if (mean !== null && fits(mean, ms)) return { ...noRoundTrips, mean: smoothed(mean, ms) };
   const strange = [...aside, ms];
@@ -44,15 +47,15 @@ export function measured({ mean, aside }: RoundTrips, ms: number): RoundTrips {
 }
 
 /**
- * After an answer that came when one of the two did not run as it should: the peer is there, and that is all
- * it tells.
+ * Returns the state after an answer that came while one of the two processes was stalled. It proves only that
+ * the peer is there.
  */
 export function answeredLate({ mean, aside, uncounted }: RoundTrips): RoundTrips {
   if (uncounted + 1 < mostUncounted) return { mean, aside, missed: 0, uncounted: uncounted + 1 };
   return noRoundTrips;
 }
 
-/** After a probe that was not answered in time. */
+/** Returns the state after a probe that was not answered in time. */
 export function unanswered(known: RoundTrips): RoundTrips {
   const missed = known.missed + 1;
   return missed < mostMissed ? { ...known, missed } : { ...noRoundTrips, missed };
@@ -72,7 +75,7 @@ function smoothed({ ms: mean, deviationMs }: Mean, ms: number): Mean {
   };
 }
 
-/** The middle one: one of the three may be strange. */
+/** Starts a mean from the median, because one of the three may be an outlier. */
 function beginning(measurements: readonly number[]): Mean {
   const sorted = measurements.toSorted((a, b) => a - b);
   const ms = sorted[Math.floor(sorted.length / 2)] ?? 0;

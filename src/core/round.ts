@@ -1,11 +1,11 @@
 /**
- * The elector's round: from a snapshot to what the elector should write, or do, next. The elector decides; it
- * need not lead. What it saw and since when is its memory: a value that goes in and comes out.
+ * The elector's round: from a snapshot to what the elector should write or do next. The elector decides; it
+ * need not lead. Its memory, what it has seen and since when, is a value that goes in and comes out.
  *
- *     situation → constraints → ranking → choice → decision
+ *     input → constraints → ranking → choice → decision
  *
- * Not promised: that the writes succeed. Each names the versions it was decided on, so one that comes too
- * late writes nothing, and the next round sees why.
+ * Not promised: that the writes succeed. Each write names the versions it is based on. A late one writes
+ * nothing, and the next round sees why.
  */
 
 import { durationMs } from '../model/duration.js';
@@ -41,19 +41,22 @@ export interface ElectorRound {
   readonly actions: readonly ElectorAction[];
   readonly memory: ElectorMemory;
   /**
-   * Look again after so long even if nothing wakes; a whole number of milliseconds, never 0; null: no need.
+   * Time until the next look even if no event occurs: a whole number of milliseconds, never 0. Null if none
+   * is needed.
    */
   readonly recheckInMs: number | null;
-  /** What was chosen, for people; null when nothing could be decided. */
+  /** The choice, for display. Null if nothing could be decided. */
   readonly choice: Choice | null;
-  /** The choice rests on what this node alone may have been a witness of; missing: on what all can read. */
+  /**
+   * Whether the choice rests on local evidence of this node. Missing if it rests on what every node can read.
+   */
   readonly isLocalEvidence?: boolean;
 }
 
 /**
- * Whether a decision is missing on which nobody could think otherwise. That leadership might be better
- * elsewhere is a matter of opinion, on which two nodes, of two versions or with two memories, may differ for
- * ever; who was connected tells whose fault a lease loss was.
+ * Whether a decision is missing that every elector would make. Whether another node would be the better
+ * leader is a matter of opinion: two nodes with different versions or memories may disagree forever. The same
+ * applies to the cause of a lease loss, which depends on which node was connected.
  */
 export function isPlainlyDue({ actions, choice, isLocalEvidence = false }: ElectorRound): boolean {
   const isOpinion = isLocalEvidence || (choice?.changes === true && choice.cause === 'preference');
@@ -61,7 +64,8 @@ export function isPlainlyDue({ actions, choice, isLocalEvidence = false }: Elect
 }
 
 /**
- * One round. Of what strategies and constraints do it throws only that one has yet to be asked: Unanswered.
+ * Runs one round. Of the errors of strategies and constraints, throws only Unanswered, which means that an
+ * answer is still pending.
  */
 export function electorRound(input: ElectionInput): ElectorRound {
   const model = electionOf(input);
@@ -92,14 +96,14 @@ function decide(model: Election): ElectorRound {
   }
 }
 
-/** Another node may be able to run the strategy, or the constraint. */
+/** Hands over the elector role, because another node may be able to run the strategy or the constraint. */
 function givingUp({ snapshot, memory }: Election, { message }: RuleFault): ElectorRound {
   const configVersion = snapshot.config.version;
   const actions = [{ do: 'give-up-seat', reason: message, configVersion } as const];
   return { actions, memory, recheckInMs: null, choice: null };
 }
 
-/** What is remembered of a round, and when it is worth another. */
+/** Returns what to remember of a round, and when to run the next one. */
 function afterwards(
   seen: JudgedElection,
   choice: Choice,
@@ -123,9 +127,9 @@ function afterwards(
 }
 
 /**
- * A leader that has lost its lease once too often has failed where that brings another to lead, and not
- * otherwise: nobody gains by waiting for it. Nobody judges himself, for who was out of touch cannot tell: he
- * leaves that to the next in line.
+ * Treats a leader that has lost its lease too often as failed, but only if this makes another node the
+ * leader. Otherwise nothing is gained. A node does not judge itself, because a node that was disconnected
+ * cannot know the cause. It hands over to the next elector instead.
  */
 function judgeLeaseLosses(seen: Election, asItStands: ElectorRound): ElectorRound {
   const { snapshot, members, elected, self, memory, clock, nowMs } = seen;
@@ -150,7 +154,10 @@ function judgeLeaseLosses(seen: Election, asItStands: ElectorRound): ElectorRoun
   return { ...asItStands, actions, memory: { ...asItStands.memory, leftTo: current.token } };
 }
 
-/** What a choice tells of who is better, and of whether it was waited with. */
+/**
+ * Returns which nodes the choice found better than the leader, and since when the first election has been
+ * waited for.
+ */
 function waitsSeen(seen: Election, choice: Choice): Pick<ElectorMemory, 'betterSince' | 'firstLookMs'> {
   const { snapshot, members, strategy, memory, elected, nowMs } = seen;
   const compared = { members, elected: elected.node, nowMs };
@@ -163,13 +170,16 @@ function waitsSeen(seen: Election, choice: Choice): Pick<ElectorMemory, 'betterS
   };
 }
 
-/** What is overdue and still stands is looked at again, so that it is not forgotten. */
+/**
+ * Returns the time until a condition is overdue. If it already is, returns the longest wait, so that it is
+ * checked again and not forgotten.
+ */
 function untilOverdueMs(watched: Watched, nowMs: number): number {
   const leftMs = -overdueMs(watched, nowMs);
   return leftMs > 0 ? leftMs : longestWaitMs;
 }
 
-/** The shortest of the waits that are still to come; one that has passed was acted on in this round. */
+/** Returns the shortest wait that is still ahead. This round has already acted on waits that have passed. */
 function soonest(waits: readonly (number | null)[]): number | null {
   const ahead = waits.filter((wait) => wait !== null).filter((wait) => wait > 0);
   return ahead.length === 0 ? null : Math.ceil(Math.min(...ahead, longestWaitMs));

@@ -1,17 +1,17 @@
 /**
- * Greatest fencing tokens that a node has seen, by slot. ZooKeeper's transaction counter, which they come
- * from, goes back where an ensemble is restored from a backup or rebuilt. A store that remembers a greater
- * token would then refuse the leader.
+ * The greatest fencing tokens that a node has seen, by slot. Tokens come from ZooKeeper's transaction
+ * counter, which goes back if an ensemble is restored from a backup or rebuilt. A store that remembers a
+ * greater token would then reject the leader.
  *
- * Invariant: under one `tokenEpoch` no node leads at or below a token that it has seen. A person raises the
- * epoch to let tokens begin anew; an epoch that is lower than the one seen is itself a sign of a restored
+ * Invariant: under one `tokenEpoch`, no node leads with a token at or below one that it has seen. An operator
+ * raises the epoch to let tokens start over. An epoch lower than the one seen is itself a sign of a restored
  * configuration.
  */
 import { slotStates } from '../model/slots.js';
 import type { GroupSnapshot } from '../model/snapshot.js';
 
 export interface SeenTokens {
-  /** `tokenEpoch` of the configuration that they were seen under. */
+  /** `tokenEpoch` of the configuration under which they were seen. */
   readonly epoch: number;
   readonly bySlot: ReadonlyMap<number, bigint>;
 }
@@ -19,13 +19,13 @@ export interface SeenTokens {
 export const noTokens: SeenTokens = { epoch: 0, bySlot: new Map() };
 
 export interface TokenSeen {
-  /** Null where the configuration cannot be read: that of what was seen before. */
+  /** Null if the configuration is unreadable. The epoch seen before then applies. */
   readonly epoch: number | null;
   readonly slot: number;
   readonly token: bigint;
 }
 
-/** The same object where the token is no news. */
+/** Adds a token. Returns the same object if the token is not new. */
 export function withToken(seen: SeenTokens, { epoch, slot, token }: TokenSeen): SeenTokens {
   if (epoch !== null && epoch < seen.epoch) return seen;
   if (epoch !== null && epoch > seen.epoch) return { epoch, bySlot: new Map([[slot, token]]) };
@@ -33,7 +33,7 @@ export function withToken(seen: SeenTokens, { epoch, slot, token }: TokenSeen): 
   return { epoch: seen.epoch, bySlot: new Map([...seen.bySlot, [slot, token]]) };
 }
 
-/** Claims of a snapshot, whoever owns them. */
+/** Returns the tokens of all claims in a snapshot, regardless of their owners. */
 export function tokensIn(snapshot: GroupSnapshot): TokenSeen[] {
   const epoch = snapshot.config.value?.tokenEpoch ?? null;
   return slotStates(snapshot).flatMap(({ slot, current }) =>
@@ -42,14 +42,15 @@ export function tokensIn(snapshot: GroupSnapshot): TokenSeen[] {
 }
 
 export interface GoneBack {
-  /** For people. */
+  /** For display. */
   readonly what: string;
   readonly todo: string;
 }
 
 /**
- * Null: nodes may lead with this token, it has not gone back. `isNew`: the claim was made just now, so its
- * token has to be greater than all that were seen. That of a claim that stood may have been seen itself.
+ * Returns how tokens have gone back. Null if they have not, and nodes may lead with this token. `isNew`: the
+ * claim was just made, so its token must be greater than all that were seen. The token of an existing claim
+ * may itself be among those seen.
  */
 export function goneBack(
   seen: SeenTokens,

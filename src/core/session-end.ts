@@ -1,26 +1,27 @@
 /**
- * How much a session may own. When one ends, servers write the paths of all its ephemeral znodes into their
- * logs as one entry. One that is longer than they read back takes them down, and they cannot start again
- * (ZOOKEEPER-4306): no request is refused before it comes to that, so whoever owns much has to count.
+ * Limits how much one session may own. When a session ends, servers log the paths of all its ephemeral znodes
+ * as one entry. An entry longer than they can read back crashes them, and they cannot start again
+ * (ZOOKEEPER-4306). ZooKeeper refuses no request before that, so a session that owns many znodes must count
+ * them.
  */
 import { groupPaths } from '../model/paths.js';
 
 /**
- * Of an entry that a server with the default jute.maxbuffer, 1,048,575 bytes, still reads back: that, and as
- * much again.
+ * The longest entry that a server with the default jute.maxbuffer, 1,048,575 bytes, still reads back: twice
+ * that size.
  */
 export const mostEndBytes = 2 * 0xfffff;
 
-/** Of the entry itself. */
+/** Size of the entry itself. */
 export const endBytes = 100;
 
-/** Of a path in it: its length in front. */
+/** Size of the length prefix of a path in the entry. */
 const lengthBytes = 4;
 const sequence = '0000000000';
 
 /**
- * What the end of a session grows by with one group that its node is in: registration, scores, seat, and one
- * claim at most.
+ * Returns how much one group adds to the entry of a session: registration, scores, election znode and at most
+ * one claim.
  */
 export function endBytesOf(root: string, node: string): number {
   const paths = groupPaths(root);

@@ -1,6 +1,6 @@
 /**
- * Rules about sites that are no constraint on one node: where the successor of a leader that failed may be,
- * and when a site as a whole counts as failed.
+ * Site rules that are not constraints on one node: where the successor of a failed leader may be, and when a
+ * whole site counts as failed.
  */
 
 import { durationMs } from '../model/duration.js';
@@ -9,22 +9,23 @@ import { type Member, siteOf } from '../model/snapshot.js';
 import type { Ranked } from '../model/strategy.js';
 
 /**
- * Whether a node of `site` may be tried after a leader failed in `failedSite`, even where there is no other.
+ * Whether a node of `site` may be tried after a leader failed in `failedSite`, even if there is no other
+ * node.
  */
 export function mayFollow(site: string | null, failedSite: string | null, config: GroupConfig): boolean {
   const { from, strength } = config.siteRules.afterFailure;
   return from === 'any-site' || strength === 'soft' || failedSite === null || site !== failedSite;
 }
 
-/** Whom a leader that failed may be replaced by. */
+/** The replacement for a failed leader. */
 export interface Replacement {
-  /** Null: by nobody, for now. */
+  /** Null if no node may replace it for now. */
   readonly best: Ranked | null;
-  /** For people: what the rule made of it; null where it changed nothing. */
+  /** What the rule changed, for display. Null if nothing. */
   readonly why: string | null;
 }
 
-/** The best of `ranking` (one at least) to replace a leader of `failedSite`, which failed. */
+/** Returns the best of `ranking` (at least one node) to replace a leader that failed in `failedSite`. */
 export function replacement(
   ranking: readonly [Ranked, ...Ranked[]],
   failedSite: string | null,
@@ -47,23 +48,26 @@ export function replacement(
   return { best: null, why: `${rule}, and no other site has an eligible node` };
 }
 
-/** A site that is to be declared failed by the rule, or no longer. */
+/** A site that the rule declares failed or healthy. */
 export interface SiteVerdict {
   readonly site: string;
   readonly isFailed: boolean;
-  /** For people. */
+  /** For display. */
   readonly reason: string;
 }
 
 interface SiteCount {
   readonly isEnough: boolean;
-  /** When it was declared failed, as that stands: whatever is said of the site begins a new count. */
+  /**
+   * When the site was declared failed, according to the current configuration. Any change of this starts a
+   * new count.
+   */
   readonly failedAt: string | null;
   /** On the elector's monotonic clock. */
   readonly sinceMs: number;
 }
 
-/** Since when each site that has a rule has had nodes enough, or too few. */
+/** Since when each site with a rule has had enough nodes, or too few. */
 export type SiteCounts = ReadonlyMap<string, SiteCount>;
 
 interface Counted {
@@ -83,7 +87,7 @@ function alive(site: string, members: readonly Member[]): number {
   return members.filter(({ value }) => value?.site === site).length;
 }
 
-/** What `before` becomes by who is registered now. */
+/** Returns `before` updated with the current registrations. */
 export function countSites({ members, config, nowMs }: Counted, before: SiteCounts): SiteCounts {
   return new Map(
     ruled(config).map(({ site, minNodes }) => {
@@ -98,13 +102,14 @@ export function countSites({ members, config, nowMs }: Counted, before: SiteCoun
 
 export interface SiteJudgement {
   readonly verdicts: readonly SiteVerdict[];
-  /** Until the next may be due; null: none is coming. */
+  /** Time until the next verdict may be due. Null if none is coming. */
   readonly waitMs: number | null;
 }
 
 /**
- * Which sites are to be declared failed, and which no longer. A site fails and recovers only after it has had
- * too few nodes, or enough, for some time without a break; what a person declared no rule takes back.
+ * Returns the sites that must be declared failed or healthy. A site fails only after it has had too few nodes
+ * for some time without a break, and recovers only after it has had enough. The rule never reverts what an
+ * operator declared.
  */
 export function judgeSites({ members, config, nowMs }: Counted, counts: SiteCounts): SiteJudgement {
   const { after, recovery } = config.siteRules.failed;

@@ -1,11 +1,11 @@
-/** Soft constraints in a ranking: they prefer, and refuse nobody. */
+/** Soft constraints in a ranking. They rank nodes lower but exclude none. */
 
 import type { Ranked } from '../model/strategy.js';
 import type { Judged } from './constraint.js';
 
 /**
- * A ranking, the best first: nodes that a soft constraint speaks against come after all others, in their
- * order.
+ * Returns a ranking, best first, in which nodes with a soft constraint against them come after all others.
+ * The order within both parts is unchanged.
  */
 export function bySoftConstraints(ranking: readonly Ranked[], judged: readonly Judged[]): readonly Ranked[] {
   const against = new Map(

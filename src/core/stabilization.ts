@@ -1,7 +1,6 @@
 /**
- * When a leader is left for a node that measures better: not at the first sight of it, since what is measured
- * moves, but once that node has been better without a break. Strategies that compare no scores know nothing
- * of this.
+ * Decides when a node with better scores replaces a leader. Measurements fluctuate, so the node must have
+ * been better for some time without a break. Strategies that compare no scores do not use this.
  */
 
 import { durationMs } from '../model/duration.js';
@@ -10,11 +9,11 @@ import type { Member } from '../model/snapshot.js';
 import { incarnationKey } from '../model/snapshot.js';
 import type { Ranked } from '../model/strategy.js';
 
-/** Since when other nodes have been better than the leader, as far as an elector saw. */
+/** Since when other nodes have been better than the leader, as far as an elector has seen. */
 export interface BetterSince {
-  /** The life of the leader that they were compared with. */
+  /** The incarnation of the leader that they were compared with. */
   readonly than: string;
-  /** By life, on the elector's monotonic clock. */
+  /** By incarnation, on the elector's monotonic clock. */
   readonly sinceMs: ReadonlyMap<string, number>;
 }
 
@@ -24,7 +23,7 @@ interface Seen {
   readonly nowMs: number;
 }
 
-/** What `before` becomes by a ranking. */
+/** Returns `before` updated with a ranking. */
 export function updatedBetterSince(
   seen: Seen,
   ranking: readonly Ranked[],
@@ -39,7 +38,7 @@ export function updatedBetterSince(
   return { than, sinceMs: new Map(lives.map((life) => [life, known.get(life) ?? seen.nowMs])) };
 }
 
-/** How long `node` has been better than the elected one. */
+/** Returns how long `node` has been better than the elected one. */
 export function betterForMs(seen: Seen, node: string, betterSince: BetterSince | null): number {
   const life = lifeNow(seen, node);
   if (life === null || betterSince === null || betterSince.than !== lifeNow(seen, seen.elected)) return 0;
@@ -51,7 +50,10 @@ function lifeNow({ members }: Seen, node: string | null): string | null {
   return member === undefined ? null : incarnationKey(member);
 }
 
-/** How long another must have been better; `failback: after:…` may ask for longer, and never for less. */
+/**
+ * Returns how long another node must have been better. `failback: after:…` can extend this time but not
+ * shorten it.
+ */
 export function stabilizationWindowMs({ stabilization }: GroupConfig, failbackMs: number): number {
   return Math.max(durationMs(stabilization.window), failbackMs);
 }

@@ -1,7 +1,8 @@
 /**
- * The transition watchdog: what stands in a transition's way, since when, and whom it is held against. Times
- * run from when this elector first saw the condition, so that a candidate is not punished for an old leader
- * that released late, nor for an elector that died; nor a new life for what an earlier one did not do.
+ * The transition watchdog: what blocks a transition, since when, and which node is responsible. Times run
+ * from when this elector first saw the condition. So a candidate is not blamed for an old leader that
+ * released late or for an elector that crashed. A new incarnation is not blamed for what an earlier one
+ * failed to do.
  */
 import { durationMs } from '../model/duration.js';
 import type { GroupConfig } from '../model/group-config.js';
@@ -9,30 +10,30 @@ import { claimOwner, type GroupSnapshot, ownerName, type SessionId, writeOf } fr
 import type { Elected } from '../model/znodes.js';
 
 export type Condition =
-  /** Elected, and `current` is free, but it has not claimed. */
+  /** The node is elected and `current` is free, but the node has not claimed. */
   | { readonly kind: 'unclaimed'; readonly node: string }
-  /** The elected node claimed and is not READY. */
+  /** The elected node has claimed but is not READY. */
   | { readonly kind: 'taking-over'; readonly node: string }
-  /** Another than the elected node owns `current`. Never held against the candidate. */
+  /** Another node than the elected one owns `current`. The candidate is never blamed for this. */
   | { readonly kind: 'holding'; readonly node: string | null };
 
 export interface Watched {
   readonly condition: Condition;
-  /** Tells one condition from the next of the same kind. */
+  /** Distinguishes two consecutive conditions of the same kind. */
   readonly key: string;
   /** When this elector first saw it, monotonic. */
   readonly firstMs: number;
   /**
-   * The session that it is held against: a node that begins a new life has its time anew, though not for
-   * ever.
+   * The session that is held responsible. A new incarnation of the node gets its time again, but not without
+   * limit.
    */
   readonly session: SessionId | null;
-  /** When this elector first saw it of this session. */
+  /** When this elector first saw it for this session. */
   readonly sinceMs: number;
   readonly limitMs: number;
 }
 
-/** The condition that holds in `snapshot`, with its beginning kept from `before` where it is the same one. */
+/** Returns the condition that applies in `snapshot`. If it is the same as `before`, it keeps its start. */
 export function watch(
   snapshot: GroupSnapshot,
   elected: Elected,
@@ -53,9 +54,9 @@ export function watch(
 }
 
 /**
- * A claim that is held on to is the same one whatever is decided meanwhile about who comes next. Between two
- * looks the elected node may have claimed, led, and lost its claim: it tells itself, or, once it lives anew,
- * the history.
+ * Returns a key that identifies the condition. A held claim stays the same condition, whatever is decided
+ * about the next leader in the meantime. Between two looks, the elected node may have claimed, led and lost
+ * its claim. Its registration shows that, or the history if it has restarted.
  */
 function keyOf({ kind, node }: Condition, { elected, current, members, history }: GroupSnapshot): string {
   if (kind === 'holding') return `${kind} ${current?.token}`;
@@ -82,7 +83,10 @@ function conditionOf(
   return current.value?.status === 'READY' ? null : { kind: 'taking-over', node: owner.node };
 }
 
-/** The node itself gives up at its hook's own time limit and says why; the watchdog comes after that. */
+/**
+ * Returns the time limit of a condition. The node itself stops at its hook's timeout and reports why, so the
+ * watchdog allows more time than that.
+ */
 function limitMs(condition: Condition, { timeouts }: GroupConfig): number {
   const graceMs = durationMs(timeouts.grace);
   switch (condition.kind) {
@@ -95,10 +99,10 @@ function limitMs(condition: Condition, { timeouts }: GroupConfig): number {
   }
 }
 
-/** How many times its limit a condition may last, however often whoever it is held against begins anew. */
+/** Multiple of its limit that a condition may last, however often the responsible node restarts. */
 const mostLimits = 2;
 
-/** Not negative once the condition has outlived its time. */
+/** Returns for how long the condition has exceeded its limit. Negative while it has not. */
 export function overdueMs({ firstMs, sinceMs, limitMs }: Watched, nowMs: number): number {
   return nowMs - Math.min(sinceMs + limitMs, firstMs + mostLimits * limitMs);
 }
