@@ -1,6 +1,6 @@
 /**
- * Who may do what to the znodes of a group, by three roles: agents may do everything; operators what the
- * commands do that change a group; observers read.
+ * Access to a group's znodes for three roles. Agents may do everything. Operators may do what the commands
+ * that change a group do. Observers may read.
  */
 import { type Acl, type AclEntry, type Identity, permissions, toAnyone } from './acl.js';
 import type { GroupPaths } from './paths.js';
@@ -12,13 +12,14 @@ export interface Access {
   readonly operators: readonly Identity[];
   readonly observers: readonly Identity[];
   /**
-   * Anybody at all. `all` is for a group on its way to ACLs, while some of its agents do not know them yet.
+   * Rights of every client. `all` is for a group that is migrating to ACLs while some of its agents do not
+   * support them yet.
    */
   readonly world: (typeof worldRights)[number];
 }
 
 /**
- * The ACL of a znode of the group, or of one above it. That of a sequential one goes by its path without the
+ * Returns the ACL of a znode of the group, or of one above it. For a sequential znode, `path` omits the
  * number.
  */
 export function aclOf(access: Access, paths: GroupPaths, path: string): Acl {
@@ -38,9 +39,9 @@ function entries(identities: readonly Identity[], allowed: number): AclEntry[] {
 }
 
 /**
- * Beside reading. They change the configuration, add a record of that to the history, read the ensemble's
- * clock by a write, and remove what an evicted node has left. They neither elect nor claim: of the election
- * they write nothing.
+ * Returns an operator's rights in addition to reading. Operators change the configuration, record that change
+ * in the history, read the ensemble's clock by a write, and remove what an evicted node has left. They
+ * neither elect nor claim: they write nothing of the election.
  */
 function operatorRights(paths: GroupPaths, path: string): number {
   const { config, clock, history, nodes, election, leader } = paths;

@@ -1,15 +1,12 @@
-/** Access control lists as ZooKeeper has them: who may do what to one znode. */
+/** ZooKeeper's access control lists: who may do what to one znode. */
 
-/**
- * `create` and `delete` are about the children of a znode, `write` is about what it holds, `admin` about its
- * ACL.
- */
+/** `create` and `delete` apply to a znode's children, `write` to its content, and `admin` to its ACL. */
 export const permissions = { read: 1, write: 2, create: 4, delete: 8, admin: 16, all: 31 } as const;
 
-/** What a client has proven to be, or whom an ACL entry names. */
+/** An identity that a client has proven, or that an ACL entry names. */
 export interface Identity {
   readonly scheme: string;
-  /** Of the scheme `digest`: the user, a colon, and a hash of user and password. */
+  /** In the scheme `digest`: the user, a colon, and a hash of user and password. */
   readonly id: string;
 }
 
@@ -29,12 +26,12 @@ export function toAnyone(allowed: number): AclEntry {
 
 export const openAcl: Acl = [toAnyone(permissions.all)];
 
-/** Whom an entry names, without the hash of a password: `digest:petrel`, `world:anyone`. */
+/** Returns an identity without the password hash: `digest:petrel`, `world:anyone`. */
 export function identityName({ scheme, id }: Identity): string {
   return `${scheme}:${scheme === 'digest' ? id.split(':', 1)[0] : id}`;
 }
 
-/** What a session is to ZooKeeper, for people, from the names of its identities. */
+/** Describes a session's identities as ZooKeeper sees them, for display. */
 export function identitiesText(names: readonly string[]): string {
   return names.length === 0 ? 'world:anyone, without credentials' : names.join(', ');
 }
@@ -47,12 +44,12 @@ const letters: readonly (readonly [string, number])[] = [
   ['a', permissions.admin],
 ];
 
-/** As ZooKeeper's own command line writes permissions: some of `cdrwa`. */
+/** Formats permissions as ZooKeeper's own command line does: a subset of `cdrwa`. */
 export function permissionText(allowed: number): string {
   return letters.map(([letter, bit]) => ((allowed & bit) === 0 ? '' : letter)).join('');
 }
 
-/** One line, without hashes of passwords. */
+/** Formats an ACL as one line, without password hashes. */
 export function aclText(acl: Acl): string {
   return acl.map(({ permissions: allowed, identity }) => entryText(allowed, identity)).join(', ');
 }
@@ -61,9 +58,7 @@ function entryText(allowed: number, identity: Identity): string {
   return `${identityName(identity)}:${permissionText(allowed)}`;
 }
 
-/**
- * Whether both let the same users do the same. Where a server does not show hashes, they are not compared.
- */
+/** Whether both ACLs grant the same rights to the same users. Hashes that a server hides are not compared. */
 export function isAlike(one: Acl, other: Acl): boolean {
   return covers(one, other) && covers(other, one);
 }
@@ -77,7 +72,7 @@ function covers(one: Acl, other: Acl): boolean {
   );
 }
 
-/** What ZooKeeper shows in the place of a hash to who may not administer the znode. */
+/** Shown by ZooKeeper instead of a hash to clients that may not administer the znode. */
 const hidden = /:x$/;
 
 function isSame(one: Identity, other: Identity): boolean {

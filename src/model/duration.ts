@@ -1,6 +1,6 @@
 /**
- * Lengths of time as people write them: a number and a unit, `500ms`, `4s`, `1.5h`, `2d`. Strict, because a
- * bare number read in the wrong unit is a session timeout a thousand times too long.
+ * Durations as people write them: a number and a unit, `500ms`, `4s`, `1.5h`, `2d`. The unit is required: a
+ * bare number read in the wrong unit would make a session timeout a thousand times too long.
  */
 import ms, { type StringValue } from 'ms';
 import * as z from 'zod';
@@ -17,10 +17,10 @@ export interface DurationLimits {
 
 const text = z.string({ error: (issue) => whatWouldBeRight(issue.input) });
 
-/** A duration kept as it was written; `durationMs` gives its length. */
+/** A duration, kept as it was written. `durationMs` returns its length. */
 export const durationSchema = durationWithin({});
 
-/** The same, of a limited length. */
+/** Returns a schema for a duration within limits. */
 export function durationWithin(limits: DurationLimits) {
   return text.superRefine((input, context) => {
     const read = readDuration(input, limits);
@@ -28,7 +28,7 @@ export function durationWithin(limits: DurationLimits) {
   });
 }
 
-/** A written duration, read as milliseconds. */
+/** Returns a schema that converts a written duration to milliseconds. */
 export function durationInMs(limits: DurationLimits = {}) {
   return text.transform((input, context): number => {
     const read = readDuration(input, limits);
@@ -38,19 +38,19 @@ export function durationInMs(limits: DurationLimits = {}) {
   });
 }
 
-/** Milliseconds of a written duration; throws a RangeError that says what would be right. */
+/** Returns a written duration in milliseconds. Throws a RangeError that says what is expected. */
 export function durationMs(duration: string, limits: DurationLimits = {}): number {
   const read = readDuration(duration, limits);
   if (typeof read === 'number') return read;
   throw new RangeError(read.problem);
 }
 
-/** The shortest way to write a length, rounded to its unit: `1.5s` is `2s`, 90,000 ms is `2m`. */
+/** Formats a length in the shortest way, rounded to its unit: `1.5s` becomes `2s`, 90,000 ms becomes `2m`. */
 export function formatDuration(lengthMs: number): string {
   return ms(Math.max(0, Math.round(lengthMs)));
 }
 
-/** Written so that it reads back as it was, in the largest unit that keeps it whole: 90,000 ms is `90s`. */
+/** Formats a length without loss, in the largest unit that keeps it whole: 90,000 ms becomes `90s`. */
 export function writeDuration(lengthMs: number): string {
   const whole = Math.round(lengthMs);
   const unit = unitsLargestFirst.find((candidate) => whole >= 1000 && whole % ms(`1${candidate}`) === 0);
@@ -82,8 +82,8 @@ function whatWouldBeRight(input: unknown): string {
 }
 
 /**
- * `firstMs`, doubled with each of `times` after the first, and no longer than `longestMs`, but never shorter
- * than `firstMs`.
+ * Returns `firstMs`, doubled with each of `times` after the first. The result is at most `longestMs` but
+ * never less than `firstMs`.
  */
 export function doubledMs(firstMs: number, longestMs: number, times: number): number {
   return Math.min(Math.max(firstMs, longestMs), firstMs * 2 ** Math.min(Math.max(times - 1, 0), 40));

@@ -1,7 +1,6 @@
 /**
- * The group's shared configuration, as `config` in ZooKeeper holds it: what operators decide. Every write and
- * every read goes through this schema; unknown keys are refused, so that a misspelt one is not silently
- * without effect.
+ * The group's shared configuration in `config`, which operators control. Every read and write goes through
+ * this schema. It rejects unknown keys, so that a misspelled key is not silently ignored.
  */
 import * as z from 'zod';
 import { durationMs, durationSchema, durationWithin } from './duration.js';
@@ -9,41 +8,41 @@ import { fromInstant, instantSchema, nameSchema, strictObject } from './names.js
 import { rootSchema } from './paths.js';
 import { plainMessage } from './plain-message.js';
 
-/** How many leaders a group may have. */
+/** Maximum number of leaders of a group. */
 export const mostLeaders = 100;
 
 const priority = z.int().min(0).max(1_000_000);
 
-/** Who did something by hand, why, and when (on the ensemble's clock). */
+/** Who made a manual change, why, and when (on the ensemble's clock). */
 const byHand = { by: z.string(), reason: z.string(), at: instantSchema };
 
 const overrideSchema = strictObject({
   priority,
-  /** End on the ensemble's clock; null lasts until it is reset. */
+  /** End on the ensemble's clock. Null if it lasts until it is reset. */
   until: instantSchema.nullable(),
   ...byHand,
 });
 
 const siteSchema = strictObject({
   priority: priority.default(100),
-  /** Who took the site out of service, and why; null: it is in service. */
+  /** Who took the site out of service, and why. Null if it is in service. */
   drained: strictObject(byHand).nullable().default(null),
   override: overrideSchema.nullable().default(null),
-  /** With fewer nodes registered the site is marked failed; 0: it never does by itself. */
+  /** With fewer registered nodes, the site is marked failed. With 0, this never happens automatically. */
   minNodes: z.int().min(0).max(1000).default(0),
-  /** Why the site is marked failed: by an operator, or by the rule of `minNodes`. */
+  /** Why the site is marked failed: by an operator, or by the `minNodes` rule. */
   failed: strictObject({ byRule: z.boolean().default(false), ...byHand })
     .nullable()
     .default(null),
 });
 
 /**
- * The most that a circuit breaker may let pass. What its record holds beyond that no group that shares it can
- * still count.
+ * Maximum number of transitions that a circuit breaker may allow. Its record keeps no more than this, because
+ * no group that shares it can count beyond.
  */
 export const mostCircuitBreakerTransitions = 1000;
 
-/** A soft rule prefers, a hard one refuses. */
+/** A soft rule ranks lower, a hard one excludes. */
 const strength = z.enum(['soft', 'hard']);
 
 export const switchoverSchema = strictObject({
@@ -51,13 +50,13 @@ export const switchoverSchema = strictObject({
     [strictObject({ node: nameSchema }), strictObject({ site: nameSchema }), z.literal('best-other')],
     'expected {"node": ID}, {"site": NAME} or "best-other"',
   ),
-  /** The term it replaces: once the term has risen the request is spent. */
+  /** The term that it replaces. The request has expired once the term has risen. */
   replacesTerm: z.int().min(0),
-  /** Not before this instant; null at once. */
+  /** Not before this instant. Null for immediately. */
   notBefore: instantSchema.nullable().default(null),
-  /** Skips the target's eligibility, never fencing. */
+  /** Skips the target's eligibility, but never fencing. */
   force: z.boolean().default(false),
-  /** Whose leader it is about; missing: that of the first. */
+  /** The slot whose leader is replaced. Missing for the first slot. */
   slot: z.int().min(1).max(mostLeaders).optional(),
   ...byHand,
 });
@@ -78,71 +77,72 @@ export const groupConfigSchema = strictObject({
   strategyOptions: z.record(z.string(), z.unknown()).default({}),
   sites: z.record(nameSchema, siteSchema).default({}),
   /**
-   * When leadership leaves a good leader for a better node: `auto`, once that node has been eligible for
-   * `failbackHold`; `after:DURATION`, once it has been eligible that long; `manual`, only when a person asks.
+   * When leadership moves from a good leader to a better node. `auto`: once that node has been eligible for
+   * `failbackHold`. `after:DURATION`: once it has been eligible for that long. `manual`: only when an
+   * operator requests it.
    */
   failback: failbackSchema.default('auto'),
   failbackHold: durationSchema.default('5s'),
-  /** A leader is not left for a better node before it has been READY this long. */
+  /** A leader is not replaced by a better node before it has been READY for this long. */
   minLeadership: durationSchema.default('0s'),
-  /** When a leader is left for a node that measures better, under a strategy that compares scores. */
+  /** When a node with better scores replaces a leader, under a strategy that compares scores. */
   stabilization: strictObject({
-    /** The other must have been better so long without a break. */
+    /** The other node must have been better for this long without a break. */
     window: durationSchema.default('1m'),
     /** Scores are compared at least this often. */
     interval: durationSchema.default('10s'),
   }).prefault({}),
-  /** The very first election of the group waits for so many eligible nodes, but no longer than `within`. */
+  /** The group's very first election waits for this number of eligible nodes, but no longer than `within`. */
   firstElection: strictObject({
     nodes: z.int().min(1).max(1000).default(1),
     within: durationSchema.default('30s'),
   }).prefault({}),
   siteRules: strictObject({
-    /** Sites that may lead; where none is named, all may. */
+    /** Sites that may lead. If none is named, all may. */
     only: strictObject({
       sites: z.array(nameSchema).max(100).default([]),
       strength: strength.default('hard'),
     }).prefault({}),
     /**
-     * Where the successor of a leader that failed may be. `another-site`: not in the site that it failed in;
-     * soft, as long as another site has an eligible node; hard, even if none has.
+     * Where the successor of a failed leader may be. `another-site`: not in the site where it failed. Soft:
+     * only while another site has an eligible node. Hard: even if none has.
      */
     afterFailure: strictObject({
       from: z.enum(['any-site', 'another-site']).default('any-site'),
       strength: strength.default('soft'),
     }).prefault({}),
-    /**
-     * Where a leader may be beside those of the other slots. `another-site`: in a site that holds no other
-     * slot.
-     */
+    /** Where the leaders of different slots may be. `another-site`: in a site that has no other slot. */
     spread: strictObject({
       over: z.enum(['any-site', 'another-site']).default('any-site'),
       strength: strength.default('soft'),
     }).prefault({}),
-    /** When a site fails by the rule of its `minNodes`. */
+    /** When a site fails by its `minNodes` rule. */
     failed: strictObject({
-      /** It must have had too few nodes for so long without a break. */
+      /** It must have had too few nodes for this long without a break. */
       after: durationSchema.default('10s'),
-      /** And enough for so long, until it is marked healthy. */
+      /** It must have had enough nodes for this long before it is marked healthy. */
       recovery: durationSchema.default('1m'),
       strength: strength.default('hard'),
     }).prefault({}),
   }).prefault({}),
-  /** Where the leader has to be for another group's, in the same ZooKeeper. */
+  /** Where the leader must be in relation to another group's leader, in the same ZooKeeper. */
   affinity: strictObject({
-    /** The other group's root; null: no rule. */
+    /** The other group's root. Null for no rule. */
     group: rootSchema.nullable().default(null),
     where: z.enum(['same-node', 'same-site', 'another-node', 'another-site']).default('same-node'),
     strength: strength.default('hard'),
   }).prefault({}),
-  /** Constraints of users' own that hold, beside the built-in ones. */
+  /** User-defined constraints that apply in addition to the built-in ones. */
   constraints: z.array(nameSchema).max(20).default([]),
-  /** When leaderships that move by themselves are too many. */
+  /** Limit on automatic moves of leadership. */
   circuitBreaker: strictObject({
-    /** So many may move within `within`; the next pauses its group instead. 0: no circuit breaker. */
+    /**
+     * Number of moves allowed within `within`. The next one pauses its group instead. 0 for no circuit
+     * breaker.
+     */
     transitions: z.int().min(0).max(mostCircuitBreakerTransitions).default(0),
     within: durationWithin({ minMs: 1 }).default('10m'),
-    /** The znode that counts them, for all groups that name it; null: one of this group's own. */
+    /** The znode that counts the moves of all groups that name it. Null for this group's own znode. */
     record: rootSchema
       .regex(
         /circuit-breaker$/,
@@ -152,9 +152,9 @@ export const groupConfigSchema = strictObject({
       .default(null),
   }).prefault({}),
   timeouts: strictObject({
-    /** From being elected, with `current` free, to the claim. */
+    /** From the election, with `current` free, to the claim. */
     claim: durationSchema.default('10s'),
-    /** The prepare hook; part of the time to claim. */
+    /** The prepare hook. Part of the claim timeout. */
     prepare: durationSchema.default('5s'),
     takeover: durationSchema.default('60s'),
     release: durationSchema.default('30s'),
@@ -166,20 +166,26 @@ export const groupConfigSchema = strictObject({
     base: durationSchema.default('10s'),
     max: durationSchema.default('10m'),
   }).prefault({}),
-  /** How many nodes lead at once: slots 1 to `leaders`, each with its own leader, term and fencing tokens. */
+  /**
+   * Number of nodes that lead at the same time: slots 1 to `leaders`, each with its own leader, term and
+   * fencing tokens.
+   */
   leaders: z.int().min(1).max(mostLeaders).default(1),
   historySize: z.int().min(1).max(10_000).default(100),
-  /** Raised by a person to let fencing tokens begin anew, as after an ensemble was restored from a backup. */
+  /**
+   * An operator raises it to let fencing tokens start over, for example after an ensemble was restored from a
+   * backup.
+   */
   tokenEpoch: z.int().min(0).max(1_000_000).default(0),
   paused: strictObject(byHand).nullable().default(null),
-  /** Who resumed it last: what the circuit breaker counted before is forgotten. */
+  /** Who last resumed the group. The circuit breaker does not count moves before that. */
   resumed: strictObject(byHand).nullable().default(null),
   switchover: switchoverSchema.nullable().default(null),
-  /** Nodes that a person took out: never elected until taken back. */
+  /** Nodes that an operator drained. They are not elected until they are undrained. */
   drained: z.record(nameSchema, strictObject(byHand)).default({}),
-  /** Conditions that operators name, for conditional rules. */
+  /** Flags: conditions that operators name, for conditional rules. */
   flags: z.record(nameSchema, strictObject(byHand)).default({}),
-  /** Failures that a person forgave: the node, and the instant of its last failure that is forgiven. */
+  /** Failures that an operator cleared: the node, and the instant of its last cleared failure. */
   clearedFailures: z.record(nameSchema, strictObject({ failedAt: instantSchema, ...byHand })).default({}),
 });
 
@@ -195,7 +201,7 @@ export function siteConfig(config: GroupConfig, site: string): SiteConfig {
   return Object.hasOwn(config.sites, site) ? (config.sites[site] ?? defaultSite) : defaultSite;
 }
 
-/** What is to become of a site's settings. */
+/** A change of a site's settings. */
 export interface SiteChange {
   readonly site: string;
   readonly settings: Partial<SiteConfig>;
@@ -206,7 +212,7 @@ export function withSites(config: GroupConfig, changes: readonly SiteChange[]): 
   return { ...config, sites: { ...config.sites, ...Object.fromEntries(changed) } };
 }
 
-/** The override in force at `nowMs` (epoch, the ensemble's clock), if any. */
+/** Returns the override in force at `nowMs` (epoch, the ensemble's clock). Null if there is none. */
 export function overrideInForce(site: SiteConfig, nowMs: number): SiteOverride | null {
   const { override } = site;
   if (override === null) return null;
@@ -218,7 +224,10 @@ export function sitePriority(config: GroupConfig, site: string, nowMs: number): 
   return overrideInForce(settings, nowMs)?.priority ?? settings.priority;
 }
 
-/** Null: never by itself. Otherwise how long a better node must have been eligible, in milliseconds. */
+/**
+ * Returns how long a better node must have been eligible before failback, in milliseconds. Null if failback
+ * never happens automatically.
+ */
 export function failbackDelayMs(config: GroupConfig): number | null {
   if (config.failback === 'manual') return null;
   if (config.failback === 'auto') return durationMs(config.failbackHold);

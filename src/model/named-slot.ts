@@ -1,6 +1,6 @@
-/** A slot as records, lines and spans name it. */
+/** A slot as history records, log lines and spans name it. */
 export interface NamedSlot {
-  /** Missing where the group has but one. */
+  /** Missing if the group has only one. */
   readonly slot?: number;
 }
 

@@ -1,4 +1,4 @@
-/** Names of nodes and sites, and the instants that znodes carry. */
+/** Names of nodes and sites, and the instants in znodes. */
 import * as z from 'zod';
 import { cut, depthProblem, firstOf } from './outside.js';
 import { plainMessage } from './plain-message.js';
@@ -7,7 +7,10 @@ const pattern = /^[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?$/;
 const rule =
   'expected a name of 1 to 128 letters, digits, dots, hyphens or underscores that starts and ends with a letter or digit';
 
-/** An object with these fields and no others; an unknown field is answered with the known ones. */
+/**
+ * Returns a schema for an object with exactly these fields. The error for an unknown field lists the known
+ * ones.
+ */
 export function strictObject<Shape extends z.ZodRawShape>(shape: Shape): z.ZodObject<Shape, z.core.$strict> {
   return z.strictObject(shape, {
     error: (issue) => {
@@ -19,10 +22,10 @@ export function strictObject<Shape extends z.ZodRawShape>(shape: Shape): z.ZodOb
   });
 }
 
-/** A node id or a site name. It becomes part of a znode's name, so it holds no slash and no blank. */
+/** A node id or a site name. It becomes part of a znode's name, so it contains no slash and no blank. */
 export const nameSchema = z.string().max(128, rule).regex(pattern, rule);
 
-/** An instant as ISO 8601 in UTC, on the ensemble's clock unless said otherwise. */
+/** An instant as ISO 8601 in UTC, on the ensemble's clock unless stated otherwise. */
 export const instantSchema = z.iso.datetime();
 
 export function toInstant(epochMs: number): string {
@@ -33,7 +36,7 @@ export function fromInstant(instant: string): number {
   return Date.parse(instant);
 }
 
-/** A 64-bit number as JSON carries it: decimal digits in a string. */
+/** A 64-bit number in JSON: decimal digits in a string. */
 export const longSchema = z.string().refine(isLong, 'expected a whole number of 64 bits, in a string');
 
 export function isLong(text: string): boolean {
@@ -45,11 +48,11 @@ export function isLong(text: string): boolean {
 export type Parsed<T> = { readonly value: T; readonly problem: null } | Unreadable;
 export interface Unreadable {
   readonly value: null;
-  /** What is wrong with the content, one line. */
+  /** What is wrong with the content: one line. */
   readonly problem: string;
 }
 
-/** Reads JSON against a schema; never throws. */
+/** Parses JSON and validates it against a schema. Never throws. */
 export function parseJson<T>(schema: z.ZodType<T>, text: string): Parsed<T> {
   let json: unknown;
   try {
@@ -64,7 +67,10 @@ export function parseJson<T>(schema: z.ZodType<T>, text: string): Parsed<T> {
   return { value: null, problem: describeIssues(result.error).join('; ') };
 }
 
-/** One line an issue: where in the value, what is wrong, what would be right. Of very many only the first. */
+/**
+ * Returns one line per issue: where it is, what is wrong, and what is expected. Lists only the first of very
+ * many.
+ */
 export function describeIssues(error: z.ZodError): string[] {
   const lines = error.issues.map((issue) => {
     const where = issue.path.map((key) => cut(String(key))).join('.');
@@ -77,10 +83,10 @@ export function describeIssues(error: z.ZodError): string[] {
   return firstOf(lines);
 }
 
-/** No text that a znode keeps for people is longer. */
+/** Maximum length of a text that a znode stores for people. */
 const longestText = 2000;
 
-/** Cut to a length that a person may want to read, and that makes no write too large. */
+/** Shortens a text so that it is readable and does not make a write too large. */
 export function brief(text: string): string {
   return text.length > longestText ? `${text.slice(0, longestText)}…` : text;
 }

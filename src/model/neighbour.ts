@@ -1,14 +1,14 @@
-/** Another group that this one's leader has to be near to, or away from. */
+/** Another group that this group's leader must be near to or away from. */
 import type { Place } from './znodes.js';
 
-/** As it was read. */
+/** A neighbour as it was read. */
 export interface Neighbour {
   readonly root: string;
-  /** Who is READY there. */
+  /** The node that is READY there. */
   readonly leader: Place | null;
   /**
-   * Of a circle of groups, each beside the next, this one is the first by its root: so that they do not chase
-   * one another for ever, whoever leads it stays.
+   * Whether this group is the first by root in a circle of groups, each with an affinity to the next. Its
+   * leader then stays where it is, so that the groups do not chase one another forever.
    */
   readonly goesFirst: boolean;
 }

@@ -1,50 +1,56 @@
 /**
- * Values from outside, in messages and before they are trusted: whatever they are, what is said of them is
- * short.
+ * Handling of values from outside, in messages and before they are trusted. Whatever their content, messages
+ * about them are short.
  */
 
 const longestQuote = 120;
 const longestList = 20;
-/** Nothing that Petrel reads nests deeper; what does would exhaust the stack of whoever walks it. */
+/**
+ * Maximum nesting of anything that Petrel reads. Deeper values would exhaust the stack of the code that
+ * traverses them.
+ */
 const deepest = 64;
 
-/** A value as a message shows it: on one line, cut where it is long. Never throws. */
+/** Formats a value for a message: on one line, and cut if it is long. Never throws. */
 export function quoted(value: unknown): string {
   if (typeof value === 'string') return `"${cut(value)}"`;
   if (Array.isArray(value)) return 'a list';
   return typeof value === 'object' && value !== null ? 'an object' : cut(String(value));
 }
 
-/** Text on one line, cut where it is long. */
+/** Returns text on one line, cut if it is long. */
 export function cut(text: string): string {
   return oneLine(text.length > longestQuote ? `${text.slice(0, longestQuote)}…` : text);
 }
 
 /**
- * Text that neither commands a terminal nor looks like another: on one line, with what is invisible spelt
- * out.
+ * Returns text that neither controls a terminal nor looks like other text: on one line, with invisible
+ * characters spelled out.
  */
 export function oneLine(text: string): string {
   return visible(text.replaceAll(/[\p{Cc}\p{Zl}\p{Zp}]+/gu, ' '));
 }
 
-/** Characters that are not seen, and change what is (its direction, where words end), as `<U+202E>`. */
+/**
+ * Spells out invisible characters that change how text reads, such as its direction or word boundaries, as
+ * `<U+202E>`.
+ */
 export function visible(text: string): string {
   return text.replaceAll(/\p{Cf}/gu, (character) => `<U+${codeOf(character).padStart(4, '0')}>`);
 }
 
 /**
- * Also what ends a line for some, and what commands a terminal in one character; JSON leaves both as they
- * are.
+ * Includes characters that some readers treat as line ends, and one-character terminal controls. JSON leaves
+ * both unescaped.
  */
 const invisible = /[\p{Cf}\p{Zl}\p{Zp}\u007f-\u009f]/gu;
 
-/** Whether JSON or YAML of a text would hold characters that are not seen. */
+/** Whether the JSON or YAML form of a text would contain invisible characters. */
 export function hasInvisible(text: string): boolean {
   return text.search(invisible) !== -1;
 }
 
-/** JSON that says the same without such characters. */
+/** Returns equivalent JSON without invisible characters. */
 export function visibleJson(json: string): string {
   return json.replaceAll(invisible, (character) =>
     [...Array(character.length).keys()]
@@ -53,7 +59,7 @@ export function visibleJson(json: string): string {
   );
 }
 
-/** YAML that says the same without such characters, where it stands in double quotes. */
+/** Returns equivalent YAML without invisible characters. Applies to text in double quotes. */
 export function visibleInQuotes(yaml: string): string {
   return yaml.replaceAll(invisible, (character) => {
     const code = codeOf(character).toLowerCase();
@@ -65,7 +71,7 @@ function codeOf(character: string): string {
   return (character.codePointAt(0) ?? 0).toString(16).toUpperCase();
 }
 
-/** The first of many, and how many there are beside them. */
+/** Returns the first lines, and how many more there are. */
 export function firstOf(lines: readonly string[]): string[] {
   const rest = lines.length - longestList;
   return rest <= 1 ? [...lines] : [...lines.slice(0, longestList), `and ${rest} more`];
@@ -75,13 +81,16 @@ export class UnusableKey extends Error {
   override readonly name = 'UnusableKey';
 }
 
-/** Returns a key as people wrote it. Throws UnusableKey for __proto__, which an object would not keep. */
+/** Returns a key that a user wrote. Throws UnusableKey for __proto__, which an object would not keep. */
 export function usableKey(key: string): string {
   if (key === '__proto__') throw new UnusableKey('__proto__ is not allowed as a name');
   return key;
 }
 
-/** What is wrong with how deep a value nests; null when it is fine. A value that holds itself has no end. */
+/**
+ * Returns the problem if a value nests too deeply. Null if it does not. A value that contains itself has no
+ * end.
+ */
 export function depthProblem(value: unknown): string | null {
   let level = new Set([value]);
   for (let depth = 0; depth <= deepest; depth++) {

@@ -1,6 +1,6 @@
 /**
- * A constraint of a user's own: what it is given, and what it gives. Plain data both ways, for it runs
- * elsewhere.
+ * A user-defined constraint: its input and its output. Both are plain data, because it runs in another
+ * process.
  */
 import * as z from 'zod';
 import type { GroupConfig } from './group-config.js';
@@ -8,15 +8,18 @@ import type { Registration } from './registration.js';
 
 export const findingSchema = z.object({
   strength: z.enum(['hard', 'soft']),
-  /** Stands in the history of a decision that goes by it. */
+  /** Recorded in the history of a decision that it affects. */
   reason: z.string().min(1).max(2_000),
 });
 
-/** What a constraint has against one node. */
+/** A constraint's finding against one node. */
 export interface Finding {
-  /** hard: the node may not lead. soft: it comes after all nodes that nothing speaks against. */
+  /** hard: the node must not lead. soft: it ranks after all nodes without a finding. */
   readonly strength: 'hard' | 'soft';
-  /** For people: continues the node's name ("it is unhealthy: …"), or follows "but" where it is soft. */
+  /**
+   * For display. Continues the node's name ("it is unhealthy: …"), or follows "but" if the constraint is
+   * soft.
+   */
   readonly reason: string;
 }
 
@@ -32,40 +35,40 @@ export interface ConstraintContext {
   readonly config: GroupConfig;
   /** On the ensemble's clock, in UTC, from 0 to 1439. */
   readonly minuteOfDay: number;
-  /** Those that operators have set, in order. */
+  /** Flags that operators have set, in order. */
   readonly flags: readonly string[];
-  /** Nodes that are elected, in order. */
+  /** Elected nodes, in order. */
   readonly elected: readonly string[];
 }
 
 /**
- * What the module's default export holds. A pure function: the same node and context give the same answer on
- * every machine, with no clock, chance or I/O.
+ * The module's default export. `check` is a pure function: the same node and context give the same answer on
+ * every machine. It uses no clock, randomness or I/O.
  */
 export interface OwnConstraint {
-  /** Small letters, digits, dots and hyphens; not the kind of a built-in constraint. */
+  /** Lowercase letters, digits, dots and hyphens. It must not be the kind of a built-in constraint. */
   readonly name: string;
   /** One line. */
   readonly description: string;
   readonly version?: string;
-  /** What the end of a leadership counts as that it puts an end to; default `planned`. */
+  /** Cause that is recorded when this constraint ends a leadership. Default: `planned`. */
   readonly ends?: 'planned' | 'failure';
-  /** Whether `petrel failover --force` overrides it; default true. */
+  /** Whether `petrel failover --force` overrides it. Default: true. */
   readonly canBeForced?: boolean;
-  /** Minutes of the day, in UTC, at which it may begin to answer otherwise. Default: none. */
+  /** Minutes of the day, in UTC, at which its answer may change. Default: none. */
   readonly minutes?: readonly number[];
-  /** Null: it has nothing against the node. */
+  /** Returns null if it has no finding against the node. */
   check(node: ConstraintNode, context: ConstraintContext): Finding | null;
 }
 
-/** All nodes at once. */
+/** All nodes in one call. */
 export interface ConstraintInput {
   /** In order of node ids. */
   readonly nodes: readonly ConstraintNode[];
   readonly context: ConstraintContext;
 }
 
-/** Under which a node's registration has its version, beside those of strategies. */
+/** Returns the key of the constraint's version in a registration. Strategies share this table. */
 export function constraintKey(name: string): string {
   return `constraint/${name}`;
 }

@@ -16,7 +16,7 @@ export const rootSchema = z
     '/zookeeper is reserved for ZooKeeper',
   );
 
-/** Where everything of one group lives. The one place that spells a path. */
+/** All paths of one group. No other module spells out a path. */
 export interface GroupPaths {
   readonly root: string;
   readonly config: string;
@@ -27,7 +27,7 @@ export interface GroupPaths {
   readonly elected: string;
   readonly current: string;
   readonly history: string;
-  /** Written to read the ensemble's clock off its stat; holds nothing. */
+  /** Written to read the ensemble's clock from its stat. It has no content. */
   readonly clock: string;
   node(nodeId: string): string;
   score(nodeId: string): string;
@@ -59,14 +59,15 @@ export function groupPaths(root: string): GroupPaths {
   };
 }
 
-/** Of the children of `leader`, those that are claims. */
+/** Returns the paths of the claims among the children of `leader`. */
 export function claimPaths({ leader, current }: GroupPaths, children: readonly string[]): string[] {
   const paths = children.map((name) => `${leader}/${name}`);
   return paths.filter((path) => path === current || path.startsWith(`${current}-`));
 }
 
 /**
- * The same, with `elected` and `current` those of one slot: the first has them as a group of one leader has.
+ * Returns the paths with `elected` and `current` of one slot. The first slot has the same paths as a group
+ * with one leader.
  */
 export function pathsOfSlot(paths: GroupPaths, slot: number): GroupPaths {
   if (slot === 1) return paths;
@@ -82,8 +83,8 @@ export function isGroup(children: readonly string[]): boolean {
 }
 
 /**
- * The roots below a path with these children, in order: all but what is a group's own, where the path is
- * one's root.
+ * Returns the possible roots below a path with these children, in order. If the path is itself a group's
+ * root, its own znodes are omitted.
  */
 export function rootsBelow(path: string, children: readonly string[]): string[] {
   const names = isGroup(children) ? children.filter((name) => !own.has(name)) : children;

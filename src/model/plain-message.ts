@@ -1,6 +1,6 @@
 /**
- * The schema library's own messages, in words for people. Messages that Petrel's schemas give themselves pass
- * through unchanged.
+ * Rewrites the schema library's own messages in plain words. Messages that Petrel's schemas define are
+ * returned unchanged.
  */
 export function plainMessage(message: string): string {
   const rule = rules.find(([pattern]) => pattern.test(message));
@@ -37,7 +37,7 @@ const rules: readonly Rule[] = [
     /^Invalid input: expected (\w+), received undefined$/,
     (_, type = '') => `missing: expected ${typeText(type)}`,
   ],
-  // YAML takes `site: 1` for a number.
+  // YAML parses `site: 1` as a number.
   [
     /^Invalid input: expected string, received (number|boolean)$/,
     (_, found = '') => `expected a string, found a ${found}: write it in quotes`,

@@ -1,4 +1,7 @@
-/** Reads a group's configuration: the schema, the inequalities between its times, and the rules it names. */
+/**
+ * Reads a group's configuration and checks it against the schema, the inequalities between its times, and the
+ * rules it names.
+ */
 import type { Prepared, ReadyStrategy, Rules } from '../../strategies/registry.js';
 import type { AnyConstraint } from '../core/constraint.js';
 import { type GroupConfig, groupConfigSchema } from './group-config.js';
@@ -7,7 +10,8 @@ import { depthProblem, quoted } from './outside.js';
 import { contradictions } from './timings.js';
 
 /**
- * What `config` holds, as text. A strategy that this version does not know is no problem here: another may.
+ * Parses a configuration. A strategy that this version does not know is not a problem here, because another
+ * version may know it.
  */
 export function parseGroupConfig(text: string): Parsed<GroupConfig> {
   const parsed = parseJson(groupConfigSchema, text);
@@ -17,7 +21,7 @@ export function parseGroupConfig(text: string): Parsed<GroupConfig> {
 }
 
 /**
- * Everything that is wrong with a configuration that somebody wants to write; empty when it is right. Throws
+ * Returns every problem of a configuration that a client wants to write. Empty if there is none. Throws
  * Unanswered.
  */
 export function configProblems(value: unknown, rules: Rules): string[] {
@@ -26,7 +30,7 @@ export function configProblems(value: unknown, rules: Rules): string[] {
   return [...read.problems, ...ruleProblems(read.config, rules)];
 }
 
-/** What is wrong with the rules that it names. Throws Unanswered. */
+/** Returns the problems of the named strategy and constraints. Throws Unanswered. */
 function ruleProblems(config: NamedRules, rules: Rules): string[] {
   return [
     ...(prepareStrategy(config, rules).problems ?? []),
@@ -34,7 +38,10 @@ function ruleProblems(config: NamedRules, rules: Rules): string[] {
   ];
 }
 
-/** The same, but for the rules that it names: that they cannot be used here does not make it wrong. */
+/**
+ * Returns the problems of a configuration apart from the rules that it names. A rule that cannot be used here
+ * does not make a configuration invalid.
+ */
 export function formProblems(value: unknown): string[] {
   return readForm(value).problems;
 }
@@ -50,8 +57,8 @@ function readForm(value: unknown): { config: GroupConfig | null; problems: strin
 type NamedStrategy = Pick<GroupConfig, 'strategy' | 'strategyOptions'>;
 
 /**
- * The strategy that a configuration names, its options checked and bound. Throws Unanswered where it has yet
- * to be asked.
+ * Returns the configured strategy with its options checked and bound. Throws Unanswered if an answer is still
+ * pending.
  */
 export function prepareStrategy(config: NamedStrategy, rules: Rules): Prepared {
   const found = rules.strategies.get(config.strategy);
@@ -69,7 +76,10 @@ export type PreparedConstraints =
   | { readonly constraints: readonly AnyConstraint[]; readonly problems: null }
   | { readonly constraints: null; readonly problems: string[] };
 
-/** The constraints that hold: the built-in ones, and users' own that a configuration names. */
+/**
+ * Returns the constraints that apply: the built-in ones, and the user-defined ones that the configuration
+ * names.
+ */
 export function prepareConstraints({ constraints }: NamedConstraints, rules: Rules): PreparedConstraints {
   const { ownConstraints } = rules;
   const named = new Set(constraints);
@@ -95,7 +105,7 @@ export type PreparedRules =
     }
   | { readonly problems: string[] };
 
-/** What a group is decided about by. Throws Unanswered. */
+/** Returns the strategy and the constraints that decide for a group. Throws Unanswered. */
 export function prepareRules(config: NamedRules, rules: Rules): PreparedRules {
   const { strategy } = prepareStrategy(config, rules);
   const { constraints } = prepareConstraints(config, rules);
@@ -103,7 +113,7 @@ export function prepareRules(config: NamedRules, rules: Rules): PreparedRules {
   return { strategy, constraints, problems: null };
 }
 
-/** Whether what nodes measure is needed to elect by this configuration. */
+/** Whether an election under this configuration needs the nodes' measurements. */
 export function usesScores({ strategy, strategyOptions }: NamedStrategy, rules: Rules): boolean {
   return rules.strategies.get(strategy)?.usesScores(strategyOptions, rules) ?? false;
 }

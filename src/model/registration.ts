@@ -1,4 +1,4 @@
-/** What a node tells the others of itself, and what a life of it begins with. */
+/** What a node publishes about itself, and the initial registration of an incarnation. */
 import * as z from 'zod';
 import { instantSchema, longSchema, nameSchema } from './names.js';
 import {
@@ -16,31 +16,32 @@ export const registrationSchema = z.object({
   priority: z.int().min(0),
   host: z.string(),
   pid: z.int(),
-  /** Random for each start of the agent: tells one life of a node from another. */
+  /** Random for each start of the agent. Distinguishes the incarnations of a node. */
   incarnation: z.string().min(1),
-  /** The node's own wall clock, for people. */
+  /** The node's own wall clock, for display. */
   startedAt: instantSchema,
   version: z.string(),
   tags: z.record(z.string(), z.string()).default({}),
   /**
-   * Versions of the strategies of users' own that the node knows, by name, and of constraints, by
+   * Versions of the user-defined rules that the node knows: strategies by name, constraints by
    * `constraintKey`.
    */
   strategies: z.record(z.string(), z.string()).default({}),
   health: z.object({ ok: z.boolean(), reason: z.string().nullable() }),
-  /** Null where it answers none. What cannot be read harms the measuring alone. */
+  /** Null if the node answers no probes. An unreadable value affects only the measurements. */
   probe: probeAddressSchema.nullable().default(null).catch(null),
-  /** Leaving on purpose: elects somebody else. */
+  /** Whether the node is leaving on purpose, so that another node is elected. */
   draining: z.boolean().default(false),
   /**
-   * The version of `elected` under which the node claimed last; moves the znode's version with every claim.
+   * The version of `elected` under which the node last claimed. It changes the znode's version with every
+   * claim.
    */
   claimedUnder: z.int().nullable().default(null),
   /** The slot of that `elected`. */
   claimedSlot: slotSchema,
   /**
    * The last failed takeover. It counts only under the version of `elected` that it names. The token is that
-   * of the claim it gave away; null when it had none.
+   * of the claim that the node released. Null if it had none.
    */
   lastFailure: z
     .object({
@@ -55,7 +56,10 @@ export const registrationSchema = z.object({
   lastRelease: z
     .object({
       token: longSchema,
-      /** Of the decision that it answered; its own leadership's where there was none yet. */
+      /**
+       * Term of the decision that caused the release, or the leadership's own term if there was no decision
+       * yet.
+       */
       term: termSchema.nullable().default(null),
       result: z.string(),
       durationMs: z.number(),
@@ -63,15 +67,17 @@ export const registrationSchema = z.object({
     })
     .nullable()
     .default(null),
-  /** Why the node, as elector, gave the seat up: it counts under the version of `config` that it names. */
+  /**
+   * Why the node, as elector, handed over its role. It counts under the version of `config` that it names.
+   */
   gaveUp: z.object({ configVersion: z.int(), reason: z.string() }).nullable().default(null),
 });
 export type Registration = z.infer<typeof registrationSchema>;
 
-/** What commands and HTTP tell of a registration as it stands; null where it cannot be read. */
+/** Fields of a registration that commands and HTTP show. Null if the registration is unreadable. */
 export const listedShape = {
   site: nameSchema.nullable(),
-  /** The machine it runs on, and the agent's process there. */
+  /** The machine that the agent runs on, and its process there. */
   host: z.string().nullable(),
   pid: z.int().nullable(),
   priority: z.int().nullable(),
@@ -88,14 +94,14 @@ export interface NodeDescription {
   readonly site: string;
   readonly priority: number;
   readonly tags: Readonly<Record<string, string>>;
-  /** Versions of the strategies of users' own that it knows, by name. */
+  /** Versions of the user-defined strategies that it knows, by name. */
   readonly strategies: Readonly<Record<string, string>>;
   readonly probe?: { readonly address: ProbeAddress } | null | undefined;
   readonly version: string;
   readonly host: { readonly name: string; readonly pid: number };
 }
 
-/** The registration of a life that has done nothing yet. */
+/** Returns the registration of a new incarnation. */
 export function newRegistration(
   described: NodeDescription,
   life: Pick<Registration, 'incarnation' | 'startedAt'>,

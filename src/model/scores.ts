@@ -1,27 +1,28 @@
 /**
- * What a node measures: scores of its own (whatever its application says of itself), and round trips to its
- * peers. `scores/<nodeId>`, an ephemeral znode written by that node, apart from its registration: a score
- * that moves wakes nobody, and moves no version that a claim or a fence rests on. Only who elects reads it.
+ * What a node measures: its own scores, which its application provides, and round trips to its peers. They
+ * are in `scores/<nodeId>`, an ephemeral znode that the node writes. It is separate from the registration, so
+ * a changed score triggers no other node's watch and changes no version that a claim or a fence depends on.
+ * Only electors read it.
  *
- * The names `history` and `requests` are those that strategies look for unless told otherwise: the position
- * that the node's log has reached, and the rate of its clients' requests. After Becker, Junqueira and
- * Serafini, *Leader Election for Replicated Services Using Application Scores* (2011).
+ * By default, strategies use the names `history` and `requests`: the position that the node's log has
+ * reached, and the rate of its clients' requests. After Becker, Junqueira and Serafini, *Leader Election for
+ * Replicated Services Using Application Scores* (2011).
  */
 import * as z from 'zod';
 import { longSchema, nameSchema } from './names.js';
 
-/** The rate of the requests that a node gets from its clients, a second. */
+/** Requests that a node receives from its clients per second. */
 export const requestsScore = 'requests';
 
-/** A position in a log may need 64 bits; a znode then holds it as a string of digits. */
+/** A position in a log may need 64 bits. The znode then stores it as a string of digits. */
 export type Score = number | bigint;
 
 const scoreSchema = z.union([z.number(), longSchema.transform(BigInt)]);
 
-/** More is malformed: a group has no more nodes, and no node so many scores. */
+/** A report with more entries is malformed: no group has more nodes, and no node has more scores. */
 const mostEntries = 1000;
 
-/** Counted before they are looked at: who elects reads every node's, again and again. */
+/** Counts the entries before validating them, because electors read every node's report again and again. */
 function mapOf<T extends z.ZodType>(value: T) {
   return z
     .unknown()
@@ -36,11 +37,11 @@ function isFew(input: unknown): boolean {
 
 export const scoreReportSchema = z.object({
   node: nameSchema,
-  /** The life that reports: it counts while the registration names the same. */
+  /** The incarnation that reports. The report counts while the registration names the same one. */
   incarnation: z.string().min(1),
-  /** By name. What is missing was not measured, or too long ago. */
+  /** By name. A score is missing if it was not measured, or not recently enough. */
   values: mapOf(scoreSchema),
-  /** By the peer's node id: the smoothed time there and back. A peer that stopped answering is missing. */
+  /** By the peer's node id: the smoothed round-trip time. A peer that stopped answering is missing. */
   roundTripsMs: mapOf(z.number().min(0)),
 });
 export interface ScoreReport {
@@ -50,7 +51,7 @@ export interface ScoreReport {
   readonly roundTripsMs: ReadonlyMap<string, number>;
 }
 
-/** As a znode holds it: `scoreReportSchema` reads it back. */
+/** Serializes a report for its znode. `scoreReportSchema` reads it back. */
 export function scoreReportText({ node, incarnation, values, roundTripsMs }: ScoreReport): string {
   const entries = [...values].map(([name, value]) => [
     name,

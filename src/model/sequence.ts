@@ -1,6 +1,7 @@
 /**
  * Seats and their order. ZooKeeper's sequence is a signed 32-bit counter that wraps, so seats are compared in
- * serial arithmetic (RFC 1982): right while the seats alive lie within 2^31 of each other.
+ * serial number arithmetic (RFC 1982). The order is correct while all existing seats lie within 2^31 of each
+ * other.
  */
 
 export interface SeatName {
@@ -10,10 +11,10 @@ export interface SeatName {
   readonly sequence: number;
 }
 
-/** ZooKeeper writes a sequence as `%010d`: ten characters, a sign being one of them, or eleven. */
+/** ZooKeeper formats a sequence as `%010d`: ten characters, including a possible sign, or eleven. */
 const seatPattern = /^(.*[A-Za-z0-9])-(\d{10}|-\d{9,10})$/;
 
-/** Null for a name that is not a seat: somebody's stray znode, left alone. */
+/** Parses a seat's name. Null for any other name: an unrelated znode, which is left alone. */
 export function parseSeatName(name: string): SeatName | null {
   const match = seatPattern.exec(name);
   const [, node, digits] = match ?? [];
@@ -22,12 +23,12 @@ export function parseSeatName(name: string): SeatName | null {
   return sequence === (sequence | 0) ? { name, node, sequence } : null;
 }
 
-/** Negative when `a` came before `b`. */
+/** Negative if `a` came before `b`. */
 export function compareSequences(a: number, b: number): number {
   return (a - b) | 0;
 }
 
-/** The seats among `names`, the elector's first. */
+/** Returns the seats among `names`, the elector's first. */
 export function seatsInOrder(names: readonly string[]): SeatName[] {
   return names
     .map(parseSeatName)
@@ -35,7 +36,7 @@ export function seatsInOrder(names: readonly string[]): SeatName[] {
     .sort((a, b) => compareSequences(a.sequence, b.sequence) || (a.name < b.name ? -1 : 1));
 }
 
-/** False where one of the names is not a seat. */
+/** False if one of the names is not a seat. */
 export function isLaterSeat(name: string, other: string): boolean {
   const [a, b] = [parseSeatName(name), parseSeatName(other)];
   return a !== null && b !== null && compareSequences(a.sequence, b.sequence) > 0;

@@ -1,6 +1,6 @@
 /**
- * The slots of a group that has several leaders. What decides about a leader decides about one slot: it is
- * given the group as that slot sees it, with the other slots beside it.
+ * The slots of a group with several leaders. Each decision is about one slot: its input is the group as that
+ * slot sees it, which includes the other slots.
  */
 
 import type { GroupConfig } from './group-config.js';
@@ -8,17 +8,17 @@ import { type NamedSlot, named } from './named-slot.js';
 import type { GroupSnapshot, Member, SessionId, SlotState } from './snapshot.js';
 import { initialHistoryHead } from './znodes.js';
 
-/** The slot that something is about: the first, where nothing says otherwise. */
+/** Returns the slot that a value is about. The default is the first. */
 export function slotOf({ slot = 1 }: { readonly slot?: number | undefined }): number {
   return slot;
 }
 
-/** As records, lines and spans name it. */
+/** Returns the slot as history records, log lines and spans name it. */
 export function namedSlot(snapshot: GroupSnapshot): NamedSlot {
   return named(slotOf(snapshot), slotStates(snapshot).length);
 }
 
-/** All slots, in their order. */
+/** Returns all slots, in order. */
 export function slotStates(snapshot: GroupSnapshot): readonly SlotState[] {
   const { elected, current, others = [] } = snapshot;
   const own = { slot: slotOf(snapshot), elected, current };
@@ -26,8 +26,8 @@ export function slotStates(snapshot: GroupSnapshot): readonly SlotState[] {
 }
 
 /**
- * The group as one of its slots sees it. `snapshot` is the first slot's; a slot that is not there is its,
- * too.
+ * Returns the group as one of its slots sees it. `snapshot` is the first slot's view, and is also returned
+ * for a slot that does not exist.
  */
 export function slotView(snapshot: GroupSnapshot, slot: number): GroupSnapshot {
   const states = slotStates(snapshot);
@@ -43,13 +43,13 @@ export function slotView(snapshot: GroupSnapshot, slot: number): GroupSnapshot {
   };
 }
 
-/** Of a configuration what concerns one slot: a request for another is none of its business. */
+/** Returns the configuration for one slot: without a request for another slot. */
 export function configOfSlot(config: GroupConfig, slot: number): GroupConfig {
   const { switchover } = config;
   return switchover === null || slotOf(switchover) === slot ? config : { ...config, switchover: null };
 }
 
-/** Of what nodes tell what concerns one slot: a failure in another is told there. */
+/** Returns the members as one slot sees them: without failures in another slot, which are handled there. */
 export function membersOfSlot(members: readonly Member[], slot: number): readonly Member[] {
   return members.map((member) => {
     const failure = member.value?.lastFailure ?? null;
@@ -63,7 +63,10 @@ function headOf(history: GroupSnapshot['history'], slot: number): GroupSnapshot[
   return { ...history, value: history.value.slots?.[slot] ?? initialHistoryHead, problem: null };
 }
 
-/** How many slots there are, as far as can be told: what `elected` cannot tell the history and `known` do. */
+/**
+ * Returns the number of slots, as far as it is known. If `elected` does not contain it, the history and
+ * `known` provide it.
+ */
 export function slotCount(
   { elected, history, config }: Pick<GroupSnapshot, 'elected' | 'history' | 'config'>,
   known: number,
@@ -72,14 +75,14 @@ export function slotCount(
   if (value !== null && value.term > 0) return value.slots ?? 1;
   const recorded = Object.keys(history?.value?.slots ?? {}).map(Number);
   const named = recorded.filter((slot) => Number.isInteger(slot));
-  // Nothing was decided yet, or what was is lost: deleted, and made anew.
+  // Nothing has been decided yet, or the decision was lost: deleted and created again.
   if (value !== null) return Math.max(known, value.slots ?? 1, ...named);
   return Math.max(known, config.value?.leaders ?? 1, ...named);
 }
 
 /**
- * The slots that concern a node: whose claim it owns, or that name it. First the one to be seen to: a claim
- * of its own is given away, or taken up, before there is another.
+ * Returns the slots that concern a node: those whose claim it owns, or that name it. Owned claims come first,
+ * because the node must release or resume one before it makes another.
  */
 export function slotsOfNode(snapshot: GroupSnapshot, node: string, session: SessionId): number[] {
   const states = slotStates(snapshot);

@@ -1,7 +1,7 @@
 /**
- * The state of a group as one node read it: one immutable value for each round. Every decision is made from
- * it, never from an event. Each part says by itself whether its content was readable; a part that was not
- * never makes the others unusable.
+ * The state of a group as one node read it: one immutable value per round. Every decision is based on it,
+ * never on an event. Each part records whether its content was readable. An unreadable part never makes the
+ * others unusable.
  */
 
 import type { GroupConfig } from './group-config.js';
@@ -13,18 +13,18 @@ import type { CircuitBreakerRecord, ClaimContent, Elected, HistoryHead } from '.
 
 export type SessionId = bigint;
 
-/** Content with the version it was read at. */
+/** Content with the version that was read. */
 export type Versioned<T> = Parsed<T> & { readonly version: number; readonly modifiedAtMs: number };
 
 /**
- * Tells what was written from everything that is ever written there: a znode made anew begins its versions
- * anew.
+ * Identifies one write among all writes to a path. The version alone does not, because a znode that is
+ * created again restarts its versions.
  */
 export function writeOf({ version, modifiedAtMs }: Versioned<unknown>): string {
   return `${version}@${modifiedAtMs}`;
 }
 
-/** `leader/current`, as it stands. */
+/** `leader/current` as it was read. */
 export type Claim = Versioned<ClaimContent> & {
   /** The fencing token. */
   readonly token: bigint;
@@ -32,31 +32,31 @@ export type Claim = Versioned<ClaimContent> & {
   readonly createdAtMs: number;
 };
 
-/** A group's circuit breaker, as it was read. */
+/** A group's circuit breaker as it was read. */
 export interface CircuitBreaker {
   readonly path: string;
-  /** Of the group whose circuit breaker it is. */
+  /** Root of the group whose circuit breaker it is. */
   readonly root: string;
   readonly record: CircuitBreakerRecord;
   readonly version: number;
 }
 
-/** A node that is registered. */
+/** A registered node. */
 export type Member = Versioned<Registration> & {
   readonly node: string;
   readonly owner: SessionId;
-  /** Place of its seat among the seats, 0 the elector's; null without a seat. */
+  /** Position of its seat among the seats, 0 for the elector's. Null without a seat. */
   readonly seat: number | null;
   /**
-   * Names of all that are its, where they were read: there are more than one where somebody made another by
+   * Names of all its election znodes, if they were read. There are several if another client created one by
    * hand.
    */
   readonly seatNames?: readonly string[] | undefined;
-  /** What it measures; missing where nobody needs it, or it measures nothing. */
+  /** What it measures. Missing if no node needs it, or if it measures nothing. */
   readonly scores?: ScoreReport | undefined;
 };
 
-/** With what the node has told of itself: a report counts for the life that made it. */
+/** Adds a node's report to its member. A report counts only for the incarnation that made it. */
 export function withScores(member: Member, report: ScoreReport | null): Member {
   if (report?.node !== member.node || report.incarnation !== member.value?.incarnation) return member;
   return { ...member, scores: report };
@@ -66,24 +66,24 @@ export function withScores(member: Member, report: ScoreReport | null): Member {
 export interface OwnSeat {
   readonly name: string;
   readonly version: number;
-  /** The seat just below, null for the elector. */
+  /** The seat just below. Null for the elector. */
   readonly below: string | null;
-  /** True when the seat just below is the elector's. */
+  /** Whether the seat just below is the elector's. */
   readonly second: boolean;
 }
 
-/** What stands in one slot. */
+/** The state of one slot. */
 export interface SlotState {
   readonly slot: number;
   readonly elected: Versioned<Elected>;
-  /** Null also where this node has no need to know. */
+  /** Also null if this node does not need to know it. */
   readonly current: Claim | null;
 }
 
 export interface GroupSnapshot {
-  /** Whose `elected`, `current` and `history` these are; missing: the first slot's. */
+  /** The slot of `elected`, `current` and `history`. Missing for the first slot. */
   readonly slot?: number | undefined;
-  /** The other slots, in their order; missing: there are none. */
+  /** The other slots, in order. Missing if there are none. */
   readonly others?: readonly SlotState[] | undefined;
   readonly config: Versioned<GroupConfig>;
   readonly elected: Versioned<Elected>;
@@ -91,33 +91,35 @@ export interface GroupSnapshot {
   /** This node's own registration. */
   readonly self: Versioned<Registration> | null;
   readonly seat: OwnSeat | null;
-  /** Everyone, where this node elects (or watches the one who does); null where it has no need to know. */
+  /** All nodes, if this node is the elector or watches it. Null if it does not need to know them. */
   readonly members: readonly Member[] | null;
-  /** What was recorded last; null with `members`, and where the znode is missing. */
+  /** What was recorded last. Null if `members` is null or the znode is missing. */
   readonly history: Versioned<HistoryHead> | null;
   /**
-   * The group that its leader has to be near to, or away from; missing or null where there is none, or this
-   * node need not know.
+   * The group that this group's leader must be near to or away from. Missing or null if there is none, or if
+   * this node does not need to know it.
    */
   readonly neighbour?: Neighbour | null | undefined;
   /**
-   * What its circuit breaker has counted; missing or null where the group has none, or this node need not
-   * know.
+   * What the circuit breaker has counted. Missing or null if the group has none, or if this node does not
+   * need to know it.
    */
   readonly circuitBreaker?: CircuitBreaker | null | undefined;
 }
 
-/** The node that owns a claim, known by its session even where the claim's content cannot be read. */
+/**
+ * Returns the node that owns a claim. Its session identifies it even if the claim's content is unreadable.
+ */
 export function claimOwner(claim: Claim, members: readonly Member[]): Member | null {
   return members.find((member) => member.owner === claim.owner) ?? null;
 }
 
-/** The node that is READY. */
+/** Returns the node that is READY. */
 export function readyNode(current: Claim | null, members: readonly Member[]): string | null {
   return current?.value?.status === 'READY' ? (claimOwner(current, members)?.node ?? null) : null;
 }
 
-/** Its name, also where it is not registered any more. */
+/** Returns the owner's name, even if the owner is no longer registered. */
 export function ownerName(claim: Claim, members: readonly Member[]): string | null {
   return claimOwner(claim, members)?.node ?? claim.value?.node ?? null;
 }

@@ -1,49 +1,46 @@
-/** What a strategy is given, and what it gives. */
+/** A strategy: its input and its output. */
 import type * as z from 'zod';
 import type { Score } from './scores.js';
 import type { Place } from './znodes.js';
 
-/** Conditions of a decision: what a strategy may consider besides the candidates. */
+/** Conditions of a decision: what a strategy may consider in addition to the candidates. */
 export interface Conditions {
   /**
-   * What the decision is about: the successor of a leader, or a candidate, that failed; or anything else.
-   * While the elected node could go on it is what it was elected for, so that a leader is not left for no
-   * more than that the failure is over.
+   * The kind of decision: `failure` for the successor of a failed leader or candidate, `planned` for anything
+   * else. While the elected node could continue, this keeps the value that it was elected under. So a leader
+   * is not replaced merely because the failure is over.
    */
   readonly after: 'failure' | 'planned';
-  /** The site of the leader that failed, after a failure. */
+  /** The site of the leader that failed. Set after a failure. */
   readonly failedSite: string | null;
   /** On the ensemble's clock, in UTC, from 0 to 1439. */
   readonly minuteOfDay: number;
-  /** Nodes that are registered, and how many of them are eligible to lead. */
+  /** Number of registered nodes, and of eligible nodes among them. */
   readonly registered: number;
   readonly eligible: number;
-  /** Those that operators have set, in order. */
+  /** Flags that operators have set, in order. */
   readonly flags: readonly string[];
 }
 
-/** A node that may lead. */
+/** An eligible node. */
 export interface Candidate {
   readonly node: string;
   readonly site: string;
   readonly priority: number;
   readonly sitePriority: number;
-  /** Place among the seats, 0 the oldest; null while it has none. */
+  /** Position among the seats, 0 for the oldest. Null while it has none. */
   readonly seat: number | null;
-  /** What it measures of itself, by name; what it did not measure lately is missing. */
+  /** Its own scores, by name. A score that was not measured recently is missing. */
   readonly scores: ReadonlyMap<string, Score>;
   readonly tags: Readonly<Record<string, string>>;
 }
 
-/**
- * A node that is registered, eligible to lead or not: its clients and its votes count. Whoever crashed is
- * none.
- */
+/** A registered node, eligible or not: its clients and its votes count. A node that crashed is not a peer. */
 export interface Peer {
   readonly node: string;
   readonly site: string;
   readonly scores: ReadonlyMap<string, Score>;
-  /** By node id: the time there and back, as this node measured it. */
+  /** By node id: the round-trip time, as this node measured it. */
   readonly roundTripsMs: ReadonlyMap<string, number>;
 }
 
@@ -52,11 +49,11 @@ export interface StrategyInput<Options> {
   readonly candidates: readonly Candidate[];
   /** The last node that was READY. */
   readonly previous: Place | null;
-  /** In order of node ids: the candidates, and who is registered beside them. */
+  /** The candidates and the other registered nodes, in order of node ids. */
   readonly peers: readonly Peer[];
   /**
-   * Who leads and could go on; null where the leader has to be replaced. A strategy that compares
-   * measurements grades another better than this one only by a margin, so that noise moves nothing.
+   * The node that leads and could continue. Null if the leader must be replaced. A strategy that compares
+   * measurements ranks another node above this one only by a margin, so that noise moves nothing.
    */
   readonly incumbent: string | null;
   /** The term that a new decision would begin. */
@@ -67,25 +64,30 @@ export interface StrategyInput<Options> {
 
 export interface Ranked {
   readonly node: string;
-  /** 0 for the best. Leadership is never moved between nodes of one grade for the sake of rank. */
+  /** 0 for the best. Rank alone never moves leadership between nodes of one grade. */
   readonly grade: number;
-  /** Why it stands here, for people: continues "a1 was elected: …". */
+  /** Why the node has this rank, for display. Continues "a1 was elected: …". */
   readonly reason: string;
-  /** The rule that orders this node and others of its grade, for people; missing where the reason says it. */
+  /**
+   * The rule that orders this node among others of its grade, for display. Missing if the reason contains it.
+   */
   readonly tie?: string | undefined;
-  /** What it was compared by first, where that is a number. */
+  /** The number that it was compared by first, if there is one. */
   readonly score?: number | undefined;
 }
 
 /**
- * An order of nodes. A pure function: the same input gives the same order on every machine, with no clock,
- * chance or I/O. It ranks every candidate it is given, the best first, exactly once.
+ * A ranking of nodes. A pure function: the same input gives the same order on every machine. It uses no
+ * clock, randomness or I/O. It ranks every candidate exactly once, best first.
  */
 export interface Strategy<Options = unknown> {
   readonly name: string;
   /** One line. */
   readonly description: string;
-  /** It compares scores or round trips: what nodes measure is read for it. Default false. */
+  /**
+   * Whether it compares scores or round trips. If so, the nodes' measurements are read for it. Default:
+   * false.
+   */
   readonly usesScores?: boolean;
   readonly options: z.ZodType<Options>;
   rank(input: StrategyInput<Options>): readonly Ranked[];

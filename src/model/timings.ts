@@ -1,4 +1,4 @@
-/** Lengths of time that contradict each other, and the inequalities that say so. */
+/** The inequalities between configured times, and the check that they hold. */
 import { durationMs } from './duration.js';
 import type { GroupConfig } from './group-config.js';
 
@@ -7,7 +7,7 @@ interface Length {
   readonly text: string;
 }
 
-/** One line for each inequality that does not hold, with the values put in; empty when all hold. */
+/** Returns one line for each inequality that does not hold, including the values. Empty if all hold. */
 export function contradictions(config: GroupConfig): string[] {
   const { timeouts, backoff } = config;
   const timeout = (name: keyof GroupConfig['timeouts']): Length => ({

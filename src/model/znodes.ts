@@ -1,30 +1,31 @@
 /**
- * What the znodes of a group hold. Fields that are not known are let pass: a newer version of Petrel may run
- * beside this one during an upgrade.
+ * Contents of a group's znodes. Unknown fields are ignored: during an upgrade, a newer version of Petrel may
+ * run next to this one.
  */
 import * as z from 'zod';
 import { mostLeaders } from './group-config.js';
 import { instantSchema, longSchema, nameSchema, strictObject } from './names.js';
 
 /**
- * More decisions than any group will take. What names a later one is malformed, and must not become the last.
+ * More decisions than any group will make. A record with a later term is malformed, and must not use up the
+ * last term.
  */
 export const lastTerm = 2 ** 48;
 export const termSchema = z.int().min(0).max(lastTerm);
 
-/** Missing: the first. */
+/** Missing for the first slot. */
 export const slotSchema = z.int().min(1).max(mostLeaders).optional();
 
 const longestTail = 20;
 /**
- * What lists more is malformed: a group has no more nodes, and garbage must not make the next decision too
+ * A longer list is malformed: no group has more nodes, and malformed data must not make the next decision too
  * large to write.
  */
 export const mostFailures = 1000;
 
-/** How a command or function ended badly, as far as it helps a person. */
+/** How a command or function failed, as far as it helps an operator. */
 export const failureDetailSchema = z.object({
-  /** What was tried: `takeover`, `prepare`, … */
+  /** The step that failed: `takeover`, `prepare`, … */
   phase: z.string(),
   reason: z.string(),
   command: z.string().nullable().default(null),
@@ -38,7 +39,7 @@ export const failureDetailSchema = z.object({
 });
 export type FailureDetail = z.infer<typeof failureDetailSchema>;
 
-/** What a failure says of a command where none was involved. */
+/** Command fields of a failure that did not involve a command. */
 export const noCommand = { command: null, exitCode: null, signal: null, durationMs: null, outputTail: [] };
 
 export const probeProtocols = ['auto', 'udp', 'tcp'] as const;
@@ -47,7 +48,7 @@ export type ProbeProtocol = (typeof probeProtocols)[number];
 
 /** Where a node answers the probes of its peers. */
 export const probeAddressSchema = z.object({
-  /** An address, IPv4 or IPv6 (without brackets), or a name. */
+  /** An IPv4 or IPv6 address (without brackets), or a name. */
   host: z.string().min(1).max(255),
   port: z.int().min(1).max(65_535),
   protocol: z.enum(probeProtocols),
@@ -56,15 +57,15 @@ export type ProbeAddress = z.infer<typeof probeAddressSchema>;
 
 export const failureRecordSchema = z.object({
   node: nameSchema,
-  /** The life in which it failed: once, a new life ends the backoff. */
+  /** The incarnation that failed. A new incarnation ends the backoff once. */
   incarnation: z.string(),
-  /** Failures since it was last READY: the back-off doubles with each. */
+  /** Failures since it was last READY. The backoff doubles with each. */
   count: z.int().min(1),
   reason: z.string(),
   failedAt: instantSchema,
-  /** Excluded until then; null once it was let try again. */
+  /** End of the backoff. Null once the node may be tried again. */
   until: instantSchema.nullable(),
-  /** A new life ended a backoff already. */
+  /** Whether a new incarnation has already ended a backoff. */
   restarted: z.boolean().default(false),
 });
 export type FailureRecord = z.infer<typeof failureRecordSchema>;
@@ -82,12 +83,12 @@ export const causeSchema = z.enum([
   'nobody',
 ]);
 /**
- * Why the elected node changed: nobody led; it failed or vanished; a person asked; a better node; it is
- * leaving; the same node tries again; no node is eligible.
+ * Why the elected node changed, in the order of the values: no node led; it failed or vanished; an operator
+ * requested it; another node is better; it is leaving; the same node tries again; no node is eligible.
  */
 export type Cause = z.infer<typeof causeSchema>;
 
-/** `leader/elected`, written by the elector alone. */
+/** `leader/elected`, written only by the elector. */
 export const electedSchema = z.object({
   node: nameSchema.nullable(),
   site: nameSchema.nullable(),
@@ -100,14 +101,14 @@ export const electedSchema = z.object({
   /** Last node that was READY. */
   previous: placeSchema.nullable(),
   /**
-   * The elected node's priorities when it was elected, [site, node]: a later fall is a person's wish that it
-   * leave.
+   * The elected node's priorities when it was elected, [site, node]. If an operator lowers one later, the
+   * node must leave.
    */
   priorities: z.tuple([z.number(), z.number()]).nullable().default(null),
   /**
-   * Set where a person asked for this node: no failback takes leadership away from it. `overridden` is what
-   * kept it from leading when it was forced (kinds of reasons), each of which does not count until it has
-   * ended. `forced`: the leader before is distrusted.
+   * Set if an operator requested this node: no failback takes leadership away from it. `overridden` lists the
+   * kinds of reasons that made it ineligible when it was forced. Each of them is ignored until it has ended.
+   * `forced`: the previous leader is not trusted.
    */
   requested: z
     .object({
@@ -118,14 +119,17 @@ export const electedSchema = z.object({
     .nullable()
     .default(null),
   /**
-   * The site of the leader that failed, where this decision is about its successor; until one is found, it
-   * stays.
+   * The site of the leader that failed, if this decision is about its successor. It remains set until a
+   * successor is found.
    */
   failedSite: nameSchema.nullable().default(null),
   failures: z.array(failureRecordSchema).max(mostFailures).default([]),
-  /** A switchover that was requested in an earlier term was not carried out. */
+  /** Whether a switchover requested in an earlier term was not carried out. */
   missedRequest: z.boolean().optional().catch(undefined),
-  /** In the first slot's: how many there are, those that are being given up too. Missing: the one. */
+  /**
+   * In the first slot's decision: the number of slots, including those that are being removed. Missing if
+   * there is one.
+   */
   slots: slotSchema,
 });
 export type Elected = z.infer<typeof electedSchema>;
@@ -155,20 +159,20 @@ export const claimSchema = z.object({
   /** Version of `elected` that the claim was made under. */
   electedVersion: z.int(),
   /**
-   * The leadership before, where this life of the node led by the same decision and lost that: its token, why
-   * it ended, and how long before this claim the node stopped leading, by its own clock. What cannot be read
-   * harms the telling alone.
+   * The leadership before, if this incarnation led under the same decision and lost that leadership. Contains
+   * its token, why it ended, and how long before this claim the node stopped leading, by its own clock. An
+   * unreadable value affects only what is reported.
    */
   resumes: z
     .object({
       token: longSchema,
       reason: z.string(),
       agoMs: z.number().min(0),
-      /** The node was out of touch until its lease had run out. */
+      /** Whether the node was disconnected until its lease had expired. */
       lostLease: z.boolean().default(false).catch(false),
       /**
-       * How long before this claim that had happened to this life of the node before, the oldest first; not
-       * where the ensemble had another leader afterwards.
+       * How long before this claim this incarnation had earlier lost its lease, oldest first. Omits losses
+       * after which the ensemble had a new leader.
        */
       earlierAgoMs: z.array(z.number().min(0)).max(longestTail).default([]).catch([]),
     })
@@ -184,10 +188,10 @@ export const transitionOutcomeSchema = z.enum(['READY', 'FAILED', 'NOBODY']);
 
 export const transitionRecordSchema = z.object({
   kind: z.literal('transition'),
-  /** Of which slot; missing where the group had but one. */
+  /** The slot. Missing if the group had only one. */
   slot: slotSchema,
   term: termSchema,
-  /** Null when the elected node never claimed. */
+  /** Null if the elected node never claimed. */
   fencingToken: longSchema.nullable(),
   node: nameSchema.nullable(),
   site: nameSchema.nullable(),
@@ -197,28 +201,28 @@ export const transitionRecordSchema = z.object({
   cause: causeSchema,
   outcome: transitionOutcomeSchema,
   error: failureDetailSchema.nullable(),
-  /** On the ensemble's clock, as the next ones. */
+  /** On the ensemble's clock, like the next ones. */
   electedAt: instantSchema,
   claimedAt: instantSchema.nullable(),
   readyAt: instantSchema.nullable(),
-  /** The elector that decided; null where nobody is known to have. */
+  /** The elector that decided. Null if unknown. */
   by: z.string().nullable().default(null),
   /**
-   * Set where the node had led by the same decision before, and came back: that leadership's token, why it
-   * ended and when the node stopped leading; null where nobody tells.
+   * Set if the node had led before under the same decision and returned. Contains that leadership's token,
+   * why it ended, and when the node stopped leading. Null where unknown.
    */
   resumes: z
     .object({ token: longSchema, reason: z.string().nullable(), endedAt: instantSchema.nullable() })
     .nullable()
     .default(null),
-  /** How the previous leader let go; null where it did not get to, or does not tell. */
+  /** How the previous leader released. Null if it did not release or does not report it. */
   release: z
     .object({
       node: nameSchema,
       result: z.string(),
       error: z.string().nullable(),
       durationMs: z.number(),
-      /** Null where it was not for this decision, but before. */
+      /** Null if the release happened before this decision, not because of it. */
       endedAt: instantSchema.nullable(),
     })
     .nullable()
@@ -227,17 +231,17 @@ export const transitionRecordSchema = z.object({
     /** The previous leader's release hook. */
     releaseMs: milliseconds,
     /**
-     * From the decision to the claim; holds the release and the prepare hook. Of one that came back: from
-     * when it stopped leading, where that is told.
+     * From the decision to the claim. Includes the release and the prepare hook. For a node that returned:
+     * from when it stopped leading, if known.
      */
     claimMs: milliseconds,
-    /** From the claim to READY; holds the takeover hook. */
+    /** From the claim to READY. Includes the takeover hook. */
     takeoverMs: milliseconds,
   }),
 });
 export type TransitionRecord = z.infer<typeof transitionRecordSchema>;
 
-/** Something that a person or a time limit changed. */
+/** A change made by an operator or caused by a deadline. */
 export const changeRecordSchema = z.object({
   kind: z.literal('change'),
   by: z.string(),
@@ -253,15 +257,15 @@ export type HistoryRecord = z.infer<typeof historyRecordSchema>;
 
 const recordedSchema = z.object({ term: termSchema, fencingToken: longSchema.nullable() });
 
-/** `history` itself: what was recorded last, so that each transition is recorded once. */
+/** `history` itself: what was recorded last, so that each transition is recorded only once. */
 export const historyHeadSchema = recordedSchema.extend({
-  /** Of the slots beyond the first, by their numbers. */
+  /** The slots after the first, by number. */
   slots: z.record(z.string(), recordedSchema).optional(),
 });
 export type HistoryHead = z.infer<typeof historyHeadSchema>;
 export const initialHistoryHead: HistoryHead = { term: 0, fencingToken: null };
 
 const movedSchema = strictObject({ at: instantSchema, root: z.string(), term: z.int() });
-/** What the shared znode holds: who moved lately, the oldest first. */
+/** Content of the shared znode: recent moves of leadership, oldest first. */
 export const circuitBreakerRecordSchema = strictObject({ moved: z.array(movedSchema) });
 export type CircuitBreakerRecord = z.infer<typeof circuitBreakerRecordSchema>;
