@@ -6,8 +6,8 @@ import { reported } from './readings.js';
 import { marginOption, scoreNameOption, widthOption } from './score-options.js';
 
 /**
- * A strategy that compares one score that nodes report, the higher the better: `usual`, unless option `score`
- * names another.
+ * Returns a strategy that compares one score that nodes report, where higher is better. The score is `usual`
+ * unless option `score` names another.
  */
 export function byReport(name: string, description: string, usual: string) {
   const options = strictObject({

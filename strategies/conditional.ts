@@ -16,16 +16,16 @@ const names = z.union([nameSchema.transform((name) => [name]), z.array(nameSchem
 
 const whenSchema = strictObject({
   after: z.enum(['failure', 'planned']).optional(),
-  /** The site of the leader that failed: one, or any of several. */
+  /** The site of the leader that failed: one site, or any of several. */
   failedSite: names.optional(),
   /**
-   * From the first minute to before the last, in UTC on the ensemble's clock; past midnight where it ends
-   * earlier.
+   * From the first time until before the second, in UTC on the ensemble's clock. If the second is earlier,
+   * the period extends past midnight.
    */
   between: z.tuple([timeSchema, timeSchema]).optional(),
-  /** Nodes that are eligible to lead. */
+  /** Number of eligible nodes. */
   eligible: strictObject({ atLeast: count.optional(), atMost: count.optional() }).optional(),
-  /** One that an operator has set. */
+  /** A flag that an operator has set. */
   flag: nameSchema.optional(),
 });
 type When = z.infer<typeof whenSchema>;
@@ -61,7 +61,7 @@ interface ReadyRule {
 
 const name = 'conditional';
 
-/** Ranks by the first of some rules that applies, each of which names another strategy. */
+/** Ranks by the first rule that applies. Each rule names another strategy. */
 export const conditional: RegisteredStrategy = {
   name,
   description: 'strategy of the first rule that applies: after a failure, at night, when a flag is set, …',
@@ -87,7 +87,7 @@ export const conditional: RegisteredStrategy = {
 
 type Rule = z.infer<typeof ruleSchema>;
 
-/** The strategy that a rule names; rules do not nest. */
+/** Returns the strategy that a rule names. Rules do not nest. */
 function inner({ strategy }: Rule, { strategies }: Rules): RegisteredStrategy | undefined {
   return strategy === name ? undefined : strategies.get(strategy);
 }

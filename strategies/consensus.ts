@@ -9,8 +9,8 @@ import { survey } from './survey.js';
 const options = strictObject({ size: sizeOption, width: widthOption, margin: marginOption });
 
 /**
- * The node that a quorum answers fastest: θc of Becker et al. (2011), the round trip to the slowest of the
- * fastest majority, the node itself counted at 0.
+ * Selects the node that a quorum answers fastest: θc of Becker et al. (2011). This is the round trip to the
+ * slowest node of the fastest majority. The node itself counts as 0.
  */
 export const consensus: Strategy<z.infer<typeof options>> = {
   name: 'consensus',

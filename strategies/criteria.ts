@@ -1,51 +1,55 @@
 /**
- * Ranking by what nodes measure: by one score, or by several in order of priority. A score is cut into
- * classes, within which differences do not count, and another than the leader is better only by a margin.
+ * Ranks nodes by their measurements: by one score, or by several in order of priority. Each score is divided
+ * into classes, and differences within a class do not count. A node is better than the leader only by a
+ * margin.
  *
- * The margin is given to the leader alone, and score by score: a value that is better than the leader's by
- * less than the margin counts as one of the leader's own class. So each score remains an order of classes,
- * and the whole an order of grades; and whoever is better than the leader with the margin is better without
- * it.
+ * The margin favors only the leader and applies to each score separately. A value that is better than the
+ * leader's by less than the margin counts as in the leader's class. So each score remains an order of
+ * classes, and the whole remains an order of grades. A node that is better than the leader with the margin is
+ * also better without it.
  *
- * Not promised: that the leader is the best. It is one that nobody is clearly better than.
+ * Not promised: that the leader is the best. No other node is clearly better.
  */
 import type { Score } from '../src/model/scores.js';
 import type { Candidate, Ranked, StrategyInput } from '../src/model/strategy.js';
 import { gradeBy } from './grade.js';
 import type { Margin } from './score-options.js';
 
-/** What one score says of one candidate. */
+/** One score of one candidate. */
 export interface Reading {
-  /** Null where it cannot be told: such a candidate comes after all that have one. */
+  /** Null if unknown. Such a candidate ranks after all that have a value. */
   readonly value: Score | null;
   /**
-   * How many measurements that it rests on are missing. Fewer is better, whatever the values: they are not
-   * comparable.
+   * How many of the measurements it depends on are missing. Fewer is better, whatever the values, because the
+   * values are not comparable.
    */
   readonly missing: number;
-  /** For people, with units. */
+  /** For display, with units. */
   readonly text: string;
 }
 
 export interface Criterion {
-  /** Of every candidate, by node id. */
+  /** The readings of all candidates, by node id. */
   readonly readings: ReadonlyMap<string, Reading>;
   readonly better: 'higher' | 'lower';
-  /** Values in one class count as equal: from a multiple of it to the next. 0: only equal values do. */
+  /**
+   * Width of a class. Values in one class, from a multiple of the width to the next, count as equal. With 0,
+   * only equal values do.
+   */
   readonly width: number;
   readonly margin: Margin;
-  /** With the blank before it. */
+  /** Includes the leading blank. */
   readonly unit: '' | ' ms';
 }
 
-/** The rule for candidates that all criteria leave equal. */
+/** The rule for candidates that are equal by all criteria. */
 const tie = 'the leader ranks first, then the higher node id';
 
 type ConstraintContext = Pick<StrategyInput<unknown>, 'candidates' | 'incumbent'>;
 
 /**
- * Ranks by the first criterion, by the next where that leaves candidates equal, and so on; ties go to the
- * higher node id (Becker et al. 2011), but to whoever leads before all others.
+ * Ranks by the first criterion, then by the next if candidates are equal, and so on. Ties go to the higher
+ * node id (Becker et al. 2011), but the current leader comes first.
  */
 export function rankBy(
   { candidates, incumbent }: ConstraintContext,
@@ -75,9 +79,9 @@ function levelsOf(scale: Scale, candidates: readonly Candidate[]): ReadonlyMap<s
 }
 
 interface Standing extends Reading {
-  /** The class that it counts as one of; null where there is no value. */
+  /** The class that the value counts in. Null if there is no value. */
   readonly counted: Score | null;
-  /** Of a better class than the leader, but not by the margin. */
+  /** Whether the value is in a better class than the leader's, but not by the margin. */
   readonly isHeld: boolean;
 }
 
@@ -89,7 +93,7 @@ const unknown: Standing = {
   isHeld: false,
 };
 
-/** The order that one criterion makes, seen from whoever leads. */
+/** The order by one criterion, relative to the current leader. */
 class Scale {
   readonly #criterion: Criterion;
   readonly #incumbent: string | null;
@@ -105,7 +109,7 @@ class Scale {
     );
   }
 
-  /** Negative where `a` is better. */
+  /** Negative if `a` is better. */
   compare(a: string, b: string): number {
     const one = this.#of(a);
     const other = this.#of(b);
@@ -162,7 +166,7 @@ function bound(value: number): number {
   return Number(value.toPrecision(15));
 }
 
-/** The number of the class that a value falls in, or the value itself where each is a class of its own. */
+/** Returns the number of the class that contains a value, or the value itself if the width is 0. */
 function classOf(value: Score, width: number): Score {
   if (width === 0) return value;
   if (!Number.isInteger(width) || !isWhole(value)) return Math.floor(Number(value) / width);
@@ -170,7 +174,7 @@ function classOf(value: Score, width: number): Score {
   return (whole - (((whole % size) + size) % size)) / size;
 }
 
-/** Exact where both are whole: a position in a log may need 64 bits. */
+/** The result is exact if both are whole numbers: a position in a log may need 64 bits. */
 function difference(a: Score, b: Score): Score {
   return isWhole(a) && isWhole(b) ? BigInt(a) - BigInt(b) : Number(a) - Number(b);
 }
@@ -179,7 +183,7 @@ function isWhole(value: Score): boolean {
   return typeof value === 'bigint' || Number.isInteger(value);
 }
 
-/** Null where a number would not hold it exactly, or it is none. */
+/** Returns null if there is no value, or if a number would not represent it exactly. */
 function asNumber(value: Score | null): number | null {
   if (value === null) return null;
   const number = Number(value);

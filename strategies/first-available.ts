@@ -2,7 +2,8 @@ import { strictObject } from '../src/model/names.js';
 import type { Strategy } from '../src/model/strategy.js';
 
 /**
- * The first eligible node in the order of node ids. A leader is never left because an earlier node appears.
+ * Selects the first eligible node in the order of node ids. The appearance of an earlier node never replaces
+ * a leader.
  */
 export const firstAvailable: Strategy<Record<never, never>> = {
   name: 'first-available',

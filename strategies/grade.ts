@@ -2,10 +2,10 @@ import type { Candidate } from '../src/model/strategy.js';
 
 type Compare = (a: Candidate, b: Candidate) => number;
 
-/** The rule that `gradeBy` breaks ties by if it is given none. */
+/** The default rule by which `gradeBy` breaks ties. */
 export const lowerIdFirst = 'the lower node id ranks first';
 
-/** Sorts by `compare`, ties by `tie`, else by node id, and gives equal candidates one grade. */
+/** Sorts by `compare`, ties by `tie` or by default by node id, and gives equal candidates the same grade. */
 export function gradeBy(
   candidates: readonly Candidate[],
   compare: Compare,

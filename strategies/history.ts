@@ -2,7 +2,7 @@ import { byReport } from './by-report.js';
 import { usualHistory } from './score-options.js';
 
 /**
- * The node whose log has come farthest: θz of Becker et al. (2011). Positions of 64 bits are compared
+ * Selects the node with the most advanced log: θz of Becker et al. (2011). 64-bit positions are compared
  * exactly.
  */
 export const history = byReport(

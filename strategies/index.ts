@@ -1,4 +1,4 @@
-/** The strategies that ship with Petrel, and the registry of them. */
+/** The strategies that ship with Petrel, and their registry. */
 import { conditional } from './conditional.js';
 import { consensus } from './consensus.js';
 import { constraints } from './constraints/index.js';
@@ -63,5 +63,5 @@ const builtIn = [
 
 export const strategies: StrategyRegistry = new Map(builtIn.map((strategy) => [strategy.name, strategy]));
 
-/** Those that every process knows. */
+/** The rules that every process knows. */
 export const builtInRules: Rules = { strategies, constraints, ownConstraints: new Map() };

@@ -14,8 +14,8 @@ const options = strictObject({
 });
 
 /**
- * The node under which requests are answered fastest on average: θl of Becker et al. (2011), the time of a
- * quorum and the mean way to the clients and back, by the share of requests that comes from each.
+ * Selects the node that answers requests fastest on average: θl of Becker et al. (2011). This is the time of
+ * a quorum plus the mean round trip to the clients, weighted by the share of requests that comes from each.
  */
 export const latency: Strategy<z.infer<typeof options>> = {
   name: 'latency',

@@ -42,14 +42,14 @@ const options = strictObject({
 });
 type Options = z.infer<typeof options>;
 
-/** A name alone is enough where nothing else is to be said. */
+/** Expands a bare name to an entry without further options. */
 function spelledOut(input: unknown): unknown {
   return typeof input === 'string' ? { score: input } : input;
 }
 
 /**
- * By several scores in order of priority, each cut into classes: "the one with the longest log among the
- * fastest". Co-optimisation in Becker et al. (2011).
+ * Ranks by several scores in order of priority, each divided into classes: "the node with the longest log
+ * among the fastest". Co-optimisation in Becker et al. (2011).
  */
 export const pole: Strategy<Options> = {
   name: 'pole',

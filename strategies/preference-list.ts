@@ -11,7 +11,9 @@ const options = strictObject({
     .refine((order) => new Set(order).size === order.length, 'a node is listed twice'),
 });
 
-/** The nodes in the order that the option `order` gives; nodes it does not name come last, all alike. */
+/**
+ * Ranks the nodes in the order of option `order`. Nodes that it does not name come last, with equal grades.
+ */
 export const preferenceList: Strategy<z.infer<typeof options>> = {
   name: 'preference-list',
   description: 'the nodes in the order that option `order` lists; others last',

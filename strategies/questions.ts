@@ -1,7 +1,7 @@
 /**
- * Questions to strategies and constraints that run elsewhere: a user's own runs in a thread. Whoever judges
- * by it does not wait for it. Where an answer is missing it throws the question; its caller asks, and judges
- * again with the answer.
+ * Questions to strategies and constraints that run elsewhere: user-defined ones run in a thread. Code that
+ * depends on an answer does not wait for it. If the answer is missing, that code throws the question. Its
+ * caller gets the answer and runs it again.
  */
 import type { ConstraintInput, Finding } from '../src/model/own-constraint.js';
 import type { Ranked, StrategyInput } from '../src/model/strategy.js';
@@ -12,7 +12,7 @@ export interface StrategyQuestion {
   /** Its name in the registry. */
   readonly strategy: string;
   readonly options: unknown;
-  /** Null: only the options are to be checked. */
+  /** Null to check only the options. */
   readonly input: RankingInput | null;
 }
 
@@ -24,7 +24,7 @@ export interface ConstraintQuestion {
 
 export type ChoiceInput = StrategyQuestion | ConstraintQuestion;
 
-/** As zod has them. */
+/** Same shape as in zod. */
 export interface OptionIssue {
   readonly path: readonly PropertyKey[];
   readonly message: string;
@@ -33,14 +33,14 @@ export interface OptionIssue {
 export type Answer =
   | { readonly problems: readonly OptionIssue[] }
   | { readonly ranking: readonly Ranked[] }
-  /** By node; a node that nothing was found against is missing. */
+  /** By node. A node without a finding is missing. */
   | { readonly findings: readonly (readonly [string, Finding])[] }
   | { readonly failure: string };
 
-/** By `keyOf` their questions. */
+/** By `keyOf` of their questions. */
 export type Answers = ReadonlyMap<string, Answer>;
 
-/** Thrown where a strategy, or a constraint, has yet to be asked. */
+/** Thrown while the answer of a strategy or constraint is still pending. */
 export class Unanswered extends Error {
   override readonly name = 'Unanswered';
   readonly question: ChoiceInput;
@@ -53,14 +53,14 @@ export class Unanswered extends Error {
   }
 }
 
-/** Throws Unanswered. */
+/** Returns the answer. Throws Unanswered if it is missing. */
 export function answerTo(question: ChoiceInput, answers: Answers | undefined): Answer {
   const answer = answers?.get(keyOf(question));
   if (answer === undefined) throw new Unanswered(question);
   return answer;
 }
 
-/** Equal questions have equal keys. */
+/** Returns a key. Equal questions have equal keys. */
 export function keyOf(question: ChoiceInput): string {
   return JSON.stringify(question, (_key, value: unknown) => {
     if (value instanceof Map) return [...value];

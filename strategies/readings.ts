@@ -1,4 +1,4 @@
-/** The scores, as readings of each candidate with what a person would ask about them. */
+/** The scores as readings of each candidate, with text that explains them to an operator. */
 import type { Score } from '../src/model/scores.js';
 import type { Candidate } from '../src/model/strategy.js';
 import type { Reading } from './criteria.js';
@@ -6,7 +6,7 @@ import type { Survey } from './survey.js';
 
 type Readings = ReadonlyMap<string, Reading>;
 
-/** What nodes report under a name. */
+/** Returns the readings of a score that nodes report. */
 export function reported(candidates: readonly Candidate[], name: string): Readings {
   const reading = (value: Score | undefined): Reading =>
     value === undefined
@@ -15,7 +15,7 @@ export function reported(candidates: readonly Candidate[], name: string): Readin
   return new Map(candidates.map(({ node, scores }) => [node, reading(scores.get(name))]));
 }
 
-/** Scores that follow from round trips; lower is better in each. */
+/** Scores computed from round trips. Lower is better for each. */
 export const computed = {
   consensus: (surveys: ReadonlyMap<string, Survey>) => each(surveys, consensus),
   latency: (surveys: ReadonlyMap<string, Survey>) => each(surveys, latency),
@@ -69,7 +69,10 @@ function gapText(missing: readonly string[]): string {
   return `, with no round trip known to ${first}${rest}`;
 }
 
-/** Below a nanosecond is arithmetic, not time: sums of the same parts in another order are equal. */
+/**
+ * Rounds to a nanosecond, so that sums of the same parts in a different order are equal. Smaller differences
+ * come from arithmetic, not from time.
+ */
 function exact(ms: number): number {
   return Math.round(ms * 1e6) / 1e6;
 }

@@ -1,38 +1,41 @@
-/** What makes a strategy fit for a group's configuration to name: its options checked, and bound. */
+/** Makes a strategy usable in a group's configuration: checks its options and binds them. */
 import type { AnyConstraint, Constraint } from '../src/core/constraint.js';
 import { plainMessage } from '../src/model/plain-message.js';
 import type { Strategy } from '../src/model/strategy.js';
 import type { Answer, Answers, ConstraintQuestion, OptionIssue, StrategyQuestion } from './questions.js';
 
-/** A strategy whose options have been checked and filled in: candidates go in, a ranking comes out. */
+/** A strategy whose options are checked and complete. It maps candidates to a ranking. */
 export interface ReadyStrategy {
   readonly name: string;
-  /** It compares what nodes measure. */
+  /** Whether it compares measurements. */
   readonly usesScores?: boolean | undefined;
-  /** Minutes of the day, in UTC, at which it may begin to rank otherwise. */
+  /** Minutes of the day, in UTC, at which its ranking may change. */
   readonly minutes?: readonly number[] | undefined;
-  /** Throws Unanswered where it runs elsewhere and has yet to be asked. */
+  /** Throws Unanswered if the strategy runs elsewhere and its answer is still pending. */
   rank(input: Omit<Parameters<Strategy['rank']>[0], 'options'>): ReturnType<Strategy['rank']>;
 }
 
 export type StrategyRegistry = ReadonlyMap<string, RegisteredStrategy>;
 
-/** The rules that a group's configuration can name. They differ between processes: a user may add to them. */
+/**
+ * The rules that a group's configuration can name. They differ between processes, because a user may add
+ * some.
+ */
 export interface Rules {
   readonly strategies: StrategyRegistry;
-  /** All of them hold, in the order in which people are told of them. */
+  /** All of these apply. Reports list them in this order. */
   readonly constraints: readonly Constraint[];
-  /** Of users' own, by name: those hold that the configuration names, after the others. */
+  /** User-defined constraints, by name. Those that the configuration names apply, after the built-in ones. */
   readonly ownConstraints: ReadonlyMap<string, RegisteredConstraint>;
-  /** Answers of strategies and constraints that run elsewhere; missing: none yet. */
+  /** Answers of strategies and constraints that run elsewhere. Missing if there are none yet. */
   readonly answers?: Answers;
 }
 
 export interface RegisteredConstraint {
   readonly name: string;
-  /** Two that differ may find otherwise. */
+  /** Different versions may have different findings. */
   readonly version: string;
-  /** As it is folded, by these answers. */
+  /** Returns the constraint with its answers bound. */
   prepare(rules: Rules): AnyConstraint;
   /** Never rejects. */
   ask(question: ConstraintQuestion): Promise<Answer>;
@@ -45,20 +48,23 @@ export type Prepared =
 export interface RegisteredStrategy {
   readonly name: string;
   readonly description: string;
-  /** Of a user's own: two that differ may rank differently. Missing: it ships with Petrel. */
+  /**
+   * Version of a user-defined strategy. Different versions may rank differently. Missing for a strategy that
+   * ships with Petrel.
+   */
   readonly version?: string;
-  /** Whether it compares what nodes measure; false for options that it does not take. */
+  /** Whether it compares measurements. False for invalid options. */
   usesScores(options: unknown, rules: Rules): boolean;
   /**
-   * Checks options and binds them. The problems say what would be right. Throws Unanswered, as
-   * `ReadyStrategy.rank` does.
+   * Checks options and binds them. The problems say what is expected. Throws Unanswered, like
+   * `ReadyStrategy.rank`.
    */
   prepare(options: unknown, rules: Rules): Prepared;
-  /** Asks one that runs elsewhere; missing: it is a plain function. Never rejects. */
+  /** Queries a strategy that runs elsewhere. Missing if it is a plain function. Never rejects. */
   ask?(question: StrategyQuestion): Promise<Answer>;
 }
 
-/** Makes a strategy fit for a registry. */
+/** Returns a strategy in the form that a registry needs. */
 export function register<Options>(strategy: Strategy<Options>): RegisteredStrategy {
   return {
     name: strategy.name,
@@ -83,7 +89,7 @@ export function register<Options>(strategy: Strategy<Options>): RegisteredStrate
   };
 }
 
-/** What is wrong with options, each with its key as one writes it in the configuration. */
+/** Returns the problems of options, each with its key as it appears in the configuration. */
 export function optionProblems(strategy: string, issues: readonly OptionIssue[]): string[] {
   return issues.map(({ path, message }) => {
     const key = ['strategyOptions', ...path.map(String)].join('.');

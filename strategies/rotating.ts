@@ -2,9 +2,9 @@ import { strictObject } from '../src/model/names.js';
 import type { Strategy } from '../src/model/strategy.js';
 
 /**
- * Each term another node, in the order of node ids: the rotating score of Becker et al. (2011). It is 1 for
- * the node whose turn the term is (the term modulo how many are eligible) and 0 for all others, of which the
- * higher id comes first. A turn is no reason to leave a leader.
+ * Selects a different node each term, in the order of node ids: the rotating score of Becker et al. (2011).
+ * The score is 1 for the node whose index is the term modulo the number of eligible nodes. It is 0 for all
+ * others, of which the higher id comes first. A node's turn alone does not replace a leader.
  */
 export const rotating: Strategy<Record<never, never>> = {
   name: 'rotating',

@@ -1,7 +1,7 @@
 import { strictObject } from '../src/model/names.js';
 import type { Strategy } from '../src/model/strategy.js';
 
-/** The node after the previous leader, in the order of node ids, around. */
+/** Selects the node after the previous leader, in circular order of node ids. */
 export const roundRobin: Strategy<Record<never, never>> = {
   name: 'round-robin',
   description: 'the next eligible node after the previous leader, in circular order of node ids',

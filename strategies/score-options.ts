@@ -1,14 +1,14 @@
-/** Options that strategies which compare measurements share. */
+/** Options that all strategies that compare measurements share. */
 import * as z from 'zod';
 import { nameSchema } from '../src/model/names.js';
 import { requestsScore, type Score } from '../src/model/scores.js';
 
-/** By how much another has to be better than the node that leads. */
+/** Margin by which another node must be better than the current leader. */
 export interface Margin {
   /** As it was written. */
   readonly text: string;
   readonly isShare: boolean;
-  /** What it comes to for a leader with this value. */
+  /** Returns the margin for a leader with this value. */
   of(value: Score): number;
 }
 
@@ -29,7 +29,7 @@ function readMargin(written: string | number): Margin {
 }
 
 export const marginOption = writtenMargin.default('20%').transform(readMargin);
-/** Where there is another that holds otherwise. */
+/** A margin for one score. Missing if the shared margin applies. */
 export const ownMarginOption = writtenMargin.transform(readMargin).optional();
 
 const widthRule =
@@ -38,13 +38,13 @@ export const widthOption = z.number(widthRule).min(0, widthRule).default(0);
 
 const sizeRule =
   'expected a whole number of at least 1: the number of nodes in the group, including nodes that are down';
-/** |N|; where it is not given, `groupSize` says what holds. */
+/** |N|. `groupSize` provides the default. */
 export const sizeOption = z.int(sizeRule).min(1, sizeRule).optional();
 
 /** The name under which nodes report a score. */
 export const scoreNameOption = nameSchema;
 
-/** What nodes call the rate of their clients' requests, unless told otherwise. */
+/** Default name of the score for the rate of clients' requests. */
 export const usualLoad = requestsScore;
-/** What nodes call the position that their log has reached, unless told otherwise. */
+/** Default name of the score for the position that the log has reached. */
 export const usualHistory = 'history';

@@ -1,5 +1,5 @@
 /**
- * The `k`-th smallest of `values`, from 1 on. In linear time; leaves them in another order (Hoare's
+ * Returns the `k`-th smallest of `values`, counted from 1. Runs in linear time and reorders `values` (Hoare's
  * selection).
  */
 export function kthSmallest(values: Float64Array, k: number): number {

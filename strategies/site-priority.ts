@@ -2,10 +2,7 @@ import { strictObject } from '../src/model/names.js';
 import type { Candidate, Strategy } from '../src/model/strategy.js';
 import { gradeBy, lowerIdFirst } from './grade.js';
 
-/**
- * The node of the site with the highest priority; among its nodes, the one with the highest priority of its
- * own.
- */
+/** Selects the site with the highest priority, and within it the node with the highest priority. */
 export const sitePriority: Strategy<Record<never, never>> = {
   name: 'site-priority',
   description: 'highest priority of the site, then of the node (0 never leads)',

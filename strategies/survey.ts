@@ -1,7 +1,7 @@
 /**
- * What round trips tell of each candidate, were it the leader: how fast a quorum answers it, and how far
- * clients are. After Becker, Junqueira and Serafini, *Leader Election for Replicated Services Using
- * Application Scores* (2011), whose Eq. 1 and 2 are meant with round trips. Clients are thought to be beside
+ * What round trips say about each candidate if it were the leader: how fast a quorum answers it, and how far
+ * away its clients are. After Becker, Junqueira and Serafini, *Leader Election for Replicated Services Using
+ * Application Scores* (2011). Its Eq. 1 and 2 are applied to round trips. Clients are assumed to be next to
  * the node that they send to.
  */
 import { present } from '../src/errors.js';
@@ -10,39 +10,40 @@ import { kthSmallest } from './select.js';
 
 export interface Survey {
   readonly quorum: {
-    /** How many nodes make one, the leader among them, and out of how many. */
+    /** Size of a quorum, including the leader, and size of the group. */
     readonly needs: number;
     readonly of: number;
-    /** The candidate itself, and whom it has a round trip to. */
+    /** Number of nodes with a known round trip, including the candidate itself. */
     readonly reached: number;
-    /** Until the slowest of the fastest quorum answers; null where too few are reached. */
+    /** Time until the slowest node of the fastest quorum answers. Null if too few nodes are reached. */
     readonly ms: number | null;
   };
-  /** A request's way to the leader and back, on average over all requests that come in. */
+  /** Average round trip of a request to the leader, over all incoming requests. */
   readonly clients: { readonly ms: number | null; readonly missing: readonly string[] };
   readonly farthest: { readonly ms: number; readonly node: string; readonly missing: readonly string[] };
-  /** No node told of any requests: every node is taken to get as many. */
+  /** Whether no node reports requests. Every node is then assumed to receive the same number. */
   readonly isLoadUnknown: boolean;
 }
 
 interface SurveyOptions {
   readonly size?: number | undefined;
-  /** Name of the score that tells a node's rate of requests. */
+  /** Name of the score for a node's rate of requests. */
   readonly load: string;
 }
 
 type ConstraintContext = Pick<StrategyInput<unknown>, 'candidates' | 'peers' | 'previous'>;
 
 /**
- * How many nodes the group has, as far as one can tell: those registered, and the last leader where it is
- * not, since it is its crash, then, that another is elected for. Others that are down it knows nothing of.
+ * Returns the group's size as far as it is known: the registered nodes, plus the last leader if it is not
+ * registered. That leader's crash is then the reason for this election. Other nodes that are down are not
+ * counted.
  */
 function groupSize({ peers, previous }: ConstraintContext): number {
   const isMissing = previous !== null && !peers.some(({ node }) => node === previous.node);
   return Math.max(1, peers.length + (isMissing ? 1 : 0));
 }
 
-/** Of every candidate, by node id. Linear in the number of round trips. */
+/** Returns the survey of every candidate, by node id. Runs in linear time in the number of round trips. */
 export function survey(input: ConstraintContext, { size, load }: SurveyOptions): ReadonlyMap<string, Survey> {
   const peers = withCandidates(input);
   const places = new Map(peers.map(({ node }, index) => [node, index]));
@@ -78,8 +79,8 @@ function withCandidates({ candidates, peers }: ConstraintContext): Peer[] {
 }
 
 /**
- * The round trips between `node` and each peer, NaN where there is none: as `node` measured it, else as the
- * peer did.
+ * Fills in the round trips between `node` and each peer: as `node` measured it, or else as the peer did. NaN
+ * if neither did.
  */
 function fillTrips(
   tripsMs: Float64Array,
@@ -89,7 +90,7 @@ function fillTrips(
 ): void {
   tripsMs.fill(Number.NaN);
   const own = present(places.get(node), `the candidate ${node}`);
-  // Probes tell of peers in the order of their ids, as they are here: mostly no place has to be looked up.
+  // Reports list peers in order of their ids, as `peers` does, so most positions need no lookup.
   let next = 0;
   peers[own]?.roundTripsMs.forEach((ms, peer) => {
     const place = peers[next]?.node === peer ? next : places.get(peer);
@@ -103,7 +104,7 @@ function fillTrips(
   tripsMs[own] = 0;
 }
 
-/** How many there are. */
+/** Copies the known round trips, and returns how many there are. */
 function gatherKnown(tripsMs: Float64Array, knownMs: Float64Array): number {
   let count = 0;
   for (let place = 0; place < tripsMs.length; place++) {
@@ -116,7 +117,7 @@ function gatherKnown(tripsMs: Float64Array, knownMs: Float64Array): number {
 }
 
 export interface Shares {
-  /** Of all requests, in the order of the peers. */
+  /** Shares of all requests, in the order of the peers. */
   readonly of: Float64Array;
   readonly isUnknown: boolean;
 }
@@ -125,7 +126,7 @@ export function sharesOf(peers: readonly Peer[], load: string): Shares {
   const rates = Float64Array.from(peers, ({ scores }) => Math.max(0, Number(scores.get(load) ?? 0)));
   const most = rates.reduce((a, b) => Math.max(a, b), 0);
   if (most === 0) return { of: rates.fill(1 / peers.length), isUnknown: true };
-  // By the highest first: the sum of what is reported may be more than a number holds.
+  // Divide by the highest rate first: the sum of the reported rates may overflow.
   const relative = rates.map((rate) => rate / most);
   const total = relative.reduce((a, b) => a + b, 0);
   return { of: relative.map((rate) => rate / total), isUnknown: false };

@@ -9,8 +9,8 @@ import { survey } from './survey.js';
 const options = strictObject({ size: sizeOption, width: widthOption, margin: marginOption });
 
 /**
- * The node under which the farthest client is answered fastest: θw of Becker et al. (2011), the time of a
- * quorum and the way to the farthest node and back.
+ * Selects the node that answers the farthest client fastest: θw of Becker et al. (2011). This is the time of
+ * a quorum plus the round trip to the farthest node.
  */
 export const worstCase: Strategy<z.infer<typeof options>> = {
   name: 'worst-case',

@@ -1,9 +1,9 @@
 /**
- * Where this group's leader has to be for another group's: a backup job on its database's node, or never
- * there. The other group goes its own way; this one follows.
+ * Where this group's leader must be relative to another group's, such as a backup job on its database's node,
+ * or never there. The other group decides independently. This one follows.
  *
- * While nobody is READY in the other group, as in a handover of its own, whoever leads here stays, and a hard
- * rule for the same node or site elects nobody: where that will be is not known yet.
+ * While no node is READY in the other group, for example during its own handover, this group's leader stays.
+ * A hard rule for the same node or site then elects no node, because the place is not known yet.
  */
 import type { Constraint, ConstraintContext, Registered } from '../../src/core/constraint.js';
 import type { GroupConfig } from '../../src/model/group-config.js';

@@ -5,7 +5,7 @@ export const backoff: Constraint = {
   kind: kindOfBackoff,
   description: 'its last takeover failed',
   ends: 'failure',
-  // A backoff is forgiven instead: else the node could fail again and again without a pause.
+  // Clear the backoff instead. Otherwise the node could fail again and again without a pause.
   canBeForced: false,
   check: ({ node }, { failures, nowMs }) => {
     const failure = failureOf(failures, node);

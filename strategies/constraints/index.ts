@@ -1,4 +1,4 @@
-/** The constraints that ship with Petrel, in the order in which people are told of them. */
+/** The constraints that ship with Petrel, in the order in which they are reported. */
 import { type Constraint, kindOfMalformed } from '../../src/core/constraint.js';
 import { affinity } from './affinity.js';
 import { backoff } from './backoff.js';
@@ -27,7 +27,7 @@ export const constraints: readonly Constraint[] = [
   spread,
 ];
 
-/** Of all that may keep a node from leading without any constraint of a user's own. */
+/** Kinds of all reasons for ineligibility apart from user-defined constraints. */
 export const builtInKinds: ReadonlySet<string> = new Set([
   kindOfMalformed,
   ...constraints.map(({ kind }) => kind),

@@ -9,7 +9,7 @@ export const siteFailed: Constraint = {
   check: ({ registration: { site } }, { config }) => {
     const declared = siteConfig(config, site).failed;
     if (declared === null) return null;
-    // What a person declares is a refusal, whatever the rule's strength.
+    // An operator's mark is always a hard constraint, whatever the rule's strength.
     const strength = declared.byRule ? config.siteRules.failed.strength : 'hard';
     return { strength, reason: `site ${site} is marked failed by ${declared.by}: ${declared.reason}` };
   },
