@@ -1,6 +1,6 @@
-/** The machine and the process that an agent lives in, as far as telling agents apart goes. */
+/** The machine and the process of an agent, as far as they are needed to distinguish agents. */
 
-/** An agent as its registration names it. */
+/** An agent as its registration identifies it. */
 export interface AgentName {
   readonly host: string;
   readonly pid: number;
@@ -10,13 +10,15 @@ export interface AgentName {
 export interface Host {
   readonly name: string;
   readonly pid: number;
-  /** A name for one life of an agent, never given again. */
+  /** Returns a name for one incarnation of an agent. The name is never reused. */
   newIncarnation(): string;
-  /** An agent of that incarnation runs in this process, until the returned function is called. */
+  /**
+   * Records that an agent of that incarnation runs in this process, until the returned function is called.
+   */
   agentLives(incarnation: string): () => void;
   /**
-   * Whether another agent than the caller's bears that name and must be taken for alive. On another machine
-   * it must; on this one its process can be asked for.
+   * Whether the name belongs to another agent than the caller's that must be assumed to be running. An agent
+   * on another machine must be. On this machine, its process can be checked.
    */
   isOtherAgent(agent: AgentName): boolean;
 }

@@ -1,21 +1,25 @@
 /**
- * The coordination store as Petrel needs it: ZooKeeper's own model (znodes, versions, sessions, one-shot
- * watches, multi), typed. Implemented by `src/zookeeper` over the network.
+ * The coordination store that Petrel needs: ZooKeeper's own model (znodes, versions, sessions, one-shot
+ * watches, multi) with types. Implemented over the network by `src/zookeeper`.
  *
- * What is promised: one store is one session; calls are sent, and answered, in the order they are made; a
- * settled call is settled once; nothing thrown by a listener reaches the connection.
- * What is not: a call that failed with CONNECTION_LOSS, SESSION_EXPIRED, TIMEOUT or ABORTED has an *unknown*
- * outcome. It may have been applied, or may still be.
+ * Promised: one store is one session. Calls are sent and answered in the order in which they are made. A
+ * settled call is settled once. Nothing that a listener throws reaches the connection. Not promised: a call
+ * that failed with CONNECTION_LOSS, SESSION_EXPIRED, TIMEOUT or ABORTED has an *unknown* outcome. It may have
+ * been applied, or may still be.
  */
 
 import type { Acl } from '../model/acl.js';
 
-/** CONNECTING: no session yet. SUSPENDED: had a session, is out of touch, and it may still live. LOST (the
- * session is over, terminal) and CLOSED (closed by us, terminal): this store will never work again. */
+/**
+ * CONNECTING: no session yet. SUSPENDED: had a session and is disconnected, but the session may still exist.
+ * LOST (the session is over, terminal) and CLOSED (closed by us, terminal): this store will never work again.
+ */
 export type StoreState = 'CONNECTING' | 'CONNECTED' | 'SUSPENDED' | 'LOST' | 'CLOSED';
 
-/** ZooKeeper's own names of its error codes, without the KeeperException decoration, and two of ours:
- * TIMEOUT (the call's own deadline passed) and ABORTED (its signal fired). */
+/**
+ * ZooKeeper's own names of its error codes, without the KeeperException decoration, and two of ours: TIMEOUT
+ * (the call's own deadline passed) and ABORTED (its signal fired).
+ */
 export type StoreErrorCode =
   | 'SYSTEM_ERROR'
   | 'RUNTIME_INCONSISTENCY'
@@ -52,7 +56,7 @@ export type StoreErrorCode =
   | 'TIMEOUT'
   | 'ABORTED';
 
-/** Codes after which nobody knows whether a write was applied. */
+/** Codes after which it is unknown whether a write was applied. */
 const unknownOutcome: ReadonlySet<StoreErrorCode> = new Set([
   'CONNECTION_LOSS',
   'SESSION_EXPIRED',
@@ -73,11 +77,11 @@ interface StoreErrorOptions {
 export class StoreError extends Error {
   override readonly name = 'StoreError';
   readonly code: StoreErrorCode;
-  /** The path, without the chroot, when the error concerns one. */
+  /** The path, without the chroot, if the error concerns one. */
   readonly path: string | undefined;
   /** In a failed multi: index of the operation that made it fail. */
   readonly failedOp: number | undefined;
-  /** What that operation was to do. */
+  /** Type of that operation. */
   readonly verb: Operation['type'] | undefined;
 
   constructor(code: StoreErrorCode, message: string, options: StoreErrorOptions = {}) {
@@ -88,7 +92,7 @@ export class StoreError extends Error {
     this.verb = options.verb;
   }
 
-  /** True when the call may have been applied, or may still be. */
+  /** Whether the call may have been applied, or may still be. */
   get outcomeUnknown(): boolean {
     return unknownOutcome.has(this.code);
   }
@@ -108,7 +112,7 @@ const permissionCodes = [
   'SESSION_CLOSED_REQUIRE_SASL_AUTH',
 ] as const;
 
-/** ZooKeeper refused for lack of permission, or did not take the credentials. */
+/** Whether ZooKeeper refused for lack of permission or rejected the credentials. */
 export function isPermissionError(
   error: unknown,
 ): error is StoreError & { readonly code: (typeof permissionCodes)[number] } {
@@ -116,7 +120,7 @@ export function isPermissionError(
 }
 
 export interface Stat {
-  /** zxid of the change that created the znode; Petrel's fencing token when the znode is `leader/current`. */
+  /** zxid of the change that created the znode. For `leader/current`, this is Petrel's fencing token. */
   readonly czxid: bigint;
   readonly mzxid: bigint;
   readonly pzxid: bigint;
@@ -126,7 +130,7 @@ export interface Stat {
   readonly version: number;
   readonly cversion: number;
   readonly aversion: number;
-  /** Session that owns an ephemeral znode, 0n for a persistent one. */
+  /** Session that owns an ephemeral znode. 0n for a persistent one. */
   readonly ephemeralOwner: bigint;
   readonly dataLength: number;
   readonly numChildren: number;
@@ -134,7 +138,7 @@ export interface Stat {
 
 export type CreateMode = 'persistent' | 'persistent-sequential' | 'ephemeral' | 'ephemeral-sequential';
 
-/** A znode version to insist on, or `any`. Version 0 means 0. */
+/** A required znode version, or `any`. Version 0 means 0. */
 export type ExpectedVersion = number | 'any';
 
 export type Operation =
@@ -143,7 +147,7 @@ export type Operation =
   | { readonly type: 'delete'; readonly path: string; readonly version: ExpectedVersion }
   | { readonly type: 'check'; readonly path: string; readonly version: ExpectedVersion };
 
-/** One result an operation, in order. */
+/** One result per operation, in order. */
 export type OperationResult =
   | { readonly type: 'create'; readonly path: string }
   | { readonly type: 'set'; readonly stat: Stat }
@@ -151,16 +155,16 @@ export type OperationResult =
   | { readonly type: 'check' };
 
 export interface CallOptions {
-  /**
-   * Gives up waiting this many milliseconds from now, with TIMEOUT. Default: the store's own call timeout.
-   */
+  /** Stops waiting this many milliseconds from now, with TIMEOUT. Default: the store's own call timeout. */
   readonly timeoutMs?: number;
-  /** Gives up waiting with ABORTED. */
+  /** Stops waiting with ABORTED. */
   readonly signal?: AbortSignal;
 }
 
 export interface ReadOptions extends CallOptions {
-  /** Leave a one-shot watch: `onChange` listeners hear of the next change of what was read. */
+  /**
+   * Whether to leave a one-shot watch: `onChange` listeners are notified of the next change of what was read.
+   */
   readonly watch?: boolean;
 }
 
@@ -168,18 +172,18 @@ export interface Store {
   readonly state: StoreState;
   /** 0n before the first connection. */
   readonly sessionId: bigint;
-  /** The session's password: who knows id and password can end the session. A secret. */
+  /** The session's password. A client that knows id and password can end the session. A secret. */
   readonly sessionPassword: Buffer;
   /**
-   * The smallest timeout that any server granted to this session, which may differ from the requested one; 0
+   * The smallest timeout that any server granted to this session. It may differ from the requested one. 0
    * before the first connection.
    */
   readonly negotiatedTimeoutMs: number;
-  /** Names of whom its credentials stand for, without passwords: `digest:petrel`. */
+  /** Names of the identities behind its credentials, without passwords: `digest:petrel`. */
   readonly identities: readonly string[];
 
   /**
-   * Monotonic instant of the newest sign of life that the *ensemble* is proven to have taken into account
+   * Returns the monotonic instant of the newest sign of life that the *ensemble* is proven to have processed
    * (`core/lease.ts` has the rule), or -Infinity. The session cannot have expired before this instant plus
    * the negotiated timeout.
    */
@@ -187,47 +191,51 @@ export interface Store {
   /** Whether a lease that began with a write sent now would last until its renewal. */
   lastsToRenewal(): boolean;
   /**
-   * Monotonic instant since which servers have answered without a break (`core/touch.ts`); not in the past
-   * while they do not.
+   * Returns the monotonic instant since which servers have answered without a break (`core/touch.ts`). It is
+   * not in the past while they do not answer.
    */
   inTouchSinceMs(): number;
 
   getData(path: string, options?: ReadOptions): Promise<{ data: Buffer; stat: Stat }>;
-  /** Names of the children, not paths, in no particular order. */
+  /** Returns the names of the children, not their paths, in no particular order. */
   getChildren(path: string, options?: ReadOptions): Promise<{ children: string[]; stat: Stat }>;
-  /** Null when there is no such znode; a watch left then hears of its creation. */
+  /** Returns null if there is no such znode. A watch then reports its creation. */
   exists(path: string, options?: ReadOptions): Promise<Stat | null>;
-  /** The path created, with its sequence when the mode has one. */
+  /** Returns the created path, with its sequence if the mode has one. */
   create(path: string, data: Buffer, mode: CreateMode, options?: CallOptions): Promise<string>;
   set(path: string, data: Buffer, version: ExpectedVersion, options?: CallOptions): Promise<Stat>;
   delete(path: string, version: ExpectedVersion, options?: CallOptions): Promise<void>;
-  /** Digests in it are hidden from who may not administer the znode. */
+  /** Reads the ACL. Its digests are hidden from clients that may not administer the znode. */
   getAcl(path: string, options?: CallOptions): Promise<{ acl: Acl; stat: Stat }>;
   /** `version` is the ACL's own (`Stat.aversion`). */
   setAcl(path: string, acl: Acl, version: ExpectedVersion, options?: CallOptions): Promise<Stat>;
-  /** All or nothing. A multi of checks alone is a committed write that changes nothing and wakes nobody. */
+  /**
+   * Applies all operations or none. A multi of checks alone is a committed write that changes nothing and
+   * triggers no watch.
+   */
   multi(operations: readonly Operation[], options?: CallOptions): Promise<OperationResult[]>;
-  /** Flushes the channel to the ensemble's leader: a later read sees all that was committed before. */
+  /** Flushes the channel to the ensemble's leader: a later read sees everything that was committed before. */
   sync(path: string, options?: CallOptions): Promise<void>;
 
-  /** `path` is what was watched; only for logs: listeners look again, they do not interpret. */
+  /** `path` is the watched path. Use it only for logs: listeners read again and do not interpret it. */
   onChange(listener: (path: string) => void): () => void;
   onState(listener: (state: StoreState) => void): () => void;
 
   /**
-   * Leaves the server that it is connected to for the next one; the session goes on. For whoever has reason
-   * to doubt that server.
+   * Changes from the connected server to the next one. The session continues. For callers with reason to
+   * doubt that server.
    */
   changeServer(): void;
 
   /**
-   * Resolves when the first connection stands. Rejects when the store is LOST or CLOSED, or on the signal.
+   * Resolves when the first connection is established. Rejects if the store is LOST or CLOSED, or if the
+   * signal fires.
    */
   connected(options?: CallOptions): Promise<void>;
   /**
-   * Ends the session at the ensemble if it can be reached within `timeoutMs`, and always lets go of every
-   * socket and timer. `abandon`: leaves the session, and what it owns, to expire by itself. True when the
-   * ensemble confirmed the end. Never rejects; may be called at any time.
+   * Ends the session at the ensemble if it can be reached within `timeoutMs`, and always frees every socket
+   * and timer. `abandon`: leaves the session, and what it owns, to expire. Returns true if the ensemble
+   * confirmed the end. Never rejects, and may be called at any time.
    */
   close(options?: { timeoutMs?: number; abandon?: boolean }): Promise<boolean>;
 }

@@ -1,16 +1,19 @@
 /**
- * What a node does when its role changes: commands (`src/hooks`) or a function of the user's own process.
+ * What a node does when its role changes: it runs commands (`src/hooks`) or a function of the user's own
+ * process.
  *
- * What is promised: runs never overlap and start in the order they were asked for; a release aborts whatever
- * runs or waits before it, so that it is never held up; every outcome settles, none rejects. What is not:
- * that a workload is gone. `provenDead` tells, and only an outcome that has it set may be followed by giving
- * the claim away.
+ * Promised: runs never overlap, and start in the order in which they were requested. A release aborts
+ * whatever runs or waits before it, so that it is never delayed. Every outcome settles, and none rejects. Not
+ * promised: that a workload is gone. `provenDead` reports that. The claim may be released only after an
+ * outcome with `provenDead` set.
  *
  * All instants (`…AtMs`) are milliseconds of `Clock.monotonicMs`.
  */
 
-/** prepare: elected, while the old leader still leads. takeover and release: begin and end a leadership.
- * fence: make sure that another node's workload is dead. */
+/**
+ * prepare: elected, while the old leader still leads. takeover and release: begin and end a leadership.
+ * fence: make sure that another node's workload is dead.
+ */
 export type Phase = 'prepare' | 'takeover' | 'release' | 'fence';
 
 export interface HookContext {
@@ -19,44 +22,44 @@ export interface HookContext {
   readonly node: string;
   readonly site: string;
   readonly term: number;
-  /** The slot that it is about, 1 the first. */
+  /** The slot that it is about, 1 for the first. */
   readonly slot: number;
-  /** How many the group has. */
+  /** Number of the group's slots. */
   readonly slots: number;
-  /** Release: the term of the decision that it answers, where there is one. */
+  /** Release: the term of the decision that caused it, if there is one. */
   readonly endedByTerm?: number;
-  /** Null where this node has no claim: prepare and fence. */
+  /** Null if this node has no claim: prepare and fence. */
   readonly fencingToken: bigint | null;
-  /** One line, for people: why this happens. */
+  /** One line, for display: why this happens. */
   readonly reason: string;
   readonly previousLeader: string | null;
   readonly previousSite: string | null;
-  /** Release: who comes next, when that is known. */
+  /** Release: the next leader, if known. */
   readonly newLeader?: string | null;
   /** Fence: the node to fence. */
   readonly target?: string;
   /** How long the run may take, from its own start. */
   readonly timeoutMs: number;
-  /** Between being told to stop and being killed. */
+  /** Time between the stop signal and the kill. */
   readonly graceMs: number;
 }
 
 export interface HookResult {
   readonly result: 'ok' | 'failed' | 'timed-out' | 'aborted';
-  /** The command's; a release that has none, of a workload in the foreground: how that ended. */
+  /** The command's exit code. For a release without a command, that of the workload in the foreground. */
   readonly exitCode: number | null;
   /** Name of the signal that ended the command, e.g. SIGKILL. */
   readonly signal: string | null;
   readonly durationMs: number;
-  /** As a person would type it; null where no command is involved. */
+  /** As an operator would type it. Null if no command is involved. */
   readonly command: string | null;
-  /** One line, for people; null when the result is ok. */
+  /** One line, for display. Null if the result is ok. */
   readonly error: string | null;
   /** Last lines written to stdout and stderr, oldest first. */
   readonly outputTail: readonly string[];
   /**
-   * Nothing that the run started is left; after a release: nothing that the leadership started. Always false
-   * for a takeover that left its workload running.
+   * Whether nothing that the run started is left, or after a release, nothing that the leadership started.
+   * Always false for a takeover that left its workload running.
    */
   readonly provenDead: boolean;
 }
@@ -64,63 +67,72 @@ export interface HookResult {
 export interface HookRun {
   /** Never rejects. */
   readonly outcome: Promise<HookResult>;
-  /** Tells the run to stop now and kills it after the grace time, or at `killAtMs` if that is sooner. Calling
-   * it again can only bring the kill forward; after the end it does nothing. */
+  /**
+   * Stops the run now and kills it after the grace time, or at `killAtMs` if that is sooner. Another call can
+   * only bring the kill forward. After the end, it does nothing.
+   */
   abort(reason: string, killAtMs?: number): void;
 }
 
 export interface WorkloadLease {
-  /** Unrenewed at this instant, the workload releases by itself. */
+  /** If the lease is not renewed by this instant, the workload releases by itself. */
   readonly releaseAtMs: number;
-  /** From this instant on nothing of the leadership lives. */
+  /** From this instant on, nothing of the leadership runs. */
   readonly endsAtMs: number;
 }
 
-/** The leadership ended, or has to, though nobody asked. */
+/** The leadership ended, or must end, although no release was requested. */
 export type WorkloadEnd =
   /**
-   * The lease was not renewed in time, or this process stood still so long. Runs in progress were aborted,
-   * and the release has been run: this is its outcome. `leaseLeftMs`: how long the lease had to go when it
-   * had ended; negative: it had ended before; null where that is not known.
+   * The lease was not renewed in time, or this process was stalled for that long. Runs in progress were
+   * aborted. `release` is the outcome of the release, which has already run. `leaseLeftMs`: how much of the
+   * lease was left when everything had ended. Negative if the lease had already ended. Null if unknown.
    */
   | {
       readonly cause: 'lease-ended';
       readonly release: HookResult;
       readonly leaseLeftMs: number | null;
     }
-  /** The workload ended by itself, and how; what a hook left in the background is not told of.
-   * The release is still to be run. */
+  /**
+   * The workload ended by itself, with this outcome. A process that a hook left in the background is not
+   * reported. The release must still be run.
+   */
   | { readonly cause: 'workload-ended'; readonly workload: HookResult }
-  /** What guards the leadership was lost (its process died), and the workload has been killed.
-   * The release is still to be run. */
+  /**
+   * The guardian of the leadership was lost (its process died), and the workload has been killed. The release
+   * must still be run.
+   */
   | { readonly cause: 'guard-lost'; readonly reason: string; readonly provenDead: boolean };
 
 export interface Workload {
-  /** False: `run` would succeed at once without doing anything. */
+  /**
+   * Whether the phase has anything to run. If not, `run` would succeed immediately without doing anything.
+   */
   has(phase: Phase): boolean;
 
-  /** A takeover should be preceded by `holdLease`, so that there is no instant without a guard. */
+  /** Starts a run. Call `holdLease` before a takeover, so that it is never without a guardian. */
   run(context: HookContext): HookRun;
 
   /**
-   * While a leadership lasts: the lease in force, again at every renewal. `release` is what to run when it
-   * passes unrenewed; this works also when this process is frozen or dead, as far as the implementation says
-   * so. A lease once passed is not revived: after `lease-ended` the next call begins a new leadership.
+   * Sets the lease in force. Called at every renewal while a leadership lasts. `release` runs if the lease
+   * passes without a renewal. This works even if this process is frozen or dead, as far as the implementation
+   * says so. A lease that has passed is not revived: after `lease-ended`, the next call begins a new
+   * leadership.
    */
   holdLease(lease: WorkloadLease, release: HookContext): void;
 
-  /** The leadership is over and released: nothing to guard. */
+  /** Ends the protection of the leadership, which is over and released. */
   endLeadership(): void;
 
   /**
-   * The returned function unsubscribes. A lease that ends by itself is reported before the outcomes of the
-   * runs that it aborted.
+   * Subscribes to unrequested ends. The returned function unsubscribes. A lease that ends by itself is
+   * reported before the outcomes of the runs that it aborted.
    */
   onEnd(listener: (end: WorkloadEnd) => void): () => void;
 
   /**
-   * Aborts what runs, kills what is left and lets go of every resource. False when something of it may still
-   * live. Never rejects.
+   * Aborts what runs, kills what is left and frees every resource. Returns false if something may still be
+   * running. Never rejects.
    */
   close(): Promise<boolean>;
 }
