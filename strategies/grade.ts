@@ -2,7 +2,7 @@ import type { Candidate } from '../src/model/strategy.js';
 
 type Compare = (a: Candidate, b: Candidate) => number;
 
-/** The default rule by which `gradeBy` breaks ties. */
+/** The default tie-break rule of `gradeBy`. */
 export const lowerIdFirst = 'the lower node id ranks first';
 
 /** Sorts by `compare`, ties by `tie` or by default by node id, and gives equal candidates the same grade. */

@@ -3,7 +3,7 @@ import * as z from 'zod';
 import { nameSchema } from '../src/model/names.js';
 import { requestsScore, type Score } from '../src/model/scores.js';
 
-/** Margin by which another node must be better than the current leader. */
+/** How much better than the current leader another node must be. */
 export interface Margin {
   /** As it was written. */
   readonly text: string;

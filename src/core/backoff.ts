@@ -31,8 +31,8 @@ export function retryAtMs({ failedAt }: FailureRecord, { backoff }: GroupConfig)
 }
 
 /**
- * Returns the instants at which a backoff changes what may be decided: when the node may be tried if no other
- * node can lead, and when the backoff ends.
+ * Returns the instants at which a backoff changes what may be decided. At the first, the node may be tried if
+ * no other node can lead. At the second, the backoff ends.
  */
 export function backoffDeadlinesMs(record: FailureRecord, config: GroupConfig): number[] {
   return record.until === null ? [] : [retryAtMs(record, config), fromInstant(record.until)];

@@ -211,8 +211,8 @@ function automatic(
 type BestFirst = readonly [Ranked, ...Ranked[]];
 
 /**
- * Returns the nodes that would replace the leader, best first. The first is the best that is better and has
- * not failed, or else the best of all.
+ * Returns the better nodes that would replace the leader. Null if there is none. The first is the best that
+ * has not failed, or the best of all if every one has failed. The others follow in order.
  */
 function preferred({ failures }: ChoiceInput, ranking: readonly Ranked[], present: Ranked): BestFirst | null {
   const better = ranking.filter(({ grade }) => grade < present.grade);

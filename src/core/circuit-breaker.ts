@@ -3,7 +3,7 @@
  * again does not fix the cause. The next group that is about to move is paused instead, until an operator
  * resumes it. Several groups share one circuit breaker by naming the same znode.
  *
- * It counts decisions that nobody requested: after a failure, a retry, or for a better node. It does not
+ * It counts decisions that no operator requested: after a failure, a retry, or for a better node. It does not
  * count a group's first election, requested changes, or a leader that leaves in an orderly way.
  */
 import { durationMs } from '../model/duration.js';

@@ -1,6 +1,6 @@
 /**
  * Instants at which the state of a group changes: ends of backoffs and overrides, and starts of scheduled
- * switchovers. They are on the ensemble's clock, which a node reads from one of its own writes.
+ * switchovers. They are on the ensemble's clock, which a node reads from its own writes.
  */
 
 import { type GroupConfig, overrideInForce } from '../model/group-config.js';
@@ -58,8 +58,8 @@ export function needsReading(
   // The clock may have been set forward or back, before this reading or since. Only a new reading shows
   // which.
   const wasSet = failures.some((record) => record.until !== null && isAhead(record, epochMs));
-  // As with deadlines, do not extrapolate from an old reading: it need not be exact, and the minute always
-  // lies ahead of it.
+  // Unlike a deadline, a minute of the day does not require a recent reading in advance. It need not be
+  // exact, and there is always a next one.
   const nextMs = nextMinuteInMs(minutes, reading.epochMs) ?? Number.POSITIVE_INFINITY;
   const isOtherTime = reading.epochMs + nextMs <= epochMs;
   return (hasPassed || wasSet || isOtherTime) && !isExact(reading, nowMs);

@@ -144,7 +144,7 @@ function sitesSeen(scene: Scene, before: ElectorMemory['sites']): ElectorMemory[
 /**
  * Returns the observed claim in PROGRESS. It is kept after the claim is gone until a decision answers it,
  * because the write of that decision may fail. Only the elector keeps it. A node that looks only from time to
- * time may miss that the claim became READY. If elector and leader fail together, nothing else records that.
+ * time may miss that the claim became READY. If elector and leader fail together, no trace of that remains.
  */
 function progressSeen(
   { snapshot, members }: Scene,

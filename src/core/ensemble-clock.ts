@@ -1,5 +1,5 @@
 /**
- * The ensemble's clock. A node reads it from one of its own writes, and then extrapolates on its own
+ * The ensemble's clock. A node reads it from its own writes, and extrapolates between readings on its own
  * monotonic clock.
  */
 import { fromInstant } from '../model/names.js';

@@ -1,6 +1,6 @@
 /**
- * Actions against a claim whose owner does not release it: the alarm, the fence and, once the owner is proven
- * dead, the removal of its claim. Each fence names the versions that the removal must check.
+ * Actions against a claim whose owner does not release it: the alarm, the fence, and the removal of the claim
+ * once the owner is proven dead. Each fence names the versions that the removal must check.
  *
  * Not promised: that a fence succeeds, or that one is configured. Without it, the claim remains until its
  * session ends or an operator intervenes.
@@ -109,8 +109,8 @@ function alarmOf(
  * - The candidate has claimed under this decision: `current` was read before the registrations and may be
  *   outdated.
  *
- * While the candidate has not claimed, and neither `elected` nor its registration changes, the claim that was
- * read is still the current one, because no other node can make a claim.
+ * The claim that was read is still the current one while the candidate has not claimed, and neither `elected`
+ * nor its registration changes. No other node can make a claim.
  */
 function fenceOf({ snapshot, members, elected }: FencingInput, current: Claim, node: string): Fence | null {
   const candidate = members.find((member) => member.node === elected.node) ?? null;

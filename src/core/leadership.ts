@@ -182,7 +182,7 @@ function duringLeadership(situation: LeadershipInput, leadership: Leadership): L
 /**
  * Returns the current decision. Null if it is unreadable, or older than the one that the leadership began
  * under: it was lost and created again. The elector knows the term from the claim and will decide under a
- * later one. If the claim is lost too, the elector has decided as well as it could, and that decision counts.
+ * later one. If the claim is lost too, the elector does not know the term, and its decision counts.
  */
 function decisionNow({ elected }: GroupSnapshot, leadership: Leadership, own: Claim | null): Elected | null {
   const { value } = elected;

@@ -6,8 +6,8 @@
  * stream as the forwarded write. So a committed write proves only the signs of life that had *arrived* at the
  * server tickTime/2 before the write did. Here, a sign counts if it was *answered* at least a quarter of the
  * session timeout T before the write was sent. If it was answered, it had arrived, and T/4 >= tickTime/2
- * while the ensemble keeps its minimum session timeout of two ticks. To count from when the sign was sent
- * would assume that the network did not delay the sign more than the write.
+ * while the ensemble keeps its minimum session timeout of two ticks. Counting from the time the sign was sent
+ * would assume that the network did not delay it more than the write.
  *
  * A connect handshake that opens a session is itself a committed write, so its own sending time counts. A
  * handshake that resumes a session is confirmed by the ensemble's leader alone, possibly by one that was
@@ -19,8 +19,8 @@
  * may also have resumed the session with a smaller timeout, and its answer been lost. So half the timeout
  * applies from that handshake until a write commits.
  *
- * Not promised: anything if one server grants less than half of what another does. The same holds if an
- * abandoned handshake is carried out late, by a server that grants less, after a write on a newer connection
+ * Not promised: anything if one server grants less than half of what another does. Nor is anything promised
+ * if a server that grants less carries out an abandoned handshake late, after a write on a newer connection
  * has committed.
  *
  * All instants are milliseconds on one monotonic clock.
@@ -77,8 +77,9 @@ export function resumptionAsked(evidence: LeaseEvidence, sentAtMs: number): Leas
 
 /**
  * Records that a handshake sent at `sentAtMs` resumed the session. The connection is new, so earlier evidence
- * remains only as proof. If the server grants a timeout that is smaller than all before, by `shrunkMs`, the
- * proof remains valid for as long as before, but no longer than the new timeout from that handshake.
+ * remains only as proof. `shrunkMs` is how much less the server grants than the smallest timeout before. If
+ * it grants less, the proof remains valid for as long as before, but no longer than the new timeout from that
+ * handshake.
  */
 export function sessionResumed(evidence: LeaseEvidence, sentAtMs: number, shrunkMs: number): LeaseEvidence {
   const { provenAtMs: was } = evidence;

@@ -2,9 +2,9 @@ import { type NamedSlot, named } from '../model/named-slot.js';
 import type { GroupSnapshot } from '../model/snapshot.js';
 
 /**
- * Fields that identify all log lines of one transition on all nodes: the term of its decision, the slot if
- * the group has several, and the reason. If a later decision ends a leadership, the line carries that
- * decision's term, and the leadership's own term in `endsTerm`.
+ * Fields that identify all log lines of one transition on all nodes: the term and reason of its decision, and
+ * the slot if the group has several. If a later decision ends a leadership, the line carries that decision's
+ * term, and the leadership's own term in `endsTerm`.
  */
 export interface LogContext extends NamedSlot {
   readonly term: number;
@@ -12,7 +12,7 @@ export interface LogContext extends NamedSlot {
   readonly endsTerm?: number;
 }
 
-/** Returns the context of a step that the decision of `term` causes in a leadership of `ofTerm`. */
+/** Returns the context of what the decision of `term` does to a leadership of `ofTerm`. */
 export function logContext(term: number, reason: string, ofTerm: number, slot: NamedSlot): LogContext {
   return term === ofTerm ? { ...slot, term, reason } : { ...slot, term, reason, endsTerm: ofTerm };
 }

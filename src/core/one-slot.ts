@@ -20,7 +20,7 @@ export interface SlotsInput {
   readonly reserved?: ReadonlyMap<string, number> | undefined;
 }
 
-/** Input to a decision about one leader. It contains nothing else about the other slots. */
+/** Input to a decision about one leader. It says no more about the other slots than `elsewhere`. */
 export interface SlotInput {
   readonly snapshot: GroupSnapshot;
   readonly members: readonly Member[];

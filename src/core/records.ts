@@ -33,8 +33,8 @@ function headOf({ snapshot }: Scene): HistoryHead | null {
 }
 
 /**
- * Returns the last node that was READY: the owner of a READY claim, else the elected node if its term was
- * READY, else the node that `elected` remembers.
+ * Returns the last node that was READY. This is the owner of a READY claim, or else the elected node if its
+ * term reached READY. Otherwise it is the node that `elected` remembers.
  */
 export function previousLeader(
   { current, elected, history }: Pick<GroupSnapshot, 'current' | 'elected' | 'history'>,
@@ -89,8 +89,8 @@ export function standing(scene: Scene, elected: Elected): Omit<TransitionRecord,
 }
 
 /**
- * Returns the failure that the elected node reports under this decision. It counts under the current version,
- * or under an earlier one if the decision has noted it since, as it does while the group is paused.
+ * Returns the failure that the elected node reports under this decision. It counts under the current version
+ * of `elected`, or under an earlier one whose failure the decision has noted, as while the group is paused.
  */
 function ownFailure({ snapshot, members }: Scene, elected: Elected): Registration['lastFailure'] {
   const own = members.find(({ node }) => node === elected.node)?.value?.lastFailure ?? null;

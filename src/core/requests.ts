@@ -52,7 +52,7 @@ interface Asked {
 
 /**
  * Returns the node that a request selects now. Null if no node qualifies, or if an eligible leader is already
- * in the requested site. `ranking` holds the eligible nodes, best first. Force skips eligibility. Even so, a
+ * in the requested site. `ranking` lists the eligible nodes, best first. Force skips eligibility. Even so, a
  * node cannot lead if it is not registered, is leaving, or leads another slot.
  */
 export function requestTarget(

@@ -1,6 +1,6 @@
 /**
  * Site rules that are not constraints on one node: where the successor of a failed leader may be, and when a
- * whole site counts as failed.
+ * site counts as failed.
  */
 
 import { durationMs } from '../model/duration.js';

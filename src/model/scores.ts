@@ -1,7 +1,7 @@
 /**
  * What a node measures: its own scores, which its application provides, and round trips to its peers. They
- * are in `scores/<nodeId>`, an ephemeral znode that the node writes. It is separate from the registration, so
- * a changed score triggers no other node's watch and changes no version that a claim or a fence depends on.
+ * are in `scores/<nodeId>`, an ephemeral znode that the node writes. It is separate from the registration. So
+ * a changed score triggers no other node's watch, and changes no version that a claim or a fence depends on.
  * Only electors read it.
  *
  * By default, strategies use the names `history` and `requests`: the position that the node's log has

@@ -83,8 +83,14 @@ export const causeSchema = z.enum([
   'nobody',
 ]);
 /**
- * Why the elected node changed, in the order of the values: no node led; it failed or vanished; an operator
- * requested it; another node is better; it is leaving; the same node tries again; no node is eligible.
+ * Why the elected node changed:
+ * - `first`: no node led.
+ * - `failure`: it failed or vanished.
+ * - `planned`: an operator requested it.
+ * - `preference`: another node is better.
+ * - `shutdown`: it is leaving.
+ * - `retry`: the same node tries again.
+ * - `nobody`: no node is eligible.
  */
 export type Cause = z.infer<typeof causeSchema>;
 

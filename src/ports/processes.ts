@@ -5,7 +5,7 @@
  *
  * A group outlives the process that started it. Its id belongs to it until its last process is gone. Then the
  * system may reuse the id for unrelated processes. Not seen and not signalled: a process that moved itself to
- * a group of its own (setsid, a service manager).
+ * another group (setsid, a service manager).
  */
 import type { Readable } from 'node:stream';
 import type { Clock } from './clock.js';
