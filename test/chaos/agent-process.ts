@@ -1,4 +1,4 @@
-/** One node in processes of its own, a guardian and the agent that it starts, whose log goes to a file. */
+/** One node as separate processes: a guardian and the agent that it starts. Both log to one file. */
 import type { ChildProcess } from 'node:child_process';
 import { mkdir, open } from 'node:fs/promises';
 import { type Exit, exitOf, hasExited, spawnBound } from '../support/bound-process.js';
@@ -6,11 +6,11 @@ import { childrenOf, commandOf, isAlive } from '../support/process-list.js';
 import { until } from '../support/until.js';
 
 export interface AgentPlace {
-  /** The command line's main program. */
+  /** Path of the command line's main program. */
   readonly main: string;
   readonly hookFlags: readonly string[];
   readonly env: Readonly<Record<string, string>>;
-  /** Kept from one life to the next. */
+  /** Kept across incarnations. */
   readonly stateDir: string;
   readonly logFile: string;
 }
@@ -18,12 +18,12 @@ export interface AgentPlace {
 const leavePatienceMs = 20_000;
 
 export class AgentProcess {
-  /** The guardian's end. */
+  /** Resolves when the guardian exits. */
   readonly exited: Promise<Exit>;
   readonly #guardian: ChildProcess;
-  /** Whether its end is the nemesis's doing. */
+  /** Whether the nemesis causes the guardian's exit. */
   #doomed = false;
-  /** Of those that were asked for. */
+  /** Last process id that `agent` returned. */
   #lastAgent: number | null = null;
 
   private constructor(guardian: ChildProcess) {
@@ -56,19 +56,19 @@ export class AgentProcess {
     return this.#guardian.pid;
   }
 
-  /** Null when there is none now: the guardian has none running, or has itself ended. */
+  /** Process id of the running agent. Null if there is none, or if the guardian has exited. */
   get agent(): number | null {
     const agent = this.#child('main.js');
     if (agent !== null) this.#lastAgent = agent;
     return agent;
   }
 
-  /** The guardian's reaper; null when there is none now. */
+  /** Process id of the guardian's reaper. Null if there is none. */
   get reaper(): number | null {
     return this.#child('petrel-reaper');
   }
 
-  /** Its guardian runs. */
+  /** Whether the guardian is running. */
   get running(): boolean {
     return !hasExited(this.#guardian);
   }
@@ -77,12 +77,12 @@ export class AgentProcess {
     return this.#doomed;
   }
 
-  /** The guardian's end will be the nemesis's doing. */
+  /** Records that the nemesis is about to cause the guardian's exit. */
   doom(): void {
     this.#doomed = true;
   }
 
-  /** Guardian and agent at once, as far as that can be. */
+  /** Kills guardian and agent, as close to simultaneously as possible. */
   async kill9(): Promise<void> {
     this.#doomed = true;
     const agent = this.agent;
@@ -96,7 +96,7 @@ export class AgentProcess {
     this.#guardian.kill('SIGTERM');
   }
 
-  /** Resolves when the guardian has ended, and the agent that outlived it has left. */
+  /** Resolves when the guardian has exited and the agent that outlived it has, too. */
   async gone(): Promise<void> {
     await this.exited;
     const agent = this.#lastAgent;
@@ -116,7 +116,7 @@ export class AgentProcess {
   }
 }
 
-/** What has gone by itself needs none. */
+/** Sends a signal. Ignores a process that has already exited. */
 export function signal(pid: number, name: NodeJS.Signals): void {
   try {
     process.kill(pid, name);

@@ -1,4 +1,4 @@
-/** Short chaos whose plans are always the same; longer ones are in docs/reports/chaos.md. */
+/** Short chaos runs with fixed plans. docs/reports/chaos.md describes longer ones. */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -11,7 +11,7 @@ import { planRound } from './plan.js';
 import { run } from './run.js';
 import { defaultScale, type Scale } from './scale.js';
 
-/** Does the first rounds of a seed's plan, and checks what came. */
+/** Runs the first rounds of a seed's plan and checks the records. */
 async function verdictOf(seed: number, count: number, scale: Scale): Promise<Verdict> {
   const main = await oncePerRun('build');
   const dir = await mkdtemp(join(tmpdir(), 'petrel-chaos-'));
@@ -30,8 +30,8 @@ async function verdictOf(seed: number, count: number, scale: Scale): Promise<Ver
 describe.skipIf(zooKeeperKind !== 'java')('five agents on three servers, to which everything happens', () => {
   it('never work two at once, and have a leader in time', async () => {
     /**
-     * The leader's agent, its guardian, both at once, and the ensemble's leader killed; a leader cut off;
-     * slow takeovers.
+     * Kills the leader's agent, its guardian, both together, and the ensemble's leader; cuts a leader off;
+     * slows takeovers.
      */
     const verdict = await verdictOf(839258, 3, defaultScale);
     expect(verdict.takeovers).toBeGreaterThan(2);
@@ -39,7 +39,7 @@ describe.skipIf(zooKeeperKind !== 'java')('five agents on three servers, to whic
 
   it('never work two at once in one of two slots, or one in both, and have two leaders in time', async () => {
     /**
-     * The second slot's leader killed, and cut off; a takeover there that hangs; one leader alone, then two
+     * Kills the second slot's leader, and cuts it off; makes a takeover there hang; sets one leader, then two
      * again.
      */
     const verdict = await verdictOf(564265, 2, { ...defaultScale, leaders: 2 });

@@ -1,6 +1,6 @@
 /**
- * A client that keeps asking who leads each slot: each server by itself, so that one that hangs keeps no
- * answer back.
+ * A client that keeps requesting each slot's leader. It queries each server separately, so a server that
+ * hangs delays no other answer.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { errorMessage } from '../../src/errors.js';
@@ -23,12 +23,12 @@ export class Client {
     this.#asking = servers.map((address, server) => this.#ask(server, address, root));
   }
 
-  /** By the newest answer of any server; null: nobody leads the slot. */
+  /** Returns the newest answer of any server. Null if the slot has no leader. */
   leader(slot: number): Leader | null {
     return this.#leaders.get(slot) ?? null;
   }
 
-  /** Nodes that lead a slot. */
+  /** Returns the nodes that lead a slot. */
   leading(): string[] {
     return [...this.#leaders.values()].map(({ node }) => node);
   }

@@ -1,4 +1,4 @@
-/** How each kind of fault is done to the world, and taken back. */
+/** Applies each kind of fault to the world, and reverts it. */
 import { hookTrouble, sickNode } from './faults/hooks.js';
 import { cutEverybody, networkTrouble } from './faults/network.js';
 import { people } from './faults/people.js';
@@ -8,7 +8,7 @@ import type { Taken, Tell, Trouble } from './faults/trouble.js';
 import type { Fault } from './plan.js';
 import type { World } from './world.js';
 
-/** Null when there is nobody to do it to. */
+/** Returns null if the fault has no possible target. */
 export async function troubleOf(
   fault: Fault,
   world: World,

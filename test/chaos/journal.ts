@@ -1,10 +1,10 @@
-/** The files of a run's directory while they are written. */
+/** Writes the files of a run's directory. */
 import { appendFileSync } from 'node:fs';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type Answer, type Change, files, type NemesisRecord, type Run } from './records.js';
 
-/** CLOCK_MONOTONIC, as hooks read it. */
+/** Reads CLOCK_MONOTONIC, as hooks do. */
 export function nowMs(): number {
   return Number(process.hrtime.bigint()) / 1e6;
 }
@@ -18,7 +18,7 @@ export class Journal {
     this.dir = dir;
   }
 
-  /** In a folder that is made, and must not hold a run already. */
+  /** Creates the folder if necessary. It must not contain a run already. */
   static async in(dir: string): Promise<Journal> {
     for (const folder of ['', 'hooks', 'agents', 'state']) {
       await mkdir(join(dir, folder), { recursive: folder === '' });

@@ -1,4 +1,4 @@
-/** Chaos on a real ensemble: `npm run chaos -- --help`, and docs/reports/chaos.md. */
+/** Runs chaos on a real ensemble: see `npm run chaos -- --help` and docs/reports/chaos.md. */
 import { mkdtemp, readFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -35,7 +35,7 @@ function count(from: number, to: number): (text: string) => number {
   };
 }
 
-/** Nothing was run, or checked. */
+/** Exit code if nothing was run or checked. */
 const misused = 2;
 
 const program = new Command('npm run chaos --')

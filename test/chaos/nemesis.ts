@@ -1,4 +1,4 @@
-/** Carries out a plan, round by round, each ended by calm. */
+/** Executes a plan, round by round. Each round ends with a calm period. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { errorMessage } from '../../src/errors.js';
 import type { Taken } from './faults/trouble.js';
@@ -12,14 +12,14 @@ export class Nemesis {
   readonly #journal: Journal;
   readonly #signal: AbortSignal;
 
-  /** When `signal` fires, what is going on is taken back and no more is done. */
+  /** When `signal` fires, the current faults are reverted and no more are started. */
   constructor(world: World, journal: Journal, signal: AbortSignal) {
     this.#world = world;
     this.#journal = journal;
     this.#signal = signal;
   }
 
-  /** Resolves when the group is in order again, or it is plain that it will not be. */
+  /** Resolves when the group is in order again, or when the wait for that has failed. */
   async round({ round, faults, calmMs }: Round): Promise<void> {
     const taken: Taken = new Set();
     await Promise.all(
@@ -61,7 +61,7 @@ export class Nemesis {
     });
   }
 
-  /** False when it failed: that is noted as trouble, and life goes on. */
+  /** Returns false if the action failed. Records the failure as trouble, and the run continues. */
   async #try(action: () => Promise<void>): Promise<boolean> {
     try {
       await action();

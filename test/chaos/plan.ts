@@ -1,46 +1,49 @@
 /**
- * What the nemesis is going to do: a pure function of the seed, round by round, so that a run can be planned
- * again. A plan names whom it means by part (the leader of a slot, the elector, …); who has that part is
- * found out when the time has come, so the same plan may hit another node.
+ * Plans what the nemesis does, as a pure function of the seed and the round, so a run can be planned again. A
+ * plan names its targets by part: the leader of a slot, the elector, and so on. The part is resolved only
+ * when the fault begins, so the same plan may hit another node.
  */
 import { z } from 'zod';
 import { type Random, randomFrom } from './random.js';
 import type { Scale } from './scale.js';
 
-/** `leader`: of the fault's slot. `other`: neither leads nor elects, where there is such a node. */
+/** `leader` is the leader of the fault's slot. `other` neither leads nor elects, if there is such a node. */
 export const nodePartSchema = z.enum(['leader', 'elector', 'other']);
 export type NodePart = z.infer<typeof nodePartSchema>;
 export const serverPartSchema = z.enum(['ensemble-leader', 'ensemble-follower']);
 export type ServerPart = z.infer<typeof serverPartSchema>;
 
 const times = {
-  /** From the beginning of the round. */
+  /** Since the beginning of the round. */
   afterMs: z.number(),
-  /** Until it is taken back; 0 where there is nothing to take back. */
+  /** Time until the fault is reverted. 0 if there is nothing to revert. */
   lastsMs: z.number(),
 };
-/** Whose leader is meant; missing: the first's. */
+/** Slot whose leader is meant. Undefined means slot 1. */
 const ofSlot = { slot: z.int().min(1).optional() };
 const onNode = { on: nodePartSchema, ...ofSlot, ...times };
 const onServer = { on: serverPartSchema, ...times };
 
 export const faultSchema = z.discriminatedUnion('kind', [
-  /** kill -9; its guardian starts it again. */
+  /** kill -9. The guardian restarts the agent. */
   z.object({ kind: z.literal('kill-agent'), ...onNode }),
-  /** SIGTERM, and a new start when it is over. */
+  /** SIGTERM. The node restarts when the fault ends. */
   z.object({ kind: z.literal('stop-agent'), ...onNode }),
   z.object({ kind: z.literal('freeze-agent'), ...onNode }),
-  /** kill -9: the agent leaves; a new start when it is over. */
+  /** kill -9. The agent leaves. The node restarts when the fault ends. */
   z.object({ kind: z.literal('kill-guardian'), ...onNode }),
   z.object({ kind: z.literal('freeze-guardian'), ...onNode }),
-  /** Guardian and agent at once: the reaper ends the workload; a new start when it is over. */
+  /** Guardian and agent together. The reaper ends the workload. The node restarts when the fault ends. */
   z.object({ kind: z.literal('kill-both'), ...onNode }),
   /**
-   * Agent, guardian and workload together, as when a virtual machine stands still; always for less than the
-   * session.
+   * Agent, guardian and workload together, like a suspended virtual machine. Always shorter than the session
+   * timeout.
    */
   z.object({ kind: z.literal('freeze-machine'), ...onNode }),
-  /** The reaper as well: nobody ends the workload. No seed plans it; it shows that overlaps are seen. */
+  /**
+   * Kills the reaper, too, so no process ends the workload. No seed plans it. It proves that the check finds
+   * overlaps.
+   */
   z.object({ kind: z.literal('orphan-workload'), ...onNode }),
   z.object({ kind: z.literal('cut-node'), lost: z.enum(['both', 'toServer', 'toClient']), ...onNode }),
   z.object({ kind: z.literal('slow-node'), delayMs: z.number(), ...onNode }),
@@ -52,7 +55,7 @@ export const faultSchema = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('slow-server'), delayMs: z.number(), ...onServer }),
   z.object({ kind: z.literal('reset-server'), ...onServer }),
   z.object({ kind: z.literal('kill-majority'), ...times }),
-  /** So many nodes that do not lead have bad takeover hooks, and one of them is to lead. */
+  /** Breaks the takeover hooks of `count` nodes that do not lead, and moves leadership to one of them. */
   z.object({
     kind: z.literal('bad-takeover'),
     how: z.enum(['fails', 'fails late', 'hangs', 'is slow', 'is stubborn']),
@@ -60,20 +63,20 @@ export const faultSchema = z.discriminatedUnion('kind', [
     ...ofSlot,
     ...times,
   }),
-  /** The leader has a bad release hook, and is to hand over. */
+  /** Breaks the leader's release hook, and makes it hand over. */
   z.object({
     kind: z.literal('bad-release'),
     how: z.enum(['fails', 'hangs', 'is slow', 'leaves the workload', 'leaves a stubborn workload']),
     ...ofSlot,
     ...times,
   }),
-  /** Its health check fails. */
+  /** The node's health check fails. */
   z.object({ kind: z.literal('sick-node'), ...onNode }),
   z.object({ kind: z.literal('switchover'), to: z.enum(['other', 'best-other']), ...ofSlot, ...times }),
   z.object({ kind: z.literal('failover'), ...ofSlot, ...times }),
   z.object({ kind: z.literal('lower-site'), ...ofSlot, ...times }),
   z.object({ kind: z.literal('disable-site'), ...ofSlot, ...times }),
-  /** Another site than the leader's is preferred, and leadership goes where it is preferred. */
+  /** Prefers another site than the leader's, with automatic failback. */
   z.object({ kind: z.literal('prefer-site'), ...ofSlot, ...times }),
   z.object({ kind: z.literal('pause'), ...times }),
   z.object({ kind: z.literal('drain'), ...onNode }),
@@ -85,7 +88,7 @@ export type FaultKind = Fault['kind'];
 export const roundSchema = z.object({
   round: z.int(),
   faults: z.array(faultSchema),
-  /** How long the group is left alone when it is in order again. */
+  /** Length of the calm period once the group is in order again. */
   calmMs: z.number(),
 });
 export type Round = z.infer<typeof roundSchema>;
@@ -93,8 +96,8 @@ export type Round = z.infer<typeof roundSchema>;
 type Sort = 'process' | 'machine' | 'network' | 'ensemble' | 'hooks' | 'people';
 
 /**
- * Two of a sort at once would take each other back, or leave no server for the others. And a machine that
- * stands still while its lease cannot be renewed may outlast the lease, which nobody can do anything about.
+ * Two faults of one sort would revert each other, or leave no server for the others. A frozen machine whose
+ * lease cannot be renewed may outlast the lease, which nothing can prevent.
  */
 function mayOverlap(one: Sort, other: Sort): boolean {
   const sorts = [one, other];
@@ -254,7 +257,7 @@ const makers: readonly Maker[] = [
   },
 ];
 
-/** What can happen only to several leaders: their number falls, and rises again. */
+/** Lowers the number of leaders and raises it again. Possible only in a group with several leaders. */
 function fewerLeaders(leaders: number): Maker {
   return {
     sort: 'people',
@@ -266,7 +269,7 @@ function fewerLeaders(leaders: number): Maker {
   };
 }
 
-/** Round `round` (from 1) of the plan of `seed`. */
+/** Plans round `round` (from 1) of `seed`. */
 export function planRound(
   seed: number,
   round: number,
@@ -290,7 +293,7 @@ export function planRound(
   };
 }
 
-/** One line a fault, for people. */
+/** Formats a round for display, with one line per fault. */
 export function roundText({ round, faults }: Round): string {
   const lines = faults.map(({ kind, afterMs, lastsMs, ...rest }) => {
     const more = Object.entries(rest).map(([key, value]) => `${key} ${value}`);
@@ -300,7 +303,7 @@ export function roundText({ round, faults }: Round): string {
   return [`round ${round}`, ...lines].join('\n');
 }
 
-/** At the leader of a slot, where it is a leader that the fault means. */
+/** Aims the fault at the leader of a slot, if a leader is its target. */
 function aimed(fault: Fault, slot: number): Fault {
   switch (fault.kind) {
     case 'bad-takeover':
@@ -344,7 +347,7 @@ function people(kind: 'lower-site' | 'disable-site' | 'prefer-site' | 'pause', w
   return { sort: 'people', weight, make: (random, T) => ({ kind, ...span(random, T) }) };
 }
 
-/** The leader has more to lose than the others, so it gets more of it. */
+/** Picks the leader most often, because it has most to lose. */
 function node(random: Random): NodePart {
   return random.pick(['leader', 'leader', 'elector', 'other']);
 }
@@ -357,7 +360,7 @@ function start(random: Random): { afterMs: number } {
   return { afterMs: random.between(0, 4_000) };
 }
 
-/** As often shorter than the session as longer. */
+/** Half of the spans are shorter than the session timeout, half longer. */
 function span(random: Random, sessionTimeoutMs: number): { afterMs: number; lastsMs: number } {
   const share = random.next() < 0.5 ? 0.05 + 0.7 * random.next() : 1.2 + 0.8 * random.next();
   return { ...start(random), lastsMs: Math.round(sessionTimeoutMs * share) };

@@ -1,8 +1,8 @@
-/** Choices that a seed repeats. */
+/** Choices that a seed reproduces. */
 export interface Random {
-  /** In [0, 1). */
+  /** Returns a number in [0, 1). */
   next(): number;
-  /** A whole number in [from, to]. */
+  /** Returns an integer in [from, to]. */
   between(from: number, to: number): number;
   pick<T>(choices: readonly [T, ...T[]]): T;
 }

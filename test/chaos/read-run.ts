@@ -1,4 +1,4 @@
-/** A run's directory, read. */
+/** Reads a run's directory. */
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
@@ -12,7 +12,7 @@ import {
   runSchema,
 } from './records.js';
 
-/** Throws when a file is missing or holds something else. */
+/** Throws if a file is missing or malformed. */
 export async function readRun(dir: string): Promise<RunRecords> {
   const read = (file: string) => readFile(join(dir, file), 'utf8');
   return {
@@ -24,7 +24,7 @@ export async function readRun(dir: string): Promise<RunRecords> {
   };
 }
 
-/** A line without its end is being written, or never was: it does not count. */
+/** Ignores a last line without a line end: its write is incomplete. */
 export function jsonLines<T>(schema: z.ZodType<T>, text: string): T[] {
   const lines = text.split('\n').slice(0, -1);
   return z.array(schema).parse(lines.map((line): unknown => JSON.parse(line)));

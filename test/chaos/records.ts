@@ -1,6 +1,6 @@
 /**
- * The files of a run's directory, and nothing about how they came to be: who checks a run knows these alone.
- * Every `…AtMs` is on CLOCK_MONOTONIC, which all processes of the machine share.
+ * Defines the files of a run's directory, independently of how they are written. The checks depend on nothing
+ * else. Every `…AtMs` is on CLOCK_MONOTONIC, which all processes of the machine share.
  */
 import { z } from 'zod';
 
@@ -12,31 +12,31 @@ export const files = {
   nemesis: 'nemesis.jsonl',
 } as const;
 
-/** run.json: what was run, and the lengths of time that the bound is made of. */
+/** run.json: what was run, and the durations that make up the bound. */
 export const runSchema = z.object({
   seed: z.int(),
   root: z.string(),
   nodes: z.array(z.string()),
-  /** Slots that the group has when nobody changes that. */
+  /** Number of slots at the start of the run. */
   leaders: z.int().default(1),
   sessionTimeoutMs: z.number(),
-  /** Limits of the group's configuration. */
+  /** Deadlines from the group's configuration. */
   claimMs: z.number(),
   takeoverMs: z.number(),
   releaseMs: z.number(),
   graceMs: z.number(),
-  /** How soon a node whose takeover failed may be tried again. */
+  /** Time after which a node whose takeover failed may be tried again. */
   backoffMs: z.number(),
-  /** How long an ensemble that lost its leader may take to have another. */
+  /** Time that an ensemble may take to replace a lost leader. */
   ensembleMs: z.number(),
-  /** For the questions' interval and a busy machine. */
+  /** Allowance for the client's polling interval and a busy machine. */
   slackMs: z.number(),
   startedAtMs: z.number(),
   endedAtMs: z.number(),
 });
 export type Run = z.infer<typeof runSchema>;
 
-/** hooks/events, one line each, written by the hooks and workloads themselves. */
+/** hooks/events: one line each, written by the hooks and workloads themselves. */
 export const hookRecordSchema = z.object({
   monotonicMs: z.number(),
   node: z.string(),
@@ -44,41 +44,41 @@ export const hookRecordSchema = z.object({
   phase: z.string(),
   event: z.enum(['started', 'ended', 'beat', 'killed']),
   term: z.int(),
-  /** The fencing token of the leadership; empty where there is none. */
+  /** Fencing token of the leadership. Empty if there is none. */
   token: z.string(),
   exitCode: z.int().nullable(),
-  /** At a takeover's start: whose processes were alive, and in which state. */
+  /** At a takeover's start: the workload processes that were alive, and their states. */
   alive: z.array(
     z.object({ node: z.string(), slot: z.int().default(1), token: z.string(), state: z.string() }),
   ),
 });
 export type HookRecord = z.infer<typeof hookRecordSchema>;
 
-/** answers.jsonl: what a client was told that keeps asking who leads. */
+/** answers.jsonl: the answers to a client that keeps requesting the leader. */
 export const answerSchema = z.object({
   askedAtMs: z.number(),
   answeredAtMs: z.number(),
-  /** The server that was asked. */
+  /** Index of the queried server. */
   server: z.int(),
   slot: z.int().default(1),
-  /** Null: nobody has claimed the slot, or there was no answer. */
+  /** Null if the slot had no claim or there was no answer. */
   leader: z
     .object({ node: z.string(), status: z.enum(['PROGRESS', 'READY']), term: z.int(), token: z.string() })
     .nullable(),
-  /** Why there was no answer. */
+  /** Why there was no answer. Null if there was one. */
   error: z.string().nullable(),
 });
 export type Answer = z.infer<typeof answerSchema>;
 
-/** znodes.jsonl: what the ensemble committed under the group's root, in its order. */
+/** znodes.jsonl: what the ensemble committed under the group's root, in commit order. */
 export const changeSchema = z.object({
   zxid: z.string(),
-  /** As the ensemble's leader of that moment told it. */
+  /** As reported by the ensemble's leader at that time. */
   atMs: z.number(),
   session: z.string(),
-  /** `close`: the session has ended, and with it its ephemeral znodes. */
+  /** `close` means that the session, and so its ephemeral znodes, ended. */
   op: z.enum(['create', 'set', 'delete', 'close']),
-  /** Below the root; empty when a session has ended. */
+  /** Relative to the root. Empty if a session ended. */
   path: z.string(),
   data: z.string().nullable(),
   ephemeral: z.boolean(),
@@ -94,23 +94,23 @@ export const nemesisRecordSchema = z.discriminatedUnion('event', [
     round: z.int(),
     kind: z.string(),
     detail: z.string(),
-    /** Nodes that may be unable to lead because of it. */
+    /** Nodes that the fault may keep from leading. */
     nodes: z.array(z.string()),
-    /** Whether it is done to ZooKeeper's servers. */
+    /** Whether the fault affects ZooKeeper's servers. */
     ensemble: z.boolean(),
-    /** While it lasts nobody may be able to lead, or to decide. */
+    /** Whether the fault may leave no node able to lead, or to decide. */
     blocks: z.boolean(),
-    /** Somebody may have to wait for a session to expire. */
+    /** Whether the group may have to wait for a session to expire. */
     silences: z.boolean(),
-    /** Slots whose leaders it may move, whoever they are; missing: all. */
+    /** Slots whose leaders the fault may move, whatever the node. Undefined means all slots. */
     slots: z.array(z.int()).optional(),
   }),
   z.object({ event: z.literal('end'), atMs: z.number(), id: z.string() }),
-  /** Something did not go as it should: a process ended that nobody had killed, say. */
+  /** Something went wrong: for example, a process exited that the nemesis had not killed. */
   z.object({ event: z.literal('trouble'), atMs: z.number(), what: z.string() }),
   /** A process was killed. */
   z.object({ event: z.literal('crash'), atMs: z.number(), what: z.string() }),
-  /** Every fault of a round has been taken back. */
+  /** Every fault of a round has been reverted. */
   z.object({ event: z.literal('calm'), atMs: z.number(), round: z.int() }),
   /** The group is in order again. */
   z.object({ event: z.literal('quiet'), atMs: z.number(), round: z.int() }),

@@ -1,4 +1,4 @@
-/** One run, from the start of the ensemble to the end of the last process. */
+/** One run, from the start of the ensemble to the exit of the last process. */
 import { writeFile } from 'node:fs/promises';
 import { Journal, nowMs } from './journal.js';
 import { Nemesis } from './nemesis.js';
@@ -9,22 +9,22 @@ import type { Scale } from './scale.js';
 import { World } from './world.js';
 
 export interface RunOptions {
-  /** The command line's main program. */
+  /** Path of the command line's main program. */
   readonly main: string;
-  /** Where the records go; made, or empty. */
+  /** Directory for the records. Created if missing; otherwise it must be empty. */
   readonly dir: string;
   readonly seed: number;
   readonly scale: Scale;
   /** No round begins later than this. */
   readonly lastsMs: number;
-  /** Instead of the seed's. */
+  /** Replaces the seed's rounds. */
   readonly rounds?: readonly Round[];
   /** Ends the run early. */
   readonly signal: AbortSignal;
   readonly say: (text: string) => void;
 }
 
-/** Whatever happens, every process that it has started is ended, and the records are complete. */
+/** Runs the plan. In every case, it ends every process that it started and completes the records. */
 export async function run({
   main,
   dir,

@@ -1,6 +1,6 @@
-/** How large a run is: what it starts, and how long a session lives there. */
+/** Size of a run: what it starts, and its session timeout. */
 export interface Scale {
-  /** Slots of the group. */
+  /** Number of slots of the group. */
   readonly leaders: number;
   readonly agents: number;
   readonly sessionTimeoutMs: number;
@@ -10,7 +10,7 @@ export const defaultScale: Scale = { leaders: 1, agents: 5, sessionTimeoutMs: 6_
 
 const siteNames = ['a', 'b', 'c'];
 
-/** Each node's site: they are filled evenly, the first ones with what is left over. */
+/** Returns each node's site. Sites are filled evenly, and the first ones get the remainder. */
 export function sitesOf(agents: number): Readonly<Record<string, string>> {
   const nodes = siteNames.flatMap((site, index) => {
     const size = Math.ceil((agents - index) / siteNames.length);

@@ -1,11 +1,11 @@
 /**
- * What an ensemble committed, read from the transaction logs of its servers: every change of every znode, in
- * order, none hidden by another that came soon after. A transaction counts as committed when most servers
- * have logged it.
+ * Reads what an ensemble committed from its servers' transaction logs. That covers every change of every
+ * znode, in order, including changes that were overwritten soon after. A transaction counts as committed if a
+ * majority of the servers has logged it.
  *
- * Read while the servers are in order; a log that is being written is read as far as it goes. The format is
- * that of ZooKeeper 3.5 to 3.9: a header, then entries of checksum, length, transaction and an end mark, then
- * zeros.
+ * The servers must be in order during the read. A log that is still being written is read as far as it goes.
+ * The format is that of ZooKeeper 3.5 to 3.9: a header, then entries of checksum, length, transaction and an
+ * end mark, then zeros.
  */
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -28,7 +28,7 @@ const magic = 'ZKLG';
 const fileHeaderBytes = 16;
 const types = { create: 1, delete: 2, set: 5, multi: 14, create2: 15, error: -1, close: -11 } as const;
 
-/** `dataDirs` are the servers' `dataDir`. In the order of the zxids. */
+/** Returns the transactions in zxid order. `dataDirs` are the servers' `dataDir`. */
 export async function readTransactions(dataDirs: readonly string[]): Promise<Transaction[]> {
   const votes = new Map<bigint, { count: number; transaction: Transaction }>();
   for (const dir of dataDirs) {
@@ -55,7 +55,7 @@ async function readServer(dataDir: string): Promise<Map<bigint, Transaction>> {
   return found;
 }
 
-/** Transactions that change nothing but a session's beginning are left out. */
+/** Leaves out transactions that only begin a session. */
 export function parseLog(log: Buffer): Transaction[] {
   if (log.length < fileHeaderBytes) return [];
   if (log.toString('latin1', 0, 4) !== magic) throw new Error('not a transaction log of ZooKeeper');
@@ -102,7 +102,7 @@ function readSteps(type: number, reader: Reader): Step[] {
   }
 }
 
-/** One that failed is logged, too, with what it would have done before its first failure. */
+/** Returns no steps for a failed multi. It is logged, too, with the operations before its first failure. */
 function readMulti(reader: Reader): Step[] {
   const parts = Array.from({ length: reader.int() }, () => {
     return { type: reader.int(), reader: new Reader(reader.bytes()) };
@@ -111,7 +111,9 @@ function readMulti(reader: Reader): Step[] {
   return failed ? [] : parts.flatMap((part) => readSteps(part.type, part.reader));
 }
 
-/** ZooKeeper's serialisation: numbers with the highest byte first, texts and vectors after their length. */
+/**
+ * Reads ZooKeeper's serialisation: big-endian numbers, and strings and vectors prefixed with their length.
+ */
 class Reader {
   readonly #bytes: Buffer;
   #at = 0;

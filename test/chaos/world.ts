@@ -1,9 +1,9 @@
 /**
- * What the nemesis has its way with: three servers of a real ZooKeeper and the network between them, agents
- * in processes of their own, each with its own way to the servers, their hooks, and a client that asks who
- * leads.
+ * The nemesis's environment: a real ZooKeeper of three servers and the network between them, agents as
+ * separate processes, each with its own connection to the servers, their hooks, and a client that requests
+ * the leader.
  *
- * Guardians and servers die with this process, whatever ends it; agents and workloads end within seconds.
+ * Guardians and servers exit with this process, however it ends. Agents and workloads exit within seconds.
  */
 import { execFile, spawn } from 'node:child_process';
 import { readFile, rm, writeFile } from 'node:fs/promises';
@@ -29,7 +29,7 @@ const quietTimeoutMs = 60_000;
 const commandTimeoutMs = 20_000;
 const leavePatienceMs = 10_000;
 
-/** No moves that nobody asked for. */
+/** Prevents moves that the plan does not request. */
 function configOf({ leaders }: Scale): GroupConfig {
   return groupConfigSchema.parse({
     leaders,
@@ -49,7 +49,7 @@ interface Parts {
 
 export class World {
   readonly nodes: readonly string[];
-  /** Those of the group when nobody changes their number. */
+  /** The group's slots at its initial number of leaders. */
   readonly slots: readonly number[];
   readonly root = uniqueRoot('chaos');
   readonly #scale: Scale;
@@ -60,12 +60,12 @@ export class World {
   readonly #agents = new Map<string, AgentProcess>();
   readonly #startedAtMs = nowMs();
   readonly #frozen = new Set<() => void>();
-  /** Of agents, by node, that the nemesis has killed under their guardians. */
+  /** By node: how many agents the nemesis has killed under their guardians. */
   readonly #expectedDeaths = new Map<string, number>();
   #parts: Parts | undefined;
   #ending = false;
 
-  /** `main` is the command line's main program. */
+  /** `main` is the path of the command line's main program. */
   constructor(main: string, journal: Journal, scale: Scale) {
     this.#scale = scale;
     this.#sites = sitesOf(scale.agents);
@@ -79,7 +79,7 @@ export class World {
   async start(): Promise<void> {
     const java = await startOpenJavaEnsemble(3, {
       tickTimeMs: this.#tickTimeMs,
-      // A server that comes back is told what it missed, so that its log holds all of it.
+      // A server that returns receives the transactions that it missed, so its log contains all of them.
       jvmFlags: ['-Dzookeeper.commitLogCount=1000000', '-Dzookeeper.preAllocSize=256'],
     });
     const { servers, connectString } = java.ensemble;
@@ -122,7 +122,7 @@ export class World {
     return this.#sites[node] ?? '';
   }
 
-  /** Nodes that lead no slot. */
+  /** Returns the nodes that lead no slot. */
   standbys(): string[] {
     const leading = this.client.leading();
     return this.nodes.filter((node) => !leading.includes(node));
@@ -136,7 +136,7 @@ export class World {
     return ofNode(this.#all.links, node);
   }
 
-  /** Starts a node; another life, if it had one before, and when that is over. */
+  /** Starts a node. If it had an earlier incarnation, waits for its exit first. */
   async run(node: string): Promise<void> {
     await this.#agents.get(node)?.gone();
     const agent = await AgentProcess.start({
@@ -167,8 +167,8 @@ export class World {
   }
 
   /**
-   * Freezes a process, which need not die with this one: should this one be killed meanwhile, somebody else
-   * thaws it. The returned function thaws it.
+   * Freezes a process, which may outlive this one. If this process is killed meanwhile, a helper process
+   * thaws the frozen one. The returned function thaws it.
    */
   freeze(pid: number): () => void {
     const script = `while [ -d /proc/${process.pid} ]; do sleep 1; done; kill -CONT ${pid}`;
@@ -183,18 +183,18 @@ export class World {
     return thaw;
   }
 
-  /** What a node's health check will find. */
+  /** Sets what a node's health check finds. */
   async setHealth(node: string, healthy: boolean): Promise<void> {
     const file = this.#sickness(node);
     await (healthy ? rm(file, { force: true }) : writeFile(file, ''));
   }
 
-  /** A file that a sick node has. */
+  /** Returns the path of a file that exists only for a sick node. */
   #sickness(node: string): string {
     return this.#journal.path(`state/${node}.sick`);
   }
 
-  /** Runs `petrel ARGS` as an operator does. Resolves with how it ended. */
+  /** Runs `petrel ARGS` as an operator does. Resolves with a text that says how it ended. */
   petrel(args: readonly string[]): Promise<string> {
     const env = {
       PATH: process.env.PATH,
@@ -213,14 +213,14 @@ export class World {
     });
   }
 
-  /** The group's configuration as it was at the beginning. */
+  /** Restores the group's initial configuration. */
   async restoreConfig(): Promise<void> {
     const base = this.#baseConfig;
     const restored = () => this.view.changeConfig((config) => void Object.assign(config, base));
     await until(() => restored().then(() => true), { timeoutMs: 30_000, describe: 'the configuration back' });
   }
 
-  /** Everything runs and is in touch again, and nothing is asked of anybody. */
+  /** Restores all processes, connections, hooks and the configuration. */
   async heal(): Promise<void> {
     for (const links of this.#all.links.values()) await links.heal();
     await this.peers.heal();
@@ -232,12 +232,14 @@ export class World {
     await this.restoreConfig();
   }
 
-  /** The nemesis kills the agent of a node, whose guardian will tell of it. */
+  /** Announces that the nemesis kills a node's agent. The guardian will report that exit. */
   expectDeath(node: string): void {
     this.#expectedDeaths.set(node, (this.#expectedDeaths.get(node) ?? 0) + 1);
   }
 
-  /** Starts a node that has ended, and one anew whose guardian waits before it starts the next agent. */
+  /**
+   * Starts a node that has exited. Restarts one whose guardian is waiting before it starts the next agent.
+   */
   async #revive(node: string): Promise<void> {
     const agent = this.agent(node);
     if (agent.running && agent.agent === null) {
@@ -247,7 +249,7 @@ export class World {
     if (!agent.running) await this.run(node);
   }
 
-  /** Waits until everybody has a seat and the elected node of each slot leads. */
+  /** Waits until every node has a seat and the elected node of each slot leads. */
   async quiet(): Promise<void> {
     await until(() => this.#isQuiet(), { timeoutMs: quietTimeoutMs, intervalMs: 100, describe: 'order' });
   }
@@ -271,7 +273,7 @@ export class World {
     throw new Error(`${who} leads slot ${slot}, ${how}; elected ${elected.node} (term ${elected.term})`);
   }
 
-  /** Ends everything, and completes the journal. */
+  /** Ends everything and completes the journal. */
   async stop(seed: number): Promise<void> {
     this.#ending = true;
     const endedAtMs = nowMs();
@@ -287,9 +289,7 @@ export class World {
     await this.#journal.end(this.#facts(seed, endedAtMs), changes);
   }
 
-  /**
-   * With what they have started: an agent leaves when its guardian has died, and its workload ends with it.
-   */
+  /** Kills the guardians and agents, and waits for the workloads, which end with their agents. */
   async #endAgents(hooks: HookLog | undefined): Promise<void> {
     await Promise.all([...this.#agents.values()].map((agent) => agent.kill9()));
     await hooks?.end();
@@ -297,7 +297,7 @@ export class World {
     await until(gone, { timeoutMs: leavePatienceMs, describe: 'workloads to end' }).catch(() => undefined);
   }
 
-  /** Agents that died, as their guardians tell, though nobody had killed them. */
+  /** Reports agents that died, by their guardians' logs, without having been killed by the nemesis. */
   async #tellOfDeaths(): Promise<void> {
     for (const node of this.nodes) {
       const log = await readFile(this.#journal.path(`agents/${node}.log`), 'utf8').catch(() => '');
@@ -311,7 +311,7 @@ export class World {
   }
 
   async #changes({ java }: Parts): Promise<Change[]> {
-    // What was committed last is on its way to every server's log.
+    // The last commits may not have reached every server's log yet.
     await sleep(this.#tickTimeMs);
     const offsetMs = Date.now() - nowMs();
     return (await readTransactions(java.dataDirs)).flatMap(({ zxid, session, epochMs, steps }) => {
@@ -349,7 +349,7 @@ export class World {
     };
   }
 
-  /** Of the servers: with longer sessions they, too, are more patient with each other. */
+  /** The servers' tick time. It grows with the session timeout, so the servers' own timeouts do, too. */
   get #tickTimeMs(): number {
     return Math.round(this.#scale.sessionTimeoutMs / 12);
   }

@@ -1,15 +1,16 @@
 /**
- * What a client was told was so at some instant between its question and the answer.
+ * Checks that each answer to a client was true at some instant between request and response.
  *
- * It is asked after a sync, so nothing older than the question may come back. A server that is frozen, or cut
- * off while it led the ensemble, syncs with nobody: what it tells may be as old as the fault.
+ * The client syncs before it reads, so it must not get anything older than its request. A server that is
+ * frozen, or cut off while it leads the ensemble, syncs with no other server. Its answers may be as old as
+ * the fault.
  */
 import type { Answer, Run } from '../records.js';
 import type { Claim } from './claims.js';
 import type { FaultSpan } from './leaderless.js';
 import { inSlot, type Violation } from './violation.js';
 
-/** A time in which one answer is the right one. */
+/** Period in which only one answer is right. */
 interface Truth {
   readonly name: string;
   readonly fromMs: number;
@@ -50,7 +51,7 @@ function untrueOfSlot(
   });
 }
 
-/** Null: it is right. */
+/** Returns null if the answer is right. */
 function whyWrong(
   { askedAtMs, answeredAtMs }: Answer,
   truths: readonly Truth[],

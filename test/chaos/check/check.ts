@@ -1,6 +1,6 @@
 /**
- * Judges a run by its records alone: by what hooks, clients and servers wrote themselves. It shares no code
- * with what it judges, and promises nothing of what nobody recorded.
+ * Judges a run only by its records, which the hooks, clients and servers wrote themselves. It shares no code
+ * with what it judges. It promises nothing about what was not recorded.
  */
 import type { RunRecords } from '../records.js';
 import { untrueAnswers } from './answers.js';
@@ -18,23 +18,23 @@ import { leadershipSpansOf, type Margin, margins, overlaps, tokenProblems } from
 import { inSlot, type Violation } from './violation.js';
 
 export interface Verdict {
-  /** In time; none when all is well. */
+  /** In order of time. Empty if the run was correct. */
   readonly violations: readonly Violation[];
   readonly faults: readonly FaultSpan[];
-  /** Slot by slot, as the next. */
+  /** Grouped by slot, like `firsts`. */
   readonly gaps: readonly Gap[];
-  /** Until the first leader of each slot; none of one that had it at once. */
+  /** Time until the first leader of each slot. Leaves out a slot that was led from the start. */
   readonly firsts: readonly Gap[];
-  /** After claims that were deleted by their owner. */
+  /** Margins after claims that their owner deleted. */
   readonly handovers: readonly Margin[];
-  /** After claims that went with their owner's session. */
+  /** Margins after claims that ended with their owner's session. */
   readonly failovers: readonly Margin[];
-  /** Takeovers that were begun, and claims that became READY. */
+  /** Takeovers that began. `ready` counts the claims that became READY. */
   readonly takeovers: number;
   readonly ready: number;
-  /** The latter by slot, the first's first. */
+  /** `ready` by slot, starting with slot 1. */
   readonly readyInSlot: readonly number[];
-  /** Processes that were killed. */
+  /** Number of killed processes. */
   readonly crashes: number;
   readonly answers: number;
 }

@@ -1,4 +1,6 @@
-/** What the znodes tell: who claimed, who was elected when that became READY, what the history says of it. */
+/**
+ * Checks the znodes: who claimed, who was elected when the claim became READY, and what the history records.
+ */
 import { z } from 'zod';
 import type { Change, HookRecord } from '../records.js';
 import { inSlot, type Violation } from './violation.js';
@@ -6,14 +8,14 @@ import { inSlot, type Violation } from './violation.js';
 export interface Claim {
   readonly slot: number;
   readonly node: string;
-  /** The transaction that created it. */
+  /** The zxid of the transaction that created the claim. */
   readonly token: string;
   readonly session: string;
   readonly atMs: number;
   readyAtMs: number | null;
-  /** Null: it stood to the end of the run. */
+  /** Null if the claim existed until the end of the run. */
   endedAtMs: number | null;
-  /** It was not deleted, but went with its owner's session. */
+  /** Whether the claim ended with its owner's session instead of being deleted. */
   expired: boolean;
 }
 
@@ -31,13 +33,16 @@ export interface ClaimsFound {
   readonly violations: readonly Violation[];
 }
 
-/** Which slot's decision or claim a path is; null where it is neither. The first slot's have no number. */
+/**
+ * Returns the slot of the decision or claim at a path, or null for any other path. Paths of slot 1 have no
+ * number.
+ */
 function placeOf(path: string): { holds: string; slot: number } | null {
   const [, holds, slot = '1'] = /^\/leader\/(elected|current)(?:-([1-9]\d*))?$/.exec(path) ?? [];
   return holds === undefined ? null : { holds, slot: Number(slot) };
 }
 
-/** Every claim there was. All changes of one transaction happen at once. */
+/** Reads every claim. All changes of one transaction take effect together. */
 export function readClaims(changes: readonly Change[]): ClaimsFound {
   const reader = new ClaimReader();
   for (const transaction of byTransaction(changes)) reader.read(transaction);
@@ -47,7 +52,7 @@ export function readClaims(changes: readonly Change[]): ClaimsFound {
 class ClaimReader implements ClaimsFound {
   readonly claims: Claim[] = [];
   readonly violations: Violation[] = [];
-  /** Both by slot. */
+  /** Current decision and claim, by slot. */
   readonly #elected = new Map<number, string>();
   readonly #present = new Map<number, Claim>();
 
@@ -134,7 +139,10 @@ class ClaimReader implements ClaimsFound {
     this.claims.push(claim);
   }
 
-  /** Nobody is elected in two slots, or owns the claims of two. Told of by who brings it about. */
+  /**
+   * Checks that no node is elected in two slots or owns two slots' claims. Reports it for the change that
+   * causes it.
+   */
   #oneSlotEach(last: Change, transaction: readonly Change[]): void {
     const decides = transaction.some(({ path }) => placeOf(path)?.holds === 'elected');
     const claims = transaction.some(({ op, path }) => op === 'create' && placeOf(path)?.holds === 'current');
@@ -157,7 +165,7 @@ class ClaimReader implements ClaimsFound {
   }
 }
 
-/** Slots that hold the same, and what that is. */
+/** Returns pairs of slots with the same value, and that value. */
 function doubles(held: readonly (readonly [number, string])[]): [number, number, string][] {
   return held.flatMap(([slot, what], index) => {
     return held
@@ -174,8 +182,8 @@ function byTransaction(changes: readonly Change[]): Change[][] {
 }
 
 /**
- * A takeover's token is that of its node's claim of the same slot; so no two nodes ever take over under one
- * token.
+ * Checks that a takeover's token is that of its node's claim of the same slot. It follows that no two nodes
+ * take over under one token.
  */
 export function takeoversWithoutClaim(hooks: readonly HookRecord[], claims: readonly Claim[]): Violation[] {
   const owners = new Map(claims.map(({ token, node, slot }) => [token, `${node}${inSlot(slot)}`]));
@@ -190,7 +198,7 @@ export function takeoversWithoutClaim(hooks: readonly HookRecord[], claims: read
     });
 }
 
-/** One record a slot, term and token, in an order in which each slot's tokens grow. */
+/** Checks for one record per slot, term and token, and that each slot's tokens grow in record order. */
 export function historyProblems(changes: readonly Change[]): Violation[] {
   const rule = 'history in order';
   const found: Violation[] = [];
@@ -215,7 +223,7 @@ export function historyProblems(changes: readonly Change[]): Violation[] {
   return found;
 }
 
-/** Null: it cannot be read so. */
+/** Returns null if the data does not match the schema. */
 export function parse<T>(schema: z.ZodType<T>, data: string | null): T | null {
   try {
     return schema.safeParse(JSON.parse(data ?? '')).data ?? null;

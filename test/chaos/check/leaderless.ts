@@ -1,14 +1,16 @@
 /**
- * How long nobody led a slot that is to be led, and how long that might have been.
+ * Measures how long a slot that should have a leader had none, and how long that was allowed to take.
  *
- * Somebody leads from when a client was first told that it is READY until its release begins or its workload
- * is dead, whichever comes first: what the ensemble still says of a dead leader counts for nothing.
+ * A node leads from when a client first reads that it is READY, until its release begins or its workload is
+ * dead, whichever comes first. What the ensemble still says about a dead leader does not count.
  *
- * The bound is that of invariant 5: session timeout + release + takeover + watchdog × failing nodes; without
- * the session timeout where nobody fell silent, because a guardian ends the session of an agent that died. It
- * runs from when leadership was lost, or the slot came to be, and anew from each fault that comes while
- * nobody leads: what was overdue before that stays so. It stands still while the faults together leave nobody
- * who could decide, or fewer who could lead than there are slots, and begins anew when they no longer do.
+ * The bound is that of invariant 5: session timeout + release + takeover + watchdog × failing nodes. The
+ * session timeout does not count if no node fell silent: a guardian ends the session of an agent that died.
+ *
+ * The bound's clock starts when leadership is lost or the slot is created. It restarts at each fault that
+ * begins while the slot has no leader, but what was overdue before that remains overdue. It stops while the
+ * faults together leave no node that could decide, or fewer eligible nodes than slots. It restarts when they
+ * no longer do.
  */
 import type { Answer, Change, NemesisRecord, Run, RunRecords } from '../records.js';
 import { type LeadershipSpan, nameOf } from './leaderships.js';
@@ -22,7 +24,7 @@ export interface FaultSpan {
   readonly ensemble: boolean;
   readonly blocks: boolean;
   readonly silences: boolean;
-  /** Whose leaders it may move though they are none of `nodes`; undefined: all. */
+  /** Slots whose leaders the fault may move even if they are not in `nodes`. Undefined means all slots. */
   readonly slots: readonly number[] | undefined;
   readonly fromMs: number;
   readonly toMs: number;
@@ -33,18 +35,18 @@ export interface Gap {
   readonly fromMs: number;
   readonly toMs: number;
   readonly lengthMs: number;
-  /** What counts against the bound: the longest that its clock ran. */
+  /** Time that counts against the bound: the longest run of its clock. */
   readonly countedMs: number;
   readonly boundMs: number;
-  /** The bound, put together. */
+  /** The terms of the bound, as text. */
   readonly bound: string;
-  /** Whether it ended. */
+  /** Whether the gap lasted until the end of the run. */
   readonly open: boolean;
-  /** Who led before; null: nobody had since the slot came to be. */
+  /** Previous leader. Null if the slot has had none since it was created. */
   readonly lost: string | null;
-  /** Until the slot's first leader. */
+  /** Whether the gap is the time until the slot's first leader. */
   readonly isFirst: boolean;
-  /** What was done while nobody led, or right before. */
+  /** Faults during the gap or right before it. */
   readonly faults: readonly FaultSpan[];
 }
 
@@ -67,7 +69,7 @@ interface Led extends Span {
   readonly node: string;
 }
 
-/** When somebody led one slot. */
+/** Returns the times in which a node led the slot. */
 function ledSpans(leaderships: readonly LeadershipSpan[], answers: readonly Answer[], run: Run): Led[] {
   const told = new Map<string, number>();
   for (const { leader, answeredAtMs } of answers) {
@@ -82,13 +84,13 @@ function ledSpans(leaderships: readonly LeadershipSpan[], answers: readonly Answ
   });
 }
 
-/** A workload that has beaten as lately as this lives. */
+/** A workload whose last beat is at most this old counts as alive. */
 const aliveMs = 1_000;
 
-/** A fault that was taken back as long ago as this may still be what a loss of leadership goes back to. */
+/** A fault that ended at most this long ago may still be the cause of a loss of leadership. */
 const rightBeforeMs = 1_500;
 
-/** Of one slot, in time; `leaderships` and `answers` are of all. */
+/** Returns the gaps of one slot, in order of time. `leaderships` and `answers` cover all slots. */
 export function gapsOf(
   slot: number,
   { answers, changes, run }: Pick<RunRecords, 'answers' | 'changes' | 'run'>,
@@ -114,7 +116,7 @@ interface Hole extends Span {
   readonly lost: string | null;
 }
 
-/** The parts of a span in which nobody led. */
+/** Returns the parts of a span in which no node led. */
 function holesIn(wanted: Span, leds: readonly Led[]): Hole[] {
   const holes: Hole[] = [];
   let lost: string | null = null;
@@ -130,7 +132,7 @@ function holesIn(wanted: Span, leds: readonly Led[]): Hole[] {
 
 type Measured = Pick<Gap, 'fromMs' | 'toMs' | 'lengthMs' | 'countedMs' | 'boundMs' | 'bound' | 'faults'>;
 
-/** A time against its bound. `own`: the node whose own failing needs no watchdog. */
+/** Measures a time against its bound. If node `own` fails, that adds no watchdog time to the bound. */
 function measured(
   { fromMs, toMs }: Span,
   own: string | null,
@@ -153,7 +155,7 @@ function measured(
   };
 }
 
-/** How long the clock ran at most, from one of its beginnings to the next, or to `toMs`. */
+/** Returns the longest run of the clock, from one of its starts to the next, or to `toMs`. */
 function longestClock(fromMs: number, toMs: number, faults: readonly FaultSpan[], run: Run): number {
   const turns = faults
     .flatMap((fault) => [fault.fromMs, fault.toMs])
@@ -174,7 +176,7 @@ function longestClock(fromMs: number, toMs: number, faults: readonly FaultSpan[]
   return longestMs;
 }
 
-/** Whether faults together leave nobody who could decide, or too few who could lead. */
+/** Whether the faults together leave no node that could decide, or too few eligible nodes. */
 function blocks(faults: readonly FaultSpan[], { nodes, leaders }: Run): boolean {
   const hampered = new Set(faults.flatMap((fault) => fault.nodes));
   const eligible = nodes.filter((node) => !hampered.has(node));
@@ -182,9 +184,9 @@ function blocks(faults: readonly FaultSpan[], { nodes, leaders }: Run): boolean 
 }
 
 /**
- * Hooks that hang end after their limit, a time of grace before they are killed, and another before that is
- * done. A session is waited for only when somebody fell silent: who dies alone, or leaves, has its session
- * ended.
+ * A hook that hangs ends after its timeout, a grace period before it is killed, and another until the kill is
+ * complete. The session timeout counts only if a node fell silent. If only an agent dies, or a node leaves,
+ * its session is closed.
  */
 function boundOf(
   run: Run,
@@ -222,8 +224,8 @@ export function tooLong(all: readonly Gap[]): Violation[] {
 }
 
 /**
- * Leadership was lost though for two session timeouts nothing had been done to that node, or that moves its
- * slot. When it was lost is known by the last beat, which may be earlier than what ended the workload.
+ * Finds losses of leadership without a cause: for two session timeouts, no fault affected the node or could
+ * move its slot. The time of the loss is that of the last beat, which may precede what ended the workload.
  */
 export function lostForNothing(all: readonly Gap[], faults: readonly FaultSpan[], run: Run): Violation[] {
   return all.flatMap(({ slot, fromMs, lost }) => {
@@ -241,7 +243,7 @@ function reaches({ slots, nodes }: FaultSpan, slot: number, node: string): boole
   return slots === undefined || slots.includes(slot) || nodes.includes(node);
 }
 
-/** Who worked in slots for longer than it may take after the configuration had no such slot any more. */
+/** Finds leaderships that continued for longer than allowed after the configuration dropped their slot. */
 export function keptTooLong(
   slot: number,
   changes: readonly Change[],

@@ -1,10 +1,10 @@
 /**
- * What the hooks' own records tell: who was at work and until when, under which fencing token.
+ * Reconstructs from the hooks' own records which node worked, until when, and under which fencing token.
  *
- * A leadership is one node's takeover of one slot under one token. It is at work from its takeover's start
- * until its release has ended, or, when it was killed instead, until the last sign of life of its workload. A
- * workload beats every now and then, so it may have lived for one interval longer than its last beat tells;
- * what still lived when the next takeover began, that takeover has seen by itself.
+ * A leadership is one node's takeover of one slot under one token. It works from its takeover's start until
+ * its release has ended. If it was killed instead, it works until its workload's last sign of life. A
+ * workload beats at intervals, so it may have lived for one interval longer than its last beat shows. The
+ * next takeover itself records what was still alive when it began.
  */
 import type { HookRecord } from '../records.js';
 import { inSlot, type Violation } from './violation.js';
@@ -14,16 +14,16 @@ export interface LeadershipSpan {
   readonly slot: number;
   readonly token: string;
   readonly startMs: number;
-  /** When the takeover hook succeeded; null when it did not. */
+  /** When the takeover hook succeeded. Null if it did not. */
   takenOverMs: number | null;
   releaseMs: number | null;
-  /** Of takeover and workload. */
+  /** Last record of the takeover or the workload. */
   lastWorkMs: number;
-  /** Of the release hook; null where none ran. */
+  /** Last record of the release hook. Null if none ran. */
   lastReleaseMs: number | null;
 }
 
-/** By their starts. */
+/** In order of their starts. */
 export function leadershipSpansOf(hooks: readonly HookRecord[]): LeadershipSpan[] {
   const leaderships = new Map<string, LeadershipSpan>();
   for (const record of inTime(hooks)) {
@@ -45,7 +45,7 @@ export function leadershipSpansOf(hooks: readonly HookRecord[]): LeadershipSpan[
   return [...leaderships.values()];
 }
 
-/** Two at work at once in a slot, or one in two slots. */
+/** Finds two leaderships that worked simultaneously in one slot, or one node that worked in two slots. */
 export function overlaps(hooks: readonly HookRecord[], leaderships: readonly LeadershipSpan[]): Violation[] {
   const seen = inTime(hooks)
     .filter(isTakeoverStart)
@@ -72,7 +72,7 @@ export function overlaps(hooks: readonly HookRecord[], leaderships: readonly Lea
 
 type Named = Pick<HookRecord, 'node' | 'slot' | 'token'>;
 
-/** Whether two must not be at work at once. */
+/** Whether the two must not work simultaneously. */
 function isInBackoff(one: Named, other: Named): boolean {
   return nameOf(one) !== nameOf(other) && (one.slot === other.slot || one.node === other.node);
 }
@@ -82,8 +82,8 @@ function ruleOf(one: Named, other: Named): string {
 }
 
 /**
- * Each takeover has a token, greater than that of every one before of its slot, and another than all of other
- * slots. In which order those of two slots begin is no matter.
+ * Checks that each takeover's token is greater than all earlier ones of its slot and is used in no other
+ * slot. The order of takeovers in different slots does not matter.
  */
 export function tokenProblems(hooks: readonly HookRecord[]): Violation[] {
   const rule = 'tokens grow';
@@ -112,7 +112,7 @@ export interface Margin {
   readonly marginMs: number;
 }
 
-/** In each slot, from each leadership's end to the next one's start. */
+/** Returns, for each slot, the time from the end of each leadership to the start of the next. */
 export function margins(leaderships: readonly LeadershipSpan[]): Margin[] {
   const slots = new Set(leaderships.map(({ slot }) => slot));
   return [...slots].flatMap((slot) =>
@@ -131,8 +131,8 @@ function marginsOf(leaderships: readonly LeadershipSpan[]): Margin[] {
 }
 
 /**
- * When a leadership ended, as seen from another's start. A release that began only after that is not part of
- * it: it tidies up after a workload that was killed.
+ * Returns when a leadership ended, as seen at another's start. Ignores a release that began later: it cleans
+ * up after a workload that was killed.
  */
 function endBefore({ lastWorkMs, releaseMs, lastReleaseMs }: LeadershipSpan, startMs: number): number {
   if (releaseMs === null || lastReleaseMs === null || releaseMs > startMs) return lastWorkMs;
@@ -140,7 +140,8 @@ function endBefore({ lastWorkMs, releaseMs, lastReleaseMs }: LeadershipSpan, sta
 }
 
 /**
- * States of processes that do nothing: stopped, traced, dead. A stopped one that goes on will show by a beat.
+ * States of processes that do nothing: stopped, traced, dead. If a stopped workload continues, its beats show
+ * that.
  */
 const idle = new Set(['T', 't', 'Z', 'X']);
 

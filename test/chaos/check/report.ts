@@ -1,4 +1,4 @@
-/** A verdict as text: violations with the records around them, and the figures. */
+/** Formats a verdict as text: the violations with the records around them, and the figures. */
 import type { RunRecords } from '../records.js';
 import type { Verdict } from './check.js';
 import type { Gap } from './leaderless.js';
@@ -33,7 +33,7 @@ export function reportText(verdict: Verdict, records: RunRecords): string {
   ].join('\n');
 }
 
-/** By kind of fault: leaderless times while, or right after, it alone was there. */
+/** Leaderless times per kind of fault, counting gaps with no other kind during or right before them. */
 function faultTable({ faults, gaps }: Verdict): string[] {
   const kinds = [...new Set(faults.map(({ kind }) => kind))].sort();
   const rows = kinds.map((kind) => {
@@ -50,7 +50,7 @@ function faultTable({ faults, gaps }: Verdict): string[] {
   ]);
 }
 
-/** By slot: its leaders, leaderless times, and how it passed from one to the next. */
+/** Per slot: its leaders, leaderless times, handovers and failovers. */
 function slotTable({ readyInSlot, gaps, handovers, failovers }: Verdict): string[] {
   const rows = readyInSlot.map((ready, index) => {
     const ofIt = <T>(all: readonly T[], slotOf: (one: T) => number) => {
@@ -71,7 +71,10 @@ function marginCells(margins: readonly Margin[]): string[] {
   return [String(margins.length), margins.length === 0 ? '' : smallest.toFixed(1)];
 }
 
-/** How often, the median and longest length, and what came nearest to its bound, with that bound. */
+/**
+ * Returns the count, the median and the longest length, and the gap that came nearest to its bound, with that
+ * bound.
+ */
 function gapCells(gaps: readonly Gap[]): string[] {
   const lengths = gaps.map(({ lengthMs }) => lengthMs).sort((one, other) => one - other);
   const [worst] = gaps.toSorted(
@@ -136,7 +139,7 @@ interface Line {
   readonly text: string;
 }
 
-/** What was recorded, without the beats of workloads and the answers that tell nothing new. */
+/** Formats the records, without workload beats and without answers that repeat the previous one. */
 function lines({ hooks, answers, changes, nemesis }: RunRecords): Line[] {
   const told = answers.map(({ answeredAtMs, leader, server, slot }) => {
     const text = leader === null ? 'nobody' : `${leader.node} ${leader.status}, token ${leader.token}`;

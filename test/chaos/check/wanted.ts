@@ -1,5 +1,6 @@
 /**
- * When a slot was to be led: from the coming of enough nodes on, while the configuration has so many leaders.
+ * Computes when a slot should have a leader: once enough nodes have registered, while the configuration has
+ * that many leaders.
  */
 import { z } from 'zod';
 import type { Change, Run } from '../records.js';
@@ -12,7 +13,7 @@ export interface Span {
 
 const configSchema = z.object({ leaders: z.int().default(1) });
 
-/** In time, none empty. */
+/** In order of time. No span is empty. */
 export function wantedSpans(slot: number, changes: readonly Change[], run: Run): Span[] {
   const seatedMs = Math.min(allSeatedMs(changes, run.leaders) ?? run.startedAtMs, run.endedAtMs);
   return spansWhere((leaders) => leaders >= slot, changes, run)
@@ -20,7 +21,7 @@ export function wantedSpans(slot: number, changes: readonly Change[], run: Run):
     .filter(({ fromMs, toMs }) => fromMs < toMs);
 }
 
-/** While the configuration has fewer leaders than that. */
+/** Returns the times in which the configuration has fewer leaders than this slot's number. */
 export function unwantedSpans(slot: number, changes: readonly Change[], run: Run): Span[] {
   return spansWhere((leaders) => leaders < slot, changes, run);
 }
@@ -38,7 +39,7 @@ function spansWhere(holds: (leaders: number) => boolean, changes: readonly Chang
   return spans;
 }
 
-/** What cannot be read changes nothing. */
+/** Ignores a configuration that cannot be parsed. */
 function leadersSet(changes: readonly Change[]): { atMs: number; leaders: number }[] {
   return changes.flatMap(({ op, path, data, atMs }) => {
     if (path !== '/config' || op === 'delete') return [];
@@ -47,7 +48,7 @@ function leadersSet(changes: readonly Change[]): { atMs: number; leaders: number
   });
 }
 
-/** When so many nodes had a seat; undefined where they never had. */
+/** Returns when `count` nodes had a seat. Undefined if they never had. */
 function allSeatedMs(changes: readonly Change[], count: number): number | undefined {
   const seats = changes.filter(({ op, path }) => op === 'create' && path.startsWith('/election/'));
   const nodes = new Set<string>();

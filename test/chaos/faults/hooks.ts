@@ -1,4 +1,4 @@
-/** Hooks, and health checks, that do not do what they should. */
+/** Faults of hooks and health checks. */
 import type { HookBehaviour } from '../../support/hook-log.js';
 import type { World } from '../world.js';
 import { asOperator, slotFlags } from './people.js';

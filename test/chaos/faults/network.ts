@@ -1,4 +1,4 @@
-/** What is done to the ways between nodes and servers. */
+/** Faults of the connections between nodes and servers. */
 import type { Directions } from '../../support/proxy.js';
 import type { World } from '../world.js';
 import { aimText, nodeOf, type Of, type Trouble } from './trouble.js';
@@ -17,7 +17,8 @@ export async function networkTrouble(
       return {
         ...trouble,
         detail: `${who}, ${lossNames[fault.lost]}`,
-        // Its session may live on by what it says, and with it the seat of an elector that hears nothing.
+        // By what the node sends, its session may survive, and with it the seat of an elector that receives
+        // nothing.
         blocks: fault.lost === 'toClient',
         begin: async () => void links.cut(fault.lost),
       };

@@ -1,4 +1,4 @@
-/** What people ask of the group while all else goes on. */
+/** Operator commands that run during the other faults. */
 import type { World } from '../world.js';
 import { nodeOf, type Of, type Tell, type Trouble } from './trouble.js';
 
@@ -55,12 +55,12 @@ export async function people(fault: PeopleFault, world: World, tell: Tell): Prom
   }
 }
 
-/** None for a group of one leader. */
+/** Returns no flags for a group with one leader. */
 export function slotFlags({ slot }: { readonly slot?: number | undefined }): string[] {
   return slot === undefined ? [] : ['--slot', String(slot)];
 }
 
-/** The next node that leads nothing. */
+/** Returns the next node that leads no slot. */
 function candidateOf(leader: string, world: World): string {
   const from = world.nodes.indexOf(leader);
   const inOrder = [...world.nodes.slice(from + 1), ...world.nodes.slice(0, from)];
@@ -68,15 +68,14 @@ function candidateOf(leader: string, world: World): string {
   return inOrder.find((node) => standbys.includes(node)) ?? leader;
 }
 
-/** What says who is better, and what it is worth, may move anybody; limits move nobody. */
+/** `strategy` and `failback` may move any leader. Deadlines move none. */
 function movedBy({ key, value }: Of<'configure'>, world: World): Pick<Trouble, 'slots'> {
   if (key === 'leaders') return { slots: world.slots.filter((slot) => slot > Number(value)) };
   return key === 'strategy' || key === 'failback' ? {} : { slots: [] };
 }
 
 /**
- * What a person would be told when it did not work goes into the notes: servers may be out of reach just
- * then.
+ * Runs a command. Notes its error message on failure, because the servers may be unreachable at that time.
  */
 export async function asOperator(args: readonly string[], world: World, tell: Tell): Promise<void> {
   const outcome = await world.petrel([...args, '--yes', '--no-wait']);

@@ -1,4 +1,4 @@
-/** What is done to agents and guardians. */
+/** Faults of agents and guardians. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { signal } from '../agent-process.js';
 import type { World } from '../world.js';
@@ -47,9 +47,7 @@ function stopOf(node: string, world: World, tell: Tell): Doing {
   };
 }
 
-/**
- * A killed agent is started again by its guardian; a node whose guardian was killed, when the fault is over.
- */
+/** A guardian restarts a killed agent. A node whose guardian was killed starts again when the fault ends. */
 function killOf(
   kind: KillFault['kind'],
   node: string,
@@ -88,7 +86,7 @@ function freezeOf(kind: FreezeFault['kind'], node: string, world: World): Doing 
   return {
     begin: async () => {
       const { agent, guardian } = world.agent(node);
-      // An agent takes a guardian that hangs for dead, and kills it.
+      // An agent assumes that a guardian that hangs is dead, and kills it.
       if (kind !== 'freeze-agent') world.agent(node).doom();
       const pids = [
         ...(kind === 'freeze-guardian' || agent === null ? [] : [agent]),

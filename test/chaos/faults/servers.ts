@@ -1,4 +1,4 @@
-/** What is done to ZooKeeper's servers, and to the network between them. */
+/** Faults of the ZooKeeper servers and of the network between them. */
 import type { ServerPart } from '../plan.js';
 import type { World } from '../world.js';
 import type { Of, Tell, Trouble } from './trouble.js';
@@ -11,7 +11,7 @@ export async function serverTrouble(
   const index = await serverOf(fault.on, world);
   const server = world.servers[index];
   if (server === undefined) return null;
-  // It is over when the server serves again.
+  // The fault ends when the server is serving again.
   const heal = async () => {
     await world.peers.heal();
     await server.ready();

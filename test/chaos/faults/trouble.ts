@@ -1,34 +1,34 @@
-/** What a fault is once its victims are found, and how they are found. */
+/** Defines a fault whose victims are known, and finds those victims. */
 import type { Fault, NodePart } from '../plan.js';
 import type { World } from '../world.js';
 
-/** One fault, its victims found. */
+/** A fault whose victims are known. */
 export interface Trouble {
   readonly detail: string;
-  /** Nodes that may be unable to lead because of it; none where it blocks them all. */
+  /** Nodes that the fault may keep from leading. Empty if the fault blocks all of them. */
   readonly nodes: readonly string[];
   readonly ensemble?: boolean;
   readonly blocks?: boolean;
-  /** Somebody may have to wait for a session to expire. */
+  /** Whether the group may have to wait for a session to expire. */
   readonly silences?: boolean;
-  /** Slots whose leaders it may move though they are none of `nodes`; missing: all. */
+  /** Slots whose leaders the fault may move even if they are not in `nodes`. Undefined means all slots. */
   readonly slots?: readonly number[];
   begin(): Promise<void>;
   end?(): Promise<void>;
 }
 
-/** What is told of a fault while it goes on. */
+/** Reports about a fault while it lasts. */
 export interface Tell {
   crash(what: string): void;
   note(what: string): void;
 }
 
-/** Nodes of which a process is in trouble already: two faults would take each other back. */
+/** Nodes with a process that already has a fault. Two faults of one node would revert each other. */
 export type Taken = Set<string>;
 
 export type Of<Kind extends Fault['kind']> = Extract<Fault, { kind: Kind }>;
 
-/** What a fault is aimed at. */
+/** Target of a fault. */
 export interface Aim {
   readonly on: NodePart;
   readonly slot?: number | undefined;
@@ -38,7 +38,10 @@ export function aimText({ on, slot }: Aim): string {
   return slot === undefined ? on : `${on} of slot ${slot}`;
 }
 
-/** Takes the node that has a part now, or, when it is taken, the next one that is not. Null: all are. */
+/**
+ * Takes the node that currently has a part. If that node is taken, takes the next free one. Returns null if
+ * all are taken.
+ */
 export async function nodeOf(
   { on: part, slot = 1 }: Aim,
   world: World,

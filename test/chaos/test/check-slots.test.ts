@@ -1,17 +1,14 @@
-/**
- * The checker, given made-up records of a group of two leaders: an orderly run, and what must not happen
- * there.
- */
+/** Tests the checks with made-up records of a group with two leaders: an orderly run, and violations. */
 import { describe, expect, it } from 'vitest';
 import { reportText } from '../check/report.js';
 import type { Run } from '../records.js';
 import { rules, Scene, told } from './scene.js';
 
 const two: Partial<Run> = { nodes: ['a', 'b', 'c', 'd'], leaders: 2 };
-/** With nobody failing, and nobody silent: release 3.6 + takeover 4.6 + slack 1. */
+/** No node failing and none silent: release 3.6 + takeover 4.6 + slack 1. */
 const quietBoundS = 9.2;
 
-/** a leads slot 1 to the end; b leads slot 2, and hands over to c in order when it is asked for. */
+/** a leads slot 1 to the end. b leads slot 2, and hands over to c on request. */
 function orderly(): Scene {
   return new Scene()
     .leads('a', 2, 100)
@@ -67,7 +64,7 @@ describe('two at once in a slot', () => {
 });
 
 describe('one node in two slots', () => {
-  /** a, which leads slot 1, takes over slot 2 as well. */
+  /** a, which leads slot 1, also takes over slot 2. */
   const both = () => {
     return new Scene()
       .leads('a', 2, 100)
@@ -206,7 +203,7 @@ describe('the history of several slots', () => {
 });
 
 describe('the time without a leader of a slot', () => {
-  /** b, which leads slot 2, dies at 20 s; c leads there `afterS` later. */
+  /** b, which leads slot 2, dies at 20 s. c leads there `afterS` later. */
   const killed = (
     afterS: number,
     faults = (scene: Scene) => scene.fault(20, 90, ['b'], { silences: false }),
@@ -254,7 +251,7 @@ describe('the time without a leader of a slot', () => {
 });
 
 describe('fewer leaders', () => {
-  /** From 50 s on there is to be one leader alone; c, which leads slot 2, works on to `untilS`. */
+  /** From 50 s on, the group should have one leader. c, which leads slot 2, works until `untilS`. */
   const fewer = (untilS: number) => {
     const scene = new Scene()
       .leads('a', 2, 100)

@@ -1,13 +1,13 @@
-/** The checker, given made-up records: of an orderly run, and of everything that must not happen. */
+/** Tests the checks with made-up records of an orderly run and of every violation. */
 import { describe, expect, it } from 'vitest';
 import { reportText } from '../check/report.js';
 import { rules, run, Scene, told } from './scene.js';
 
-/** With nobody failing: session 6 + release 3.6 + takeover 4.6 + slack 1. */
+/** No node failing: session 6 + release 3.6 + takeover 4.6 + slack 1. */
 const plainBoundMs = 15_200;
 const watchdogMs = 5_000 + 3_600;
 
-/** a leads, hands over to b in order while a fault is there that asks for it, b leads to the end. */
+/** a leads, then hands over to b during a fault that requests it. b leads to the end. */
 function orderly(): Scene {
   return new Scene().leads('a', 2, 20).fault(19, 24, []).releases('a', 2, 20, 22).leads('b', 25, 100);
 }
@@ -135,7 +135,7 @@ describe('claims', () => {
 });
 
 describe('what a client is told', () => {
-  /** a's claim, READY from 3 to 23 s, b's from 25 s on, READY from 26 s. */
+  /** a's claim is READY from 3 s to 23 s. b's claim starts at 25 s and is READY from 26 s. */
   const answers = (change: (scene: Scene) => Scene) => told(change(orderly()).verdict());
 
   it('must have been so', () => {
@@ -202,7 +202,7 @@ describe('the history', () => {
 });
 
 describe('the time without a leader', () => {
-  /** a is killed at 20 s, b leads `afterMs` later, told as soon. */
+  /** a is killed at 20 s. b leads `afterS` later, and clients see that immediately. */
   const killed = (afterS: number, faults: (scene: Scene) => void = (scene) => scene.fault(20, 90, ['a'])) => {
     const scene = new Scene().leads('a', 2, 20).znode(21, 'close', '', null, { session: 'of a' });
     faults(scene);

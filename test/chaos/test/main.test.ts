@@ -1,4 +1,4 @@
-/** `npm run chaos`, called as it cannot be. */
+/** Calls `npm run chaos` with invalid arguments. */
 import { expect, it } from 'vitest';
 import { runTool } from '../../support/run-tool.js';
 

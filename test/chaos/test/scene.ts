@@ -1,4 +1,4 @@
-/** Made-up records of a run, for the checker's own tests. */
+/** Made-up records of a run, to test the checks. */
 import { check, type Verdict } from '../check/check.js';
 import type { Answer, Change, HookRecord, NemesisRecord, Run, RunRecords } from '../records.js';
 
@@ -19,7 +19,7 @@ export const run: Run = {
   endedAtMs: 100_000,
 };
 
-/** Records, as a run writes them; times in seconds. Slots are the first where none is given. */
+/** Records, in the format of a run. Times are in seconds. The default slot is 1. */
 export class Scene {
   readonly hooks: HookRecord[] = [];
   readonly answers: Answer[] = [];
@@ -98,7 +98,9 @@ export class Scene {
     return this;
   }
 
-  /** Everything about one leadership that goes well, from the claim at `fromS`, whose zxid is that, too. */
+  /**
+   * Adds all records of one successful leadership, from its claim at `fromS`. That is also the claim's zxid.
+   */
   leads(node: string, fromS: number, toS: number, slot = 1): this {
     const token = String(fromS);
     this.elect(fromS - 1, node, slot).claim(fromS, node, 'create', 'PROGRESS', slot);
@@ -114,7 +116,7 @@ export class Scene {
     return this.unclaim(toS + 1, node, slot);
   }
 
-  /** The configuration has so many leaders from then on. */
+  /** From then on, the configuration has this many leaders. */
   wants(zxid: number, leaders: number): this {
     return this.znode(zxid, 'set', '/config', { leaders });
   }
@@ -129,7 +131,7 @@ export class Scene {
   }
 }
 
-/** Of the paths of a slot. */
+/** Returns the suffix of a slot's paths. */
 function suffix(slot: number): string {
   return slot === 1 ? '' : `-${slot}`;
 }
