@@ -1,7 +1,7 @@
 /**
- * What an agent makes of a look: the decisions are the core's, and how each is carried out mirrors
- * `src/agent/agent.ts`, `leadership.ts`, `elector.ts` and `elector watchdog.ts`, up to the next write that
- * has to be sent.
+ * Models what an agent does after a read. The core makes the decisions. How the agent carries them out
+ * mirrors `src/agent/agent.ts`, `leadership.ts`, `elector.ts` and `elector-watchdog.ts`, up to the next write
+ * to send.
  */
 
 import { type Leadership, type LeadershipAction, leadershipStep } from '../../src/core/leadership.js';
@@ -20,13 +20,13 @@ import { type Agent, type Purpose, type Request, type Rest, type Setting, site, 
 const never = { releaseAtMs: Number.POSITIVE_INFINITY, endsAtMs: Number.POSITIVE_INFINITY };
 const passed = { releaseAtMs: Number.NEGATIVE_INFINITY, endsAtMs: Number.POSITIVE_INFINITY };
 
-/** Breaks a rule of the code around the core on purpose, to see it found. */
+/** Breaks a rule of the code around the core on purpose, so that the exploration must find it. */
 export interface Hands {
-  /** What is really sent. */
+  /** Returns the request that is actually sent. */
   send(request: Request): Request;
-  /** What the core really hears. */
+  /** Returns the agent's state as the core actually sees it. */
   hears(agent: Agent): Agent;
-  /** Whether an elector that is silent would be unseated. */
+  /** Whether a silent elector would be unseated. */
   isDue(round: ElectorRound): boolean;
 }
 
@@ -60,7 +60,7 @@ export class Decider {
     return this.#electing.carryOn(agent, rest, nowMs, true);
   }
 
-  /** Goes on from a look that is complete. */
+  /** Continues after a complete read. */
   decide(before: Agent, view: Tree, nowMs: number): Agent {
     const agent = this.#hands.hears(before);
     const isSeated = view.seats.some(({ id }) => id === agent.seat);
@@ -91,7 +91,7 @@ export class Decider {
     return isSameFacet(this.#facets.registration(mine), this.#facets.registration(there));
   }
 
-  /** A step of the leadership without having read anything: out of touch. */
+  /** Makes a leadership step without a read, because the agent is disconnected. */
   outOfTouch(agent: Agent, nowMs: number): Agent {
     const { agent: stepped } = this.#leadership(agent, null, nowMs);
     return stepped;
@@ -189,7 +189,7 @@ export class Decider {
     return { ...agent, leadership, leadershipSession: agent.session };
   }
 
-  /** The claim was made: what was written need not be read before the takeover begins. */
+  /** Continues after a successful claim. The takeover begins without reading back what was written. */
   claimed(agent: Agent, token: bigint, purpose: Extract<Purpose, { for: 'claim' }>, nowMs: number): Agent {
     const { elected, electedVersion, view } = purpose;
     const begun = lookAgain(this.begin(agent, token, elected, electedVersion));
@@ -233,7 +233,7 @@ export class Decider {
     };
   }
 
-  /** Stops a leadership whose claim is gone with the rest of the tree. */
+  /** Stops a leadership whose claim was deleted with the rest of the tree. */
   checkClaim(agent: Agent, current: Claim | null, nowMs: number): Agent {
     const { leadership } = agent;
     const isOver = leadership === null || leadership.stage === 'releasing' || leadership.stage === 'released';
@@ -288,7 +288,7 @@ function newer(a: bigint, b: bigint): bigint {
   return b;
 }
 
-/** The leadership is over. */
+/** Ends the leadership. */
 export function end(agent: Agent): Agent {
   const token = agent.leadership?.token ?? 0n;
   const spentToken = newer(token, agent.spentToken);

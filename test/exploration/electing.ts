@@ -1,6 +1,6 @@
 /**
- * What an elector does with its turn, and the watch that the next in line keeps over it:
- * `src/agent/elector/elector.ts`, `elector watchdog.ts`.
+ * Models the elector's turn and the next elector's watchdog over it, as in `src/agent/elector/elector.ts` and
+ * `elector-watchdog.ts`.
  */
 
 import type { ClockReading } from '../../src/core/ensemble-clock.js';
@@ -74,7 +74,7 @@ export class Electing {
     return round;
   }
 
-  /** Does what is left of an elector's round until something has to be sent. */
+  /** Performs the remaining actions of an elector's round until one has to send a request. */
   carryOn(agent: Agent, { actions, view }: Rest, nowMs: number, acted: boolean): Agent {
     const [action, ...later] = actions;
     if (action === undefined) return acted ? lookAgain(agent) : sleepOrLeave(agent, view, nowMs);
@@ -158,7 +158,7 @@ export class Electing {
     }
   }
 
-  /** The next in line looks whether the elector decides. */
+  /** Lets the next elector check whether the elector decides. */
   #audit(agent: Agent, view: Tree, nowMs: number): Agent {
     if (nowMs < agent.auditAtMs || view.elected === null) return agent;
     const round = this.#round(agent, view, nowMs);
@@ -187,7 +187,7 @@ export class Electing {
   }
 }
 
-/** Nothing more to do in this round: sleeps, or leaves the group. */
+/** Ends a round with nothing left to do: the agent sleeps, or leaves the group. */
 function sleepOrLeave(agent: Agent, view: Tree, nowMs: number): Agent {
   const { drainUntilMs, leadership } = agent;
   const isLeaving = drainUntilMs !== null && leadership === null;

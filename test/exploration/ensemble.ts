@@ -1,6 +1,6 @@
 /**
- * The ensemble: applies a multi as ZooKeeper does, all or nothing, and says which watches it fires. Mirrors
- * what `src/agent` sends, operation by operation.
+ * Models the ensemble: applies a multi as ZooKeeper does, all or nothing, and fires watches. Mirrors what
+ * `src/agent` sends, operation by operation.
  */
 import { defaultGroupConfig } from '../../src/model/group-config.js';
 import type { Claim, SessionId, Versioned } from '../../src/model/snapshot.js';
@@ -33,7 +33,7 @@ function holds(tree: Tree, check: Check): boolean {
   }
 }
 
-/** The tree after one operation; null: it fails. */
+/** Returns the tree after one operation, or null if the operation fails. */
 function perform(draft: Draft, operation: Operation, owner: SessionId, atMs: number): Tree | null {
   const { tree } = draft;
   if ('check' in operation) return holds(tree, operation) ? tree : null;
@@ -115,11 +115,11 @@ function performDelete(tree: Tree, operation: Extract<Operation, { delete: unkno
 
 export interface Applied {
   readonly world: World;
-  /** Null: a check did not hold, nothing was written. */
+  /** Null if a check failed and nothing was written. */
   readonly answer: Answer | null;
 }
 
-/** Applies a request of a session that lives. */
+/** Applies a request of a live session. */
 export function apply(world: World, request: Request, owner: SessionId): Applied {
   const token = world.lastToken + 1n;
   const seat = world.lastSeat;
@@ -134,7 +134,7 @@ export function apply(world: World, request: Request, owner: SessionId): Applied
   return { world: withWatches(written, world.tree), answer: { token, seat: made ? seat : null } };
 }
 
-/** Ends a session, and all that it owned with it. */
+/** Ends a session and deletes everything that it owned. */
 export function endSession(world: World, owner: SessionId): World {
   const { tree } = world;
   const next: Tree = {
@@ -156,7 +156,7 @@ export function endSession(world: World, owner: SessionId): World {
   return withWatches(ended, tree);
 }
 
-/** Wakes the agents whose watches the change from `before` fires. */
+/** Wakes the agents whose watches fire, given the tree before the change. */
 export function withWatches(world: World, before: Tree): World {
   const { tree } = world;
   if (tree === before) return world;

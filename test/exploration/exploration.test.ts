@@ -1,6 +1,6 @@
 /**
- * Every order of the steps of small groups, explored until none is left; and that what is broken on purpose
- * is found. The scenarios here are those that end in seconds; `npm run explore` runs them all.
+ * Explores every order of steps of small groups until no state is left, and checks that deliberate mistakes
+ * are found. Includes only scenarios that end within seconds. `npm run explore` runs them all.
  */
 import { describe, expect, it } from 'vitest';
 import { Explorer } from './explore.js';

@@ -1,6 +1,6 @@
 /**
- * Explores every world that can be reached, breadth first and each once, until there is none left; judges
- * each step as it is made, and the whole graph afterwards (`liveness.ts`).
+ * Explores every reachable world, breadth first and each once, until none is left. It judges each step
+ * immediately and the whole graph at the end (`liveness.ts`).
  */
 import { epoch0Ms } from '../core/builders.js';
 import { facetsFor } from './facets.js';
@@ -14,17 +14,17 @@ import type { World } from './world.js';
 export interface Exploration {
   readonly rules: Rules;
   readonly start: World;
-  /** How far back the ensemble's clock may be set in all. */
+  /** How far the ensemble's clock may be set back in total. */
   readonly backMs: number;
-  /** The tree may be deleted, and versions begin anew. */
+  /** Whether the tree may be deleted, so that versions start over. */
   readonly mayRestart: boolean;
   isGood(world: World): boolean;
-  /** Somebody could lead. */
+  /** Whether some node could lead. */
   isHopeful(world: World): boolean;
   readonly witness: Witness | null;
 }
 
-/** What a scenario is about: without it, that nothing bad was found says little. */
+/** The event that a scenario is about. If it never happened, finding no violation would mean little. */
 export interface Witness {
   readonly what: string;
   isSeen(before: World, after: World): boolean;
@@ -32,20 +32,20 @@ export interface Witness {
 
 export interface Finding {
   readonly what: string;
-  /** One line a step. */
+  /** One line per step. */
   readonly trace: readonly string[];
 }
 
 export interface Result {
   readonly states: number;
   readonly transitions: number;
-  /** Steps of the longest of the shortest ways to a state. */
+  /** Maximum over all states of the length of the shortest path to them, in steps. */
   readonly depth: number;
   readonly seconds: number;
-  /** Of the whole process: the machine may be busy with other things. */
+  /** CPU time of the whole process. `seconds` also depends on the load of the machine. */
   readonly cpuSeconds: number;
   readonly isExhausted: boolean;
-  /** Steps in which the witness was seen; null without one. */
+  /** Number of steps in which the witness was seen. Null if the scenario has none. */
   readonly seen: number | null;
   readonly finding: Finding | null;
 }
@@ -63,7 +63,7 @@ export class Explorer {
   readonly #keyer = new Keyer();
   readonly #table = new HashTable();
   readonly #parents = new Numbers();
-  /** The place of the step that led to a state among its parent's. */
+  /** For each state, the index of the step that led to it among its parent's steps. */
   readonly #places = new Numbers();
   readonly #marks = new Numbers();
   readonly #starts = new Numbers();
@@ -117,7 +117,7 @@ export class Explorer {
     return result(true, fault === null ? null : this.#livenessFinding(fault));
   }
 
-  /** The number of a state; whether it is new shows by the table's growth. */
+  /** Returns the number of a state, adding the state if it is new. The table then grows. */
   #know(world: World, parent: number, place: number): number {
     const before = this.#table.size;
     const { low, high } = this.key(world);
@@ -168,7 +168,7 @@ export class Explorer {
     };
   }
 
-  /** The places of the steps from the start to a state. */
+  /** Returns the indexes of the steps from the start to a state. */
   #way(id: number): number[] {
     const places: number[] = [];
     for (let at = id; at !== 0; at = this.#parents.at(at)) places.push(this.#places.at(at));
@@ -197,7 +197,7 @@ export class Explorer {
     return { what, trace: [...lines, `-- then, for ever (${cycle.length} states):`, ...around] };
   }
 
-  /** A way around a cycle, for people: the first steps within it. */
+  /** Returns a path around a cycle for display: the first steps that stay within it. */
   #around(from: World, state: number, cycle: readonly number[]): string[] {
     const inside = new Set(cycle);
     const lines: string[] = [];

@@ -1,4 +1,4 @@
-/** What of each part of a world counts for its key; see `key.ts`. */
+/** Selects what counts for a world's key, part by part. See `key.ts`. */
 
 import type { Fence } from '../../src/core/elector-memory.js';
 import type { Leadership } from '../../src/core/leadership.js';
@@ -29,12 +29,12 @@ function once<T extends object>(write: (out: FacetWriter, value: T) => void): (v
   };
 }
 
-/** Does not compile where a field was added: the key must say whether it counts. */
+/** Fails to compile if a field was added: the key must then include or exclude it explicitly. */
 function nothingElse(_rest: Record<string, never>): void {}
 
 const nothing: Facet = new FacetWriter().plain(-1).done();
 
-/** Of a decision, told from all others. */
+/** Returns the version of `elected` from a text that identifies a decision. */
 export function versionIn(written = ''): number {
   return Number(written.split('@')[0]);
 }
@@ -46,14 +46,16 @@ function orNothing<T extends object>(facetOf: (value: T) => Facet, value: T | nu
 const stages = ['claimed', 'taking-over', 'taken-over', 'leading', 'releasing', 'released'];
 
 export interface Facets {
-  /** Its parts; the key is that of all of them together. */
+  /** Facets of the world's parts. Together they make its key. */
   world(world: World): Facet[];
   registration(value: Registration): Facet;
-  /** What an elector's round depends on. */
+  /** Facets of everything that an elector's round depends on. */
   round(agent: Agent, view: Tree): Facet[];
 }
 
-/** Failures of one node in a row, in a group with failback: each makes it be waited for twice as long. */
+/**
+ * Maximum number of consecutive failures of one node in a group with failback. Each failure doubles the wait.
+ */
 const mostFailures = 2;
 
 export function facetsFor(setting: Setting, readsClock: boolean): Facets {
@@ -90,9 +92,9 @@ export function facetsFor(setting: Setting, readsClock: boolean): Facets {
   };
   const electedValue = once((out: FacetWriter, value: Elected) => {
     const { node, term, previous, priorities, requested, failures, ...others } = value;
-    // The site follows from the node; the rest is for people.
+    // The site follows from the node. The other omitted fields are for display.
     const { site: _, strategy: _strategy, reason: _reason, cause: _cause, by: _by, ...rest } = others;
-    // No group that is explored has rules about sites or several leaders.
+    // No explored group has site rules or several leaders.
     const { failedSite: _failedSite, slots: _slots, missedRequest = false, ...more } = rest;
     nothingElse(more);
     out
@@ -163,9 +165,9 @@ export function facetsFor(setting: Setting, readsClock: boolean): Facets {
   };
   const seenOfMemory = (
     out: FacetWriter,
-    // An alarm is for people, and how long a leader has been READY is asked only where leadership falls back.
-    // No strategy that is explored compares scores, no group waits with its first election, none has rules
-    // about sites, and no claim tells of a lease that was lost. Fences that fail are not counted here.
+    // Alarms are for display. How long a leader has been READY matters only with failback. No explored
+    // strategy compares scores, no group delays its first election, no group has site rules, and no claim
+    // reports a lease loss. Failed fences are not counted here.
     {
       lookedAtMs: _,
       alarmed: _alarmed,
@@ -420,7 +422,9 @@ export function facetsFor(setting: Setting, readsClock: boolean): Facets {
   };
 }
 
-/** In whatever order nodes opened them; those of one node in theirs. */
+/**
+ * Sorts by agent, because the order across agents does not matter. Each agent's sessions keep their order.
+ */
 function byAgent(sessions: World['sessions']): World['sessions'] {
   return sessions.toSorted((one, other) => one.agent - other.agent);
 }

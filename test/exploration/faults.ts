@@ -1,4 +1,4 @@
-/** What can go wrong. Each costs one of the faults that a scenario allows. */
+/** The possible faults. Each uses up one of the faults that a scenario allows. */
 import { endSession, withWatches } from './ensemble.js';
 import { adriftOf, down, takeoverFailed } from './machine.js';
 import { actor, isAlive, name, type Rules, type Steps, withAgent } from './step.js';
@@ -6,14 +6,12 @@ import type { Agent, Tree, World } from './world.js';
 
 export const faultKinds = [
   'crash',
-  /** Stands still for any time; its lease and its session may end. */
+  /** Freezes for any length of time. The lease and the session may end. */
   'freeze',
-  /** Stands still for less than a lease. */
+  /** Freezes for less than a lease. */
   'stall',
   'cut',
-  /**
-   * Was cut off for so long that its workload was killed and its session ended, and knows nothing of it yet.
-   */
+  /** Was cut off for so long that the workload was killed and the session ended, and has not noticed yet. */
   'expire',
   'lose',
   'takeover-fails',
@@ -31,7 +29,7 @@ export const faultKinds = [
 ] as const;
 export type Faults = (typeof faultKinds)[number];
 
-/** Time that passes while somebody is slow is a fault too: it is in `steps.ts`. */
+/** Time that passes while an agent is slow is also a fault. It is in `time.ts`. */
 export function faultsOf(steps: Steps, { faults }: Rules): void {
   const { world } = steps;
   const left = world.faults - 1;
@@ -168,7 +166,7 @@ function treeFaults({ tree, agents }: World, kind: Faults): { words: string; tre
         },
       }));
     case 'evict-dead':
-      // On the word of a person who knows: nothing of the node lives.
+      // Based on the word of an operator who knows that nothing of the node is alive.
       return tree.members
         .filter(({ node, owner }) => {
           const own = agents.filter((one) => one.node === node && one.session === owner);

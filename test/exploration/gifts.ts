@@ -1,4 +1,4 @@
-/** What may happen and need not: people act, frozen nodes wake, links heal, agents are started again. */
+/** Steps that may never happen: operators act, frozen nodes wake, links heal, agents restart. */
 
 import { withWatches } from './ensemble.js';
 import { actor, isAlive, name, type Rules, type Steps, withAgent } from './step.js';
@@ -34,8 +34,8 @@ function giftFor(world: World, agent: Agent): { words: string; world: World } | 
   if (agent.frozen) return become(`${who} wakes`, inTouch(world, { ...agent, frozen: false, stalls: false }));
   if (agent.cut) {
     const healed = become(`${who} is in touch again`, inTouch(world, { ...agent, cut: false }));
-    // A server hangs up on a session's earlier connection, and the ensemble refuses what is still under way
-    // from it.
+    // A server closes a session's earlier connection, and the ensemble refuses what is still under way from
+    // it.
     const adrift = world.adrift.filter(({ session }) => session !== agent.session);
     return { ...healed, world: { ...healed.world, adrift } };
   }
@@ -45,7 +45,9 @@ function giftFor(world: World, agent: Agent): { words: string; world: World } | 
   return null;
 }
 
-/** Its lease is renewed if its session lives, but the one that has passed is never revived. */
+/**
+ * Reconnects an agent. Renews its lease if its session is alive. A lease that has passed is never revived.
+ */
 function inTouch(world: World, agent: Agent): Agent {
   const { lease, leadership } = agent;
   const leaseEnded = agent.leaseEnded || (leadership !== null && lease !== 'good');

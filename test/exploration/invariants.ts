@@ -1,7 +1,4 @@
-/**
- * What must hold at every instant, whatever happens: the protocol's invariants, as far as one world or one
- * write shows.
- */
+/** The protocol's invariants that must hold at every instant, as far as one world or one write shows them. */
 
 import { isInBackoff } from '../../src/core/backoff.js';
 import { durationMs } from '../../src/model/duration.js';
@@ -23,7 +20,7 @@ export function judgeWork(world: World): string | null {
   return null;
 }
 
-/** What a write that was applied to `before` must not have done. */
+/** Returns the violation by a write that was applied to `before`, or null. */
 export function judgeWrite(before: World, agent: Agent, request: Request, after: World): string | null {
   const { purpose } = request;
   switch (purpose.for) {
@@ -80,7 +77,9 @@ function judgeElected(before: World, after: World): string | null {
   return judgeLimits(was, is, before);
 }
 
-/** Invariant 8: a rewrite never extends a limit, and no backoff is longer than its back-off says. */
+/**
+ * Invariant 8: a rewrite of a decision never extends a backoff, and no backoff is longer than `backoff.max`.
+ */
 function judgeLimits(was: Elected, is: Elected, { tree }: World): string | null {
   const maxMs = durationMs(tree.config?.value?.backoff.max ?? '10m');
   for (const record of is.failures) {
@@ -103,12 +102,11 @@ export function judgeToken(world: World, token: bigint): string | null {
   return token > world.newestWork ? null : `token ${token} is led under after token ${world.newestWork}`;
 }
 
-/** How much later than its own length a backoff may end: clocks of servers differ by so much. */
+/** How much longer than its length a backoff may last. The servers' clocks may differ by this much. */
 const toleranceMs = 10_000;
 
 /**
- * Invariant 8: nobody is kept out for longer than the back-off says, whatever becomes of the ensemble's
- * clock.
+ * Invariant 8: no node stays in backoff for longer than `backoff.max`, even if the ensemble's clock changes.
  */
 export function judgeBackoffs({ tree, nowMs, skewMs }: World): string | null {
   const failures = tree.elected?.value?.failures ?? [];

@@ -1,4 +1,4 @@
-/** How an agent without a seat registers and takes one: `src/agent/membership.ts`. */
+/** How an agent without a seat registers and takes one, as in `src/agent/membership.ts`. */
 import type { Decider } from './decide.js';
 import { actor, name, type Steps, withAgent } from './step.js';
 import type { Agent, Purpose, Request } from './world.js';
@@ -44,7 +44,7 @@ export function joinSteps(steps: Steps, before: Agent, decider: Decider) {
       } as const;
       return add('finds its name in use on another machine, and leaves', gone);
     }
-    // An earlier life of its own: waits for the end of that session.
+    // The registration is of an earlier incarnation of this node. Waits for the end of its session.
     return;
   }
   const held = tree.seats.find(({ owner }) => owner === agent.session);

@@ -1,13 +1,13 @@
 /**
- * The canonical form of a world, hashed: two worlds with one key have the same futures.
+ * The canonical form of a world, hashed. Two worlds with the same key have the same futures.
  *
- * Instants count from now, and those that have passed are all alike, since whatever looks at one asks only
- * whether it has passed. Terms, tokens, versions and sessions are renumbered in their order, for the core
- * compares them with each other and never with a constant; gaps between terms are kept up to four, because
- * the core adds one to them. Left out is what no decision depends on: texts for people, and the times of
- * records.
+ * Instants are relative to now. All past instants are equal, because code that reads one checks only whether
+ * it has passed. Terms, tokens, versions and sessions are renumbered in order, because the core compares them
+ * only with each other, never with a constant. Gaps between terms of up to four are kept, because the core
+ * adds one to terms. The key omits what no decision depends on: texts for display, and the times of records.
  *
- * Not promised: that two worlds with one future have one key. Then some futures are explored twice.
+ * Not promised: that two worlds with the same futures have the same key. If not, some futures are explored
+ * twice.
  */
 export const kinds = {
   plain: 0,
@@ -15,7 +15,7 @@ export const kinds = {
   electedVersion: 2,
   token: 3,
   session: 4,
-  /** An instant on the machines' clock: until then something holds. */
+  /** An instant on the machines' clock, until which something applies. */
   due: 5,
   /** An instant on the ensemble's clock. */
   ensembleDue: 6,
@@ -23,26 +23,29 @@ export const kinds = {
   configVersion: 8,
   historyVersion: 9,
   life: 10,
-  /** An instant; when it has passed, as many of the numbers after it as the next one says are left out. */
+  /**
+   * An instant. The next number is a count. Once the instant has passed, that many numbers after it are left
+   * out.
+   */
   forgottenAt: 11,
-  /** A token up to which all are spent: asked only whether a claim's is greater. */
+  /** The highest spent token. Only whether a claim's token is greater matters. */
   spentToken: 12,
-  /** A token that is asked only whether it is that of a claim, or another such one. */
+  /** A token for which only equality matters, with a claim's token or with another of this kind. */
   sameToken: 13,
-  /** A version of `elected` that is asked only whether it is the one that was read. */
+  /** A version of `elected` for which only equality with the version that was read matters. */
   sameElectedVersion: 14,
 } as const;
 const kindCount = Object.keys(kinds).length;
 type Kind = (typeof kinds)[keyof typeof kinds];
 
-/** A part of a world as numbers, each after its kind, and what it is made of besides. */
+/** Part of a world: its own numbers, each preceded by its kind, and its sub-parts. */
 export interface Facet {
   readonly own: Int32Array;
   readonly parts: readonly Facet[];
 }
 
 const noParts: readonly Facet[] = [];
-/** Buffers to write facets into: one for each that is being written. */
+/** Free buffers for writing facets. Each facet that is being written needs one. */
 const buffers: number[][] = [];
 
 export class FacetWriter {
@@ -57,7 +60,7 @@ export class FacetWriter {
     return this;
   }
 
-  /** Up to four at a time: a list would be made for each call. */
+  /** Takes up to four numbers, because rest parameters would allocate an array per call. */
   plain(a: number, b?: number, c?: number, d?: number): this {
     this.put(kinds.plain, a);
     if (b !== undefined) this.put(kinds.plain, b);
@@ -66,20 +69,20 @@ export class FacetWriter {
     return this;
   }
 
-  /** -1 for what is not there. */
+  /** Writes -1 for a missing value. */
   maybe(kind: Kind, value: number | bigint | null | undefined): this {
     if (value === null || value === undefined) return this.plain(-1);
     return this.put(kind, Number(value));
   }
 
-  /** Comes after all numbers of its own. */
+  /** Adds a sub-part. Its numbers come after all own numbers. */
   add(facet: Facet): this {
     if (this.#parts === null) this.#parts = [facet];
     else this.#parts.push(facet);
     return this;
   }
 
-  /** The numbers of another facet as its own. */
+  /** Appends the numbers of another facet to the own numbers. */
   append(own: Int32Array): this {
     for (const value of own) {
       this.#numbers[this.#length] = value;
@@ -88,7 +91,7 @@ export class FacetWriter {
     return this;
   }
 
-  /** Nothing can be written after this. */
+  /** Returns the facet. The writer must not be used after this. */
   done(): Facet {
     const own = new Int32Array(this.#length);
     for (let index = 0; index < this.#length; index += 1) {
@@ -117,28 +120,30 @@ const longestTermGap = 4;
 export interface KeyOptions {
   readonly nowMs: number;
   readonly ensembleNowMs: number;
-  /** How far back the ensemble's clock may still be set: instants passed by less are not yet over. */
+  /**
+   * How far back the ensemble's clock may still be set. An instant that passed by less may become due again.
+   */
   readonly backMs: number;
-  /** Versions and terms as they are, for a decision whose outcome names them. */
+  /** Keeps versions and terms as they are, for a decision whose result contains them. */
   readonly exact: boolean;
-  /** Terms and versions as they are: they may begin anew. */
+  /** Keeps terms and versions as they are, because they may start over. */
   readonly mayRestart: boolean;
 }
 
-/** Of a world, by far. */
+/** Far more numbers than any world has. */
 const mostNumbers = 8192;
 
-/** Reused for every key: one to a thread. */
+/** Computes keys. Each thread reuses one instance for every key. */
 export class Keyer {
   readonly #values = new Int32Array(mostNumbers);
-  /** Where the numbers of each kind are. */
+  /** Positions of the numbers of each kind. */
   readonly #places = Array.from({ length: kindCount }, () => new Int32Array(mostNumbers));
   readonly #counts = new Int32Array(kindCount);
   #length = 0;
   low = 0;
   high = 0;
 
-  /** Hashes the facets, together, into `low` and `high`. */
+  /** Hashes the facets together into `low` and `high`. */
   hash(facets: readonly Facet[], options: KeyOptions): void {
     this.#length = 0;
     this.#counts.fill(0);
@@ -223,7 +228,7 @@ export class Keyer {
     }
   }
 
-  /** Numbers of which only it counts how many of those just ranked they are greater than, or equal to. */
+  /** Replaces each number by how many of the numbers just ranked are less than or equal to it. */
   #place(kind: Kind): void {
     const places = this.#places[kind];
     if (places === undefined) return;
@@ -237,7 +242,9 @@ export class Keyer {
     }
   }
 
-  /** Numbers of which only it counts which of those just ranked, or of their own kind, they are equal to. */
+  /**
+   * Renames each number so that only its equality with a number just ranked, or with its own kind, remains.
+   */
   #match(kind: Kind): void {
     const places = this.#places[kind];
     if (places === undefined) return;
@@ -300,7 +307,7 @@ function finish(hash: number): number {
 
 const numbersOfTexts = new Map<string, number>();
 
-/** A small number for a text, the same one each time. */
+/** Returns a small number for a text, always the same one for the same text. */
 export function numberOf(text: string): number {
   const known = numbersOfTexts.get(text);
   if (known !== undefined) return known;

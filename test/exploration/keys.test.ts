@@ -1,4 +1,4 @@
-/** Two worlds with one key have the same futures: tried on every pair that is met. */
+/** Two worlds with the same key have the same futures: checks every pair that the exploration meets. */
 import { expect, it } from 'vitest';
 import { Explorer } from './explore.js';
 import { FacetWriter, Keyer, kinds } from './key.js';

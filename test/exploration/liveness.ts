@@ -1,22 +1,20 @@
 /**
- * What only the whole graph of states shows.
+ * Checks the properties that only the whole graph of states shows.
  *
- * - From every state a good one can be reached by steps that happen in the end, or somebody has to help:
- *   nobody could lead.
- * - No way can be gone for ever, weakly fair, through states in which somebody could lead and nobody does.
- *   Weakly fair: who could go on all the time goes on at some time. A strongly connected component of such
- *   states is a way to stay for ever exactly if every actor that could go on in all of its states does so in
- *   one of its steps.
- * - There is no fair way for ever on which decisions are written, or electors unseated, again and again.
+ * - From every state in which a node could lead, due steps can reach a good state, or one in which no node
+ *   could lead and an operator must help.
+ * - No weakly fair infinite path stays in states in which a node could lead and none does. Weakly fair: an
+ *   actor that could act all the time acts at some time. A strongly connected component of such states allows
+ *   staying forever exactly if every actor that could act in all of its states does so in one of its steps.
+ * - No fair infinite path writes decisions or claims, or unseats electors, again and again.
  *
- * Faults and gifts are left out: what is shown holds from the moment on at which the last of them has
- * happened.
+ * Faults and gifts are left out, so the results apply from the last of them on.
  */
 import type { Numbers } from './table.js';
 
 export interface Graph {
   readonly size: number;
-  /** The edges of state s are those from `starts[s]` to before `starts[s + 1]`. */
+  /** The edges of state s are those from `starts[s]` up to, but excluding, `starts[s + 1]`. */
   readonly starts: Numbers;
   readonly targets: Numbers;
   actorOf(edge: number): number;
@@ -36,7 +34,7 @@ export function judgeGraph(graph: Graph): Fault | null {
   return judgeReach(graph) ?? judgeLeaderless(graph) ?? judgeUnrest(graph);
 }
 
-/** A state from which no good one can be reached. */
+/** Finds a state from which no good state can be reached. */
 function judgeReach(graph: Graph): Fault | null {
   const canReach = new Uint8Array(graph.size);
   const into = reversed(graph);
@@ -118,7 +116,7 @@ function edgesOf(graph: Graph, state: number): number[] {
   return edges;
 }
 
-/** Nobody who could go on all the time is left out. */
+/** Whether every actor that could act all the time does act. */
 function isFair(graph: Graph, cycle: readonly number[]): boolean {
   const inside = new Set(cycle);
   let couldAlways = -1;
@@ -136,8 +134,8 @@ function isFair(graph: Graph, cycle: readonly number[]): boolean {
 }
 
 /**
- * The strongly connected components that hold a cycle, of the states `within` and the steps that are due
- * (Tarjan).
+ * Yields the strongly connected components that contain a cycle, restricted to the states `within` and to due
+ * steps (Tarjan).
  */
 function* components(graph: Graph, within: (state: number) => boolean): Generator<number[]> {
   const { size, starts, targets } = graph;

@@ -1,4 +1,4 @@
-/** What an agent makes of what it read. */
+/** Turns what an agent read into what the core gets. */
 import type { GroupSnapshot, Member } from '../../src/model/snapshot.js';
 import type { Agent, Operation, Part, Purpose, Request, Round, Tree } from './world.js';
 
@@ -33,13 +33,13 @@ export function snapshotOf(agent: Agent, view: Tree): GroupSnapshot {
   };
 }
 
-/** Everyone registered, with their seats' places. */
+/** Returns every registered member with its seat's position. */
 export function membersOf({ members, seats }: Tree): Member[] {
   const places = new Map(seats.map((seat, place) => [seat.node, place]));
   return members.map((member) => ({ ...member, seat: places.get(member.node) ?? null }));
 }
 
-/** How much a node reads, by what it saw. */
+/** Returns how much a node reads, given what it saw. */
 export function partFor(agent: Agent, view: Tree): Part {
   if (view.seats[0]?.id === agent.seat) return 2;
   const isNamed = view.elected?.value?.node === agent.node;

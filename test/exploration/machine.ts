@@ -1,7 +1,4 @@
-/**
- * What happens on the machines and at the ensemble by itself: hooks end, leases pass, sessions end, fences
- * hit.
- */
+/** Events on the machines and at the ensemble: hooks end, leases pass, sessions end, fences hit. */
 import { takeoverDetail } from '../core/builders.js';
 import { apply, endSession } from './ensemble.js';
 import { judgeWrite } from './invariants.js';
@@ -28,7 +25,7 @@ function hookSteps(steps: Steps, agent: Agent): void {
   steps.add({
     words: `the ${hook.phase} hook of ${name(agent)} ${isStopped ? 'is stopped at its time limit' : 'ends'}`,
     kind: 'due',
-    // What hung to its limit is stopped at that very instant.
+    // A hook that hangs until its time limit is stopped exactly then.
     actor: actor(agent, isStopped ? 'agent' : 'hook'),
     world: withAgent(steps.world, ended),
   });
@@ -104,7 +101,7 @@ function sessionSteps(steps: Steps, agent: Agent, { withoutLease }: Rules): void
     if (isPresent && (!agent.frozen || agent.stalls) && !agent.cut) continue;
     const isProven =
       agent.work === null && (!isPresent || agent.leadership === null || agent.lease === 'over');
-    // What an earlier life left is dead before a later one begins anything.
+    // What an earlier incarnation left is dead before a later one begins anything.
     const isOld = id !== agent.session && ownsNothing(world, id);
     if (!isProven && !withoutLease && !isOld) continue;
     const ended = endSession(world, id);
@@ -128,7 +125,7 @@ function at(world: World, { index }: Agent): Agent {
   return found;
 }
 
-/** Writes whose sender is gone, or was cut off. */
+/** Applies writes whose sender is gone or was cut off. */
 function adriftSteps(steps: Steps): void {
   const { world } = steps;
   world.adrift.forEach(({ session, request }, place) => {
@@ -149,7 +146,7 @@ function adriftSteps(steps: Steps): void {
   });
 }
 
-/** Kills the target's machine; the hook reports afterwards. */
+/** Powers the target's machine off. The hook reports afterwards. */
 function fenceSteps(steps: Steps, agent: Agent): void {
   const { fencing } = agent;
   if (fencing === null) return;
@@ -186,13 +183,13 @@ function fenceSteps(steps: Steps, agent: Agent): void {
   });
 }
 
-/** Dead, and its workload with it. */
+/** Ends the agent and its workload. */
 function crashed(agent: Agent): Agent {
   if (agent.process !== 'up') return { ...agent, work: null };
   return { ...down(agent), work: null };
 }
 
-/** The agent's process ends; what it started may live on. */
+/** Ends the agent's process. What it started may continue to run. */
 export function down(agent: Agent): Agent {
   return {
     ...agent,
@@ -212,7 +209,7 @@ export function down(agent: Agent): Agent {
   };
 }
 
-/** What agents that are no more have sent. */
+/** Returns the requests that these agents have sent and that are still under way. */
 export function adriftOf(gone: readonly Agent[]): World['adrift'] {
   return gone.flatMap(({ round, session }) =>
     round.at === 'sent' ? [{ session, request: round.request }] : [],

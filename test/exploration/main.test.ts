@@ -1,4 +1,4 @@
-/** `npm run explore`, as people call it. */
+/** Runs `npm run explore` as a user does. */
 import { expect, it } from 'vitest';
 import { runTool } from '../support/run-tool.js';
 

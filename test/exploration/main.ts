@@ -1,4 +1,4 @@
-/** Explores scenarios, and prints what was found: `npm run explore -- --help`. */
+/** Explores scenarios and prints the results: `npm run explore -- --help`. */
 import { Command, InvalidArgumentError, Option } from 'commander';
 import { Explorer } from './explore.js';
 import { explorationOf, type Scenario, scenarioOf, scenarios } from './scenarios.js';
@@ -11,7 +11,7 @@ function wholeNumber(least: number) {
   };
 }
 
-/** Nothing was explored. */
+/** Exit code if nothing was explored. */
 const misused = 2;
 
 const program = new Command('npm run explore --')

@@ -1,4 +1,4 @@
-/** What is taken on at once hides nothing: with it and without, the same is seen from outside. */
+/** Checks that merging steps hides nothing: both ways show the same views from outside. */
 import { expect, it } from 'vitest';
 import { type Exploration, Explorer } from './explore.js';
 import { explorationOf, scenarioOf } from './scenarios.js';
@@ -45,7 +45,7 @@ function seenIn(exploration: Exploration): Seen {
   return { states: known.size, seen };
 }
 
-/** The znodes, and what runs on the machines. */
+/** Returns the view from outside: the znodes, and what runs on the machines. */
 function outsideOf({ isGood, isHopeful }: Exploration, world: World): string {
   const { tree, agents, faults, changes } = world;
   const { elected, current, members, seats, history } = tree;

@@ -1,7 +1,7 @@
 /**
- * Fewer worlds for the same behaviour: a world is taken on at once to where steps that nothing can come
- * before, or see, would take it. Why that loses nothing is told in docs/reports/exploration-reduction.md;
- * `reduce.test.ts` compares with and without.
+ * Reduces the number of worlds without losing behaviour. It immediately adds steps to a world that nothing
+ * can precede or observe. docs/reports/exploration-reduction.md argues that nothing is lost. `reduce.test.ts`
+ * compares the results with and without.
  */
 import type { ElectorMemory } from '../../src/core/round.js';
 import type { Decider } from './decide.js';
@@ -27,23 +27,23 @@ export class Reduction {
   }
 
   /**
-   * Whether an agent without a seat joins alone: nothing goes wrong any more, and nobody sees it or acts for
-   * it.
+   * Whether an agent without a seat joins in isolation: no fault remains, and no other agent sees its join or
+   * acts for it.
    */
   joinsAlone({ faults }: World): boolean {
     const { reduces, setting } = this.#rules;
     return reduces && faults === 0 && this.#isUndisturbed && !setting.canFence;
   }
 
-  /**
-   * Whether what lies between the parts of a look matters only where `config` or `elected` is written there.
-   */
+  /** Whether the time between the parts of a read matters only if `config` or `elected` is written in it. */
   readsAtOnce({ faults }: World): boolean {
     const { reduces, readsClock, setting } = this.#rules;
     return reduces && faults === 0 && this.#isUndisturbed && !readsClock && !setting.audits;
   }
 
-  /** What a step from `before` comes down to: the step taken on, and others like it. */
+  /**
+   * Returns what a step from `before` reduces to: the step with later ones merged into it, and its variants.
+   */
   of(before: World, step: Step): Step[] {
     if (!this.#rules.reduces) return [step];
     return this.#withReaders(before, step.world).map((world) => ({ ...step, world: this.#takenOn(world) }));
@@ -55,9 +55,9 @@ export class Reduction {
   }
 
   /**
-   * Before a write to `config` or `elected` everyone who was about to look may have begun to, and read what
-   * was written over. Otherwise a look that was begun is one that is still to begin, for it reads the same
-   * then.
+   * Before a write to `config` or `elected`, every agent that was about to read may have begun, and may have
+   * read the old value. Without such a write, a read that has begun equals one that has not: both read the
+   * same.
    */
   #withReaders(before: World, after: World): World[] {
     const { config, elected } = before.tree;
@@ -77,7 +77,10 @@ export class Reduction {
     return worlds;
   }
 
-  /** Who has lost its session opens another at once, and ends what it began in it, if all of that is dead. */
+  /**
+   * Lets each agent that has lost its session open another immediately. It ends the leadership of the old
+   * session if everything of it is dead.
+   */
   #joined(before: World): World {
     let world = before;
     for (const { index } of before.agents) {
@@ -102,9 +105,9 @@ export class Reduction {
   }
 
   /**
-   * A standby that would look and find nothing that concerns it has looked at once: whatever could make a
-   * later look find more fires a watch of its own, and wakes it again. Its own registration is the exception,
-   * so where that can be deleted by others every look is a step.
+   * Lets a standby that would read and find nothing relevant do so immediately. Whatever could let a later
+   * read find more fires a watch and wakes it again. The exception is its own registration: if other agents
+   * can delete that, every read is a step.
    */
   #quieted(world: World): World {
     const { faults, setting } = this.#rules;
@@ -125,10 +128,7 @@ export class Reduction {
     return isThere && own.value !== null && this.#decider.isPublished(agent.registration, own.value);
   }
 
-  /**
-   * What an elector remembers of a decision, or of a claim, that can never be read again, it may as well have
-   * forgotten.
-   */
+  /** Drops what an elector remembers of a decision or a claim that can never be read again. */
   #forgotten(world: World): World {
     const { elected, current } = world.tree;
     if (this.#mayRestart || elected === null) return world;
@@ -153,8 +153,8 @@ function isAboutToLook({ process, frozen, cut, round, awake, seat, part }: Agent
 }
 
 /**
- * The oldest version of `elected` that an agent may still decide on; null: it may decide on an old claim,
- * too.
+ * Returns the oldest version of `elected` that an agent may still decide on. Null if it may also decide on an
+ * old claim.
  */
 function versionBeingRead({ round }: Agent, version: number): number | null {
   if (round.at === 'asleep') return version;

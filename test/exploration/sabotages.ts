@@ -1,4 +1,4 @@
-/** Rules of the protocol, each broken on purpose, and a scenario in which that must be found. */
+/** Breaks rules of the protocol on purpose, each with a scenario in which the exploration must find it. */
 import { goodHands, type Hands } from './decide.js';
 import { type Sabotage, type Scenario, scenarioOf } from './scenarios.js';
 import type { Agent, Operation, Request } from './world.js';
@@ -7,11 +7,11 @@ export interface Broken {
   readonly rule: string;
   readonly scenario: Scenario;
   readonly sabotage: Sabotage;
-  /** What is found. */
+  /** Matches the expected violation. */
   readonly finding: RegExp;
 }
 
-/** Leaves an operation out of the writes made for one purpose. */
+/** Omits operations from the writes of one purpose. */
 function without(purpose: Request['purpose']['for'], isLeftOut: (operation: Operation) => boolean): Hands {
   return {
     ...goodHands,

@@ -1,4 +1,4 @@
-/** The groups that are explored: who is there, what changes, and what may go wrong. */
+/** The explored groups: their nodes, changes and possible faults. */
 
 import type { GroupConfig } from '../../src/model/group-config.js';
 import { fromInstant } from '../../src/model/names.js';
@@ -27,7 +27,7 @@ export interface Scenario {
   /** One line: what is explored, and what is left out to keep it finite. */
   readonly about: string;
   readonly nodes: readonly string[];
-  /** Begins where the first of the nodes leads; otherwise where nobody was elected yet. */
+  /** Whether the first node leads at the start. Otherwise no node has been elected yet. */
   readonly isLed?: boolean;
   readonly config?: Partial<GroupConfig>;
   readonly setting?: Partial<Omit<Setting, 'config'>>;
@@ -36,9 +36,9 @@ export interface Scenario {
   readonly maxFaults: number;
   readonly backMs?: number;
   readonly readsClock?: boolean;
-  /** How often leadership may move by itself after anything was done. */
+  /** How often leadership may move by itself after each change, gift or fault. */
   readonly maxMoves?: number;
-  /** What the scenario is about, and must have come to pass. */
+  /** The event that the scenario is about. It must have happened. */
   readonly witness?: Witness;
 }
 
@@ -77,7 +77,7 @@ export function explorationOf(scenario: Scenario, sabotage: Sabotage = {}): Expl
   };
 }
 
-/** The world in which somebody leads and everything is done, without faults. */
+/** Returns the world in which a node leads and nothing is left to do, reached without faults. */
 function led(start: World, rules: Rules): World {
   const book = new Rulebook({ ...rules, faults: [], changes: [] });
   let world = start;
@@ -90,7 +90,7 @@ function led(start: World, rules: Rules): World {
   return { ...world, moves: 0 };
 }
 
-/** The elected node leads, and works. */
+/** Whether the elected node leads and its workload runs. */
 function isGood({ tree, agents }: World): boolean {
   const { current, elected } = tree;
   if (current?.value?.status !== 'READY' || elected?.value?.node !== current.value.node) return false;
@@ -99,7 +99,7 @@ function isGood({ tree, agents }: World): boolean {
   });
 }
 
-/** Somebody is there, in touch and fit, and nobody's workload refuses to die. */
+/** Whether some node is up, connected and eligible, and no workload resists being stopped. */
 function isHopeful(world: World): boolean {
   const { tree, agents } = world;
   const group = tree.config?.value ?? settings;
@@ -147,8 +147,9 @@ const full = [
 ] as const;
 
 /**
- * Two faults among three nodes, in parts of a bearable size: every two of the `light` ones are in one of
- * them. What happens to an answer or a hook makes few worlds, so it is explored with each of the others.
+ * Two faults among three nodes, split into scenarios of a manageable size. Every pair of the `light` faults
+ * is in one of them. Faults of an answer or a hook add few worlds, so each scenario with another fault
+ * includes all of them.
  */
 const little = ['lose', 'takeover-fails', 'takeover-hangs', 'release-hangs'] as const;
 const switchoversOfThree: readonly Scenario[] = (

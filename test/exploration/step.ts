@@ -1,34 +1,36 @@
-/** What a step is, and what steps are collected with. */
+/** Defines a step, and collects the steps of a world. */
 import type { Hands } from './decide.js';
 import type { Faults } from './faults.js';
 import { judgeBackoffs, judgeToken, judgeWork } from './invariants.js';
 import type { Agent, Request, Setting, World } from './world.js';
 
 export type StepKind =
-  /** Happens in the end, if it stays possible. */
+  /** Happens eventually, if it remains possible. */
   | 'due'
-  /** May never happen: a person acts, a node comes back. */
+  /** May never happen: an operator acts, a node returns. */
   | 'gift'
-  /** May happen as often as the scenario says. */
+  /** May happen as often as the scenario allows. */
   | 'fault';
 
 export interface Step {
   readonly words: string;
   readonly kind: StepKind;
-  /** Whose doing: a number below 32. */
+  /** Who acts, as a number below 32. */
   readonly actor: number;
   readonly world: World;
-  /** Which invariant it breaks, in words. */
+  /** Description of the broken invariant, or null. */
   readonly violation: string | null;
-  /** Writes a decision, or unseats: what must come to rest. */
+  /**
+   * Whether the step writes a decision, a claim or site changes, or unseats an elector. This must not recur.
+   */
   readonly isUnrest: boolean;
 }
 
 export interface Change {
   readonly name: string;
-  /** Nothing but the configuration is changed. */
+  /** Whether only the configuration changes. */
   readonly isOfConfig: boolean;
-  /** Null: not now. */
+  /** Returns null if the change is not possible now. */
   make(world: World): World | null;
 }
 
@@ -38,11 +40,11 @@ export interface Rules {
   readonly changes: readonly Change[];
   readonly hands: Hands;
   readonly readsClock: boolean;
-  /** The session of a node may end while its workload lives: a lease that does not work. */
+  /** Whether a node's session may end while its workload is alive, as if the lease did not work. */
   readonly withoutLease: boolean;
-  /** How often at most leadership may move by itself; null: not counted. */
+  /** How often leadership may move by itself. Null if moves are not counted. */
   readonly maxMoves: number | null;
-  /** Whether worlds are taken on to where steps that matter to nobody would take them. */
+  /** Whether steps that matter to no other agent are merged into the step before. */
   readonly reduces: boolean;
 }
 

@@ -1,11 +1,9 @@
 /**
- * Every step that is possible in a world: of the agents' loops, as fine as their awaits; of the hooks, the
- * leases and the sessions; of people and of faults; and of time, which passes to the next instant at which
- * something is due.
+ * Generates every possible step of a world: of the agents' loops, as fine as their awaits; of hooks, leases
+ * and sessions; of operators and faults; and of time, which advances to the next due instant.
  *
- * Agents are prompt: while one of them could go on, time does not pass, unless that very slowness is the
- * fault (an agent freezes, a step takes long). Hooks, sessions and people take as long as they like, hooks up
- * to their limits.
+ * Agents are prompt: while one of them can continue, no time passes, unless slowness is the fault (an agent
+ * freezes, a step takes long). Hooks, sessions and operators may take any time, hooks up to their limits.
  */
 import { Decider, end } from './decide.js';
 import { apply } from './ensemble.js';
@@ -66,7 +64,7 @@ export class Rulebook {
       });
     const become = (words: string, next: Agent) => add(words, withAgent(steps.world, next));
     if (agent.frozen) {
-      // What it sent is on its way all the same.
+      // The request that it sent is still under way.
       if (round.at === 'sent' && isAlive(steps.world, agent)) this.#applied(steps, agent, round, true);
       return;
     }
@@ -110,7 +108,7 @@ export class Rulebook {
     return mayLeave ? { ...next, round: asleep, process: 'left' } : next;
   }
 
-  /** Its session is over, and it hears of it. */
+  /** Lets an agent notice that its session is over. */
   #learn(steps: Steps, agent: Agent): void {
     steps.add({
       words: `${name(agent)} hears that its session is over, and opens another`,
@@ -120,7 +118,7 @@ export class Rulebook {
     });
   }
 
-  /** What it sends is applied in the same step where nothing can come between that matters. */
+  /** Applies the agent's request in the same step if nothing relevant can come between. */
   #join(steps: Steps, agent: Agent): void {
     const joins = new Steps(steps.world);
     joinSteps(joins, agent, this.#decider);
@@ -163,7 +161,7 @@ export class Rulebook {
       return become(`reads ${what}, and sees that it has to read more`, { ...lookAgain(agent), part });
     }
     const read: Agent = { ...agent, part, round: { at: 'read', view } };
-    // Nothing but its own hook, or its standing still, can come between reading and deciding.
+    // Only the agent's own hook or a freeze can come between reading and deciding.
     if (agent.hook !== null) return become(`reads ${what}`, read);
     this.#decide(steps, read, view, `reads ${what}, and `);
     if (steps.world.faults === 0) return;
@@ -193,9 +191,9 @@ export class Rulebook {
   }
 
   /**
-   * Its write is applied. Hearing of it is a step of its own only where the sender stands still, or never
-   * hears: else it changes nothing that another step depends on, and hearing late is doing the next step
-   * late.
+   * Applies an agent's write. The reply is a separate step only if the sender freezes or never gets it.
+   * Otherwise, getting the reply changes nothing that another step depends on, so getting it late equals
+   * doing the next step late.
    */
   #applied(
     steps: Steps,
@@ -223,7 +221,7 @@ export class Rulebook {
     steps.add({
       words,
       kind: 'due',
-      // On a connection of its own, so to say, while its sender stands still.
+      // A separate actor, because the write arrives while its sender is frozen.
       actor: actor(agent, isFrozen ? 'lease' : 'agent'),
       world: withAgent(after, heard),
       ...more,
@@ -305,7 +303,7 @@ function epochOf(ms: number): number {
 
 const partTexts = ['config', 'elected', 'current', 'nodes and seats'];
 
-/** Agents, and with short sessions their leases and sessions. */
+/** Whether an actor is prompt. Agents are, and with short sessions their leases and sessions, too. */
 function isPrompt(who: number, shortSessions: boolean): boolean {
   if (who === actors.time) return false;
   const what = who % actors.perAgent;

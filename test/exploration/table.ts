@@ -1,4 +1,4 @@
-/** Tables of numbers that grow, for millions of states. */
+/** Growing tables of numbers, for millions of states. */
 
 /** A list of 32-bit numbers. */
 export class Numbers {
@@ -25,8 +25,8 @@ export class Numbers {
 }
 
 /**
- * Numbers hashes of 64 bits in the order of their coming. That two of n states share a hash by chance, and
- * one of them is taken for explored, has a probability of about n² / 2⁶⁵: one in two million for four million
+ * Numbers 64-bit hashes in insertion order. If two of n states have the same hash by chance, one of them is
+ * wrongly treated as explored. The probability of that is about n² / 2⁶⁵: one in two million for four million
  * states.
  */
 export class HashTable {
@@ -35,7 +35,7 @@ export class HashTable {
   #ids = new Int32Array(1 << 12).fill(-1);
   size = 0;
 
-  /** The number of a hash, a new one where it is new. */
+  /** Returns the number of a hash. Adds the hash if it is new. */
   idOf(low: number, high: number): number {
     if (this.size * 2 > this.#ids.length) this.#grow();
     const mask = this.#ids.length - 1;

@@ -1,8 +1,8 @@
-/** Time. */
+/** The passing of time. */
 import { actors, type Rules, type Steps } from './step.js';
 import type { World } from './world.js';
 
-/** To the next instant at which something is due. */
+/** Advances time to the next instant at which something is due. */
 export function timeStep(steps: Steps, { faults }: Rules, isBusy: boolean): void {
   const { world } = steps;
   const maySlow = faults.includes('slow') && world.faults > 0;
@@ -28,7 +28,7 @@ function nextDueMs({ agents, nowMs }: World): number | null {
   const dues: number[] = [];
   for (const { process, frozen, wakeAtMs, drainUntilMs, hook, fencing } of agents) {
     if (process !== 'up' || frozen) continue;
-    // A hook that has not ended at its limit was not meant to hang.
+    // Time cannot pass the limit of a hook that does not hang: it must end first.
     if (hook?.state === 'runs' && hook.untilMs <= nowMs) return null;
     if (fencing !== null && fencing.untilMs <= nowMs) return null;
     const own = [wakeAtMs, drainUntilMs, hook?.state === 'stuck' ? null : hook?.untilMs, fencing?.untilMs];

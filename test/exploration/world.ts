@@ -1,9 +1,9 @@
 /**
- * A whole group as one immutable value: what the ensemble holds, where each agent stands in its loop, what
- * runs on each machine, and what is still allowed to go wrong. One step makes one world out of another; what
- * did not change is shared between them.
+ * A whole group as one immutable value: the ensemble's data, each agent's position in its loop, what runs on
+ * each machine, and how many faults remain. A step makes a new world from another. They share what did not
+ * change.
  *
- * The decisions are not here: they are `src/core`, and so are the types of what is decided on.
+ * The decisions and their types are not here but in `src/core`.
  */
 
 import type { Fence } from '../../src/core/elector-memory.js';
@@ -29,19 +29,19 @@ export interface Seat {
   readonly owner: SessionId;
 }
 
-/** The znodes; null: deleted. */
+/** The znodes. Null means deleted. */
 export interface Tree {
   readonly config: Versioned<GroupConfig> | null;
   readonly elected: Versioned<Elected> | null;
   readonly current: Claim | null;
   readonly history: Versioned<HistoryHead> | null;
-  /** Their places are found in `seats`. */
+  /** Their seats' positions are in `seats`. */
   readonly members: readonly Member[];
-  /** In their order. */
+  /** In ascending order. */
   readonly seats: readonly Seat[];
 }
 
-/** Of which nothing was read yet, or nothing is left. */
+/** A tree of which nothing has been read, or nothing is left. */
 export const unread: Tree = {
   config: null,
   elected: null,
@@ -80,7 +80,10 @@ export type Operation =
   | { readonly delete: 'member'; readonly node: string; readonly version: number | null }
   | { readonly delete: 'seat'; readonly id: number };
 
-/** Why a write is made: what is to be made of its answer, and what must hold when it is applied. */
+/**
+ * Why a write is made. It determines how the agent handles the reply, and what must be true when the write is
+ * applied.
+ */
 export type Purpose =
   | { readonly for: 'claim'; readonly elected: Elected; readonly electedVersion: number; readonly view: Tree }
   | {
@@ -110,16 +113,16 @@ export interface Request {
   readonly operations: readonly Operation[];
 }
 
-/** What is left to be done of an elector's round, one write after the other. */
+/** Remaining actions of an elector's round, one write after the other. */
 export interface Rest {
   readonly actions: readonly ElectorAction[];
   readonly view: Tree;
 }
 
-/** Where an agent is in its loop. */
+/** Position of an agent in its loop. */
 export type Round =
   | { readonly at: 'asleep' }
-  /** Reads part after part; `done` parts of `view` have been read. */
+  /** Reads part after part. `done` parts of `view` have been read. */
   | { readonly at: 'reading'; readonly done: number; readonly view: Tree }
   | { readonly at: 'read'; readonly view: Tree }
   | { readonly at: 'sent'; readonly request: Request; readonly rest: Rest | null }
@@ -127,7 +130,7 @@ export type Round =
       readonly at: 'answered';
       readonly request: Request;
       readonly rest: Rest | null;
-      /** Null: a check did not hold, nothing was written. */
+      /** Null if a check failed and nothing was written. */
       readonly answer: Answer | null;
     };
 
@@ -138,62 +141,62 @@ export interface Answer {
 
 export interface Hook {
   readonly phase: 'takeover' | 'release';
-  /** Its time limit. */
+  /** Time limit of the hook. */
   readonly untilMs: number;
-  /** Hangs until its time limit; `stuck`: cannot even be killed then. */
+  /** `hangs`: until its time limit. `stuck`: cannot be killed even then. */
   readonly state: 'runs' | 'hangs' | 'stuck';
 }
 
 export interface FenceRun {
   readonly fence: Fence;
   readonly untilMs: number;
-  /** The target was killed already. */
+  /** Whether the target has been killed. */
   readonly hit: boolean;
 }
 
-/** standby, involved or elector: how much it reads. */
+/** How much an agent reads, as a standby (0), involved (1) or as the elector (2). */
 export type Part = 0 | 1 | 2;
 
 export interface Agent {
-  /** Two machines may carry the same node id. */
+  /** Distinguishes machines that have the same node id. */
   readonly index: number;
   readonly node: string;
-  /** Which of the machines that carry its name. */
+  /** Index among the machines that have this node id. */
   readonly host: number;
   readonly process: 'up' | 'down' | 'left';
   readonly frozen: boolean;
-  /** Frozen for less than a lease. */
+  /** Whether it is frozen for less than a lease. */
   readonly stalls: boolean;
-  /** Cut off from the ensemble. */
+  /** Whether it is cut off from the ensemble. */
   readonly cut: boolean;
   readonly session: SessionId;
   readonly registered: boolean;
-  /** The seat that it knows of. */
+  /** The seat that the agent knows of. */
   readonly seat: number | null;
   readonly part: Part;
-  /** Something it watches has changed, or it has reason to look again. */
+  /** Whether something that it watches has changed, or it has another reason to read again. */
   readonly awake: boolean;
   readonly round: Round;
   readonly registration: Registration;
   readonly leadership: Leadership | null;
-  /** The session that the claim of the leadership belongs to. */
+  /** The session that owns the leadership's claim. */
   readonly leadershipSession: SessionId;
   readonly spentToken: bigint;
   readonly failedUnder: number | null;
   readonly hook: Hook | null;
-  /** Token of the leadership whose workload may live on this machine. */
+  /** Token of the leadership whose workload may be alive on this machine. */
   readonly work: bigint | null;
-  /** `due`: the release must begin; `over`: whatever ran was killed. */
+  /** `due`: the release must begin. `over`: everything that ran was killed. */
   readonly lease: 'good' | 'due' | 'over';
-  /** The lease of this leadership has passed: it is never revived. */
+  /** Whether the lease of this leadership has passed. It is never revived. */
   readonly leaseEnded: boolean;
   readonly memory: ElectorMemory;
   readonly clock: ClockReading;
   readonly wakeAtMs: number | null;
   readonly fencing: FenceRun | null;
-  /** The claim being fenced, until the hook may be tried again. */
+  /** Token of the claim being fenced, until the hook may be tried again. */
   readonly fencingToken: bigint | null;
-  /** It is leaving, and waits for a successor no longer than until then. */
+  /** Until when the leaving agent waits for a successor. Null if it is not leaving. */
   readonly drainUntilMs: number | null;
   readonly auditAtMs: number;
   readonly silent: {
@@ -210,32 +213,36 @@ export interface Session {
 
 export interface World {
   readonly nowMs: number;
-  /** The ensemble's clock against the machines' own. */
+  /** Difference of the ensemble's clock from the machines' own. */
   readonly skewMs: number;
   readonly tree: Tree;
   readonly agents: readonly Agent[];
   readonly sessions: readonly Session[];
-  /** Writes on their way whose sender is gone. */
+  /** Writes under way whose sender is gone. */
   readonly adrift: readonly { readonly session: SessionId; readonly request: Request }[];
-  /** How much more may go wrong. */
+  /** Number of faults that may still happen. */
   readonly faults: number;
-  /** Changes that have been made, a bit each. */
+  /** Changes that have been made, one bit each. */
   readonly changes: number;
   readonly lastSession: SessionId;
   readonly lastToken: bigint;
   readonly lastSeat: number;
-  /** Newest token under which anything was started, and newest term ever written. */
+  /** Newest token under which any workload was started. `newestTerm` is the newest term ever written. */
   readonly newestWork: bigint;
   readonly newestTerm: number;
-  /** Somebody deleted a claim: its owner may go on until it sees that, and only tokens keep it from harm. */
+  /**
+   * Whether a claim was deleted by hand. Its owner may continue until it notices, and only tokens prevent
+   * harm.
+   */
   readonly isClaimLost: boolean;
   /**
-   * How often leadership was moved since anything was done to the group; counted where a scenario limits it.
+   * How often leadership has moved since the last change, gift or fault. Counted only if the scenario limits
+   * it.
    */
   readonly moves: number;
 }
 
-/** What does not change during an exploration. */
+/** What remains constant during an exploration. */
 export interface Setting {
   readonly config: GroupConfig;
   readonly strategies: readonly ReadyStrategy[];
@@ -243,8 +250,8 @@ export interface Setting {
   readonly audits: boolean;
   readonly sessionTimeoutMs: number;
   /**
-   * Sessions are shorter than every other time limit: who gives no sign of life has none left when time has
-   * passed.
+   * Whether sessions are shorter than every other time limit. Once time has passed, the session of a silent
+   * agent is over.
    */
   readonly shortSessions: boolean;
 }
@@ -290,7 +297,10 @@ export function newAgent(index: number, node: string, session: SessionId, host =
   };
 }
 
-/** An agent whose session is over opens another, and is to register in it, once what it began is released. */
+/**
+ * Opens a new session for an agent whose session is over. The agent registers in it once it has released what
+ * it began.
+ */
 export function newSession(world: World, { index }: Agent): World {
   const session = world.lastSession + 1n;
   const agents = world.agents.map((agent): Agent => {
@@ -315,7 +325,7 @@ export function newSession(world: World, { index }: Agent): World {
   };
 }
 
-/** A group whose nodes have joined and where nobody was elected yet. */
+/** Returns a group whose nodes have joined and in which no node has been elected yet. */
 export function newWorld(nodes: readonly string[], settings: GroupConfig, faults: number): World {
   const agents = nodes.map((node, index) => {
     const one = newAgent(index, node, BigInt(index + 1));
@@ -369,7 +379,7 @@ export function newSetting(
   };
 }
 
-/** Every time limit is a multiple of one unit, so that instants fall together and there are few of them. */
+/** Every time limit is a multiple of one unit, so instants coincide and there are few of them. */
 export const settings = config({
   sites: { a: { priority: 100 }, b: { priority: 50 } },
   failback: 'manual',
