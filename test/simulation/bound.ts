@@ -1,6 +1,6 @@
 /**
- * How long it may take until somebody leads after all is mended, at most: the sum of what may have to be
- * waited for, each part only where the life has the trouble that it is for.
+ * Computes how long it may take at most, after all faults have ended, until a node leads. It is the sum of
+ * all waits that may be needed. Each one counts only if the simulated life has the fault that requires it.
  */
 import { durationMs } from '../../src/model/duration.js';
 import { defaultGroupConfig } from '../../src/model/group-config.js';
@@ -12,13 +12,13 @@ import type { Setup } from './setup.js';
 
 /** Clocks differ in rate. */
 const slack = 1.1;
-/** A backoff that begins later than this has not begun: the clock was set back. */
+/** A backoff whose start is further in the future than this has not begun: the clock was set back. */
 const unevennessMs = 10_000;
-/** How often the next in line looks at the whole group. */
+/** How often the next elector reads the whole group. */
 const electorWatchdogMs = 10_000;
 /**
- * A node that is not told so learns within this time that it is the next in line, or that its registration is
- * gone.
+ * A node that gets no notification finds out within this time that it is the next elector, or that its
+ * registration is gone.
  */
 export const resyncMs = 30_000;
 
@@ -45,7 +45,7 @@ export function leaderBound(setup: Setup, plan: readonly PlannedFault[]): Part[]
   const isMute = has('mute');
   const hasMinNodes = Object.values(setup.config.sites).some(({ minNodes }) => minNodes > 0);
   const parts: [boolean, string, number][] = [
-    // One slot's new leader may have to leave another first, or wait for who goes there.
+    // One slot's new leader may first have to leave another slot, or to wait for the node that moves there.
     [true, 'a handover', setup.slots * handoverMs(setup)],
     [true, 'a release that is under way', setup.slots * (hangs ? releaseMs : hookMs)],
     [losesServers && servers > 1, 'servers find a leader', (syncLimitTicks + 2) * tickMs],
@@ -72,27 +72,27 @@ export function leaderBound(setup: Setup, plan: readonly PlannedFault[]): Part[]
 }
 
 /**
- * Within which a client has a session again, and a name that its last one held, though servers find out late
- * that they lead no longer.
+ * Returns how long a client may take to have a session again, and a name that its last session held. Servers
+ * may notice late that they no longer lead.
  */
 export function reconnectingMs(setup: Setup): number {
   const { sessionTimeoutMs, tickMs } = setup;
   return slack * ((5 / 3) * sessionTimeoutMs + (syncLimitTicks + 3) * tickMs) + handoverMs(setup);
 }
 
-/** Of all who take part: to read, to decide, to claim, to take over, to be READY. */
+/** Time for all participants to read, decide, claim, take over and become READY. */
 function handoverMs({ delays }: Setup): number {
   return 50 * delays.mostMs + 2 * hookMs;
 }
 
-/** The times that it sets are then the default ones. */
+/** Whether the configuration may be lost. Its timeouts are then the default ones. */
 function losesConfiguration(plan: readonly PlannedFault[]): boolean {
   return plan.some(({ fault: { kind } }) => kind === 'delete tree' || kind === 'delete configuration');
 }
 
 /**
- * A registration alone is not watched by its node: it is looked for now and again. One who is evicted between
- * its registration and its seat has lost such a one.
+ * Whether a registration alone may be deleted. Its node does not watch it, but checks it periodically. A node
+ * that is evicted between its registration and its seat loses such a registration.
  */
 export function isRegistrationDeleted(plan: readonly PlannedFault[]): boolean {
   return plan
@@ -105,7 +105,7 @@ export function isRegistrationDeleted(plan: readonly PlannedFault[]): boolean {
     );
 }
 
-/** Troubles that no session ends by. */
+/** Faults that end no session. */
 const harmless: ReadonlySet<Fault['kind']> = new Set([
   'reset',
   'lose answer',
@@ -126,13 +126,13 @@ function mayEndSession(fault: Fault): boolean {
 }
 
 /**
- * After which nothing is left that would move leadership: what was failed is forgotten, and everybody has
- * looked again.
+ * Returns how long it takes until nothing can move leadership any more: failures are forgotten, and every
+ * node has read the tree again.
  */
 export function settlingMs(setup: Setup, plan: readonly PlannedFault[]): number {
   const isDeleted = losesConfiguration(plan);
   const { backoff } = isDeleted ? defaultGroupConfig : setup.config;
-  // Of the default times few failures are seen in one life.
+  // With the default times, few failures happen in one simulated life.
   const longestMs = isDeleted ? 4 * durationMs(backoff.base) : 2 * durationMs(backoff.max);
   return slack * (longestMs + resyncMs) + handoverMs(setup);
 }

@@ -1,6 +1,6 @@
 /**
- * A simulated server's clients: it takes their requests, one after the other for each, and tells them what
- * has happened.
+ * The clients of a simulated server. It handles each client's requests one after the other, and notifies
+ * clients of changes.
  */
 import type { Database } from '../../src/embedded/database.js';
 import { errorCodes } from '../../src/embedded/errors.js';
@@ -25,10 +25,10 @@ export interface Peer {
   readonly send: (packet: Buffer) => void;
   readonly close: () => void;
   sessionId: bigint;
-  /** Requests that wait for the answer to a change before them. */
+  /** Requests that wait for the reply to an earlier change. */
   waiting: Buffer[];
   isWaiting: boolean;
-  /** How it asked: whether it expects the flag of newer clients. */
+  /** Whether the client's handshake had the flag of newer clients, so that the reply must have it, too. */
   hasFlag: boolean;
 }
 
@@ -41,7 +41,7 @@ interface Session {
 export interface ClientsOptions {
   readonly server: Server;
   readonly database: Database;
-  /** A client is told of what a transaction did. */
+  /** Reports that a client was notified of a transaction's effect. */
   tells(session: bigint, what: Pick<Notification, 'type' | 'path'> & { transaction: Transaction }): void;
 }
 
@@ -59,7 +59,7 @@ export class Clients {
     this.#tells = tells;
   }
 
-  /** All connections end. */
+  /** Closes all connections. */
   hangUp(): void {
     const peers = [...this.#peers.values()];
     this.#peers.clear();
@@ -69,7 +69,7 @@ export class Clients {
     }
   }
 
-  /** One of them asked for it, and this was made of it. */
+  /** Sends the reply to a client's change. */
   answered(asker: { readonly peer: number; readonly xid: number }, reply: Reply): void {
     const peer = this.#peers.get(asker.peer);
     if (peer === undefined) return;
@@ -77,7 +77,7 @@ export class Clients {
     this.#goOn(peer);
   }
 
-  /** One of them asked for a session, and this is it. */
+  /** Sends a client the session that it requested. */
   opened(number: number, session: Session): void {
     const peer = this.#peers.get(number);
     if (peer === undefined) return;
@@ -85,7 +85,7 @@ export class Clients {
     this.#goOn(peer);
   }
 
-  /** Whoever asked, while the connection lasts. */
+  /** Returns the client that sent the request, if its connection still exists. */
   peerOf(asker: { readonly peer: number } | null): Peer | undefined {
     return asker === null ? undefined : this.#peers.get(asker.peer);
   }
@@ -98,7 +98,7 @@ export class Clients {
     this.#peers.set(peer.number, peer);
   }
 
-  /** The client's end has gone. */
+  /** The client closed its end. */
   gone(peer: Peer): void {
     if (!this.#peers.delete(peer.number)) return;
     this.#database.disconnect(peer.number);
@@ -157,8 +157,7 @@ export class Clients {
       const operations = operationsOf(opcode, body);
       this.#server.ask((leader) => {
         if (!leader.isTakenUpBy(sessionId, this.#server)) {
-          // The session has moved, or a handshake that came late says so: the client is to begin anew
-          // (ZOOKEEPER-710).
+          // The session has moved, or a late handshake says so. The client must reconnect (ZOOKEEPER-710).
           leader.answerTo(this.#server, () => this.#peers.get(peer.number) === peer && this.#drop(peer));
           return;
         }
@@ -191,7 +190,7 @@ export class Clients {
     if (waited) this.#goOn(peer);
   }
 
-  /** What waited behind a change has its turn. */
+  /** Handles the requests that waited for a change. */
   #goOn(peer: Peer): void {
     peer.isWaiting = false;
     while (!peer.isWaiting) {

@@ -1,4 +1,4 @@
-/** What nodes say of themselves and do on their machines: looked at whenever something has happened. */
+/** Rules about what nodes report and do on their machines. Checked after every event. */
 import { durationMs } from '../../src/model/duration.js';
 import type { Guards } from './guards.js';
 import { type ClaimSeen, inSlot, type Picture, type RegistrationSeen, slotsIn } from './ledger.js';
@@ -9,21 +9,21 @@ import type { Court, Rule, Step } from './rules.js';
 import { sticks } from './setup.js';
 import { stepIn } from './slot-court.js';
 
-/** Leading without a workload is borne for so long: whoever killed it tells the agent. */
+/** How long a node may lead without a workload. Whatever killed the workload notifies the agent. */
 const idleMs = 500;
-/** What an agent leaves behind is ended within so long, by its supervisor, where no hook takes longer. */
+/** How long a supervisor may take to end what an agent left behind, if no hook takes longer. */
 const orphanedMs = 600;
 
 export interface Excuses {
   readonly guards: Guards;
   /**
-   * Of a claim that was taken from its owner, by hand or by a fence, within the time that its lease may still
+   * Whether the claim was taken from its owner, by hand or by a fence, so recently that its lease may still
    * last.
    */
   isExcused(token: bigint): boolean;
 }
 
-/** A claim that is held on to though another node is elected. */
+/** A claim that is kept although another node is elected. */
 interface Held {
   readonly token: bigint;
   readonly sinceMs: number;
@@ -35,7 +35,7 @@ export class Conduct {
   readonly #court: Court;
   readonly #excuses: Excuses;
   readonly #takenOver = new Set<bigint>();
-  /** Tokens that a node led under, and those it then said it leads under no more. */
+  /** Tokens that nodes report to lead under. `#ended` has those that they no longer reported later. */
   readonly #led = new Map<Node, bigint>();
   readonly #ended = new Set<bigint>();
   readonly #idleSinceMs = new Map<Node, number>();
@@ -43,7 +43,7 @@ export class Conduct {
   readonly #endedLeases = new Map<bigint, number>();
   /** By slot. */
   readonly #heldSince = new Map<number, Held>();
-  /** Of each node the last. */
+  /** The last one of each node. */
   readonly #holds = new Map<string, Held>();
 
   constructor(court: Court, excuses: Excuses) {
@@ -51,7 +51,7 @@ export class Conduct {
     this.#excuses = excuses;
   }
 
-  /** Something has happened: whoever may lead is asked, or everybody. */
+  /** Checks, after an event, every node that may lead, or all nodes. */
   look(asksAll = false): void {
     const slots = slotsIn(this.#court.picture());
     const owners = new Set(slots.map(({ claim }) => claim?.content.node));
@@ -89,12 +89,12 @@ export class Conduct {
     this.#minds(node, token);
   }
 
-  /** Its power was cut, say, and nobody has told it. */
+  /** Whether the node was fenced: its power may be off, and nothing notifies it. */
   #isFenced({ name }: Node): boolean {
     return this.#holds.get(name)?.isFenced === true;
   }
 
-  /** A lease that has ended stays so. */
+  /** Checks that a lease that has ended does not start again. */
   #revives(node: Node): void {
     if (node.process?.isRunning !== true) return;
     const { fencingToken: token, lease } = node.agent?.status ?? {};
@@ -107,7 +107,7 @@ export class Conduct {
       this.#court.violate(9, `the lease of ${node.name} under token ${token} had ended, and runs again`);
   }
 
-  /** At the end of the lease nothing of the leadership lives, where there is a supervisor to see to it. */
+  /** Checks that nothing of a leadership is alive after its lease, if there is a supervisor to end it. */
   #outlives(node: Node): void {
     const status = node.agent?.status;
     const { machine } = node;
@@ -149,13 +149,13 @@ export class Conduct {
       violate(9, `${node.name} takes over, and has not prepared`);
   }
 
-  /** The elector hears of it soon, and elects anew. */
+  /** Checks that the elector notices the failure soon and decides again. */
   failed(node: Node, { phase }: Group): void {
     const own = slotsIn(this.#court.picture()).find(({ elected }) => elected?.content.node === node.name);
     if ((phase !== 'prepare' && phase !== 'takeover') || own === undefined) return;
     const { slot, decisions } = own;
     const { process } = node;
-    // The node lets go of what it has begun and says so; the elector decides.
+    // The node ends what it began and reports the failure. Then the elector decides.
     const { answerMs, promptMs } = this.#court;
     const withinMs = 2 * answerMs + (phase === 'prepare' ? hookMs : 3 * hookMs);
     this.#court.soon(withinMs, 9, () => {
@@ -166,7 +166,7 @@ export class Conduct {
     });
   }
 
-  /** A claim stands that is not of the session which the elected node is registered with: since when. */
+  /** Tracks since when a claim exists whose session is not that of the elected node's registration. */
   #held(step: Step): void {
     const { was, is, nowMs } = step;
     const { claim, slot } = is;
@@ -204,21 +204,21 @@ export class Conduct {
     const now = inSlot(this.#court.picture(), slot);
     const { claim } = now;
     const isDue = this.#heldSince.get(slot) === held && !held.isFenced && now.decisions === decisions;
-    // An earlier life of the candidate is not fenced, nor anybody while the candidate is not there.
+    // An earlier incarnation of the candidate is not fenced. Nothing is fenced while the candidate is absent.
     const isAnothers = now.elected?.content.node !== claim?.content.node;
     if (!isDue || !setup.hasFence || !isAnothers || candidateOf(now) === null) return null;
     if (claim?.owner === now.seats[0]?.owner && now.seats.length > 1)
       return `${claim?.content.node} keeps the claim for too long, and goes on electing`;
-    // One hook of a node runs at a time: an elector whose own does not end cannot fence.
+    // A node runs one hook at a time, so an elector whose own hook does not end cannot fence.
     const elector = nodes.find(({ session }) => session === now.seats[0]?.owner);
     if (elector?.machine.misbehaved(promptMs) !== false) return null;
     return `${claim?.content.node} keeps the claim for too long, and is not fenced`;
   }
 
-  /** It may have given its claim away since the elector looked. */
+  /** Checks a fence. The target may have released its claim since the elector read it. */
   #fences(node: Node, target: string): void {
     const { promptMs } = this.#court;
-    // A decision that is younger may not have been heard of.
+    // The elector may not have seen a younger decision yet.
     const isElected = slotsIn(this.#court.picture()).some(
       ({ elected }) =>
         elected?.content.node === target && this.#court.world.nowMs - elected.changedMs > promptMs,
@@ -237,7 +237,7 @@ export class Conduct {
       );
   }
 
-  /** An agent has been killed: its supervisor ends what it left. */
+  /** Checks that the supervisor ends what a killed agent left behind. */
   orphaned(node: Node): void {
     const { machine, process } = node;
     const supervisors = [...machine.supervisors].filter((supervisor) => supervisor.isRunning);
@@ -258,7 +258,7 @@ export class Conduct {
     });
   }
 
-  /** Who has the lowest seat elects. */
+  /** Checks that the node with the lowest seat elects. */
   #takesOffice({ was, is }: Step): void {
     const { setup, nodes } = this.#court;
     const [seat] = is.seats;
@@ -271,7 +271,7 @@ export class Conduct {
     });
   }
 
-  /** To be judged with the rules of the tree. */
+  /** Judged together with the rules of the tree. */
   readonly rule: Rule = (step) => {
     this.look(true);
     this.#takesOffice(step);
@@ -286,7 +286,8 @@ export class Conduct {
   }
 
   /**
-   * The lease ends before the session can: the ensemble's leader may end it as soon as its timeout is over.
+   * Checks that a lease ends before its session can. The ensemble's leader may end a session as soon as its
+   * timeout has passed.
    */
   #sessionEnded({ ended, commit, nowMs }: Step): void {
     const { transaction } = commit;
@@ -302,7 +303,7 @@ export class Conduct {
     this.#court.violate(2, `the session of ${node.name} may end ${earlyMs} ms before its lease`);
   }
 
-  /** Who has claimed takes over, or gives the claim away; also when the answer was lost. */
+  /** Checks that a node with a claim takes over or releases it, even if the reply to the claim was lost. */
   #claimed({ was, is }: Step): void {
     const { claim } = is;
     if (claim === null || claim.id === was.claim?.id) return;
@@ -332,10 +333,10 @@ export class Conduct {
   }
 }
 
-/** The elected node, if it is registered. */
+/** Returns the elected node's registration, or null. */
 function candidateOf({ elected, registrations }: Picture): RegistrationSeen | null {
   return registrations.get(elected?.content.node ?? '') ?? null;
 }
 
-/** As a machine notes it: a prepare hook has no token. */
+/** Key of a prepare hook's success on a machine. A prepare hook has no token. */
 export const prepared = 'prepare 0';

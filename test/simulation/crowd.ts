@@ -1,4 +1,4 @@
-/** Many seeds, on all processors: what is simulated is built once, and run in threads. */
+/** Simulates many seeds on all processors: builds the simulation once and runs it in threads. */
 import { mkdirSync, mkdtempSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
@@ -16,19 +16,17 @@ const resultSchema = z.object({
   excused: z.number(),
   leaderlessMs: z.number().nullable(),
   boundMs: z.number(),
-  /** Kinds, one for each fault. */
+  /** The kinds, one for each fault. */
   faults: z.array(z.string()),
   violation: z.object({ invariant: z.number(), what: z.string() }).nullable(),
 });
 export type Result = z.infer<typeof resultSchema>;
 
-/**
- * Of which groups lives are tried: of all, or only of those that have rules about sites, or several leaders.
- */
+/** Which simulated lives to run: all, or only those of groups with site rules, or with several leaders. */
 const kindOfLives = z.enum(['all', 'site-rules', 'several-leaders']);
 export type KindOfLives = z.infer<typeof kindOfLives>;
 
-/** Those of `first`, then every `step`th seed from `from` to `to`. */
+/** The seeds of `first`, then every `step`th seed from `from` to `to`. */
 export const shareSchema = z.object({
   first: z.array(z.number()),
   from: z.number(),
@@ -38,24 +36,24 @@ export const shareSchema = z.object({
 });
 
 export interface CrowdOptions {
-  /** A program that `buildWorker` made. */
+  /** Path of a program that `buildWorker` built. */
   readonly program: string;
-  /** Tried before all others, by one thread. */
+  /** Seeds that one thread simulates before all others. */
   readonly first?: readonly number[];
   readonly from: number;
   readonly to: number;
   readonly workers?: number | undefined;
-  /** Only such seeds, and those of `first`. */
+  /** Restricts the seeds to this kind. Does not apply to `first`. */
   readonly lives?: KindOfLives | undefined;
-  /** Ends it before that. */
+  /** Ends the run early. */
   readonly signal?: AbortSignal | undefined;
-  /** True: enough. */
+  /** Returns true if no more results are needed. */
   heard(result: Result): boolean;
 }
 
 const cache = fileURLToPath(new URL('../../node_modules/.cache/petrel', import.meta.url));
 
-/** Builds what the threads run; `plugins` may change the sources on their way. Returns its file. */
+/** Builds the program that the threads run, and returns its path. `plugins` may change the sources. */
 export async function buildWorker(plugins: Plugin[] = []): Promise<string> {
   mkdirSync(cache, { recursive: true });
   const outfile = join(mkdtempSync(join(cache, 'simulation-')), 'worker.mjs');
@@ -74,7 +72,10 @@ export async function buildWorker(plugins: Plugin[] = []): Promise<string> {
   return outfile;
 }
 
-/** Resolves when every seed has been tried or one was enough, or rejects with what made a thread end. */
+/**
+ * Resolves when every seed has been simulated or `heard` returned true. Rejects with the error that ended a
+ * thread.
+ */
 export async function runCrowd(options: CrowdOptions): Promise<void> {
   const { program, first = [], from, to, workers, lives = 'all', signal, heard } = options;
   const count = Math.max(1, Math.min(workers ?? availableParallelism(), to - from + 1));

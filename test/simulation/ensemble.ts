@@ -1,13 +1,13 @@
 /**
- * A simulated ensemble: what its servers have agreed on, and who of them leads. Each server has the whole
- * database as far as it has heard of it; writes go through the leader, which needs most of the servers for
- * them.
+ * A simulated ensemble: what its servers have committed, and which of them leads. Each server has the whole
+ * database, up to the last change that it knows of. Writes go through the leader, which needs a majority of
+ * the servers.
  *
- * As in ZooKeeper: a server that hears nothing of its leader serves on, reads and pings, until its patience
- * (syncLimit) ends; signs of life of sessions reach the leader with the answers to its own pings; a new
- * leader gives all sessions the whole timeout that they were opened with again, and its wall clock is another
- * one. A proposal whose leader is lost may survive where one of the servers that elect the next leader had
- * heard of it: who has the longest log of these becomes the leader.
+ * As in ZooKeeper: a server that gets no message from its leader continues to serve reads and pings until
+ * syncLimit has passed. Sessions' signs of life reach the leader with the replies to its own pings. A new
+ * leader restarts every session's full timeout, as negotiated at its start, and has another wall clock. A
+ * proposal of a lost leader may survive if one of the servers that elect the next leader knew of it. The one
+ * with the longest log becomes the leader.
  */
 import { Database } from '../../src/embedded/database.js';
 import { JuteReader } from '../../src/embedded/jute.js';
@@ -21,7 +21,7 @@ import { Server } from './server.js';
 import type { ServerConfig } from './setup.js';
 import type { World } from './world.js';
 
-/** Who asked for a change, and waits for its answer. */
+/** The client that requested a change and waits for the reply. */
 export interface Asker {
   readonly server: Server;
   readonly peer: number;
@@ -29,7 +29,7 @@ export interface Asker {
 }
 
 /**
- * What the ensemble's leader knows of a session: since when it is silent and may be so for how long, by a
+ * What the ensemble's leader knows of a session: since when it is silent, and for how long it may be, on a
  * clock of this rate.
  */
 export interface Silence {
@@ -38,14 +38,14 @@ export interface Silence {
   readonly rate: number;
 }
 
-/** What the servers agree on, one after the other. */
+/** What the servers commit, one after the other. */
 export type Transaction =
   | { readonly kind: 'open'; readonly timeoutMs: number; readonly asker: Asker }
   | {
       readonly kind: 'close';
       readonly session: bigint;
       readonly asker: Asker | null;
-      /** Where it has expired: what the ensemble's leader knows of it. */
+      /** What the ensemble's leader knows of an expired session. Undefined if the session did not expire. */
       readonly silence?: Silence;
     }
   | {
@@ -77,18 +77,18 @@ export interface EnsembleOptions {
   readonly servers: number;
   readonly tickMs: number;
   readonly minSessionTimeoutMs: number;
-  /** Of servers that are configured otherwise than the rest; by their numbers. */
+  /** Settings of servers whose configuration differs, by server number. */
   readonly unlike?: readonly ServerConfig[];
   readonly delays: Delays;
   readonly overflow: SequenceOverflow;
   clockOf(server: number): MachineClock;
-  /** Hears of everything that is agreed on, at the instant at which it is. */
+  /** Called for every commit, at its instant. */
   onCommit(commit: Commit): void;
-  /** These sessions have by now been told of one departure. */
+  /** Called with the sessions that have been notified of one departure so far. */
   onWake(departure: Transaction, sessions: ReadonlySet<bigint>): void;
 }
 
-/** What the truth has become. */
+/** A change of the committed state. */
 export interface Commit {
   readonly transaction: Transaction;
   readonly truth: Database;
@@ -96,16 +96,16 @@ export interface Commit {
   readonly ok: boolean;
 }
 
-/** Silence of a leader or of too many followers that a server bears, in ticks. */
+/** How long a server tolerates silence of its leader, or of too many followers, in ticks. */
 export const syncLimitTicks = 5;
 
 export class Ensemble {
   readonly servers: readonly Server[];
   readonly log: Transaction[] = [];
   readonly tickMs: number;
-  /** Sessions that were told of each departure: a session's end, or a deletion. */
+  /** Sessions that were notified of each departure: a session's end, or a deletion. */
   readonly #woken = new Map<Transaction, Set<bigint>>();
-  /** What has been agreed on, whoever has heard of it. */
+  /** What has been committed, whether or not a given server knows of it. */
   readonly truth: Database;
   readonly #options: EnsembleOptions;
   readonly #links = new Map<string, Link>();
@@ -118,7 +118,7 @@ export class Ensemble {
       new Database({
         tickTimeMs: options.tickMs,
         minTimeoutMs: options.minSessionTimeoutMs,
-        // Each server has a limit of its own.
+        // Each server has its own limit.
         maxTimeoutMs: Number.MAX_SAFE_INTEGER,
         secret: 'simulated',
         startedAtMs: 0,
@@ -162,13 +162,13 @@ export class Ensemble {
     return !this.linkBetween(one, other).isCut && !this.linkBetween(other, one).isCut;
   }
 
-  /** Longest time that a leader waits for the answers of most servers. */
+  /** Draws the time that a leader waits for the replies of a majority. */
   get quorumDelayMs(): number {
     const { leastMs, mostMs } = this.#options.delays;
     return this.servers.length === 1 ? 0 : this.#options.world.chance.between(2 * leastMs, 2 * mostMs);
   }
 
-  /** Agreed: every server will do it, in this order. */
+  /** Commits a transaction: every server will apply it, in this order. */
   commit(transaction: Transaction): void {
     this.log.push(transaction);
     const { onCommit } = this.#options;
@@ -186,7 +186,7 @@ export class Ensemble {
     }
   }
 
-  /** A server without a leader looks for one: one that is in office, or itself. */
+  /** Finds a leader for a server without one: the current leader, or the candidate itself. */
   elect(candidate: Server): void {
     const others = this.servers.filter((one) => one !== candidate && this.areLinked(one, candidate));
     const inOffice = others.find(
@@ -198,7 +198,7 @@ export class Ensemble {
     }
     const electorate = others.filter((one) => one.process.isRunning && one.isLooking);
     if (electorate.length + 1 < this.majority) return;
-    // What the last leader had proposed, some of those who are left may have heard of.
+    // Some of the remaining servers may know of proposals of the last leader.
     for (const proposal of this.#survivors([candidate, ...electorate])) this.commit(proposal);
     this.#epoch += 1;
     this.#options.world.note(() => `server ${candidate.index} leads the ensemble, epoch ${this.#epoch}`);
@@ -206,7 +206,7 @@ export class Ensemble {
     for (const one of electorate) one.follow(candidate);
   }
 
-  /** A client is told of what a transaction did. */
+  /** Counts the clients that a transaction notifies. */
   tells(
     session: bigint,
     { transaction, type, path }: Pick<Notification, 'type' | 'path'> & { transaction: Transaction },
@@ -218,7 +218,10 @@ export class Ensemble {
     this.#options.onWake(transaction, woken);
   }
 
-  /** An administrator ends a session, unless it is about to change something: to claim, it may be. */
+  /**
+   * Ends a session, as an administrator can. Does nothing if a write of the session, such as a claim, is in
+   * progress.
+   */
   expire(session: bigint): void {
     const leader = this.servers.find((one) => one.isLeading && one.epoch === this.#epoch);
     if (leader?.isAskedBy(session) === true) return;
@@ -226,11 +229,11 @@ export class Ensemble {
   }
 
   /**
-   * What stands in the log of one of the voters is agreed on by all who follow; how far logs go is a matter
-   * of chance.
+   * Commits what is in the log of one of the voters, because all followers accept it. How far the logs go is
+   * random.
    */
   #survivors(voters: readonly Server[]): Transaction[] {
-    // Only who leads has any.
+    // Only a leader has proposals.
     const proposed = this.servers
       .filter((one) => one.epoch === this.#epoch && this.#epoch > 0)
       .flatMap((one) => one.takeProposals(voters));
@@ -240,7 +243,7 @@ export class Ensemble {
 
 const nobody = { watcher: 0, identities: [] } as const;
 
-/** Does to a database what was agreed on. A session that is over changes nothing. */
+/** Applies a committed transaction to a database. A session that is over changes nothing. */
 export function apply(
   database: Database,
   { operations, session, wallMs }: Extract<Transaction, { kind: 'write' }>,

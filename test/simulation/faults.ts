@@ -1,4 +1,4 @@
-/** What can go wrong in the simulated world, and what people do in it: pure data, drawn from a seed. */
+/** Faults of the simulated world, and actions of operators: pure data, drawn from a seed. */
 import type { Phase } from '../../src/ports/workload.js';
 import type { Chance } from '../support/chance.js';
 import type { Mood } from './machine.js';
@@ -19,7 +19,7 @@ export type Fault =
       readonly node: number;
       readonly forMs: number;
     }
-  /** At the n-th call that the agent makes to the outside. */
+  /** Happens at the n-th call that the agent makes to the outside. */
   | {
       readonly kind: 'kill agent at a call' | 'freeze agent at a call' | 'kill supervisor at a call';
       readonly node: number;
@@ -30,14 +30,15 @@ export type Fault =
   | {
       readonly kind: 'cut' | 'slow';
       readonly node: number;
-      /** Null: from all of them. */
+      /** Null means all servers. */
       readonly server: number | null;
       readonly direction: Direction;
       readonly forMs: number;
     }
   | { readonly kind: 'reset'; readonly node: number; readonly forMs: number }
   /**
-   * The next such write is agreed on, and its answer gets lost with the connection. Null: of whoever is next.
+   * The next such write is committed, but its reply is lost with the connection. If `node` is null, that of
+   * any node.
    */
   | {
       readonly kind: 'lose answer';
@@ -51,20 +52,20 @@ export type Fault =
       readonly forMs: number;
     }
   /**
-   * A node is left alone with the server that it is connected to, after a time in which nothing of it
-   * arrives.
+   * After a time in which nothing that it sends arrives, a node is isolated with the server that it is
+   * connected to.
    */
   | {
       readonly kind: 'partition';
-      /** Null: who leads, as soon as somebody does. */
+      /** Null means the leader, as soon as there is one. */
       readonly node: number | null;
-      /** 0: there is none, and the servers out of reach refuse connections at once. */
+      /** 0 means no stall. The unreachable servers then refuse connections immediately. */
       readonly stallMs: number;
-      /** From the end of the stall to the parting. */
+      /** From the end of the stall to the partition. */
       readonly pauseMs: number;
       readonly forMs: number;
     }
-  /** The ensemble's leader is deposed without knowing it, and after a pause a node finds no other server. */
+  /** The ensemble's leader is deposed without noticing. After a pause, a node can reach no other server. */
   | { readonly kind: 'strand'; readonly node: number; readonly pauseMs: number; readonly forMs: number }
   | {
       readonly kind: 'hook';
@@ -74,42 +75,44 @@ export type Fault =
       readonly forMs: number;
     }
   | { readonly kind: 'unhealthy'; readonly node: number; readonly forMs: number }
-  /** What the node decides and claims gets lost, until long after all else is mended. */
+  /** The node's decisions and claims are lost until long after all other faults have ended. */
   | { readonly kind: 'mute'; readonly node: number; readonly forMs: number }
   | { readonly kind: 'delete seat' | 'delete registration'; readonly node: number; readonly forMs: number }
   | {
       readonly kind:
         | 'delete tree'
-        /** And what is made anew of it goes, too, for so long. */
+        /** For the given time, also deletes the configuration whenever it is created again. */
         | 'delete configuration';
       readonly forMs: number;
     }
   | {
       readonly kind: 'delete claim' | 'delete decision' | 'spoil decision';
-      /** Missing: of the first. */
+      /** Undefined means the first slot. */
       readonly slot?: number;
       readonly forMs: number;
     }
   | { readonly kind: 'expire session'; readonly node: number; readonly forMs: number }
   | { readonly kind: 'second machine'; readonly node: number; readonly forMs: number }
   | { readonly kind: 'people'; readonly act: Act; readonly forMs: number }
-  /** Just after the next such write. */
+  /** Happens right after the next such write. */
   | {
       readonly kind: 'upon';
       readonly write: Written;
-      /** Null: by whomever. */
+      /** Null means any node. */
       readonly node: number | null;
       readonly delayMs: number;
       readonly befalls: Fault;
       readonly forMs: number;
     }
-  /** The next such write is stuck on its way for so long, with all that its sender sends after it. */
+  /**
+   * The next such write is delayed for the given time, along with everything that its sender sends after it.
+   */
   | {
       readonly kind: 'hold up';
       readonly write: Written;
-      /** Null: of whoever is next. */
+      /** Null means any node. */
       readonly node: number | null;
-      /** What befalls them once it is stuck. */
+      /** Happens to the sender once the write is delayed. */
       readonly meanwhile: Fault | null;
       readonly forMs: number;
     };
@@ -119,7 +122,7 @@ export type Act =
       readonly do: 'drain' | 'clear-failure' | 'evict' | 'evict dead';
       readonly node: number;
     }
-  /** Without a slot as in a group of one leader. */
+  /** No slot, as in a group with one leader. */
   | { readonly do: 'switchover' | 'failover'; readonly node: number; readonly slot?: number }
   | { readonly do: 'switchover to the best'; readonly slot?: number }
   | { readonly do: 'pause' | 'resume' }
@@ -132,7 +135,7 @@ export type Act =
       readonly lastsMs: number | null;
     }
   | { readonly do: 'drain site' | 'mark site failed' | 'mark site healthy'; readonly site: number }
-  /** A strategy that no node has. */
+  /** Sets a strategy that no node has. */
   | { readonly do: 'misconfigure' }
   | { readonly do: 'configure'; readonly strategy: string; readonly failback: string };
 
@@ -141,7 +144,7 @@ export interface PlannedFault {
   readonly fault: Fault;
 }
 
-/** What of a world faults are drawn for. */
+/** The parameters of a world for which faults are drawn. */
 export interface Target {
   readonly nodes: number;
   readonly sites: number;
@@ -150,12 +153,13 @@ export interface Target {
   readonly fromMs: number;
   readonly untilMs: number;
   /**
-   * Only what neither kills nor loses anything of the group, so that what has to happen soon can be judged.
+   * Excludes faults that kill or lose any part of the group, so that the rules about prompt reactions can be
+   * judged.
    */
   readonly isGentle: boolean;
 }
 
-/** With all that one brings about. */
+/** Returns a fault with all faults that it triggers. */
 export function wholeOf(fault: Fault): Fault[] {
   const next = fault.kind === 'upon' ? fault.befalls : fault.kind === 'hold up' ? fault.meanwhile : null;
   return next === null ? [fault] : [fault, ...wholeOf(next)];
@@ -165,7 +169,7 @@ export function drawFaults(chance: Chance, target: Target): PlannedFault[] {
   const count = 1 + chance.upTo(6);
   let lastMs = target.fromMs;
   const faults = Array.from({ length: count }, () => {
-    // Troubles seldom come alone: some come just after the one before.
+    // Faults seldom come alone: some follow right after the one before.
     const isNext = chance.odds(0.3);
     lastMs = isNext ? lastMs + chance.between(0, 200) : chance.between(target.fromMs, target.untilMs);
     return { atMs: Math.round(lastMs), fault: drawFault(chance, target) };
@@ -175,16 +179,16 @@ export function drawFaults(chance: Chance, target: Target): PlannedFault[] {
   return aimed.sort((one, other) => one.atMs - other.atMs);
 }
 
-/** In the place of a node's number: whoever leads then, or elects, or does neither. */
+/** Placeholders for a node's number: the node that leads, elects, or does neither when the fault happens. */
 export const whoLeads = -1;
 export const whoElects = -2;
 export const bystander = -3;
-/** In the place of a server's number: whichever leads the ensemble then. */
+/** Placeholder for a server's number: the server that leads the ensemble when the fault happens. */
 export const ensembleLeader = -1;
-/** Of several leaders that of the last slot. */
+/** The leader of the last slot, if there are several. */
 export const whoLeadsLast = -4;
 
-/** With the numbers of nodes that `indexOf` makes of those that a fault names. */
+/** Replaces each node number of a fault by what `indexOf` returns. */
 export function aimed(fault: Fault, indexOf: (node: number) => number): Fault {
   switch (fault.kind) {
     case 'upon': {
@@ -208,7 +212,7 @@ export function aimed(fault: Fault, indexOf: (node: number) => number): Fault {
   }
 }
 
-/** Most of what befalls a standby moves nothing. */
+/** Aims the fault at the leader, because most faults of a standby move nothing. */
 function atLeader(planned: PlannedFault): PlannedFault {
   const { atMs, fault } = planned;
   switch (fault.kind) {
@@ -221,7 +225,7 @@ function atLeader(planned: PlannedFault): PlannedFault {
   }
 }
 
-/** People act at the worst moment: while what they change is being decided on. */
+/** Draws an operator's action at the worst moment: while what it changes is being decided on. */
 function drawHaste(chance: Chance, { nodes, sessionTimeoutMs, fromMs, untilMs }: Target): PlannedFault {
   const { pick, upTo, between } = chance;
   const node = upTo(nodes - 1);
@@ -246,10 +250,7 @@ function drawHaste(chance: Chance, { nodes, sessionTimeoutMs, fromMs, untilMs }:
   };
 }
 
-/**
- * Every tenth seed goes on through the calls of one handover: at the next of them somebody dies, or stands
- * still.
- */
+/** Every tenth seed steps through the calls of one handover. At the next call, a process dies or freezes. */
 export const sweepEvery = 10;
 const callsOfOneHandover = 150;
 
@@ -281,7 +282,7 @@ function drawFault(chance: Chance, target: Target): Fault {
   const { pick, odds, upTo, between } = chance;
   const node = upTo(nodes - 1);
   const server = upTo(servers - 1);
-  // Shorter than the session, about as long, much longer.
+  // Shorter than the session timeout, about as long, or much longer.
   const forMs = Math.round(sessionTimeoutMs * pick([between(0.05, 0.6), between(0.6, 1.4), between(1.4, 3)]));
   const ofAgents = () =>
     pick<Fault>([
@@ -410,13 +411,13 @@ function drawAct({ pick, upTo, odds }: Chance, nodes: number, sites: number): Ac
   ]);
 }
 
-/** Whom the numbers in a fault mean. */
+/** Names for the numbers in a fault. */
 export interface Names {
   readonly nodes: readonly string[];
   readonly sites: readonly string[];
 }
 
-/** For people: names, and whole milliseconds. */
+/** Formats a fault for display, with names and whole milliseconds. */
 export function faultText({ atMs, fault }: PlannedFault, names: Names): string {
   return `${(atMs / 1000).toFixed(3)} s  ${textOf(fault, names)}`;
 }

@@ -1,6 +1,6 @@
 /**
- * A guardian of the simulated world: the shipped one, in a process of its own, with agents that it starts and
- * loses.
+ * A guardian of the simulated world: the shipped one, as a separate process, with the agents that it starts
+ * and loses.
  */
 import type { Parent } from '../../src/guardian/channel.js';
 import { Guardian } from '../../src/guardian/guardian.js';
@@ -20,9 +20,9 @@ export interface GuardianOptions {
   readonly network: Network;
   readonly machine: Machine;
   readonly name: string;
-  /** An agent begins to live. */
+  /** An agent starts to run. */
   lives(agent: Process, parent: Parent): void;
-  /** It has started a process for an agent, which boots. */
+  /** The guardian has started a process for an agent, which is booting. */
   starts(agent: Process): void;
 }
 
@@ -117,7 +117,7 @@ export class SimulatedGuardian {
 
 class SimulatedParent implements Parent {
   isThere = true;
-  /** What the shared lease says. */
+  /** Content of the shared lease. */
   noted: LeadershipLease | null = null;
   readonly sharedLease = {
     write: (lease: LeadershipLease) => {

@@ -1,45 +1,45 @@
 /**
- * Who is there to end what runs on a machine: the agent in whose life it was started, the guardian or
- * supervisor that started it, and the supervisor that the agent has after that. Where a guardian is killed
- * its reaper is, at once; where all supervisors and the agent are killed nobody is; where they stand still
- * nobody is until one of them goes on.
+ * Determines which processes can end what runs on a machine. They are the agent of the incarnation that
+ * started it, the guardian or supervisor that started it, and the agent's later supervisor. If a guardian is
+ * killed, its reaper acts immediately. If all supervisors and the agent are killed, no process is left to do
+ * it. If they are frozen, none can until one of them continues.
  */
 import type { Group } from './machine.js';
 import type { Node } from './node.js';
 import type { Process } from './process.js';
 
 /**
- * Within which whoever goes on has ended what it is no longer to run: it looks at its clock, then at the
- * processes.
+ * How long a process that continues may take to end what it must no longer run. It reads its clock first,
+ * then checks the processes.
  */
 const reactionMs = 600;
-/** A release that is late is run all the same, for so long at most. */
+/** How long a late release may run. It is still run. */
 const releaseMs = 2_500;
 
 export class Guards {
   readonly #agents = new WeakMap<Group, Process | null>();
-  /** Releases that could not be run before. */
+  /** Releases that could not run earlier. */
   readonly #belated = new WeakSet<Group>();
 
-  /** A group has just been started on the node's machine. */
+  /** Records that a group was just started on the node's machine. */
   begun({ process, machine }: Node, group: Group): void {
     const agent = group.agent ?? process;
     this.#agents.set(group, agent);
     if (isBelated(group, agent, machine.guardians)) this.#belated.add(group);
   }
 
-  /** The agent in whose life it was started. */
+  /** Returns the agent of the incarnation that started the group. */
   agentOf(group: Group): Process | null {
     return this.#agents.get(group) ?? null;
   }
 
   /**
-   * Whether somebody has been there for long enough to have ended it, or has gone as if there were nothing to
-   * end.
+   * Whether some process has run for long enough to have ended the group, or has exited as if nothing were
+   * left to end.
    */
   isGuarded({ process, machine }: Node, group: Group): boolean {
     const agent = this.agentOf(group);
-    // The supervisors of a later life know nothing of it.
+    // The supervisors of a later incarnation do not know the group.
     const later = agent === process ? machine.supervisors : [];
     const withinMs = group.phase === 'release' ? releaseMs : reactionMs;
     if (this.#belated.has(group) && readyForMs(group.starter) < releaseMs) return false;
@@ -50,15 +50,15 @@ export class Guards {
   }
 }
 
-/** For how long it could have run a hook. */
+/** Returns for how long the process could have run a hook. */
 function readyForMs({ runsForMs, livesForMs }: Process): number {
   return Math.min(runsForMs, livesForMs);
 }
 
 /**
- * A release that could not be run before: by a guardian that has stood still until just now; or by a
- * supervisor that the agent has just started in place of a guardian that stood still, or that died while the
- * agent itself stood still.
+ * Whether a release could not run earlier. Either its guardian was frozen until just now, or the agent has
+ * just started a supervisor to replace a guardian. That guardian was frozen, or died while the agent itself
+ * was frozen.
  */
 function isBelated({ phase, starter }: Group, agent: Process | null, guardians: Iterable<Process>): boolean {
   if (phase !== 'release' || readyForMs(starter) >= reactionMs) return false;

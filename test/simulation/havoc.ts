@@ -1,7 +1,4 @@
-/**
- * What goes wrong in a simulated life, brought about: each fault when its time comes, and taken back when it
- * is over.
- */
+/** Applies the faults of a simulated life, each at its time, and reverts them. */
 
 import type { Operation } from '../../src/embedded/tree.js';
 import { type GroupPaths, pathsOfSlot } from '../../src/model/paths.js';
@@ -18,7 +15,7 @@ import { isDisturbing, watchOver } from './watch-over.js';
 import type { World } from './world.js';
 import { isOfKind } from './written.js';
 
-/** Everything that there is in a simulated world. */
+/** All parts of a simulated world. */
 export interface Cast {
   readonly setup: Setup;
   readonly world: World;
@@ -33,12 +30,12 @@ export interface Cast {
   newNode(name: string, machine: string): Node;
 }
 
-/** Of a configuration that somebody deletes again and again. */
+/** Interval at which a configuration is deleted repeatedly. */
 const deletionsEveryMs = 10;
 
 export class Havoc {
   readonly #cast: Cast;
-  /** What is to be taken back when all is mended. */
+  /** What must be reverted when all faults end. */
   readonly #mends = new Set<() => void>();
   readonly #losses: Extract<Fault, { kind: 'lose answer' }>[] = [];
   readonly #triggers: Extract<Fault, { kind: 'upon' }>[] = [];
@@ -53,7 +50,7 @@ export class Havoc {
     return this.#isMended;
   }
 
-  /** A supervisor starts it again at once. */
+  /** A supervisor restarts the agent immediately. */
   dieOfHook(node: Node): void {
     this.#cast.world.after(1, () => {
       node.process?.kill();
@@ -72,7 +69,7 @@ export class Havoc {
     return node;
   }
 
-  /** Who is meant now by a number that may stand for a role. */
+  /** Resolves a number that may stand for a role to a node's number. */
   #indexOf(index: number): number {
     const { nodes, judge, rules } = this.#cast;
     const [seat] = rules.picture().seats;
@@ -91,7 +88,7 @@ export class Havoc {
     return Math.max(0, other === -1 ? elector : other);
   }
 
-  /** Taken back after so long, or when all is mended. */
+  /** Reverts a fault after the given time, or when all faults end. */
   #for(forMs: number, mend: () => void): void {
     const once = () => {
       if (this.#mends.delete(once)) mend();
@@ -115,13 +112,13 @@ export class Havoc {
         process.spare();
       }
       node.machine.moods.clear();
-      // Not only when its guardian thinks that it is time again.
+      // Does not wait until the guardian considers it time to restart the agent.
       if (node.isUp) node.start();
       else node.restart();
     }
   }
 
-  /** Nothing once all is mended. */
+  /** Applies a fault. Does nothing once all faults have ended. */
   befall(planned: Fault): void {
     if (this.#isMended) return;
     const fault = aimed(planned, (index) => this.#indexOf(index));
@@ -188,7 +185,7 @@ export class Havoc {
         break;
       }
       case 'mute':
-        // Somebody must be left whose decisions arrive.
+        // At least one node must remain whose decisions arrive.
         if (!this.#cast.nodes.some(({ isMute }) => isMute))
           this.#at(fault.node).muteSinceMs = this.#cast.world.nowMs;
         break;
@@ -334,7 +331,7 @@ export class Havoc {
     if (server === undefined) return;
     if (kind === 'kill server') {
       server.kill();
-      // Its sockets are closed: the others need not wait for its silence.
+      // Its sockets are closed, so the other servers do not wait for its silence.
       if (index === ensembleLeader) for (const other of servers) other.hangUpOnLeader();
       this.#for(forMs, () => {
         if (!server.process.isAlive) server.start();
@@ -376,7 +373,7 @@ export class Havoc {
     world.after(trigger.delayMs, () => this.befall(trigger.befalls));
   }
 
-  /** A write is about to be sent: nothing more arrives from its sender for a while. */
+  /** Called before a write is sent: nothing more arrives from its sender for a while. */
   writes(machine: string, operations: readonly Operation[]): void {
     const { nodes, paths, world, network, ensemble } = this.#cast;
     const held = this.#holdUps.find(({ write, node }) => {
@@ -395,7 +392,7 @@ export class Havoc {
     if (meanwhile !== null) world.after(0, () => this.befall(meanwhile));
   }
 
-  /** Its asker's connections break before the answer is under way. */
+  /** Breaks the sender's connections before the reply is under way. */
   #loseAnswer({ transaction, ok }: Commit): void {
     if (transaction.kind !== 'write' || !ok) return;
     const node = this.#cast.nodes.find(({ session }) => session === transaction.session);
@@ -432,7 +429,7 @@ export class Havoc {
         this.#befallServer({ kind: 'cut server off', server: own.index, forMs });
         for (const { server, way } of ways) {
           if (server === own) continue;
-          // They elect another at once; it does not know that yet.
+          // The other servers elect another leader immediately. This one does not know it yet.
           if (isLeader) server.hangUpOnLeader();
           way.refuses = stallMs === 0;
           for (const link of [way.there, way.back]) {
@@ -472,7 +469,10 @@ export class Havoc {
     });
   }
 
-  /** An administrator ends a session early; never a leader's, whose lease cannot know of it. */
+  /**
+   * Ends a session early, as an administrator can. Never a leader's, because its lease cannot account for
+   * that.
+   */
   #expire(node: Node): void {
     const session = node.session;
     const isLeaders = this.#cast.judge.standing.some(({ owner }) => owner === session);

@@ -1,9 +1,9 @@
 /**
- * Watches a simulated group and says when a promise is broken, at the very step. Knows the tree, the hooks
- * and what nodes say of themselves; nothing of how they decide.
+ * Watches a simulated group and reports a broken promise at the step that breaks it. Knows the tree, the
+ * hooks and what nodes report, but not how they decide.
  *
- * Excused, as the documentation says what is not promised: a claim deleted by hand, and a workload on a
- * machine where neither the agent nor its supervisor is there to end it.
+ * Excuses what the documentation does not promise: overlaps after a claim was deleted by hand, and a workload
+ * on a machine where neither the agent nor its supervisor is left to end it.
  */
 
 import type { Database } from '../../src/embedded/database.js';
@@ -18,8 +18,8 @@ import type { Setup } from './setup.js';
 import type { World } from './world.js';
 
 /**
- * By the number of the invariant in docs/reference/protocol.md; 0: an agent ended that should not have; 9:
- * another rule there.
+ * The invariant's number in docs/reference/protocol.md. 0 means that an agent ended unexpectedly, 9 another
+ * rule there.
  */
 export type Invariant = 0 | 1 | 2 | 3 | 4 | 5 | 6 | 7 | 8 | 9;
 
@@ -47,7 +47,10 @@ interface SlotSeen {
   term: number;
 }
 
-/** The elector, the next in line, whoever sat above, who is elected, and a person who looks. */
+/**
+ * The elector, the next elector, the node with the next higher seat, the elected node, and an operator who is
+ * watching.
+ */
 const wokenByOneDeparture = 5;
 
 export class Judge {
@@ -55,10 +58,10 @@ export class Judge {
   transitions = 0;
   claims = 0;
   excused = 0;
-  /** Writes agreed on that are more than a leader's renewal of its lease. */
+  /** Committed writes, not counting a leader's lease renewals. */
   writes = 0;
   readonly #slots: readonly SlotSeen[];
-  /** A fence hook said so, and it was true; or a person did. */
+  /** Claims that a fence hook, correctly, or an operator reported as safe to remove. */
   readonly #mayBeRemoved = new Set<bigint>();
   readonly guards = new Guards();
   readonly #excusedUntilMs = new Map<bigint, number>();
@@ -71,7 +74,7 @@ export class Judge {
   #newestToken = 0n;
   readonly #limits = new Map<string, string | null>();
 
-  /** No lease lasts longer than the session timeout; there are never more slots than `slots`. */
+  /** No lease lasts longer than the session timeout. There are never more slots than `slots`. */
   constructor(
     world: World,
     paths: GroupPaths,
@@ -87,12 +90,12 @@ export class Judge {
     this.#nodes = nodes;
   }
 
-  /** The claim that stands in a slot. */
+  /** Returns the current claim of a slot. */
   claimIn(slot: number): ClaimSeen | null {
     return this.#slots.find((one) => one.slot === slot)?.claim ?? null;
   }
 
-  /** All claims that stand, the first slot's first. */
+  /** All current claims, starting with the first slot's. */
   get standing(): readonly ClaimSeen[] {
     return this.#slots.flatMap(({ claim }) => (claim === null ? [] : [claim]));
   }
@@ -103,7 +106,7 @@ export class Judge {
     this.#world.note(() => `VIOLATION of invariant ${invariant}: ${what}`);
   }
 
-  // -- Hooks and what nodes say
+  // -- Hooks and what nodes report
 
   started(node: Node, group: Group): void {
     this.guards.begun(node, group);
@@ -118,7 +121,7 @@ export class Judge {
       for (const held of other.machine.groups) {
         if (held.phase !== 'takeover' && (held.phase !== 'release' || group.phase === 'release')) continue;
         const isOwn = other === node && held.token === group.token;
-        // Leaders of two slots do not keep each other from anything.
+        // Leaders of two slots do not exclude each other.
         const isApart = held.slot !== group.slot && other.name !== node.name;
         if (!isOwn && !isApart) this.#overlap(node, group, other, held);
       }
@@ -126,7 +129,7 @@ export class Judge {
   }
 
   #overlap(node: Node, group: Group, other: Node, held: Group): void {
-    // Not promised of what does not die when it is killed, unless its claim is given away all the same.
+    // Not promised for a workload that survives SIGKILL, unless its claim is released anyway.
     const isStuck = (machine: Machine, { token }: Group) =>
       !this.#givenAway.has(token) && machine.groups.some((one) => one.isUndying && one.token === token);
     const hasOutlived = isStuck(other.machine, held) || isStuck(node.machine, group);
@@ -142,18 +145,21 @@ export class Judge {
     );
   }
 
-  /** Whether a session is that of a person's hands: the claims that they delete may overlap with the next. */
+  /** Whether a session is an operator's. The claims that it deletes may overlap with the next ones. */
   isByHand: (session: bigint) => boolean = () => false;
 
-  /** Whether a person has asked for a claim to be deleted. */
+  /** Whether an operator has requested the deletion of a claim. */
   mayDeleteByHand: () => boolean = () => false;
 
-  /** Its claim was taken from it: what it runs, and what it says, ends with its lease at the latest. */
+  /**
+   * Whether the claim was taken from its owner recently. What the owner runs and reports must end with its
+   * lease at the latest.
+   */
   isExcused(token: bigint): boolean {
     return this.#world.nowMs < (this.#excusedUntilMs.get(token) ?? Number.NEGATIVE_INFINITY);
   }
 
-  /** By a person or a fence, whenever that was. */
+  /** Whether an operator or a fence took the claim at any time. */
   wasTaken(token: bigint): boolean {
     return this.#excusedUntilMs.has(token);
   }
@@ -173,7 +179,7 @@ export class Judge {
     if (transaction.kind === 'close') {
       for (const seen of this.#slots) {
         if (seen.claim?.owner !== transaction.session) continue;
-        // Ended on purpose, its claim with it.
+        // The session was closed deliberately, and its claim with it.
         if (transaction.silence === undefined) this.#givenAway.add(seen.claim.token);
         seen.claim = null;
       }
@@ -223,7 +229,7 @@ export class Judge {
     }
   }
 
-  /** A limit that is set once never moves outward. */
+  /** Checks that a limit, once set, never moves outward. */
   #limit(name: string, until: string | null): void {
     const known = this.#limits.get(name);
     if (known != null && until !== null && until > known) {
@@ -266,7 +272,7 @@ export class Judge {
     }
   }
 
-  /** No node leads two slots, by one session or by two. */
+  /** Checks that no node leads two slots, in one session or in two. */
   #ownsOne({ slot }: SlotSeen, { node, owner }: ClaimSeen): void {
     const second = this.#slots.find(({ slot: other, claim }) => {
       return other !== slot && claim !== null && (claim.owner === owner || claim.node === node);
@@ -290,7 +296,7 @@ export class Judge {
     this.violate(1, `the claim of ${claim.node}, token ${claim.token}, is deleted by another session`);
   }
 
-  /** So many nodes were told of one departure. */
+  /** Checks how many nodes were notified of one departure. */
   woken(count: number): void {
     if (count > wokenByOneDeparture) this.violate(7, `${count} nodes are woken by one departure`);
   }

@@ -1,6 +1,6 @@
 /**
- * What the tree says, and since when in the world's own time: kept from what was agreed on, for rules to be
- * judged by.
+ * Records what the tree contains, and since when in the simulated world's time. Built from commits, for the
+ * rules to judge by.
  */
 
 import type { Database } from '../../src/embedded/database.js';
@@ -12,7 +12,7 @@ import type { Commit } from './ensemble.js';
 
 interface Seen<T> {
   readonly content: T;
-  /** Tells one znode from the next at the same path. */
+  /** Distinguishes a znode from a later one at the same path. */
   readonly id: bigint;
   readonly owner: bigint;
   readonly version: number;
@@ -21,18 +21,18 @@ interface Seen<T> {
 }
 
 export interface RegistrationSeen extends Seen<Registration> {
-  /** Null while it says that it is well. */
+  /** Null while the node reports that it is healthy. */
   readonly illSinceMs: number | null;
-  /** When it was ill last; -Infinity: never in this registration. */
+  /** When the node was last unhealthy. -Infinity if never during this registration. */
   readonly lastIllMs: number;
   readonly leavingSinceMs: number | null;
-  /** The one before, where the same session made that, too: somebody's hand took it away. */
+  /** The previous registration, if the same session made it. It was then deleted by hand. */
   readonly before: { readonly sinceMs: number; readonly goneMs: number } | null;
 }
 
 /**
- * Whoever is taken away by hand and back within `blinkMs`, before anybody can have looked, was there all the
- * while.
+ * Returns since when a node is present. A registration that is deleted and back within `blinkMs`, before any
+ * node can have noticed, counts as never deleted.
  */
 export function presentSinceMs({ sinceMs, before }: RegistrationSeen, blinkMs: number): number {
   return before !== null && sinceMs - before.goneMs < blinkMs ? before.sinceMs : sinceMs;
@@ -51,45 +51,45 @@ export interface SeatSeen {
   readonly sinceMs: number;
 }
 
-/** What stands in one slot. */
+/** State of one slot. */
 export interface SlotSeen {
   readonly slot: number;
   readonly elected: Seen<Elected> | null;
   readonly claim: ClaimSeen | null;
   /**
-   * How often the decision, or the claim, has become another: what is the same twice need not have been so
-   * between.
+   * How often the decision, or the claim, has changed. Equal contents alone do not prove that there was no
+   * change in between.
    */
   readonly decisions: number;
   readonly claims: number;
 }
 
-/** The tree as one slot sees it. */
+/** The tree as seen by one slot. */
 export interface Picture extends SlotSeen {
   readonly others: readonly SlotSeen[];
   readonly config: Seen<GroupConfig> | null;
   readonly registrations: ReadonlyMap<string, RegistrationSeen>;
-  /** The elector's first. */
+  /** The elector's seat comes first. */
   readonly seats: readonly SeatSeen[];
   /**
-   * Since when the elector is the elector; one that gave its seat up and got another that is the lowest was
-   * it all along.
+   * Since when the elector is the elector. An elector that gave up its seat and got another lowest one counts
+   * as elector throughout.
    */
   readonly electorSinceMs: number;
 }
 
 const untouched = { elected: null, claim: null, decisions: 0, claims: 0 };
 
-/** All slots that there have been, the picture's own first. */
+/** Returns all slots that ever existed, the picture's own first. */
 export function slotsIn(picture: Picture): readonly SlotSeen[] {
   const { slot, elected, claim, decisions, claims, others } = picture;
   return [{ slot, elected, claim, decisions, claims }, ...others];
 }
 
-/** The same picture each time. */
+/** Caches views, so that equal requests get the identical picture. */
 const views = new WeakMap<Picture, Map<number, Picture>>();
 
-/** `picture`, which is the first slot's, as another slot sees it. */
+/** Returns the first slot's `picture` as seen by another slot. */
 export function inSlot(picture: Picture, slot: number): Picture {
   if (slot === picture.slot) return picture;
   const known = views.get(picture) ?? new Map<number, Picture>();
@@ -116,9 +116,9 @@ export class Ledger {
     electorSinceMs: 0,
   };
   readonly #paths: GroupPaths;
-  /** Sessions that wrote and have not ended: only through one can anything be read. */
+  /** Sessions that wrote and have not ended. Reads need a live session. */
   readonly #living = new Set<bigint>();
-  /** Registrations taken away, the last one of each node. */
+  /** The last deleted registration of each node. */
   readonly #taken = new Map<
     string,
     { readonly owner: bigint; readonly sinceMs: number; readonly goneMs: number }
@@ -239,7 +239,7 @@ export class Ledger {
   }
 }
 
-/** Which slot's znode this is, by its path and the first slot's. */
+/** Returns the slot of a znode, given its path and that of the first slot's znode. */
 export function slotAt(path: string, first: string): number {
   return path === first ? 1 : Number(path.slice(first.length + 1));
 }
@@ -249,7 +249,7 @@ function splitSeat(name: string): [string, number] {
   return [node, Number(digits)];
 }
 
-/** The counter may have wrapped between any two that live. */
+/** Compares seats. The counter may have wrapped between any two existing ones. */
 function bySequence(one: SeatSeen, other: SeatSeen): number {
   const apart = one.sequence - other.sequence;
   const isAround = Math.abs(apart) > 2 ** 31;
@@ -257,7 +257,7 @@ function bySequence(one: SeatSeen, other: SeatSeen): number {
   return one.name < other.name ? -1 : 1;
 }
 
-/** The tree, as a session that lives can read it. */
+/** The tree as a live session can read it. */
 export interface Truth {
   readonly database: Database;
   readonly session: bigint;
@@ -273,7 +273,7 @@ export function readZnode({ database, session }: Truth, path: string) {
   }
 }
 
-/** Null when it is gone or is malformed. */
+/** Returns null if the znode is missing or malformed. */
 function seen<T>(
   truth: Truth,
   path: string,

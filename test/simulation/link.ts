@@ -1,7 +1,7 @@
 /**
- * One direction of a way between two machines: what is sent arrives in order, after a delay of its own. While
- * the way is cut it is held, and arrives after the cut, as TCP would have it; what belongs to a connection
- * that has ended meanwhile is for its receiver to ignore.
+ * One direction of a connection between two machines. Messages arrive in order, each after its own delay. A
+ * cut link holds messages until the cut ends, as TCP does. The receiver must ignore messages of a connection
+ * that has ended meanwhile.
  */
 import type { World } from './world.js';
 

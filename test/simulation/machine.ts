@@ -1,6 +1,6 @@
 /**
- * A machine of the simulated world, as far as hooks need one: process groups that are started, signalled and
- * looked at, and supervisors, which run the shipped guard in a process of their own.
+ * A machine of the simulated world, to the extent that hooks need one. It has process groups that are
+ * started, signalled and inspected, and supervisors, which run the shipped guard as a separate process.
  */
 import { Guard } from '../../src/hooks/guard.js';
 import type { FromSupervisor, ToSupervisor } from '../../src/hooks/messages.js';
@@ -13,46 +13,51 @@ import { type MachineClock, Process } from './process.js';
 import type { World } from './world.js';
 
 /**
- * How a hook behaves: `stubborn` hangs and ignores SIGTERM, `headless` works well and leaves a workload whose
- * main thread has ended, and which ignores SIGTERM, `undying` works well and then outlives even a SIGKILL for
- * long, `fatal` hangs and takes its agent's life.
+ * How a hook behaves.
+ * - `stubborn` hangs and ignores SIGTERM.
+ * - `headless` succeeds and leaves a workload whose main thread has ended and which ignores SIGTERM.
+ * - `undying` succeeds, and then survives even SIGKILL for a long time.
+ * - `fatal` hangs and kills its agent.
  */
 export type Mood = 'well' | 'slow' | 'fails' | 'hangs' | 'stubborn' | 'headless' | 'undying' | 'fatal';
 
-/** A process group that a hook command leads. */
+/** A process group whose leader is a hook command. */
 export interface Group {
   readonly pgid: number;
   readonly phase: Phase;
   readonly token: bigint;
   readonly slot: number;
-  /** The node to fence, or empty. */
+  /** The node to fence. Empty for other hooks. */
   readonly target: string;
-  /** The name of the run that it belongs to. */
+  /** Name of the run that the group belongs to. */
   readonly run: string;
-  /** The command itself, while it runs. */
+  /** Whether the command itself is running. */
   leads: boolean;
-  /** What it left in the background. */
+  /** Whether the command left a workload in the background. */
   hasWorkload: boolean;
   ignoresTerm: boolean;
-  /** It is stuck in the system. */
+  /** Whether the group is stuck in the system. */
   isUndying: boolean;
-  /** Which has started it: an agent, a supervisor, a guardian. */
+  /** The agent, supervisor or guardian that started the group. */
   readonly starter: Process;
-  /** The agent in whose life it was; null: a guardian has started it, for the agent that it has. */
+  /**
+   * The agent during whose incarnation the group was started. Null if a guardian started it for its current
+   * agent.
+   */
   readonly agent: Process | null;
   readonly mood: Mood;
 }
 
 export interface MachineListener {
-  /** A hook command has been started, just now. */
+  /** A hook command has just been started. */
   started(group: Group): void;
   /** A hook command has failed. */
   failed(group: Group): void;
-  /** A hook command takes its agent's life. */
+  /** A hook command kills its agent. */
   kills(group: Group): void;
   /** Nothing of the group is left. */
   ended(group: Group): void;
-  /** A fence hook is about to say that this node's workload is dead: so it has to be. */
+  /** A fence hook is about to report that this node's workload is dead, so it must be. */
   fences(target: string): void;
 }
 
@@ -66,22 +71,23 @@ const channelDelays = { leastMs: 0.05, mostMs: 1 };
 export class Machine {
   readonly name: string;
   readonly clock: MachineClock;
-  /** By phase; `well` where nothing is said. */
+  /** Behaviour of hooks by phase. The default is `well`. */
   readonly moods = new Map<Phase, Mood>();
-  /** Hooks that ended well, each by its phase and token. */
+  /** Successful hooks, each as phase and token. */
   readonly succeeded = new Set<string>();
   /**
-   * Every process that lives and runs hooks: guardians, and the supervisors that agents start without one.
+   * Every running process that runs hooks: guardians, and the supervisors that agents without a guardian
+   * start.
    */
   readonly supervisors = new Set<Process>();
-  /** Every guardian that ever was: one that has died leaves its reaper behind. */
+  /** Every guardian that ever ran. A guardian that has died leaves its reaper behind. */
   readonly guardians = new Set<Process>();
-  /** Of each supervisor the agent that it is for. */
+  /** The agent of each supervisor. */
   readonly #agents = new Map<Process, Process>();
   readonly #world: World;
   readonly #listener: MachineListener;
   readonly #groups = new Map<number, Group>();
-  /** When a hook that misbehaved ended last, by phase. */
+  /** When the last misbehaving hook ended, by phase. */
   readonly #misbehavedMs = new Map<Phase, number>();
   #pgids = 0;
 
@@ -97,7 +103,7 @@ export class Machine {
   }
 
   /**
-   * Hooks misbehave; or one that does so still runs, whatever the others do by now; or it did less than
+   * Whether hooks are set to misbehave, a misbehaving one is still running, or one did so less than
    * `withinMs` ago.
    */
   misbehaves(withinMs: number, phase: Phase | null = null): boolean {
@@ -105,7 +111,7 @@ export class Machine {
     return [...this.moods.keys()].some(isMeant) || this.misbehaved(withinMs, phase);
   }
 
-  /** The same of what has run, whatever what is yet to run will do. */
+  /** Like `misbehaves`, but ignores how future hooks will behave. */
   misbehaved(withinMs: number, phase: Phase | null = null): boolean {
     const isMeant = (one: Phase) => phase === null || one === phase;
     const { nowMs } = this.#world;
@@ -120,17 +126,17 @@ export class Machine {
     this.supervisors.add(supervisor);
   }
 
-  /** Power off: nothing of it is left, and nobody is told. */
+  /** Powers the machine off. Nothing of it is left, and nothing is notified. */
   killGroups(): void {
     for (const group of this.groups) this.#kill(group, true);
   }
 
-  /** What the reaper of a dead guardian does. */
+  /** Kills groups as a dead guardian's reaper does. */
   killGroupsOf(pgids: readonly number[]): void {
     for (const pgid of pgids) this.#signal(pgid, 'SIGKILL');
   }
 
-  /** The processes of this machine as one of them finds them. */
+  /** Returns the machine's processes as one of them sees them. */
   processesFor(process: Process): Processes {
     return {
       start: (command) => this.#start(process, command),
@@ -214,18 +220,20 @@ export class Machine {
     this.#leaderEnds(group, { code: null, signal: isForced ? 'SIGKILL' : 'SIGTERM', startError: null });
   }
 
-  /** The supervisors of one agent. */
+  /** Returns the supervisors of one agent. */
   supervisorsFor(agent: Process): Supervisors {
     return { start: (_, listener) => new SimulatedSupervisor(this.#world, this, agent, listener) };
   }
 }
 
-/** What its hook left in the background does well, unless it does not end when it is told to. */
+/**
+ * Whether a group misbehaves. A workload in the background does not, unless it ignores the request to end.
+ */
 function isMisbehaving({ mood, leads, isUndying }: Group): boolean {
   return isUndying || mood === 'headless' || (leads && mood !== 'well');
 }
 
-/** What the system tells of its processes. */
+/** Returns the process states that the system reports. */
 function statesOf(group: Group | undefined): Pick<ProcessState, 'state' | 'threads'>[] {
   if (group === undefined) return [];
   const runs = { state: 'S', threads: 1 };
@@ -247,7 +255,7 @@ class SimulatedSupervisor implements Supervisor {
   readonly #process: Process;
   readonly #there: Link;
   readonly #gone: Promise<void>;
-  /** Null until it has booted. */
+  /** Null until the supervisor has booted. */
   #guard: Guard | null = null;
   #early: (() => void)[] = [];
   #isLeft = false;

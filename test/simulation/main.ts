@@ -1,4 +1,4 @@
-/** Simulates seeds, and says what it found: `npm run simulate -- --help`. */
+/** Simulates seeds and prints the results: `npm run simulate -- --help`. */
 import { Command, InvalidArgumentError, Option } from 'commander';
 import { buildWorker, type KindOfLives, type Result, runCrowd } from './crowd.js';
 import { faultText } from './faults.js';
@@ -128,7 +128,7 @@ async function run({ from, to }: Range): Promise<void> {
   await explain(first.seed);
 }
 
-/** The shortest trace found of what a seed breaks. */
+/** Prints the shortest trace that was found for a seed's violation. */
 async function explain(seed: number): Promise<void> {
   const failed = await simulate(seed);
   if (failed.violation === null) return;
