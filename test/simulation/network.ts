@@ -1,6 +1,4 @@
-/**
- * Connections from simulated processes to the servers of a simulated ensemble, for the shipped client to use.
- */
+/** Connects simulated processes to the servers of a simulated ensemble. The shipped client uses it. */
 import { opcodeName } from '../../src/embedded/records.js';
 import type { Operation } from '../../src/embedded/tree.js';
 import type { Dial, Wire, WireEvents } from '../../src/zookeeper/index.js';
@@ -11,36 +9,35 @@ import type { Process } from './process.js';
 import type { Server } from './server.js';
 import type { World } from './world.js';
 
-/** The way between one machine and one server. */
+/** The connection between one machine and one server. */
 export interface Way {
   readonly there: Link;
   readonly back: Link;
-  /** Breaks the connections that stand, whatever is under way on them. */
+  /** Functions that break the open connections and lose whatever is under way on them. */
   readonly open: Set<() => void>;
-  /** New connections are refused at once. */
+  /** Whether new connections are refused immediately. */
   refuses: boolean;
 }
 
 /**
- * Hears every packet of every connection, its length in front left off; connections have numbers of their
- * own.
+ * Receives every packet of every connection, without its length prefix. Each connection has its own number.
  */
 export interface Tap {
   opened(connection: number, machine: string): void;
-  /** Sent by the client; the first is its handshake. */
+  /** The client sent a packet. The first one is its handshake. */
   asked(connection: number, packet: Buffer): void;
-  /** Sent by a server that knows of all changes up to `known`. */
+  /** A server that knows of all changes up to `known` sent a packet. */
   granted(connection: number, packet: Buffer, known: bigint): void;
-  /** Has arrived at the client. */
+  /** A packet has arrived at the client. */
   told(connection: number, packet: Buffer): void;
 }
 
 const frameLengthBytes = 4;
-/** Of a request: its number and its opcode. */
+/** Length of a request's number and opcode. */
 const headerBytes = 8;
 
 export class Network {
-  /** Hears of every write that a machine sends, before it is on its way. */
+  /** Called for every write that a machine sends, before it is under way. */
   onWrite: (machine: string, operations: readonly Operation[]) => void = () => {};
   readonly #world: World;
   readonly #ensemble: Ensemble;
@@ -70,7 +67,7 @@ export class Network {
     return way;
   }
 
-  /** Names of servers are their numbers. */
+  /** Returns a dialler. The servers' names are their numbers. */
   dialFrom(process: Process, machine: string): Dial {
     return ({ server: { port } }, events) => {
       const index = port - 1;
@@ -102,7 +99,7 @@ interface ConnectionOptions {
   readonly events: WireEvents;
   readonly number: number;
   readonly tap: Tap;
-  /** A request is about to be sent. */
+  /** Called before a request is sent. */
   sends(packet: Buffer): void;
 }
 
@@ -149,7 +146,7 @@ class Connection implements Wire {
       return;
     }
     this.#way.open.add(this.#break);
-    // What the system does for a process that is gone.
+    // The system does this for a process that has died.
     this.#process.onDeath(() => this.#hangUp());
     this.#process.call(() =>
       this.#way.there.send(() => {
@@ -192,7 +189,7 @@ class Connection implements Wire {
     );
   }
 
-  /** Both ends are told, and what is under way is lost. */
+  /** Notifies both ends, and loses what is under way. */
   #reset(): void {
     if (this.#isOver) return;
     this.#isOver = true;

@@ -1,7 +1,7 @@
 /**
- * A node of the simulated world: a machine on which the shipped agent lives, one life after another, with the
- * shipped client, workload and guard around it. What it remembers between two lives is what its state
- * directory would hold.
+ * A node of the simulated world: a machine on which the shipped agent runs, one incarnation after another,
+ * with the shipped client, workload and guard. Between two incarnations, it remembers what its state
+ * directory would contain.
  */
 
 import pino from 'pino';
@@ -38,11 +38,11 @@ export interface NodeOptions {
   readonly hasPrepare: boolean;
   readonly hasFence: boolean;
   readonly hasMemory: boolean;
-  /** The agent has ended by itself; null: because it was told to. */
+  /** The agent has ended by itself. `error` is null if it was told to stop. */
   ended(error: unknown): void;
 }
 
-/** The addresses of a simulated ensemble. */
+/** Returns the connection string of a simulated ensemble. */
 export function serversText(count: number): string {
   return Array.from({ length: count }, (_, index) => `s:${index + 1}`).join(',');
 }
@@ -57,7 +57,7 @@ export interface OpenOptions {
   readonly session?: SessionTicket | undefined;
 }
 
-/** The shipped client, over the simulated network. */
+/** Opens the shipped client over the simulated network. */
 export function openSimulated(options: OpenOptions): Store {
   const { process, network, machine, world, servers, sessionTimeoutMs, session } = options;
   return openStore({
@@ -75,9 +75,9 @@ export class Node {
   readonly name: string;
   readonly site: string;
   readonly machine: Machine;
-  /** How often this life was told to leave. */
+  /** How often this incarnation was told to leave. */
   leaves = 0;
-  /** Since when its decisions and claims get lost on their way. */
+  /** Since when its decisions and claims are lost. */
   muteSinceMs = Number.POSITIVE_INFINITY;
   readonly #options: NodeOptions;
   #guardian: SimulatedGuardian | null = null;
@@ -88,7 +88,7 @@ export class Node {
   #guardianLives = 0;
   #isWell = true;
   #remembered: SessionTicket | null = null;
-  /** Agents that live on this machine, by incarnation. */
+  /** Running agents on this machine, by incarnation. */
   readonly #living = new Map<string, Process>();
 
   constructor(options: NodeOptions) {
@@ -110,12 +110,12 @@ export class Node {
     return this.isUp ? this.#agent : null;
   }
 
-  /** What it answers to who asks it now, if it can answer. */
+  /** Whether the node can answer requests now, and would answer that it leads. */
   get saysItLeads(): boolean {
     return this.#process?.isRunning === true && this.#agent?.status.leads === true;
   }
 
-  /** 0n while it has none. */
+  /** 0n if the node has no session. */
   get session(): bigint {
     return this.isUp ? (this.#store?.sessionId ?? 0n) : 0n;
   }
@@ -129,14 +129,15 @@ export class Node {
     this.#guardian?.leave();
   }
 
-  /** And so do its next lives. */
+  /** Sets the reported health, for later incarnations, too. */
   sayHealth(isWell: boolean): void {
     this.#isWell = isWell;
     this.#process?.deliver(() => this.#agent?.setHealth(isWell, isWell ? null : 'simulated'));
   }
 
   /**
-   * Starts a guardian, which starts the agent, unless one of both lives; when an agent alone does, after it.
+   * Starts a guardian, which starts the agent. Does nothing if a guardian is running. If only an agent is,
+   * starts the guardian after its exit.
    */
   start(): void {
     if (this.#guardian?.process.isAlive === true) return;
@@ -155,7 +156,7 @@ export class Node {
     );
   }
 
-  /** Whatever is left of it first. */
+  /** Kills what is left of the node, then starts it. */
   restart(): void {
     this.#guardian?.process.kill();
     this.#process?.kill();
@@ -220,7 +221,7 @@ export class Node {
     );
   }
 
-  /** Fails what a mute node decides and claims, as if it got lost. */
+  /** Fails a mute node's decisions and claims as if they were lost. */
   #muffled(store: Store): Store {
     const paths = groupPaths(this.#options.root);
     const isDecisive = ({ type, path }: Operation) =>
@@ -298,7 +299,7 @@ export class Node {
     };
   }
 
-  /** What the agent says goes into the story, while one is kept. */
+  /** Writes the agent's log to the trace, if there is one. */
   #log(process: Process): pino.Logger {
     const { world } = this.#options;
     if (world.trace === null) return silent;

@@ -1,4 +1,4 @@
-/** A person at a keyboard of the simulated world: the shipped commands, over a session of their own. */
+/** An operator in the simulated world. Runs the shipped commands in a separate session. */
 
 import { PetrelError } from '../../src/errors.js';
 import { changeGroup, type Request } from '../../src/group/change.js';
@@ -18,7 +18,7 @@ import { type Act, actText, type Names } from './faults.js';
 import type { Process } from './process.js';
 import type { World } from './world.js';
 
-/** Whoever wants something done tries again. */
+/** Delay before a failed attempt is repeated. */
 const againMs = 100;
 const author = { by: 'ops', reason: 'simulated' };
 
@@ -30,11 +30,11 @@ export class Operator {
   readonly #open: () => Store;
   readonly #sessions = new Set<Store>();
   #store: Store;
-  /** A person said that a claim is to go, or deleted it by hand. */
+  /** Whether an operator has requested a claim's deletion, or deleted one by hand. */
   mayDelete = false;
   #isMisconfigured = false;
 
-  /** `open` opens a session of theirs: the first one, and another where that is over. */
+  /** `open` opens a session for the operator: the first one, and another whenever the last one is over. */
   constructor(world: World, process: Process, open: () => Store, paths: GroupPaths, names: Names) {
     this.#world = world;
     this.process = process;
@@ -44,7 +44,7 @@ export class Operator {
     this.#store = this.#another();
   }
 
-  /** Whether a session is theirs. */
+  /** Whether a session is the operator's. */
   owns(session: bigint): boolean {
     return session !== 0n && [...this.#sessions].some(({ sessionId }) => sessionId === session);
   }
@@ -60,7 +60,7 @@ export class Operator {
     return { store: this.#store, paths: this.#paths, rules: builtInRules, clock: this.process.clock };
   }
 
-  /** Makes the group, with this configuration. */
+  /** Creates the group with this configuration. */
   async found(config: object): Promise<void> {
     const { store, paths } = this.#access;
     await store.connected();
@@ -68,7 +68,7 @@ export class Operator {
     await store.set(paths.config, Buffer.from(JSON.stringify(config)), 'any');
   }
 
-  /** What is refused, or gets lost, is. */
+  /** Performs an action. Tolerates that it is refused or lost. */
   do(act: Act): void {
     if (act.do === 'evict dead') this.mayDelete = true;
     this.#world.note(() => `ops: ${actText(act, this.#names)}`);
@@ -77,7 +77,7 @@ export class Operator {
     });
   }
 
-  /** Everything that keeps a node from leading is taken back, however often that has to be tried. */
+  /** Reverts everything that keeps a node from leading. Repeats failed attempts. */
   calm(done: () => void): void {
     this.process.deliver(() => {
       this.#takeBack().then(done, (error: unknown) => {
@@ -110,24 +110,24 @@ export class Operator {
     try {
       await this.#change(undone);
     } catch (error) {
-      // What a command refuses to write was written by hand.
+      // A configuration that a command refuses to write was written by hand.
       if (!this.#isMisconfigured || !(error instanceof PetrelError)) throw error;
       await this.#reconfigure();
     }
   }
 
-  /** A configuration that a command would refuse, written by hand: no node has the strategy that it names. */
+  /** Writes a configuration by hand that a command would refuse: no node has its strategy. */
   async #misconfigure(): Promise<void> {
     const { store, paths } = this.#access;
     const { data, stat } = await store.getData(paths.config);
     const config: unknown = JSON.parse(data.toString('utf8') || '{}');
     if (typeof config !== 'object') return;
-    // Also where the answer gets lost.
+    // Set before the write, because its reply may be lost.
     this.#isMisconfigured = true;
     await store.set(paths.config, Buffer.from(JSON.stringify({ ...config, strategy: 'none' })), stat.version);
   }
 
-  /** What keeps a node from leading is taken back; the strategy stays one that nobody has. */
+  /** Reverts what keeps a node from leading. The strategy remains one that no node has. */
   async #reconfigure(): Promise<void> {
     const { store, paths } = this.#access;
     const { data } = await store.getData(paths.config);
@@ -204,7 +204,7 @@ export class Operator {
     }
   }
 
-  // -- Hands in the tree
+  // -- Changes of the tree by hand
 
   deleteSeatOf(node: string): void {
     this.#byHand(async (store, paths) => {
@@ -214,7 +214,7 @@ export class Operator {
     });
   }
 
-  /** Garbage where a decision was. */
+  /** Replaces a decision with malformed data. */
   spoil(path: string): void {
     this.#byHand(async (store) => {
       await store.set(path, Buffer.from('{"node":'), 'any');
@@ -239,7 +239,10 @@ export class Operator {
   }
 }
 
-/** Where a leader that failed must not be followed from its own site, no other may be shut out for good. */
+/**
+ * Drops the restriction to certain sites if a failed leader's successor must be in another site. Otherwise
+ * the successor's site could be excluded for good.
+ */
 function allowing({ siteRules }: GroupConfig): GroupConfig['siteRules'] {
   const { only, afterFailure } = siteRules;
   const isTied = afterFailure.from === 'another-site' && afterFailure.strength === 'hard';

@@ -1,16 +1,16 @@
 /**
- * Processes of the simulated world. One can be killed and frozen at any event, and at any call that it makes
- * to the outside in the middle of one: from then on nothing it does has an effect (killed), or has it only
- * once it goes on (frozen), while the clock readings that it has taken by then grow old.
+ * Processes of the simulated world. A process can be killed or frozen at any event, and in the middle of any
+ * call that it makes to the outside. From then on, what it does has no effect (killed), or only after it
+ * continues (frozen). Its earlier clock readings meanwhile become outdated.
  */
 import type { Clock } from '../../src/ports/clock.js';
 import type { World } from './world.js';
 
-/** A machine's clock: its rate against true time, and what it showed in the beginning. */
+/** A machine's clock: its rate relative to true time, and its initial reading. */
 export interface MachineClock {
   readonly rate: number;
   readonly startMs: number;
-  /** What its wall clock shows in the beginning. Decides nothing. */
+  /** Initial reading of the wall clock. No decision depends on it. */
   readonly wallMs: number;
 }
 
@@ -37,7 +37,7 @@ export class Process {
   /** What happens at the n-th call from now. */
   #fate: { calls: number; readonly befall: () => void } | null = null;
 
-  /** `runsCode`: what it does upon an event may go on in promises. */
+  /** `runsCode`: whether its reaction to an event may continue in promises. */
   constructor(world: World, name: string, machine: MachineClock, { runsCode = true } = {}) {
     this.#world = world;
     this.#bornAtMs = world.nowMs;
@@ -75,12 +75,12 @@ export class Process {
     return this.#frozen;
   }
 
-  /** By itself. */
+  /** Whether the process exited by itself. */
   get hasExited(): boolean {
     return this.#hasExited;
   }
 
-  /** At any time in its life. */
+  /** Whether it was frozen at any time. */
   get wasFrozen(): boolean {
     return this.#wasFrozen;
   }
@@ -89,22 +89,22 @@ export class Process {
     return this.#alive && !this.#frozen;
   }
 
-  /** For how long it has been running since it stood still last; 0 while it does not run. */
+  /** Time since it started or was last thawed. 0 if it is not running. */
   get runsForMs(): number {
     return this.isRunning ? this.#world.nowMs - this.#runsSinceMs : 0;
   }
 
-  /** For how long it has been there; 0 once it is dead. */
+  /** Time since it started. 0 if it is dead. */
   get livesForMs(): number {
     return this.#alive ? this.#world.nowMs - this.#bornAtMs : 0;
   }
 
-  /** For how long it has been dead; 0 while it lives. */
+  /** Time since it died. 0 if it is alive. */
   get deadForMs(): number {
     return this.#alive ? 0 : this.#world.nowMs - this.#diedAtMs;
   }
 
-  /** Something reaches this process: now, when it goes on, or never. */
+  /** Delivers something to this process: now, when it is thawed, or never if it is dead. */
   deliver(run: () => void, kind: Delivery['kind'] = 'message'): void {
     if (!this.#alive) return;
     if (this.#frozen) {
@@ -115,7 +115,7 @@ export class Process {
     run();
   }
 
-  /** This process does something to the outside. */
+  /** Lets this process affect the outside. */
   call(effect: () => void): void {
     if (this.#fate !== null) {
       this.#fate.calls -= 1;
@@ -130,12 +130,12 @@ export class Process {
     else effect();
   }
 
-  /** Lets `befall` happen at the n-th call from now, before it has an effect. */
+  /** Triggers `befall` at the n-th call from now, before the call has an effect. */
   doom(calls: number, befall: () => void): void {
     this.#fate = { calls, befall };
   }
 
-  /** Nothing happens at any call. */
+  /** Cancels `doom`. */
   spare(): void {
     this.#fate = null;
   }
@@ -145,10 +145,7 @@ export class Process {
     this.#frozen = true;
   }
 
-  /**
-   * What it did last takes effect, then it learns what it missed: timers first or messages first, as it
-   * happens.
-   */
+  /** Its last calls take effect, then it gets what it missed: timers first or messages first, at random. */
   thaw(): void {
     if (!this.#alive || !this.#frozen) return;
     this.#frozen = false;
@@ -166,7 +163,7 @@ export class Process {
     for (const { kind, run } of inOrder) this.#world.after(0, () => this.deliver(run, kind));
   }
 
-  /** It has done what it was there for. */
+  /** Exits because its work is done. */
   exit(): void {
     this.#hasExited = this.#alive;
     this.kill();

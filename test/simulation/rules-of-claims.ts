@@ -1,4 +1,4 @@
-/** Rules about claims: who makes them, when, and when they are given away. */
+/** Rules about claims: which node makes them, when, and when they are released. */
 import { durationMs } from '../../src/model/duration.js';
 import type { Picture } from './ledger.js';
 import type { Court, Rule, Step } from './rules.js';
@@ -8,7 +8,7 @@ import { isCrowded, isGivenUp, isShunned, isTaken, saysItFailed, slotOfClaim } f
 
 export function claimRules(court: Court): Rule {
   const { violate, setup, promptMs, answerMs } = court;
-  /** When the group was paused last: while it is, whoever leaves waits for nobody. */
+  /** When the group was last paused. In a paused group, a leaving node waits for no successor. */
   let pausedMs = Number.NEGATIVE_INFINITY;
 
   function made({ was, is }: Step): void {
@@ -29,7 +29,7 @@ export function claimRules(court: Court): Rule {
       violate(9, `${node} claims though it is in backoff`);
     const overridden = content.requested?.overridden ?? [];
     const own = is.registrations.get(node);
-    // What is written with the claim says what the node knew when it sent that.
+    // The registration written with the claim shows what the node knew when it sent the claim.
     if (own?.illSinceMs != null && !overridden.includes('unhealthy'))
       violate(9, `${node} claims though it is unhealthy`);
     if (own?.content.draining === true) violate(9, `${node} claims while it leaves`);
@@ -37,7 +37,7 @@ export function claimRules(court: Court): Rule {
       violate(9, `${node} claims, and says that it does in slot ${slotOfClaim(own.content)}`);
   }
 
-  /** A claim that has ended READY, by its owner who leaves, while others could follow. */
+  /** Checks that a leaving READY leader waits for a successor if another node could follow. */
   function leftEarly({ was, is, write, nowMs }: Step): void {
     const { claim, elected, config } = was;
     if (claim === null || is.claim !== null || write?.session !== claim.owner) return;
@@ -51,7 +51,7 @@ export function claimRules(court: Court): Rule {
       violate(9, `${node} leaves without waiting for a successor`);
   }
 
-  /** A leader that goes on over a new decision says so. */
+  /** Checks that a leader that continues under a new decision writes its term. */
   function termTold({ was, is }: Step): void {
     if (is.elected === was.elected && is.claim?.readySinceMs === was.claim?.readySinceMs) return;
     court.soon(2 * promptMs, 9, () => {
@@ -59,14 +59,14 @@ export function claimRules(court: Court): Rule {
       if (claim?.content.status !== 'READY' || court.picture().decisions !== is.decisions) return null;
       const { node, term } = claim.content;
       if (elected?.content.node !== node || elected.content.term === term) return null;
-      // One that releases, and is elected again before it is done, leads no longer.
+      // A leader that is elected again during its release no longer leads.
       const leads = court.nodes.some((one) => one.session === claim.owner && one.saysItLeads);
       if (!leads) return null;
       return `${node} leads in term ${elected.content.term}, and its claim says term ${term}`;
     });
   }
 
-  /** A claim deleted by hand stops its owner. */
+  /** Checks that deleting a claim by hand stops its owner. */
   function stopped({ was, is, isByHand }: Step): void {
     const { claim } = was;
     if (!isByHand || claim === null || is.claim !== null || !court.wasCalm) return;
@@ -77,8 +77,8 @@ export function claimRules(court: Court): Rule {
   }
 
   /**
-   * Who is not eligible any more, or whom a person wants to leave, is elected no longer once others can
-   * follow.
+   * Checks that a node that is no longer eligible, or that an operator wants to replace, is not elected any
+   * longer once another can follow.
    */
   function replaced({ was, is }: Step): void {
     const node = is.elected?.content.node ?? null;
@@ -86,15 +86,15 @@ export function claimRules(court: Court): Rule {
     if (node === null) return;
     const isChanged = is.config !== was.config || is.registrations.get(node) !== was.registrations.get(node);
     if (!isChanged || whyLeave(is, node) === null) return;
-    // Who leaves does not wait for a successor for ever.
+    // A leaving node does not wait for a successor forever.
     const withinMs = is.registrations.get(node)?.leavingSinceMs != null ? promptMs : 2 * promptMs;
     court.soon(withinMs, 9, () => {
       const now = court.picture();
       const why = whyLeave(now, node);
-      // What people override when they ask for a node does not count against it.
+      // Ineligible reasons that operators override when they request a node do not count.
       const isOverridden = (now.elected?.content.requested?.overridden.length ?? 0) > 0;
       const isKept = isOverridden || now.config?.content.paused != null;
-      // Elected anew meanwhile, it was eligible then: what is against it now is judged by itself.
+      // If it was elected again meanwhile, it was eligible then. Later reasons are judged separately.
       const isSame = now.elected?.content.node === node && now.elected.content.term === term;
       if (!isSame || why === null || isKept || isGivenUp(now)) return null;
       const candidate = why === lowered ? hasBetter(now, node, court) : hasCandidate(now, node, court);
@@ -102,7 +102,10 @@ export function claimRules(court: Court): Rule {
     });
   }
 
-  /** Who is elected claims as soon as there is no claim; who is elected no longer gives its own away. */
+  /**
+   * Checks that the elected node claims as soon as there is no claim, and that a node that is no longer
+   * elected releases its claim.
+   */
   function handedOver({ was, is }: Step): void {
     if (is.elected === was.elected && is.claim?.id === was.claim?.id) return;
     const { elected, claim } = is;
@@ -177,7 +180,7 @@ function hasBetter(picture: Picture, leaver: string, court: Court): boolean {
   return hasCandidate({ ...picture, registrations: others }, leaver, court);
 }
 
-/** Somebody else has been eligible for a while, by the plainest reading. */
+/** Whether another node has been eligible for a while, by the simplest criteria. */
 export function hasCandidate(
   picture: Picture,
   leaver: string,

@@ -1,4 +1,4 @@
-/** Rules about who comes, or is well again: that the elector sees it, and elects whom it is to. */
+/** Rules about nodes that join or recover: the elector must notice them and elect the right node. */
 import { durationMs } from '../../src/model/duration.js';
 import type { GroupConfig } from '../../src/model/group-config.js';
 import type { Picture } from './ledger.js';
@@ -10,7 +10,7 @@ import { isGivenUp, isShunned } from './slots-seen.js';
 export function comingRules(court: Court): Rule {
   const { promptMs } = court;
 
-  /** The node alone, by the plainest reading. */
+  /** Whether this node by itself is eligible, by the simplest criteria. */
   function isEligible(picture: Picture, node: string): boolean {
     const registration = picture.registrations.get(node);
     if (registration === undefined) return false;
@@ -18,12 +18,12 @@ export function comingRules(court: Court): Rule {
     return hasCandidate(alone, '', court);
   }
 
-  /** Where no node is elected, and nothing else keeps everybody from it, it is. */
+  /** Checks that a node is elected soon if no node is and nothing else prevents it. */
   function electedAtOnce(node: string, { is: { config } }: Step): void {
     court.soon(2 * promptMs, 9, () => {
       const now = court.picture();
       const isLate = now.elected?.content.node === null && now.config?.content.paused === null;
-      // A pause that has only just ended is no time to have elected in.
+      // A pause that has only just ended leaves no time to elect.
       const isSame = now.config === config;
       if (!isLate || !isSame || isGivenUp(now) || court.electorForMs() < promptMs || !isEligible(now, node))
         return null;
@@ -31,7 +31,9 @@ export function comingRules(court: Court): Rule {
     });
   }
 
-  /** Where it is better than who leads, it is once it has been eligible for long enough. */
+  /**
+   * Checks that a node that is better than the leader is elected once it has been eligible for long enough.
+   */
   function electedInTime(node: string, { is, nowMs }: Step): void {
     const { config, elected, decisions, registrations } = is;
     const leader = elected?.content.node ?? null;
@@ -39,7 +41,7 @@ export function comingRules(court: Court): Rule {
     if (config === null || elected === null || leader === null || delayMs === null) return;
     if (config.content.paused !== null || elected.content.requested !== null) return;
     if (!isBetter(config.content, is, { node, than: leader })) return;
-    // It takes the place of the worst of several leaders: of which, is judged when it does.
+    // The node replaces the worst of several leaders. Which one that is, is judged when it happens.
     const others = is.others.flatMap((state) => state.elected?.content.node ?? []);
     if (others.some((than) => isBetter(config.content, is, { node, than }))) return;
     const id = registrations.get(node)?.id;

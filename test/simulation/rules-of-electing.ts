@@ -1,4 +1,4 @@
-/** Rules about decisions: who makes them, on what grounds, and how they are recorded. */
+/** Rules about decisions: which node makes them, on what grounds, and how they are recorded. */
 import { durationMs } from '../../src/model/duration.js';
 import type { GroupConfig } from '../../src/model/group-config.js';
 import { historyHeadSchema, historyRecordSchema } from '../../src/model/znodes.js';
@@ -16,7 +16,7 @@ export function electingRules(court: Court): Rule {
   const { violate, setup, paths, promptMs, slot } = court;
   const recorded = new Set<string>();
   let unpruned = 0;
-  /** When each node was READY last. */
+  /** When each node was last READY. */
   const readyMs = new Map<string, number>();
   let termMark = 0;
   /** The newest decision, deleted or not. */
@@ -24,7 +24,7 @@ export function electingRules(court: Court): Rule {
   /** A decision that was written again as it was. */
   let restored: { readonly id: bigint; readonly decidedMs: number } | null = null;
 
-  /** Only the lowest seat writes. */
+  /** Checks that only the node with the lowest seat writes. */
   function byElector({ was, write, is, isByHand }: Step): void {
     if (write === null || isByHand || sticks(setup)) return;
     if (!write.operations.some(({ type, path }) => type === 'setData' && path === paths.elected)) return;
@@ -36,7 +36,7 @@ export function electingRules(court: Court): Rule {
     );
   }
 
-  /** What is left to tell of a term, after the tree was deleted. */
+  /** Returns the highest term that is still recorded after the tree was deleted. */
   function toldTerm(was: Picture, commit: Step['commit']): number {
     return Math.max(was.claim?.content.term ?? 0, headTerm(commit) ?? 0);
   }
@@ -52,7 +52,7 @@ export function electingRules(court: Court): Rule {
         `${elected.content.node} is elected instead of ${before.node} in the same term ${before.term}`,
       );
     if (isNew) {
-      // One that is made again with the decision that stood there goes on in its term.
+      // A decision that is created again continues with the term of the decision that existed.
       const told = toldTerm(was, commit);
       termMark = elected.content.term < told ? told : 0;
     } else if (elected.content.term <= termMark && elected.content.term <= toldTerm(was, commit)) {
@@ -68,7 +68,7 @@ export function electingRules(court: Court): Rule {
     return slot === 1 ? head.data.term : (head.data.slots?.[slot]?.term ?? 0);
   }
 
-  /** Elected goes from one node to another for a reason. */
+  /** Checks that a new elected node has a reason. */
   function moved(step: Step): void {
     court.judged(step, (view, complain) => movedFor(view, complain));
   }
@@ -81,7 +81,7 @@ export function electingRules(court: Court): Rule {
     if (to !== null && (to !== from || after.content.cause === 'retry'))
       mustBeEligible(to, { was, is, nowMs }, complain);
     if (from === null || from === to || before.content.term === 0) return;
-    // The decision was made again by a node that knew no newer one, and whoever leads goes on.
+    // A node that knew of no newer decision created it again, and the current leader continues.
     if ((was.claim?.content.term ?? 0) > before.content.term && was.claim?.content.node === to) return;
     if (is.config?.content.paused != null && after.content.cause !== 'planned')
       complain(9, `${to} is elected instead of ${from} while the group is paused`);
@@ -93,8 +93,8 @@ export function electingRules(court: Court): Rule {
   type Change = Pick<Step, 'was' | 'is' | 'nowMs'>;
 
   /**
-   * When the decision was made. One that was deleted, and that a node wrote again from its memory, is as old
-   * as before: it knows nothing of what operators did meanwhile.
+   * When the decision was made. A decision that was deleted and that a node restored from memory keeps its
+   * age: it does not account for what operators did in the meantime.
    */
   function decidedMs({ elected }: Picture): number {
     return restored?.id === elected?.id ? (restored?.decidedMs ?? 0) : (elected?.changedMs ?? 0);
@@ -111,7 +111,10 @@ export function electingRules(court: Court): Rule {
     latest = elected;
   }
 
-  /** Something has become of the elected node since it was elected, or people wish so. */
+  /**
+   * Whether the elected node may be replaced: its state has changed since it was elected, or operators want
+   * it.
+   */
   function isExcused(from: string, { was, is }: Change): boolean {
     if (isGivenUp(is)) return true;
     const since = decidedMs(was);
@@ -129,11 +132,11 @@ export function electingRules(court: Court): Rule {
       return true;
     const then = was.elected?.content.failures.find(({ node }) => node === from);
     const now = is.elected?.content.failures.find(({ node }) => node === from);
-    // Counted anew where the last one was of an earlier life.
+    // Compares times, because counting starts over if the last failure was of an earlier incarnation.
     return then?.until != null || (now !== undefined && now.failedAt !== then?.failedAt);
   }
 
-  /** When the configuration changed last, but for what only prefers. */
+  /** When each configuration last changed, not counting changes of mere preferences. */
   const weighty = new WeakMap<object, number>();
 
   function weightyMs(config: NonNullable<Picture['config']>): number {
@@ -146,7 +149,7 @@ export function electingRules(court: Court): Rule {
       weighty.set(is.config, weightyMs(was.config));
   }
 
-  /** A better node, which has waited for long enough. */
+  /** Checks that the newly elected node is better and has waited long enough. */
   function prefers(
     { from, to }: { from: string; to: string },
     { was, is, nowMs }: Change,
@@ -159,7 +162,7 @@ export function electingRules(court: Court): Rule {
     const why = `${to} is elected instead of ${from}, which is as fit as before`;
     const delayMs = failbackDelayMs(config);
     const problem = whyNoBetter(was, worse.content.site, better.content.site);
-    // An elector knows its own health before it is registered.
+    // An elector knows its own health before its registration shows it.
     const illUntilMs = better.lastIllMs - (was.seats[0]?.owner === better.owner ? promptMs : 0);
     if (delayMs === null) complain(6, `${why}, but failback is manual`);
     else if (problem !== null) complain(6, `${why}, and ${problem}`);
@@ -189,10 +192,10 @@ export function electingRules(court: Court): Rule {
     const registration = was.registrations.get(to);
     const config = is.config?.content;
     if (elected === undefined || config === undefined || registration === undefined) return;
-    // Nobody leads two, whatever people wish.
+    // No node leads two slots, whatever operators request.
     if (isTaken(was, to)) complain(9, `${to} is elected, though it has another slot`);
     if (isGivenUp(is)) complain(9, `${to} is elected in a slot that is given up`);
-    // Paused: the node that elected names is tried again, whatever has become of it.
+    // In a paused group, the node that the decision names is tried again in any state.
     const isFallback = was.elected?.content.term === 0 && was.claim?.content.node === to;
     if (config.paused !== null && (was.elected?.content.node === to || isFallback)) return;
     const overridden = elected.requested?.overridden ?? [];
@@ -212,8 +215,8 @@ export function electingRules(court: Court): Rule {
   }
 
   /**
-   * One record for each term and token, of every term before the next begins, and no more than are to be
-   * kept.
+   * Checks that each term and token has one record, that a term is recorded before the next begins, and that
+   * no more records are kept than configured.
    */
   function records(step: Step): void {
     const { write, commit, was, is, isByHand } = step;
@@ -258,7 +261,7 @@ export function electingRules(court: Court): Rule {
     }
   }
 
-  /** Who has become READY is in the history soon. */
+  /** Checks that the history soon records a node that became READY. */
   function readyRecorded({ was, is }: Step): void {
     const { claim } = is;
     if (claim === null || claim.readySinceMs === null || was.claim?.readySinceMs === claim.readySinceMs)
@@ -283,7 +286,7 @@ export function electingRules(court: Court): Rule {
   };
 }
 
-/** Why leadership does not leave one site for another. */
+/** Returns why leadership must not move from one site to the other, or null. */
 function whyNoBetter(picture: Picture, from: string, to: string): string | null {
   const config = picture.config?.content;
   if (config === undefined) return null;
@@ -293,7 +296,7 @@ function whyNoBetter(picture: Picture, from: string, to: string): string | null 
   return priorityOf(config, to) > priorityOf(config, from) ? null : 'is no better';
 }
 
-/** Whether no more has changed than what a rule that prefers says of sites. */
+/** Whether a soft rule's verdict about sites is all that has changed. */
 function isSoftVerdict(before: GroupConfig, after: GroupConfig): boolean {
   const without = ({ sites, ...rest }: GroupConfig) => {
     const others = Object.entries(sites).map(([site, { failed, ...settings }]) => {

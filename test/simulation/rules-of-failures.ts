@@ -1,4 +1,7 @@
-/** Rules about failures: who is blamed for what, for how long that excludes, and how soon it is answered. */
+/**
+ * Rules about failures: which node is blamed for what, how long its backoff is, and how soon the elector
+ * reacts.
+ */
 import { durationMs } from '../../src/model/duration.js';
 import type { GroupConfig } from '../../src/model/group-config.js';
 import type { Elected, FailureRecord } from '../../src/model/znodes.js';
@@ -11,21 +14,21 @@ import { isBarred, refusals, siteOfFailure } from './rules-of-sites.js';
 import { isCrowded, isGivenUp, isTaken, saysItFailed } from './slots-seen.js';
 
 const slack = 0.9;
-/** Readings of the ensemble's clock differ by less, unless it was set. */
+/** Readings of the ensemble's clock differ by less, unless the clock was set. */
 const unevennessMs = 10_000;
 
 /** A claim that vanished in PROGRESS. */
 interface Vanished {
   readonly node: string;
-  /** Under which; the next one answers it. */
+  /** Number of the decision at that time. The next decision is the reaction. */
   readonly decision: number;
-  /** The elector that saw it stand and go; null where nobody did for sure. */
+  /** The elector that saw the claim appear and vanish. Null if none did for certain. */
   readonly seenBy: bigint | null;
-  /** When it had failed before. */
+  /** The node's previous failure. */
   readonly failedAt: string | null;
 }
 
-/** What was remembered beside a picture. */
+/** Further facts that go with a picture. */
 interface Known {
   readonly vanished: Vanished | null;
   readonly claimGoneMs: number;
@@ -39,7 +42,7 @@ export function failureRules(court: Court): Rule {
   let claimGoneMs = 0;
   let lastOwn: ClaimSeen | null = null;
   const knownSinceMs = new Map<string, number>();
-  /** What else was known when a picture stood. */
+  /** Further facts at the time of each picture. */
   const knownThen = new WeakMap<Picture, Known>();
 
   function keepTrack({ was, is, nowMs, ended }: Step): void {
@@ -61,7 +64,7 @@ export function failureRules(court: Court): Rule {
     const isWitness =
       ended === claim.owner &&
       elected.content.node === node &&
-      // Of an earlier decision's claim it was told when that was revised.
+      // A revised decision has already dealt with an earlier decision's claim.
       claim.content.electedVersion === elected.version &&
       elector !== undefined &&
       elector.owner !== claim.owner &&
@@ -74,7 +77,7 @@ export function failureRules(court: Court): Rule {
     if (isWitness) answered(`the claim of ${node} vanishes`);
   }
 
-  /** The elector acts on a failure at once. */
+  /** Checks that the elector reacts to a failure immediately. */
   function answered(what: string): void {
     const { config: then, decisions: before } = court.picture();
     if (then?.content.paused != null) return;
@@ -100,7 +103,7 @@ export function failureRules(court: Court): Rule {
     answered(`${node} says that it failed`);
   }
 
-  /** Records of failures in any decision so far, as texts. */
+  /** Texts of the failure records in all decisions so far. */
   const stood = new Set<string>();
 
   function blamed(step: Step): void {
@@ -111,7 +114,7 @@ export function failureRules(court: Court): Rule {
       const isMade = before?.id !== after.id;
       const known = isMade ? null : failureOf(before.content, record.node);
       const text = JSON.stringify(record);
-      // Whoever makes the decision's znode again writes what it knows of the decision that stood there.
+      // A node that creates the decision's znode again writes what it knows of the former decision.
       if (isMade && stood.has(text)) continue;
       stood.add(text);
       const inOthers = failuresIn(was.others, record.node);
@@ -132,7 +135,7 @@ export function failureRules(court: Court): Rule {
       violate(9, `the claim of ${gone.node} vanished in PROGRESS, and that counts for nothing`);
   }
 
-  /** What a node may be blamed for; null: nothing. */
+  /** Returns what a node may be blamed for, or null. */
   function groundsFor(node: string, step: Step): string | null {
     const { was, nowMs } = step;
     const { elected, config, claim } = was;
@@ -145,7 +148,7 @@ export function failureRules(court: Court): Rule {
     if (leaseLosses.areGrounds(node, step)) return 'it lost its lease again';
     const { timeouts } = config.content;
     const isOwn = claim?.content.node === node;
-    // One that claims at the last moment was late all the same.
+    // A claim at the last moment does not change that the node was late.
     const freeUntilMs = claim === null ? nowMs : isOwn ? claim.sinceMs : then.claimGoneMs;
     const freeSinceMs = Math.max(elected.changedMs, then.claimGoneMs);
     const claimMs = durationMs(timeouts.claim) * slack;
@@ -177,12 +180,12 @@ export function failureRules(court: Court): Rule {
       violate(9, `the failure of ${record.node} after ${known.count} is counted as number ${record.count}`);
   }
 
-  /** In this slot last; or in another, where that has ended the failure. */
+  /** Whether the node was the last one READY in this slot. In another slot, READY ends the failure there. */
   function readyIn(node: string): boolean {
     return lastOwn?.content.node === node && lastOwn.readySinceMs !== null;
   }
 
-  /** Who is in backoff in one slot is in all. */
+  /** Checks that a node that is in backoff in one slot is not elected in another. */
   function inBackoffInAll(step: Step): void {
     court.judged(step, (view, complain) => {
       const node = view.is.elected?.content.node ?? null;
@@ -195,7 +198,7 @@ export function failureRules(court: Court): Rule {
     });
   }
 
-  /** A backoff ends for a reason. */
+  /** Checks that a backoff ends for a reason. */
   function lifted(step: Step): void {
     court.judged(step, (view, complain) => liftedFor(view, complain));
   }
@@ -206,7 +209,7 @@ export function failureRules(court: Court): Rule {
     for (const known of before.content.failures) {
       if (known.until === null) continue;
       const now = failureOf(after.content, known.node);
-      // Another slot has a later one of the same node: that is the one that counts.
+      // Another slot has a later failure of the same node, which is the one that counts.
       const isSuperseded = failuresIn([...step.was.others, ...step.is.others], known.node).some(
         ({ failedAt }) => failedAt >= known.failedAt,
       );
@@ -219,14 +222,17 @@ export function failureRules(court: Court): Rule {
       retried(after.content.node, step, complain);
   }
 
-  /** By what some clock may have shown; or it has not begun, for the clock was set back. */
+  /**
+   * Whether the backoff may be over by any clock reading so far, or has not begun because the clock was set
+   * back.
+   */
   function mayBeOver({ failedAt, until }: FailureRecord): boolean {
     const { earliestMs, latestMs } = court.wall();
     if (Date.parse(until ?? '') <= latestMs + misreadingMs) return true;
     return Date.parse(failedAt) > earliestMs + unevennessMs - misreadingMs;
   }
 
-  /** Of its node, and not from before it failed. */
+  /** Whether the claim is the node's and became READY after the failure. */
   function isReadySince(claim: ClaimSeen | null, known: FailureRecord): boolean {
     if (claim === null || claim.content.node !== known.node || claim.readySinceMs === null) return false;
     return claim.readySinceMs >= (knownSinceMs.get(keyOf(known)) ?? Number.NEGATIVE_INFINITY);
@@ -248,11 +254,11 @@ export function failureRules(court: Court): Rule {
     return after.cause === 'retry' && after.node === node && failedAtMs + base <= latestMs + misreadingMs;
   }
 
-  /** Everyone has failed: the one whose last failure is longest ago. */
+  /** Checks that, if every node has failed, the one whose last failure is oldest is tried again. */
   function retried(node: string, { was, is }: Step, complain: Violate): void {
     const known = was.elected === null ? null : failureOf(was.elected.content, node);
     if (known?.until == null || was.elected?.content.node === node || mayBeOver(known)) return;
-    // A new life is not tried again: its backoff has ended.
+    // A new incarnation does not count as tried again: its backoff has ended.
     if (!known.restarted && was.registrations.get(node)?.content.incarnation !== known.incarnation) return;
     for (const other of is.elected?.content.failures ?? []) {
       const member = was.registrations.get(other.node);
@@ -271,7 +277,7 @@ export function failureRules(court: Court): Rule {
     }
   }
 
-  /** When only failures keep everyone out, somebody is tried again as soon as the base time is over. */
+  /** Checks that, if only failures keep every node out, one is tried again soon after the base time. */
   function triedAgain({ was, is, nowMs }: Step): void {
     if (is.elected === was.elected && is.config === was.config && is.claim?.id === was.claim?.id) return;
     const { elected, config, decisions } = is;
@@ -294,8 +300,8 @@ export function failureRules(court: Court): Rule {
   }
 
   /**
-   * A new life of a node that failed ends its backoff, once: where nobody else is eligible it is elected at
-   * once.
+   * Checks that a new incarnation of a failed node ends its backoff, once. If no other node is eligible, it
+   * is elected immediately.
    */
   function startedAnew({ was, is }: Step): void {
     const { elected, config, decisions } = is;
@@ -322,7 +328,7 @@ export function failureRules(court: Court): Rule {
     }
   }
 
-  /** But for its failures. */
+  /** Whether the node is eligible, ignoring its failures. */
   function isEligible(picture: Picture, node: string): boolean {
     const { registrations, config, seats } = picture;
     const member = registrations.get(node);
@@ -336,7 +342,7 @@ export function failureRules(court: Court): Rule {
     );
   }
 
-  /** READY ends it all. */
+  /** Checks that READY clears the node's failures. */
   function withBackoffEnded({ was, is }: Step): void {
     const { claim } = is;
     if (claim === null || claim.readySinceMs === null || was.claim?.readySinceMs === claim.readySinceMs)
@@ -344,7 +350,7 @@ export function failureRules(court: Court): Rule {
     const { node } = claim.content;
     court.soon(2 * promptMs, 9, () => {
       const now = court.picture();
-      // One that another is elected instead of has failed since.
+      // A node that has been replaced has failed since.
       if (now.claim?.id !== claim.id || now.elected?.content.node !== node) return null;
       return failureOf(now.elected.content, node) === null
         ? null
@@ -353,7 +359,7 @@ export function failureRules(court: Court): Rule {
   }
 
   function remember({ is, nowMs }: Step): void {
-    // Also those of other slots: a failure counts for the next wherever that is.
+    // Includes other slots: a failure counts towards the next one in any slot.
     for (const record of [is, ...is.others].flatMap(({ elected }) => elected?.content.failures ?? [])) {
       if (!knownSinceMs.has(keyOf(record))) knownSinceMs.set(keyOf(record), nowMs);
     }

@@ -1,6 +1,6 @@
 /**
- * Rules about leaders that lose their lease and come back: the second time is held against them, by who was
- * in touch meanwhile.
+ * Rules about leaders that lose their lease and return. The second loss counts against them, by the evidence
+ * of nodes that were connected meanwhile.
  */
 import { durationMs } from '../../src/model/duration.js';
 import type { ClaimSeen, Picture } from './ledger.js';
@@ -20,7 +20,7 @@ interface Ended {
 
 export interface LeaseLosses {
   watch(step: Step): void;
-  /** Whether the elected node may be blamed for having lost its lease again. */
+  /** Whether the elected node may be blamed for another lease loss. */
   areGrounds(node: string, step: Step): boolean;
 }
 
@@ -35,7 +35,7 @@ export function leaseLossesOf(court: Court): LeaseLosses {
     if (is.claim !== null && is.claim.id !== before?.id) answered(is.claim, is);
   }
 
-  /** By what was agreed on, whatever the node says. */
+  /** Whether it lost its lease again, by the commits and not only by the node's own report. */
   function isBackAgain({ content: { node, term, resumes } }: ClaimSeen, maxMs: number): boolean {
     const own = ended.filter((one) => one.node === node);
     const last = own.at(-1);
@@ -48,21 +48,21 @@ export function leaseLossesOf(court: Court): LeaseLosses {
   function areGrounds(node: string, { was, write, nowMs }: Step): boolean {
     const { claim, config } = was;
     if (claim?.content.node !== node || config === null || config.content.paused !== null) return false;
-    // Nobody judges himself.
+    // No node judges itself.
     if (write === null || write.session === claim.owner) return false;
     const { base, max } = config.content.backoff;
     const isLate = nowMs - claim.sinceMs > durationMs(base) / slack + promptMs;
     return !isLate && isBackAgain(claim, durationMs(max)) && isWitness(write.session, claim, 0);
   }
 
-  /** In touch from so long before the leader stopped leading on. */
+  /** Whether a session has been connected since this long before the leader stopped leading. */
   function isWitness(session: bigint, { content, sinceMs }: ClaimSeen, beforeMs: number): boolean {
     const agoMs = content.resumes?.agoMs ?? 0;
     const agoTrulyMs = beforeMs === 0 ? agoMs * slack : agoMs / slack;
     return court.inTouchSinceMs(session) <= sinceMs - agoTrulyMs - beforeMs;
   }
 
-  /** Another is elected, where one can follow. */
+  /** Checks that another node is elected if one can follow. */
   function answered(claim: ClaimSeen, { config, decisions }: Picture): void {
     const { node, resumes } = claim.content;
     if (config === null || resumes?.lostLease !== true) return;

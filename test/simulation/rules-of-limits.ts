@@ -1,17 +1,16 @@
 /**
- * Rules about limits in time: set on the ensemble's clock, kept as long as was said, and acted on when they
- * end.
+ * Rules about time limits: set on the ensemble's clock, kept for the given time, and applied when they end.
  */
 import type { SiteOverride } from '../../src/model/group-config.js';
 import type { FailureRecord } from '../../src/model/znodes.js';
 import { type Picture, slotsIn } from './ledger.js';
 import type { Court, Rule, Step, Write } from './rules.js';
 
-/** A reading of the clock may be so old when a limit is written by it. */
+/** Maximum age of the clock reading that a new limit is based on. */
 const readingMs = 5_000;
-/** A limit is acted on by a reading that is a second old at most, and clocks differ in rate. */
+/** A limit is applied by a reading that is at most one second old, and clocks differ in rate. */
 export const misreadingMs = 120;
-/** An elector whose reading is younger looks at no other. */
+/** An elector with a younger reading does not read the clock again. */
 const youngMs = 1_000;
 
 export function limitRules(court: Court): Rule {
@@ -43,7 +42,7 @@ export function limitRules(court: Court): Rule {
     court.soon(lastsMs + promptlyMs, 8, isWrong);
   }
 
-  /** Not before the time that was said. */
+  /** Checks that an override does not end before its time. */
   function notEarly({ was, is, isByHand }: Step): void {
     if (is.config === was.config || is.config === null || isByHand) return;
     const { latestMs } = court.wall();
@@ -71,7 +70,7 @@ export function backoffRules(court: Court): Rule {
   };
 }
 
-/** Of a node, in any slot. */
+/** Returns a node's failures in all slots. */
 export function failuresKnown(picture: Picture, node: string): FailureRecord[] {
   const all = slotsIn(picture).flatMap(({ elected }) => elected?.content.failures ?? []);
   return all.filter((record) => record.node === node);

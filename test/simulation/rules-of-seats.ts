@@ -2,7 +2,7 @@
 import { inSlot, type SeatSeen, slotsIn } from './ledger.js';
 import type { Court, Rule, Step } from './rules.js';
 
-/** What an elector may be silent for, as far as the session timeout does not tell. */
+/** How long an elector may be silent, in addition to the session timeouts. */
 const electorWatchdogMs = 10_000;
 
 export function seatRules(court: Court): Rule {
@@ -14,7 +14,10 @@ export function seatRules(court: Court): Rule {
     violate(9, `a session holds two seats: ${is.seats.map(({ name }) => name).join(', ')}`);
   }
 
-  /** Fenced, with its claim; or an elector that was silent for long enough. */
+  /**
+   * Checks that another session deletes a seat only with a fenced claim, or if the elector was silent long
+   * enough.
+   */
   function takenByOthers({ was, is, write, isByHand, nowMs }: Step): void {
     if (write === null || isByHand) return;
     for (const seat of was.seats) {
@@ -37,7 +40,7 @@ export function seatRules(court: Court): Rule {
     }
   }
 
-  /** A registration goes with its session, by hand, or for another of the same life. */
+  /** Checks that a registration ends only with its session, by hand, or replaced by the same incarnation. */
   function registrationsTaken({ was, is, write, isByHand }: Step): void {
     if (write === null || isByHand) return;
     for (const [node, { owner, content, id }] of was.registrations) {
@@ -48,7 +51,7 @@ export function seatRules(court: Court): Rule {
     }
   }
 
-  /** Who lives takes a new one soon. */
+  /** Checks that a running node whose seat was deleted by hand soon has a new one. */
   function takenByHand({ was, is, isByHand }: Step): void {
     if (!isByHand || !court.wasCalm) return;
     for (const { name, owner } of was.seats) {

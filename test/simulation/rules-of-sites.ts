@@ -1,7 +1,7 @@
 /**
- * Rules about sites: which may not lead, which come last, where the successor of a leader that failed may be,
- * and when a site counts as failed. Told from the configuration and from who is registered, as
- * docs/guides/sites.md says.
+ * Rules about sites: which ones must not lead, which come last, where a failed leader's successor may be, and
+ * when a site counts as failed. Judged from the configuration and the registrations, as docs/guides/sites.md
+ * describes.
  */
 import { durationMs } from '../../src/model/duration.js';
 import type { GroupConfig } from '../../src/model/group-config.js';
@@ -24,7 +24,7 @@ function found(config: GroupConfig, site: string, strength: 'hard' | 'soft'): Re
   const { only, failed } = config.siteRules;
   const isOut = only.sites.length > 0 && !only.sites.includes(site) && only.strength === strength;
   const declared = config.sites[site]?.failed ?? null;
-  // A person's word is never soft.
+  // An operator's verdict is always hard.
   const declaredStrength = declared?.byRule === true ? failed.strength : 'hard';
   return [
     ...(isOut ? [{ kind: 'site-not-allowed', why: 'its site may not lead' }] : []),
@@ -34,7 +34,7 @@ function found(config: GroupConfig, site: string, strength: 'hard' | 'soft'): Re
   ];
 }
 
-/** What forbids every node of a site to lead. */
+/** Returns what forbids every node of a site to lead. */
 export function refusals(config: GroupConfig, site: string): Refusal[] {
   return found(config, site, 'hard');
 }
@@ -44,7 +44,7 @@ export function isAvoided(config: GroupConfig, site: string): boolean {
   return found(config, site, 'soft').length > 0;
 }
 
-/** Whether nobody in a site may be elected, also because a leader has failed there. */
+/** Whether no node of a site may be elected, including because a leader has failed there. */
 export function isBarred(picture: Picture, site: string): boolean {
   const { config, elected } = picture;
   if (config === null) return false;
@@ -58,8 +58,8 @@ export function isBarred(picture: Picture, site: string): boolean {
 }
 
 /**
- * Where whoever is to be replaced has failed; null: it has not, or leaves as people wish, or that cannot be
- * told.
+ * Returns the site of a failed leader that must be replaced. Null if it has not failed, if operators want it
+ * to leave, or if that cannot be determined.
  */
 export function siteOfFailure({ was, is }: Pick<Step, 'was' | 'is'>): string | null {
   const before = was.elected?.content;
@@ -86,12 +86,12 @@ export function siteOfFailure({ was, is }: Pick<Step, 'was' | 'is'>): string | n
   return isIneligible ? site : null;
 }
 
-/** A time in which nothing of what is counted changed. */
+/** A period in which neither the count's result nor the verdict changed. */
 interface Stretch {
   readonly key: string;
   readonly isEnough: boolean;
   readonly sinceMs: number;
-  /** When it began for an elector that missed what it may miss. */
+  /** When it began for an elector that missed everything that it may miss. */
   readonly mayBeSinceMs: number;
   untilMs: number;
 }
@@ -100,9 +100,9 @@ type Failed = GroupConfig['sites'][string]['failed'];
 
 export function siteRules(court: Court): Rule {
   const { promptMs, setup } = court;
-  /** What is over within so long may not have been seen. */
+  /** A change that is over within this time may go unnoticed. */
   const missableMs = promptMs + reconnectMs(setup);
-  /** Of each site, the last one last. */
+  /** Stretches of each site, in order of time. */
   const stretches = new Map<string, Stretch[]>();
   const then = new WeakMap<Picture, ReadonlyMap<string, Stretch>>();
 
@@ -134,7 +134,7 @@ export function siteRules(court: Court): Rule {
     known.push({ key, isEnough, sinceMs: nowMs, mayBeSinceMs, untilMs: Number.POSITIVE_INFINITY });
   }
 
-  /** By an elector: only what it has counted itself, for long enough. */
+  /** Checks that an elector declares only what it has counted itself for long enough. */
   function declared(step: Step): void {
     if (step.isByHand || step.is.config === step.was.config) return;
     court.judged(step, (view, complain) => {
@@ -169,15 +169,15 @@ export function siteRules(court: Court): Rule {
   }
 
   /**
-   * The write checks the configuration, not who is registered, and may be on its way for as long as its
-   * session lasts.
+   * Returns the stretch that a delayed write may be based on. The write checks the configuration, not the
+   * registrations, and may be under way for as long as its session lasts.
    */
   function heldUp(site: string, isEnough: boolean, nowMs: number): Stretch | undefined {
     const known = stretches.get(site) ?? [];
     return known.findLast((one) => one.isEnough === isEnough && nowMs - one.untilMs < setup.sessionTimeoutMs);
   }
 
-  /** What is due for long enough is declared. */
+  /** Checks that a verdict that has been due for long enough is declared. */
   function declaredInTime({ was, is, nowMs }: Step): void {
     if (is.config === null) return;
     const { failed: rule } = is.config.content.siteRules;
@@ -206,7 +206,7 @@ export function siteRules(court: Court): Rule {
   };
 }
 
-/** Who follows, above all after a failure. */
+/** Rules about succession, in particular after a failure. */
 export function successionRules(court: Court): Rule {
   const { promptMs } = court;
 
@@ -218,7 +218,7 @@ export function successionRules(court: Court): Rule {
       if (before === null || after === null || before.id !== after.id || config === undefined) return;
       const { term, node: to, requested, failedSite: toldSite } = after.content;
       if (before.content.term === 0 || term === before.content.term) return;
-      // Of whom people asked for in spite of what spoke against it, it is not told here whether it failed.
+      // Does not judge whether a node failed that operators requested despite ineligible reasons.
       if (config.paused !== null || requested !== null || before.content.requested !== null) return;
       if (isGivenUp(is)) return;
       const failedSite = siteOfFailure({ was, is });
@@ -240,7 +240,7 @@ export function successionRules(court: Court): Rule {
     });
   }
 
-  /** Who has been eligible for a while, by the plainest reading, and where. */
+  /** Returns the nodes that have been eligible for a while, by the simplest criteria, with their sites. */
   function eligibleFor(picture: Picture, nowMs: number): [string, string][] {
     const { registrations, seats, config } = picture;
     if (config === null) return [];

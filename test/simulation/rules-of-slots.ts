@@ -1,6 +1,6 @@
 /**
- * Rules about the slots of a group of several leaders, as docs/guides/leaders.md says, and that there are
- * none where there is one.
+ * Rules about the slots of a group with several leaders, as docs/guides/leaders.md describes. A group with
+ * one leader must show no slots.
  */
 import { durationMs } from '../../src/model/duration.js';
 import { historyHeadSchema, historyRecordSchema } from '../../src/model/znodes.js';
@@ -24,7 +24,7 @@ export function slotRules(court: Court): Rule {
     if (twice !== undefined) violate(9, `${twice} is elected in two slots`);
   }
 
-  /** Filled, from nobody, by an election that nobody asked for. */
+  /** Whether an election that nobody requested fills an empty slot. */
   function isFilled({ was, is }: Step): boolean {
     const [before, after] = [was.elected?.content, is.elected?.content];
     if (before == null || after == null || was.elected === is.elected) return false;
@@ -33,7 +33,9 @@ export function slotRules(court: Court): Rule {
     );
   }
 
-  /** Of slots that nobody has the lowest is filled. Whoever still has the claim of one can have no other. */
+  /**
+   * Checks that the lowest empty slot is filled. A node that still has a slot's claim can have no other slot.
+   */
   function lowestFirst({ was, is }: Step, complain: Violate): void {
     if (was.claim !== null && was.claim.content.node === is.elected?.content.node) return;
     const lower = is.others.find(({ slot, elected }) => {
@@ -44,7 +46,7 @@ export function slotRules(court: Court): Rule {
       complain(9, `slot ${is.slot} is filled by ${is.elected?.content.node}, and slot ${lower.slot} is free`);
   }
 
-  /** A soft rule: where another site has somebody, a slot that nobody had goes there. */
+  /** Checks a soft rule: if another site has an eligible node, an empty slot goes there. */
   function spread({ was, is }: Step, complain: Violate): void {
     const node = is.elected?.content.node ?? '';
     const site = was.registrations.get(node)?.content.site;
@@ -57,7 +59,7 @@ export function slotRules(court: Court): Rule {
       );
   }
 
-  /** A better node takes the place of the worst of the leaders. */
+  /** Checks that a better node replaces the worst leader. */
   function worstFirst({ was, is }: Step, complain: Violate): void {
     const config = was.config?.content;
     const [from, to] = [was.elected?.content, is.elected?.content];
@@ -72,7 +74,7 @@ export function slotRules(court: Court): Rule {
       const isEligible = registration?.illSinceMs === null && registration.leavingSinceMs === null;
       const isSteady = isSame && leads && isEligible && requested === null && slot <= config.leaders;
       if (!isSteady || site === null || priorityOf(config, site) >= priority) return false;
-      // It may be that another one is waited for there.
+      // That slot may be waiting for another node.
       const isOther = (one: string) => one !== to.node && one !== from.node && !isTaken(was, one);
       const others = [...was.registrations].filter(([one]) => isOther(one));
       return !others.some(([, { content, illSinceMs }]) => {
@@ -98,7 +100,8 @@ export function slotRules(court: Court): Rule {
   }
 
   /**
-   * What the group is to have it has soon, where there is a node for it; what it is not to have is given up.
+   * Checks that a configured slot soon has an elected node if there is one for it, and that other slots are
+   * given up.
    */
   function filled(step: Step): void {
     for (const slot of slots) {
@@ -130,14 +133,14 @@ export function slotRules(court: Court): Rule {
     });
   }
 
-  /** The first slot's decision says how many there are, which is what everybody goes by. */
+  /** Checks the number of slots in the first slot's decision, which every node relies on. */
   function told({ was, is }: Step): void {
     for (const { slot, elected, claim } of is.others) {
       const isHeld = elected?.content.node != null || claim !== null;
       const before = inSlot(was, slot);
       if (!isHeld || (before.elected === elected && before.claim === claim && was.elected === is.elected))
         continue;
-      // Left where the tree was deleted but for it.
+      // It remains from before the rest of the tree was deleted.
       const isLeft = elected !== null && is.elected !== null && elected.id < is.elected.id;
       if (
         !isLeft &&
@@ -178,12 +181,12 @@ export function slotRules(court: Court): Rule {
   };
 }
 
-/** The picture of the first slot again, as another sees it. */
+/** Returns a picture with another slot's number. */
 function inFirst(picture: Picture, slot: number): Picture {
   return { ...picture, slot };
 }
 
-/** With one leader the znodes are what they are without slots. */
+/** Checks that a group with one leader has the same znodes as without slots. */
 function plainZnodes({ paths, violate }: Court): Rule {
   return ({ commit, write, is }) => {
     if (write === null) return;

@@ -1,4 +1,4 @@
-/** Rules about znodes as such: what outlives its maker, and what does not. */
+/** Rules about znodes in general: which ones outlive their creator. */
 import { readZnode } from './ledger.js';
 import type { Court, Rule } from './rules.js';
 

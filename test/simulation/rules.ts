@@ -1,6 +1,6 @@
 /**
- * The rules of docs/reference/protocol.md that are no invariants: who may write what, and when. Judged from
- * what is agreed on alone. What has to happen soon is judged only while the world is calm: nothing of it
+ * The rules of docs/reference/protocol.md that are not invariants: which node may write what, and when. They
+ * are judged by commits only. What must happen soon is judged only while the world is calm: nothing in it is
  * lost, delayed, frozen or dead.
  */
 import type { GroupPaths } from '../../src/model/paths.js';
@@ -24,66 +24,76 @@ import type { World } from './world.js';
 
 export type Write = Extract<Transaction, { kind: 'write' }>;
 
-/** One step of the truth. */
+/** One step of the committed state. */
 export interface Step {
   readonly was: Picture;
   readonly is: Picture;
-  /** Null: a session has ended, `ended`. */
+  /** Null if a session has ended: see `ended`. */
   readonly write: Write | null;
   readonly ended: bigint | null;
   readonly commit: Commit;
-  /** By a person, not by a node. */
+  /** Whether an operator made the change, not a node. */
   readonly isByHand: boolean;
   readonly nowMs: number;
   /**
-   * The same from each picture that a decision may have been made by, the last first; of anything else, from
-   * the last.
+   * The same step as seen from each picture that a decision may be based on, newest first. For any other
+   * step, only from the newest.
    */
   readonly views: readonly Step[];
 }
 
-/** What stood for a while. */
+/** A state that existed for a while. */
 interface Past {
   readonly picture: Picture;
   readonly zxid: bigint;
 }
 
 export interface Court {
-  /** Which is judged. */
+  /** The slot that is judged. */
   readonly slot: number;
   readonly world: World;
   readonly setup: Setup;
   readonly paths: GroupPaths;
   readonly nodes: readonly Node[];
   readonly violate: Violate;
-  /** Within which one of a calm group acts on what it sees, and how much of that is spent on ways. */
+  /**
+   * Time within which a node of a calm group acts on what it sees. `answerMs` is the part that messages take.
+   */
   readonly promptMs: number;
   readonly answerMs: number;
-  /** Nothing is in the way between the node and any server, nor between two servers, and all of them run. */
+  /**
+   * Whether all connections between the node and the servers, and among the servers, are intact, and all
+   * servers run.
+   */
   isInTouch(node: Node): boolean;
-  /** Since when the session has had answers without a long break; Infinity: it has none. */
+  /** Since when the session has had replies without a long break. Infinity if it has none. */
   inTouchSinceMs(session: bigint): number;
-  /** For how long the elector has been that, and running; 0 where it does not run. */
+  /** How long the elector has been the elector, and running. 0 if it is not running. */
   electorForMs(): number;
-  /** What the ensemble's clock may be thought to show, by all that it has shown, whoever led. */
+  /** Bounds of what the ensemble's clock may show, by all its readings so far under any leader. */
   wall(): { readonly earliestMs: number; readonly latestMs: number };
-  /** What is so now. */
+  /** The current state. */
   picture(): Picture;
-  /** Nothing has disturbed the world for a while. */
+  /** Whether nothing has disturbed the world for a while. */
   readonly isCalm: boolean;
-  /** Nothing had, until people put their hands into the tree. */
+  /** Whether nothing had disturbed the world until operators changed the tree by hand. */
   readonly wasCalm: boolean;
-  /** A decision is right if it was by what may have been read for it. `judge` may be called several times. */
+  /**
+   * Accepts a decision if it is right for anything that may have been read for it. May call `judge`
+   * repeatedly.
+   */
   judged(step: Step, judge: (step: Step, complain: Violate) => void): void;
-  /** Has to be right, in a world that is calm until then, after so long. */
+  /**
+   * Checks a condition after the given time, in a world that is calm now and stays undisturbed until then.
+   */
   soon(withinMs: number, rule: Invariant, isWrong: () => string | null): void;
-  /** The same where it does not matter what went wrong before. */
+  /** Like `soon`, but ignores what went wrong before. */
   unlessDisturbed(withinMs: number, rule: Invariant, isWrong: () => string | null): void;
 }
 
 export type Rule = (step: Step) => void;
 
-/** Sessions that may have watches left from what their nodes were once. */
+/** Sessions that may still have watches from earlier roles of their nodes. */
 interface Watchers {
   readonly electors: ReadonlySet<bigint>;
   readonly candidates: ReadonlySet<bigint>;
@@ -108,24 +118,24 @@ export class Rules implements Court {
   readonly isInTouch: (node: Node) => boolean;
   readonly inTouchSinceMs: (session: bigint) => number;
   readonly #basisOf: (asker: Asker) => bigint | null;
-  /** The last ones, and when each came to be. */
+  /** The last states, and when each of them began. */
   readonly #past: (Past & { readonly sinceMs: number })[] = [];
   #calmFromMs = 3_000;
   #disturbances = 0;
   #shakenMs = Number.NEGATIVE_INFINITY;
   #wasCalm = false;
-  /** How far the ensemble's clock has been ahead of true time. */
+  /** Minimum and maximum by which the ensemble's clock has been ahead of true time. */
   #leastAheadMs = Number.POSITIVE_INFINITY;
   #mostAheadMs = Number.NEGATIVE_INFINITY;
-  /** Sessions that held the lowest seat at some time. */
+  /** Sessions that had the lowest seat at some time. */
   readonly #electors = new Set<bigint>();
-  /** Sessions that lost a seat and did not end. */
+  /** Sessions that lost a seat and have not ended. */
   readonly #reseated = new Set<bigint>();
-  /** When a session lost its seat last. */
+  /** When a session last lost its seat. */
   seatLostMs = Number.NEGATIVE_INFINITY;
-  /** By slot: nodes that were elected while the claim stood that stands now. */
+  /** By slot: nodes that were elected during the current claim. */
   readonly #candidates = new Map<number, Set<string>>();
-  /** Sessions that had been the one or the other when something changed. */
+  /** Sessions that had such roles when a change happened. */
   readonly #former = new WeakMap<Transaction, Watchers>();
 
   constructor(options: {
@@ -137,10 +147,7 @@ export class Rules implements Court {
     isByHand(session: bigint): boolean;
     isInTouch(node: Node): boolean;
     inTouchSinceMs(session: bigint): number;
-    /**
-     * The newest change that the round had been told of in which this was decided; null where it is not
-     * known.
-     */
+    /** Returns the newest change known to the round in which this write was decided on. Null if unknown. */
     basisOf(asker: Asker): bigint | null;
   }) {
     this.world = options.world;
@@ -198,9 +205,9 @@ export class Rules implements Court {
   }
 
   /**
-   * How many of those that were told of a change are to be counted. Watches that were left by who elected
-   * once, or waited for the claim that stood, or had another seat and watched the one below that, wake them
-   * once more; one of each kind is the one that there has to be.
+   * Returns how many of the sessions that were notified of a change count. Former electors, nodes that waited
+   * for the current claim, and nodes that had another seat may have watches left that wake them once more. Of
+   * each kind, only one session counts, because one must be woken.
    */
   calledFor(change: Transaction, sessions: ReadonlySet<bigint>): number {
     const former = this.#former.get(change);
@@ -229,7 +236,7 @@ export class Rules implements Court {
     return this.world.nowMs >= this.#calmFromMs;
   }
 
-  /** Something happens that takes so long to be over, and that sessions then have to get over. */
+  /** Records a disturbance that lasts for the given time. Sessions need time to recover from it. */
   disturbed(forMs: number, isByHand = false): void {
     this.#disturbances += 1;
     this.#wasCalm = this.isCalm && isByHand;
@@ -237,7 +244,10 @@ export class Rules implements Court {
     this.#calmFromMs = Math.max(this.#calmFromMs, overMs);
   }
 
-  /** A connection has broken, or another elects now: who was about to act begins anew. */
+  /**
+   * Records that a connection has broken or the elector has changed, so a node that was about to act starts
+   * over.
+   */
   shaken(): void {
     this.#shakenMs = this.world.nowMs;
   }
@@ -269,7 +279,7 @@ export class Rules implements Court {
     });
   }
 
-  /** Just then, unless something disturbs the world before. */
+  /** Checks a condition at exactly that time, unless something disturbs the world before. */
   after(withinMs: number, rule: Invariant, isWrong: () => string | null): void {
     const before = this.#disturbances;
     this.world.after(withinMs, () => {
@@ -299,8 +309,9 @@ export class Rules implements Court {
   }
 
   /**
-   * What was read of it all cannot be older than what the round was told first; it holds only of the same
-   * configuration and, of decisions, the same one before, for a write checks those.
+   * Returns the views of a step. What a round read cannot be older than the reply to its first read. Only
+   * states with the same configuration count, and for decisions with the same previous one, because a write
+   * checks those.
    */
   #views(step: Omit<Step, 'views'>): Step[] {
     const { was, is, write } = step;
@@ -370,12 +381,12 @@ export class Rules implements Court {
   }
 }
 
-/** In all slots. */
+/** Compares the decisions of all slots. */
 function isSameDecided(one: Picture, other: Picture): boolean {
   return slotsIn(one).every(({ slot, elected }) => inSlot(other, slot).elected === elected);
 }
 
-/** What an elector tells of its own node in the very write that decides by it. */
+/** Returns what an elector writes about its own node together with a decision that depends on it. */
 function toldWith(is: Picture, was: Picture): Picture['registrations'] {
   return new Map([...is.registrations].filter(([node, seen]) => was.registrations.get(node) !== seen));
 }

@@ -1,6 +1,6 @@
 /**
- * Lives that are not drawn but told: the situations that the protocol's rules are there for, each too seldom
- * met by chance. Every tenth seed plays one; what it leaves open is drawn.
+ * Scripted runs: the situations that the protocol's rules exist for, each too rare to meet by chance. Every
+ * tenth seed plays one. What a script leaves open is drawn.
  */
 import { type GroupConfig, groupConfigSchema } from '../../src/model/group-config.js';
 import type { Phase } from '../../src/ports/workload.js';
@@ -11,22 +11,22 @@ import type { Setup } from './setup.js';
 import { at, type LogContext, people, plain, type Scenario, settledMs } from './told.js';
 
 const scenarioEvery = 10;
-/** Of the seeds that play one, their last digit. */
+/** Last digit of the seeds that play a script. */
 const scenarioDigit = 5;
 
-/** Whether this seed's life is told. */
+/** Whether this seed's run is scripted. */
 export function isTold(seed: number): boolean {
   return seed % scenarioEvery === scenarioDigit;
 }
 
-/** Null: this seed's life is drawn. */
+/** Returns null if this seed's run is not scripted. */
 export function scenarioOf(seed: number, chance: Chance, setup: Setup): LogContext | null {
   if (!isTold(seed)) return null;
   const scenario = scenarios[Math.floor(seed / scenarioEvery) % scenarios.length];
   return scenario === undefined ? null : scenario(chance, setup);
 }
 
-/** Three nodes, of which one leads, one elects and one does neither, or one does both. */
+/** Three nodes: either a leader, an elector and a bystander, or one that both leads and elects. */
 function groupOf(setup: Setup, changes: Partial<Setup> = {}): Setup {
   return { ...setup, nodes: ['a1', 'b1', 'a2'], ...plain, ...changes };
 }
@@ -42,7 +42,7 @@ const hook = (node: number, phase: Phase, mood: Mood, forMs: number): Fault => {
 
 const fastDelays = { leastMs: 0.2, mostMs: 2 };
 
-/** Another is elected, and not ready to claim yet, while the claim of the node that was is on its way. */
+/** Another node is elected, and cannot claim yet, while the former elected node's claim is under way. */
 const claimOvertaken: Scenario = ({ between }, setup) => ({
   setup: groupOf(setup, { delays: fastDelays, hasPrepare: true, troubleMs: settledMs + 3_000 }),
   faults: [
@@ -58,7 +58,7 @@ const claimOvertaken: Scenario = ({ between }, setup) => ({
   ],
 });
 
-/** The seat of a node goes while its claim is on its way. */
+/** A node's seat is deleted while its claim is under way. */
 const claimUnseated: Scenario = ({ between }, setup) => ({
   setup: groupOf(setup),
   faults: [
@@ -73,7 +73,7 @@ const claimUnseated: Scenario = ({ between }, setup) => ({
   ],
 });
 
-/** Another is elected while the READY of the node that was is on its way. */
+/** Another node is elected while the former elected node's READY is under way. */
 const readyOvertaken: Scenario = ({ between }, setup) => {
   const forMs = between(0.12, 0.16) * setup.sessionTimeoutMs;
   return {
@@ -91,7 +91,7 @@ const readyOvertaken: Scenario = ({ between }, setup) => {
   };
 };
 
-/** The configuration changes while a decision made by the old one is on its way. */
+/** The configuration changes while a decision based on the old one is under way. */
 const decisionOvertaken: Scenario = ({ between }, setup) => {
   const forMs = between(0.1, 0.16) * setup.sessionTimeoutMs;
   return {
@@ -109,7 +109,10 @@ const decisionOvertaken: Scenario = ({ between }, setup) => {
   };
 };
 
-/** A claim is removed after a fence, and made by the next, while its owner's own deletion is on its way. */
+/**
+ * A claim is removed after a fence, and the next node claims, while the first owner's own deletion is under
+ * way.
+ */
 const deletionOvertaken: Scenario = ({ between }, setup) => {
   const laterMs = settledMs + 2_000;
   return {
@@ -136,8 +139,8 @@ const deletionOvertaken: Scenario = ({ between }, setup) => {
 };
 
 /**
- * The owner of a claim that was fenced gives it away after all, and the candidate claims, while the removal
- * is on its way.
+ * The owner of a fenced claim releases it after all, and the candidate claims, while the removal is under
+ * way.
  */
 const removalOvertaken: Scenario = ({ between }, setup) => {
   const laterMs = settledMs + 800;
@@ -169,7 +172,7 @@ const removalOvertaken: Scenario = ({ between }, setup) => {
   };
 };
 
-/** The decision is lost with the connection of the one that it names. */
+/** The notification of a decision is lost with the connection of the node that it names. */
 const decisionMissed: Scenario = (_, setup) => ({
   setup: groupOf(setup, { troubleMs: settledMs + 3_000 }),
   faults: [
@@ -185,7 +188,7 @@ const decisionMissed: Scenario = (_, setup) => ({
   ],
 });
 
-/** The answer to a claim gets lost, and all else arrives. */
+/** The reply to a claim is lost, but nothing else is. */
 const claimUnanswered: Scenario = (_, setup) => ({
   setup: groupOf(setup, { troubleMs: settledMs + 4_000 }),
   faults: [
@@ -194,7 +197,7 @@ const claimUnanswered: Scenario = (_, setup) => ({
   ],
 });
 
-/** A node that lives on in another session is elected then. */
+/** A node whose session ended gets another session and is then elected. */
 const electedInItsNextSession: Scenario = (_, setup) => {
   const laterMs = settledMs + 3.2 * setup.sessionTimeoutMs + 200;
   return {
@@ -206,7 +209,7 @@ const electedInItsNextSession: Scenario = (_, setup) => {
   };
 };
 
-/** The elector leaves, and leads nothing. */
+/** The elector, which leads nothing, leaves. */
 const electorLeaves: Scenario = (_, setup) => ({
   setup: groupOf(setup, { nodes: ['a1', 'b1', 'a2', 'b2', 'a3', 'b3', 'a4'], troubleMs: settledMs + 5_000 }),
   faults: [
@@ -226,7 +229,7 @@ const electorSilent: Scenario = (_, setup) => ({
   ],
 });
 
-/** The elected node's claims get lost. */
+/** The elected node's claims are lost. */
 const candidateSilent: Scenario = (_, setup) => ({
   setup: groupOf(setup, { troubleMs: settledMs + 1_000 }),
   faults: [
@@ -235,7 +238,7 @@ const candidateSilent: Scenario = (_, setup) => ({
   ],
 });
 
-/** A better node is there while another has led for a short time. */
+/** A better node is present while another has led only for a short time. */
 const betterComes: Scenario = (_, setup) => {
   const config = configured(setup, {
     strategy: 'site-priority',
@@ -249,13 +252,13 @@ const betterComes: Scenario = (_, setup) => {
   };
 };
 
-/** The same, but failback is manual. */
+/** Like `betterComes`, but with manual failback. */
 const betterComesByHand: Scenario = (chance, setup) => {
   const { setup: auto, faults } = betterComes(chance, setup);
   return { setup: { ...auto, config: configured(auto, { failback: 'manual' }) }, faults };
 };
 
-/** People keep a node from leading, and the other one leaves. */
+/** Operators keep one node from leading, and the other one leaves. */
 const leavesToIneligible: Scenario = ({ pick }, setup) => ({
   setup: groupOf(setup, { nodes: ['a1', 'b1'], troubleMs: settledMs + 6_000 }),
   faults: [
@@ -264,7 +267,7 @@ const leavesToIneligible: Scenario = ({ pick }, setup) => ({
   ],
 });
 
-/** Nobody is left but whose site has priority 0. */
+/** The only remaining node's site has priority 0. */
 const leavesToPriority0: Scenario = (_, setup) => ({
   setup: groupOf(setup, { nodes: ['a1', 'b1'], troubleMs: settledMs + 6_000 }),
   faults: [
@@ -273,7 +276,7 @@ const leavesToPriority0: Scenario = (_, setup) => ({
   ],
 });
 
-/** A leader falls ill that is not the elector. */
+/** A leader that is not the elector becomes unhealthy. */
 const leaderFallsIll: Scenario = (_, setup) => ({
   setup: groupOf(setup, { troubleMs: settledMs + 6_000 }),
   faults: [
@@ -282,7 +285,7 @@ const leaderFallsIll: Scenario = (_, setup) => ({
   ],
 });
 
-/** Paused: nobody but the node that was elected may lead, and it leaves, or comes back unwell. */
+/** In a paused group, only the elected node may lead, and it leaves or returns unhealthy. */
 const pausedAndIneligible: Scenario = ({ pick }, setup) => {
   const { sessionTimeoutMs } = setup;
   const laterMs = settledMs + 300;
@@ -301,7 +304,7 @@ const pausedAndIneligible: Scenario = ({ pick }, setup) => {
   };
 };
 
-/** Paused: the elected node starts anew while the claim of its earlier life stands. */
+/** In a paused group, the elected node restarts while its earlier incarnation's claim exists. */
 const pausedAndRestarted: Scenario = (_, setup) => {
   const laterMs = settledMs + 1_500;
   return {
@@ -322,7 +325,8 @@ const pausedAndRestarted: Scenario = (_, setup) => {
 };
 
 /**
- * The claim goes while the tree cannot be read, for its configuration is gone, as is what is made anew of it.
+ * The claim is deleted while the tree is unreadable: its configuration is deleted, and again whenever it is
+ * recreated.
  */
 const treeUnreadable: Scenario = (_, setup) => ({
   setup: groupOf(setup, { troubleMs: settledMs + 2_500 }),
@@ -332,13 +336,16 @@ const treeUnreadable: Scenario = (_, setup) => ({
   ],
 });
 
-/** Nobody can prepare. */
+/** The prepare hook fails. */
 const prepareFails: Scenario = (_, setup) => ({
   setup: groupOf(setup, { hasPrepare: true, troubleMs: settledMs + 3_500 }),
   faults: [at(settledMs, hook(bystander, 'prepare', 'fails', 3_000)), at(settledMs, failoverTo(bystander))],
 });
 
-/** Nobody can take over for long; people keep one from leading meanwhile; then all is well. */
+/**
+ * Every takeover fails for a long time. Meanwhile, one node is kept from leading. Then everything works
+ * again.
+ */
 const failingForLong: Scenario = ({ between, pick, upTo }, setup) => {
   const wellMs = settledMs + between(9_000, 12_000);
   const keptOut = upTo(2);
@@ -363,8 +370,8 @@ const failingForLong: Scenario = ({ between, pick, upTo }, setup) => {
 };
 
 /**
- * Paused, the elected node fails again and again; the pause ends while it is in backoff, and nobody else is
- * eligible.
+ * In a paused group, the elected node fails repeatedly. The pause ends while it is in backoff and no other
+ * node is eligible.
  */
 const resumedInBackoff: Scenario = ({ between }, setup) => {
   const failsMs = settledMs + 400;
@@ -381,7 +388,7 @@ const resumedInBackoff: Scenario = ({ between }, setup) => {
   };
 };
 
-/** The only node that is eligible fails, and starts anew, twice. */
+/** The only eligible node fails and restarts, twice. */
 const startsAnew: Scenario = (_, setup) => {
   const failsMs = settledMs + 1_200;
   const config = configured(setup, { backoff: { base: '5s', max: '10s' } });
@@ -397,7 +404,7 @@ const startsAnew: Scenario = (_, setup) => {
   };
 };
 
-/** The better node fails, and is well again soon. */
+/** The better node fails and recovers soon. */
 const failedFavourite: Scenario = (_, setup) => {
   const config = configured(setup, {
     strategy: 'site-priority',
@@ -412,7 +419,7 @@ const failedFavourite: Scenario = (_, setup) => {
   };
 };
 
-/** A person lowers the priority of the leader's site. */
+/** An operator lowers the priority of the leader's site. */
 const siteLowered: Scenario = (_, setup) => {
   const config = configured(setup, {
     strategy: 'site-priority',
@@ -425,7 +432,7 @@ const siteLowered: Scenario = (_, setup) => {
   };
 };
 
-/** A takeover costs its agent its life. */
+/** A takeover kills its agent. */
 const fatalTakeover: Scenario = (_, setup) => {
   const config = configured(setup, { timeouts: { ...setup.config.timeouts, takeover: '6s' } });
   return {
@@ -438,7 +445,7 @@ const fatalTakeover: Scenario = (_, setup) => {
   };
 };
 
-/** What runs does not die, and the fence fails. */
+/** The workload cannot be killed, and the fence fails. */
 const fenceFails: Scenario = (_, setup) => {
   const laterMs = settledMs + 1_500;
   return {
@@ -452,7 +459,10 @@ const fenceFails: Scenario = (_, setup) => {
   };
 };
 
-/** What the leader runs looks like a zombie, ignores SIGTERM and goes on working, when another is to lead. */
+/**
+ * The leader's workload looks like a zombie, ignores SIGTERM and continues to work after another node is
+ * elected.
+ */
 const mainThreadEnds: Scenario = (_, setup) => {
   const laterMs = settledMs + 1_500;
   return {
@@ -465,7 +475,7 @@ const mainThreadEnds: Scenario = (_, setup) => {
   };
 };
 
-/** The leader's agent and guardian die, and are back at once, while what they ran outlives its kill. */
+/** The leader's agent and guardian die and return immediately, while their workload survives SIGKILL. */
 const backAtOnce: Scenario = (_, setup) => {
   const laterMs = settledMs + 1_500;
   return {
@@ -478,7 +488,7 @@ const backAtOnce: Scenario = (_, setup) => {
   };
 };
 
-/** The supervisor dies in a takeover, at one of its calls. */
+/** The supervisor dies during a takeover, at one of its calls. */
 const supervisorDies: Scenario = ({ pick }, setup) => ({
   setup: groupOf(setup, { troubleMs: settledMs + 2 * setup.sessionTimeoutMs }),
   faults: [
@@ -487,7 +497,7 @@ const supervisorDies: Scenario = ({ pick }, setup) => ({
   ],
 });
 
-/** The supervisor stands still, and so does the leader's network. */
+/** The supervisor freezes while the leader's network is cut. */
 const supervisorHangs: Scenario = (_, setup) => {
   const forMs = 3 * setup.sessionTimeoutMs;
   return {
@@ -499,10 +509,7 @@ const supervisorHangs: Scenario = (_, setup) => {
   };
 };
 
-/**
- * The leader's agent stands still, and the release that its guardian runs would take longer than the lease
- * lasts.
- */
+/** The leader's agent freezes, and the release that its guardian runs would take longer than the lease. */
 const frozenReleasing: Scenario = (_, setup) => {
   const forMs = 6_000;
   return {
@@ -525,7 +532,7 @@ const guardianDies: Scenario = (_, setup) => ({
   faults: [at(settledMs, { kind: 'kill supervisor', node: whoLeads, forMs: 0 })],
 });
 
-/** The leader's guardian dies, and then the supervisor that stands in for it, as it starts the release. */
+/** The leader's guardian dies. The supervisor that replaces it dies as it starts the release. */
 const supervisorsDie: Scenario = (_, setup) => ({
   setup: groupOf(setup, { troubleMs: settledMs + 2 * setup.sessionTimeoutMs }),
   faults: [
@@ -536,8 +543,8 @@ const supervisorsDie: Scenario = (_, setup) => ({
 });
 
 /**
- * A server falls silent that may be the leader's; over slow ways the lease would not last until another is
- * found.
+ * A server, possibly the leader's, falls silent. Over a slow network, the lease would end before the leader
+ * finds another server.
  */
 const silentServer: Scenario = (_, setup) => {
   const { sessionTimeoutMs } = setup;
@@ -555,7 +562,7 @@ const silentServer: Scenario = (_, setup) => {
   };
 };
 
-/** People change a site whose priority they have changed for a time. */
+/** Operators change a site that has a temporary priority. */
 const overrideRewritten: Scenario = (_, setup) => ({
   setup: groupOf(setup, { troubleMs: settledMs + 2_000 }),
   faults: [
@@ -564,7 +571,7 @@ const overrideRewritten: Scenario = (_, setup) => ({
   ],
 });
 
-/** The network comes back after the lease has ended, and before the release has. */
+/** The network returns after the lease has ended, and before the release has. */
 const backAfterTheLease: Scenario = ({ between }, setup) => {
   const { sessionTimeoutMs } = setup;
   const forMs = between(0.33, 0.4) * sessionTimeoutMs;
@@ -577,11 +584,11 @@ const backAfterTheLease: Scenario = ({ between }, setup) => {
   };
 };
 
-/** A sign of life is held up, and no write after it; then the server is parted from the others. */
+/** A sign of life is delayed, and no write follows it. Then the server is partitioned from the others. */
 const signHeldUp: Scenario = ({ between }, setup) => {
   const { sessionTimeoutMs } = setup;
   const stalls = [0, 1, 2, 3, 4, 5].map((turn) => {
-    // Over a ping of the ensemble's leader, and not so long that the server is left for another.
+    // Covers a ping of the ensemble's leader, but is short enough that the node does not leave the server.
     const stallMs = between(0.14, 0.2) * sessionTimeoutMs;
     return at(settledMs + turn * 4.5 * sessionTimeoutMs, {
       kind: 'partition',
@@ -594,7 +601,7 @@ const signHeldUp: Scenario = ({ between }, setup) => {
   return {
     setup: groupOf(setup, {
       servers: 3,
-      // The lease seems to last longest, and the session shortest.
+      // Makes leases seem longest and sessions shortest.
       rates: { nodes: 0.955, servers: 1.045 },
       tickMs: sessionTimeoutMs / 2,
       delays: fastDelays,
@@ -604,7 +611,7 @@ const signHeldUp: Scenario = ({ between }, setup) => {
   };
 };
 
-/** A deposed leader of the ensemble takes a session up that its successor ends. */
+/** A deposed leader of the ensemble resumes a session that its successor ends. */
 const vouchedByDeposed: Scenario = ({ between }, setup) => {
   const { sessionTimeoutMs } = setup;
   const turns = [0, 1, 2].flatMap((turn) => {
@@ -624,7 +631,7 @@ const vouchedByDeposed: Scenario = ({ between }, setup) => {
   };
 };
 
-/** A node finds no server but a leader of the ensemble that was deposed, and has fallen behind. */
+/** A node can reach only a deposed leader of the ensemble, which has fallen behind. */
 const leftWithDeposed: Scenario = ({ between }, setup) => {
   const { sessionTimeoutMs } = setup;
   const forMs = 1.5 * sessionTimeoutMs;
@@ -637,7 +644,7 @@ const leftWithDeposed: Scenario = ({ between }, setup) => {
     }),
     faults: [
       at(settledMs, { kind: 'strand', node: whoLeads, pauseMs: between(0.3, 0.6) * sessionTimeoutMs, forMs }),
-      // Whoever of them is not with the deposed one changes something.
+      // Whichever of these is not connected to the deposed server causes a change.
       at(settledMs + 0.15 * sessionTimeoutMs, { kind: 'unhealthy', node: bystander, forMs: 20 }),
       at(settledMs + 0.2 * sessionTimeoutMs, { kind: 'unhealthy', node: whoElects, forMs: 20 }),
       at(settledMs + 0.25 * sessionTimeoutMs, people({ do: 'pause' })),
@@ -645,13 +652,13 @@ const leftWithDeposed: Scenario = ({ between }, setup) => {
   };
 };
 
-/** The leader's connection breaks, and stands again at once. */
+/** The leader's connection breaks and is restored immediately. */
 const leaderReset: Scenario = ({ between }, setup) => ({
   setup: groupOf(setup, { troubleMs: settledMs + 2 * setup.sessionTimeoutMs }),
   faults: [at(settledMs + between(0, 300), { kind: 'reset', node: whoLeads, forMs: 0 })],
 });
 
-/** Nobody tells a node that its registration is gone. */
+/** A node is not notified that its registration was deleted. */
 const registrationDeleted: Scenario = (_, setup) => ({
   setup: groupOf(setup, { troubleMs: settledMs + 500 }),
   faults: [at(settledMs, { kind: 'delete registration', node: bystander, forMs: 0 })],

@@ -1,6 +1,6 @@
 /**
- * One server of a simulated ensemble: its place among the others, which changes it has heard of, and, while
- * it leads, which sessions live. What its clients ask of it is in `clients.ts`.
+ * One server of a simulated ensemble: its role among the others, the changes that it knows of, and, while it
+ * leads, the live sessions. Its clients' requests are in `clients.ts`.
  */
 import type { Database } from '../../src/embedded/database.js';
 import { JuteReader } from '../../src/embedded/jute.js';
@@ -27,7 +27,7 @@ type Role =
 
 interface Proposal {
   readonly transaction: Transaction;
-  /** Followers that may have it in their logs. */
+  /** Followers that may have the proposal in their logs. */
   readonly heardBy: Set<Server>;
 }
 
@@ -37,7 +37,7 @@ const electionTicks = 0.25;
 export class Server {
   readonly index: number;
   epoch = 0;
-  /** The longest timeout that it grants. */
+  /** The longest timeout that this server grants. */
   readonly maxSessionTimeoutMs: number;
   readonly #tickMs: number;
   readonly #world: World;
@@ -47,17 +47,17 @@ export class Server {
   #process: Process;
   #role: Role = { name: 'looking' };
   #applied = 0;
-  /** How many of the agreed changes its leader has told it of. */
+  /** How many of the committed changes its leader has told it of. */
   #told = 0;
   readonly #clients: Clients;
   #touched = new Set<bigint>();
   #proposals: Proposal[] = [];
   #committing = false;
   #closing = new Set<bigint>();
-  /** Where each session was last taken up: what comes later from elsewhere was sent before. */
+  /** The server that last resumed each session. What another server forwards later was sent before that. */
   readonly #owners = new Map<bigint, Server>();
   #life = 0;
-  /** As the leader: when each session gave a sign of life, in true time. */
+  /** As the leader: when each session last gave a sign of life, in true time. */
   readonly #heardMs = new Map<bigint, number>();
   #leadsSinceMs = 0;
 
@@ -105,14 +105,14 @@ export class Server {
     this.#searchSoon(this.#life);
   }
 
-  /** Its clients' connections break. */
+  /** Kills the server. Its clients' connections break. */
   kill(): void {
     this.#world.note(() => `server ${this.index} is killed`);
     this.#process.kill();
     this.#look();
   }
 
-  // -- Its place among the servers
+  // -- Its role among the servers
 
   #nowMs(): number {
     return this.#process.clock.monotonicMs();
@@ -135,10 +135,7 @@ export class Server {
     });
   }
 
-  /**
-   * Its connection to its leader breaks, as it does when a cable is pulled: it does not wait for its patience
-   * to end.
-   */
+  /** Breaks the connection to the leader, without the wait for syncLimit that a pulled cable needs. */
   hangUpOnLeader(): void {
     this.#process.deliver(() => {
       if (this.#role.name === 'following') this.#loseTouch(this.#life);
@@ -162,7 +159,7 @@ export class Server {
   follow(leader: Server): void {
     this.epoch = leader.epoch;
     this.#role = { name: 'following', leader, heardAtMs: this.#nowMs() };
-    // What it proposed in an earlier epoch, and nobody agreed to, goes from its log.
+    // Its log loses proposals of an earlier epoch that were not committed.
     this.#proposals = [];
     this.#told = this.#ensemble.log.length;
     this.#catchUp();
@@ -187,9 +184,7 @@ export class Server {
     this.#searchSoon(life);
   }
 
-  /**
-   * The leader's turn: pings its followers, sees whether they are enough, ends the sessions that are overdue.
-   */
+  /** As the leader: pings the followers, checks that they are a majority, and ends overdue sessions. */
   #mind(heardAtMs: Map<Server, number>): void {
     const now = this.#nowMs();
     const { servers, majority } = this.#ensemble;
@@ -234,9 +229,7 @@ export class Server {
     if (this.#proposals.length > 0) this.#commitSoon();
   }
 
-  /**
-   * What it has proposed and those servers have heard of. The rest is lost: nobody will agree to it any more.
-   */
+  /** Returns its proposals that the given servers know of. The rest is lost and will never be committed. */
   takeProposals(by: readonly Server[]): Transaction[] {
     return this.#proposals
       .splice(0)
@@ -244,17 +237,17 @@ export class Server {
       .map(({ transaction }) => transaction);
   }
 
-  /** What was proposed arrives in order: who hears of the newest has heard of all. */
+  /** Proposals arrive in order, so a follower that gets the newest has all of them. */
   #reaches(follower: Server): void {
     for (const { heardBy } of this.#proposals) heardBy.add(follower);
   }
 
-  /** Whether something is on its way through the others that the session has asked for. */
+  /** Whether a write that the session requested is not committed yet. */
   isAskedBy(session: bigint): boolean {
     return this.#proposals.some(({ transaction: one }) => one.kind === 'write' && one.session === session);
   }
 
-  /** On the leader: asks the others. */
+  /** As the leader: proposes a transaction to the others. */
   propose(transaction: Transaction): void {
     this.#proposals.push({ transaction, heardBy: new Set() });
     for (const follower of this.#followers()) this.#reaches(follower);
@@ -313,7 +306,7 @@ export class Server {
     }
   }
 
-  /** A session has given a sign of life here. */
+  /** Records a sign of life of a session. */
   touch(session: bigint): void {
     if (this.isLeading) this.#hears(session);
     else this.#touched.add(session);
@@ -356,7 +349,7 @@ export class Server {
     }
   }
 
-  /** As the leader: a session is taken up by a server again; null: it is over. */
+  /** As the leader: lets a server resume a session. Returns null if the session is over. */
   takeUp(
     { sessionId, password, timeoutMs }: { sessionId: bigint; password: Buffer; timeoutMs: number },
     by: Server,
@@ -367,7 +360,7 @@ export class Server {
     return session;
   }
 
-  /** As the leader: whether nobody else has taken the session up since. */
+  /** As the leader: whether no other server has resumed the session since. */
   isTakenUpBy(session: bigint, server: Server): boolean {
     return (this.#owners.get(session) ?? server) === server;
   }
@@ -388,7 +381,7 @@ export class Server {
     this.#clients.received(peer, packet);
   }
 
-  /** Does something at the leader: here, or there once it has arrived. */
+  /** Runs a function at the leader: here, or there once the message arrives. */
   ask(there: (leader: Server) => void): void {
     if (this.#role.name === 'leading') there(this);
     if (this.#role.name !== 'following') return;

@@ -1,5 +1,6 @@
 /**
- * The world that a seed has: how many nodes and servers, how fast, how the group is configured. Pure data.
+ * The parameters of a seed's world: number of nodes and servers, delays, configuration of the group. Pure
+ * data.
  */
 
 import type { SequenceOverflow } from '../../src/embedded/tree.js';
@@ -7,7 +8,7 @@ import { type GroupConfig, groupConfigSchema } from '../../src/model/group-confi
 import type { Chance } from '../support/chance.js';
 import type { Delays } from './link.js';
 
-/** Where a server's configuration is its own. */
+/** A server's deviations from the common configuration. */
 export interface ServerConfig {
   readonly tickMs?: number;
   readonly maxSessionTimeoutMs?: number;
@@ -19,32 +20,32 @@ export interface Setup {
   readonly servers: number;
   readonly sessionTimeoutMs: number;
   readonly tickMs: number;
-  /** Of servers that are configured otherwise than the rest; by their numbers. */
+  /** Servers with a different configuration, by server number. */
   readonly unlike: readonly ServerConfig[];
   readonly delays: Delays;
-  /** How fast the clocks of nodes and servers go against true time; null: each as it is drawn. */
+  /** Rates of the nodes' and servers' clocks relative to true time. Null if each rate is drawn. */
   readonly rates: { readonly nodes: number; readonly servers: number } | null;
   readonly overflow: SequenceOverflow;
-  /** Where the seats' sequence begins; null: at 0. */
+  /** Initial sequence number of seats. Null means 0. */
   readonly sequence: number | null;
-  /** How far the servers' wall clocks are off, at most. */
+  /** Maximum deviation of the servers' wall clocks. */
   readonly wallSkewMs: number;
   readonly hasPrepare: boolean;
   readonly hasFence: boolean;
   readonly hasMemory: boolean;
   readonly config: GroupConfig;
-  /** The most leaders that the group has at any time. */
+  /** Maximum number of leaders that the group has at any time. */
   readonly slots: number;
-  /** From the group's founding on. */
+  /** Length of the period with faults, from the group's creation on. */
   readonly troubleMs: number;
-  /** How often a node can lose its lease at most; null: that is not judged. */
+  /** How often a node can lose its lease at most. Null if this is not judged. */
   readonly maxLeaseLosses: number | null;
   readonly checksPeace: boolean;
-  /** Nothing is lost and hardly anything dies: what has to happen soon is judged. */
+  /** Whether nothing is lost and hardly anything dies, so that what must happen soon is judged. */
   readonly isGentle: boolean;
 }
 
-/** Seats come to share the last number, and are not taken at the tail. */
+/** Whether seats eventually share the last number, so that new seats are not at the tail. */
 export function sticks({ sequence, overflow }: Setup): boolean {
   return sequence !== null && overflow === 'sticks';
 }
@@ -63,7 +64,7 @@ export function drawSetup({ pick, odds, between }: Chance): Setup {
     timeouts: {
       claim: '2s',
       prepare: '500ms',
-      // Where sessions last long, what kills its agent is gone before its time is over.
+      // With long sessions, a hook that kills its agent is gone before its time is over.
       takeover: sessionTimeoutMs === 4_000 ? '6s' : '2s',
       release: '1500ms',
       fence: '1500ms',

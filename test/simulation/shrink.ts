@@ -1,7 +1,4 @@
-/**
- * The shortest trace of a violation that can be found: faults are left out, one after the other, while it
- * stays.
- */
+/** Finds a short trace of a violation: removes faults one by one as long as the violation remains. */
 import type { PlannedFault } from './faults.js';
 import { type Outcome, simulate } from './simulation.js';
 
@@ -20,7 +17,7 @@ export async function shrink(failed: Outcome): Promise<Outcome> {
   return await simulate(failed.seed, { faults: best.faults, keepsTrace: true });
 }
 
-/** Null where another promise is broken, or none. */
+/** Returns null if there is no violation, or one of another invariant. */
 async function again(failed: Outcome, faults: readonly PlannedFault[]): Promise<Outcome | null> {
   const outcome = await simulate(failed.seed, { faults });
   return outcome.violation?.invariant === failed.violation?.invariant ? outcome : null;

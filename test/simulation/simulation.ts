@@ -1,6 +1,6 @@
 /**
- * One life of a group in the simulated world, from a seed: a group is founded, things go wrong, then all is
- * mended and the group must have a leader again, and peace.
+ * Simulates one run of a group, determined by a seed. A group is created, and faults happen. Then everything
+ * is repaired, and the group must have a leader again, and peace.
  */
 import { groupPaths } from '../../src/model/paths.js';
 import { type Chance, chance } from '../support/chance.js';
@@ -40,25 +40,25 @@ export interface Outcome {
   readonly transitions: number;
   readonly claims: number;
   readonly excused: number;
-  /** From the mending to a leader. */
+  /** Time from the repair to a leader. */
   readonly leaderlessMs: number | null;
-  /** Within which there had to be one. */
+  /** Maximum time to a leader. */
   readonly boundMs: number;
-  /** Null unless it was asked for. */
+  /** Null unless requested. */
   readonly trace: readonly string[] | null;
 }
 
 const root = '/cluster';
-/** The ensemble's wall clock at the beginning. */
+/** Initial reading of the ensemble's wall clock. */
 const epochMs = Date.UTC(2026, 0, 1);
 const peaceMs = 4_000;
-/** A longer silence is a break of touch by any clock, in session timeouts. */
+/** A longer silence counts as a disconnection on any clock. In session timeouts. */
 const longestBreak = 0.32;
-/** Far more than any life takes. */
+/** Far more than any run takes. */
 const mostSteps = 400_000;
 
 export interface SimulateOptions {
-  /** Instead of those that the seed has. */
+  /** Replaces the seed's faults. */
   readonly faults?: readonly PlannedFault[];
   readonly keepsTrace?: boolean;
 }
@@ -71,18 +71,18 @@ export async function simulate(seed: number, options: SimulateOptions = {}): Pro
   return { seed, setup, faults, ...(await simulation.run(faults)) };
 }
 
-/** Whether the group of this seed has rules about sites. */
+/** Whether this seed's group has site rules. */
 export function drawsSiteRules(seed: number): boolean {
   return hasSiteRules(seed, sourcesOf(seed).ofSites);
 }
 
-/** Whether the group of this seed has several leaders, at some time at least. */
+/** Whether this seed's group has several leaders at any time. */
 export function drawsSeveralLeaders(seed: number): boolean {
   const { ofSites, ofSlots } = sourcesOf(seed);
   return !hasSiteRules(seed, ofSites) && hasSeveralLeaders(seed, ofSlots);
 }
 
-/** What is drawn for one thing shifts nothing that is drawn for another. */
+/** Returns independent sources of chance, so that draws for one purpose do not shift those for another. */
 function sourcesOf(seed: number) {
   const drawn = chance(seed);
   return {
@@ -130,7 +130,7 @@ class Simulation {
   readonly #paths = groupPaths(root);
   readonly #cast: Cast;
   readonly #havoc: Havoc;
-  /** Names that a second machine has carried, too. */
+  /** Names that a second machine has used, too. */
   readonly #twins = new Set<string>();
 
   constructor(setup: Setup, world: World) {
@@ -167,7 +167,7 @@ class Simulation {
         rules.committed(commit);
         this.#havoc.committed(commit);
       },
-      // Where the counter sticks, seats are not taken at the tail, and some are watched by several.
+      // If the counter sticks, new seats are not at the tail, and several nodes may watch one seat.
       onWake: (departure, sessions) => sticks(setup) || judge.woken(rules.calledFor(departure, sessions)),
     });
     const tap = new Wiretap(this.#paths, (invariant, what) => judge.violate(invariant, what), {
@@ -205,7 +205,7 @@ class Simulation {
 
   #clock(rate?: number) {
     const { chance } = this.#world;
-    // Any two differ by less than 10 %, many by almost as much.
+    // Any two rates differ by less than 10 %, many by almost as much.
     const drawn = 1 + 0.045 * Math.max(-1, Math.min(1, chance.between(-2, 2)));
     return {
       rate: rate ?? drawn,
@@ -247,8 +247,8 @@ class Simulation {
   }
 
   /**
-   * Its supervisor starts it again: where another has its name after a while, and in the end also where it
-   * left.
+   * Restarts an agent that ended. If another machine has its name, this happens after a while. An agent that
+   * left restarts only after the repair.
    */
   #ended(node: Node, error: unknown): void {
     const { judge, nodes, setup } = this.#cast;
@@ -334,11 +334,11 @@ class Simulation {
     for (const database of everywhere) database.setNextSequence(this.#paths.election, setup.sequence);
   }
 
-  /** Returns when people had taken back, too, what they had changed. */
+  /** Returns when operators have reverted their changes, too. */
   async #mend(faults: readonly PlannedFault[], stop: () => boolean): Promise<number> {
     const { judge, operator, setup, nodes } = this.#cast;
     this.#havoc.mend();
-    // Whoever could take a mute elector's place cannot elect either.
+    // A node that could replace a mute elector cannot elect either.
     const isMisconfigured = faults.some(({ fault }) => 'act' in fault && fault.act.do === 'misconfigure');
     if (isMisconfigured) for (const node of nodes) node.muteSinceMs = Number.POSITIVE_INFINITY;
     let isDone = false;
@@ -352,7 +352,7 @@ class Simulation {
     return this.#world.nowMs;
   }
 
-  /** Everybody is there again, with one seat each. */
+  /** Checks that every node is back, with one seat each. */
   async #settle(mendedMs: number, faults: readonly PlannedFault[], stop: () => boolean): Promise<void> {
     const { setup, nodes, rules, judge } = this.#cast;
     const isHandled = isRegistrationDeleted(faults);
@@ -365,7 +365,7 @@ class Simulation {
         return !isSeated || registrations.get(name)?.owner !== session;
       });
     };
-    // Whoever is unseated meanwhile, being silent, takes another.
+    // A node that is unseated meanwhile for its silence takes another seat.
     const seatedMs = () => rules.seatLostMs + 2 * rules.promptMs + reconnectMs(setup);
     const untilMs = () => Math.max(mendedMs + withinMs, seatedMs());
     while (!stop() && missing() !== undefined && this.#world.nowMs < untilMs())
@@ -376,7 +376,9 @@ class Simulation {
     judge.violate(9, `${lost.name} has no seat, or is not registered, ${lateMs} ms after all was mended`);
   }
 
-  /** Backoffs and holds run out; then nothing moves, and nothing is written but leases. */
+  /**
+   * Lets backoffs and waiting times expire. Then nothing must move, and nothing but leases must be written.
+   */
   async #peace(faults: readonly PlannedFault[], stop: () => boolean): Promise<void> {
     const { judge, nodes, setup } = this.#cast;
     if (stop()) return;

@@ -1,7 +1,6 @@
 /**
- * Lives of groups that have rules about sites: drawn beside all else that a seed has, so that the other lives
- * are what they would be without. In some of them it is told what the rules are there for, for that seldom
- * happens by chance.
+ * Runs of groups with site rules. They are drawn independently of the seed's other parameters, so that other
+ * runs do not change. Some are scripted, because the situations that the rules exist for are rare by chance.
  */
 import { type GroupConfig, groupConfigSchema, withSites } from '../../src/model/group-config.js';
 import type { Chance } from '../support/chance.js';
@@ -10,18 +9,18 @@ import { isTold } from './scenarios.js';
 import type { Setup } from './setup.js';
 import { at, type LogContext, people, type Scenario, settledMs, twoSites } from './told.js';
 
-/** Of the lives that are neither told nor gone through call by call, which are four in five. */
+/** Share of the runs that neither are scripted nor step through calls, which are four in five. */
 const share = 0.155;
 const toldShare = 0.2;
-/** Sites fail, and recover, within a life. */
+/** Extra time, so that sites can fail and recover within a run. */
 const longerMs = 4_000;
 
-/** Whether the group of this seed has rules about sites; drawn first of what `chance` has for them. */
+/** Whether this seed's group has site rules. Must be the first draw from `chance`. */
 export function hasSiteRules(seed: number, chance: Chance): boolean {
   return chance.odds(share) && !isTold(seed) && seed % sweepEvery !== 0;
 }
 
-/** The life that `drawn` becomes where its group has rules about sites. */
+/** Turns a drawn run into one of a group with site rules. */
 export function siteLifeOf(chance: Chance, drawn: LogContext): LogContext {
   if (chance.odds(toldShare)) return chance.pick(scenarios)(chance, drawn.setup);
   const setup = { ...drawn.setup, troubleMs: drawn.setup.troubleMs + longerMs };
@@ -51,7 +50,7 @@ function drawStrength({ pick }: Chance): string {
   return pick(['hard', 'soft']);
 }
 
-/** Sites fail: their nodes go, one after the other, or people say so. */
+/** Draws site failures: a site's nodes go, one after the other, or operators mark the site as failed. */
 function drawSiteFaults(chance: Chance, setup: Setup): PlannedFault[] {
   const { upTo, between, pick, odds } = chance;
   const { sites, nodes, sessionTimeoutMs, troubleMs, isGentle } = setup;
@@ -74,9 +73,9 @@ function drawSiteFaults(chance: Chance, setup: Setup): PlannedFault[] {
   }).flat();
 }
 
-// -- Told lives
+// -- Scripted runs
 
-/** With fewer nodes than `minNodes` the first site fails. */
+/** Sets `minNodes` of the first site, below which it fails. */
 function withMinNodes(setup: Setup, minNodes: number): Setup {
   return { ...setup, config: withSites(setup.config, [{ site: 'a', settings: { minNodes } }]) };
 }
@@ -85,7 +84,7 @@ const failedBy = (after: string, strength: string) => {
   return { siteRules: { failed: { after, recovery: '2s', strength } } };
 };
 
-/** A whole site loses its power. */
+/** A whole site loses power. */
 const siteLost: Scenario = ({ between, pick, upTo }, setup) => {
   const rules = failedBy('1s', pick(['hard', 'soft']));
   const forMs = between(0.5, 2) * setup.sessionTimeoutMs + 1_500;
@@ -97,8 +96,8 @@ const siteLost: Scenario = ({ between, pick, upTo }, setup) => {
 };
 
 /**
- * A site has one node too few for long: its leader goes, too, and the site is whole again some time after it
- * is back.
+ * A site has one node too few for a long time, so its leader is replaced, too. Some time after the node
+ * returns, the site is healthy again.
  */
 const siteThinned: Scenario = ({ pick }, setup) => {
   const rules = failedBy('1s', pick(['hard', 'soft']));
@@ -111,7 +110,7 @@ const siteThinned: Scenario = ({ pick }, setup) => {
   };
 };
 
-/** A node of a site that just has enough of them comes and goes, and is never away for long. */
+/** A node of a site that has just enough nodes comes and goes, and is never away for long. */
 const siteFlaps: Scenario = ({ between }, setup) => {
   const turns = [0, 1, 2, 3].map((turn) => settledMs + 1_500 * turn);
   return {
@@ -120,7 +119,7 @@ const siteFlaps: Scenario = ({ between }, setup) => {
   };
 };
 
-/** The next in line looks twice, and finds too few nodes each time; between its looks there were enough. */
+/** The next elector reads twice and finds too few nodes each time. Between its reads, there were enough. */
 const looksInBetween: Scenario = ({ between }, setup) => ({
   setup: withMinNodes(twoSites(setup, failedBy('6s', 'hard'), { troubleMs: 19_000 }), 2),
   faults: [
@@ -130,7 +129,7 @@ const looksInBetween: Scenario = ({ between }, setup) => ({
   ],
 });
 
-/** The leader dies, and the other site, where its successor has to be, has nobody who may lead. */
+/** The leader dies, and the other site, where its successor must be, has no eligible node. */
 const otherSiteInBackoff: Scenario = ({ pick }, setup) => {
   const rules = { siteRules: { afterFailure: { from: 'another-site', strength: pick(['hard', 'soft']) } } };
   const laterMs = settledMs + 2_500;
@@ -183,7 +182,7 @@ const noOtherSite: Scenario = ({ pick }, setup) => {
   };
 };
 
-/** A person says that the leader's own site has failed, which has nodes enough, and takes it back. */
+/** An operator marks the leader's own site as failed, although it has enough nodes, and reverts that. */
 const leadersSiteFailed: Scenario = ({ pick, odds }, setup) => ({
   setup: withMinNodes(
     twoSites(setup, failedBy('1s', pick(['hard', 'soft'])), { troubleMs: settledMs + 11_000 }),
@@ -198,7 +197,7 @@ const leadersSiteFailed: Scenario = ({ pick, odds }, setup) => ({
   ],
 });
 
-/** The site that a rule says has failed is said to be whole by a person, who knows no better. */
+/** An operator marks a site as healthy that a rule has marked as failed and that still has too few nodes. */
 const recoveredByHand: Scenario = (_, setup) => ({
   setup: withMinNodes(twoSites(setup, failedBy('2s', 'hard'), { troubleMs: settledMs + 11_000 }), 2),
   faults: [
@@ -207,7 +206,7 @@ const recoveredByHand: Scenario = (_, setup) => ({
   ],
 });
 
-/** Of the sites that alone may lead no node is eligible. */
+/** No node of the only allowed sites is eligible. */
 const onlySiteIneligible: Scenario = ({ pick }, setup) => {
   const only = { sites: ['b'], strength: pick(['hard', 'soft']) };
   return {
@@ -216,7 +215,7 @@ const onlySiteIneligible: Scenario = ({ pick }, setup) => {
   };
 };
 
-/** The preferred site comes back while another leads. */
+/** The preferred site returns while another one leads. */
 const preferredReturns: Scenario = ({ pick }, setup) => {
   const only = { sites: ['b'], strength: 'soft' };
   const config = { siteRules: { only }, failback: pick(['manual', 'after:2s', 'auto']), minLeadership: '5s' };
@@ -226,7 +225,7 @@ const preferredReturns: Scenario = ({ pick }, setup) => {
   };
 };
 
-/** A person wants a node to lead whose site has failed. */
+/** An operator requests a node whose site has failed. */
 const forcedIntoFailed: Scenario = (_, setup) => ({
   setup: twoSites(setup, {}, { troubleMs: settledMs + 7_000 }),
   faults: [

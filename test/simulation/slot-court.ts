@@ -1,7 +1,4 @@
-/**
- * Judges one slot of a group by the rules that hold of any leader: it is seen as if there were no more than
- * that slot.
- */
+/** Judges one slot of a group by the rules for any leader, as if it were the only slot. */
 import { type GroupPaths, pathsOfSlot } from '../../src/model/paths.js';
 import type { Invariant, Violate } from './judge.js';
 import { inSlot, type Picture, type SlotSeen } from './ledger.js';
@@ -92,7 +89,7 @@ export class SlotCourt implements Court {
   }
 }
 
-/** A step as one slot sees it. */
+/** Returns a step as one slot sees it. */
 export function stepIn(step: Step, slot: number): Step {
   const [was, is] = [inSlot(step.was, slot), inSlot(step.is, slot)];
   const isDecision = was.elected !== is.elected;
@@ -103,7 +100,10 @@ export function stepIn(step: Step, slot: number): Step {
   return { ...step, was, is, views: seen };
 }
 
-/** What is decided at once is decided slot by slot: any of the others may have been decided about before. */
+/**
+ * Decisions made together are made slot by slot. Returns the step for each subset of the other slots that may
+ * have been decided before.
+ */
 function besides(step: Step): Step[] {
   const steps = [step];
   for (const now of step.is.others) {

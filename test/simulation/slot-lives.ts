@@ -1,7 +1,7 @@
 /**
- * Lives of groups that have several leaders, now and then one: drawn beside all else that a seed has, so that
- * the other lives are what they would be without. In some of them it is told what slots are there for, for
- * that seldom happens by chance.
+ * Runs of groups with several leaders, at times only one. They are drawn independently of the seed's other
+ * parameters, so that other runs do not change. Some are scripted, because the situations that slots exist
+ * for are rare by chance.
  */
 import { type GroupConfig, groupConfigSchema } from '../../src/model/group-config.js';
 import type { Chance } from '../support/chance.js';
@@ -18,18 +18,18 @@ import { isTold } from './scenarios.js';
 import { names, type Setup } from './setup.js';
 import { at, type LogContext, people, type Scenario, settledMs, twoSites } from './told.js';
 
-/** Of the lives that are neither told, nor gone through call by call, nor have rules about sites. */
+/** Share of the runs that neither are scripted, nor step through calls, nor have site rules. */
 const share = 0.185;
 const toldShare = 0.25;
 const mostSlots = 3;
 const longerMs = 3_000;
 
-/** Whether the group of this seed has several leaders; drawn first of what `chance` has for them. */
+/** Whether this seed's group has several leaders. Must be the first draw from `chance`. */
 export function hasSeveralLeaders(seed: number, chance: Chance): boolean {
   return chance.odds(share) && !isTold(seed) && seed % sweepEvery !== 0;
 }
 
-/** The life that `drawn` becomes where its group has several leaders. */
+/** Turns a drawn run into one of a group with several leaders. */
 export function slotLifeOf(chance: Chance, drawn: LogContext): LogContext {
   const { setup } = drawn;
   const nodes = names.slice(0, Math.max(setup.nodes.length, chance.pick([2, 3, 3, 4, 4, 5])));
@@ -57,7 +57,7 @@ function drawSpread({ odds, pick }: Chance): Spread {
   return { over: odds(0.45) ? 'another-site' : 'any-site', strength: pick(['soft', 'soft', 'hard']) };
 }
 
-/** What is drawn for a group of one leader is about any of several. */
+/** Applies a fault that was drawn for a group with one leader to any of several slots. */
 function inSomeSlot(chance: Chance, fault: Fault): Fault {
   const slot = 1 + chance.upTo(mostSlots - 1);
   switch (fault.kind) {
@@ -89,7 +89,7 @@ function actIn(act: Act, slot: number): Act {
   }
 }
 
-/** People say how many leaders there are to be, and where, and move one of them. */
+/** Draws operators' actions: they set the number of leaders and their spread, and move a leader. */
 function drawSlotFaults(chance: Chance, { nodes, troubleMs }: Setup): PlannedFault[] {
   const { upTo, pick, between, odds } = chance;
   const drawAct = (): Act => {
@@ -122,7 +122,7 @@ function drawSlotFaults(chance: Chance, { nodes, troubleMs }: Setup): PlannedFau
   });
 }
 
-// -- Told lives
+// -- Scripted runs
 
 const anySite: Spread = { over: 'any-site', strength: 'soft' };
 
@@ -134,7 +134,7 @@ function groupOf(
   return twoSites(setup, { leaders, ...rules }, changes);
 }
 
-/** More leaders, then fewer; sometimes at the worst moment. */
+/** First more leaders, then fewer, sometimes at the worst moment. */
 const upAndDown: Scenario = (chance, setup) => {
   const { pick, between, odds } = chance;
   if (odds(0.4)) return moreFromMute(chance, setup);
@@ -154,7 +154,7 @@ const upAndDown: Scenario = (chance, setup) => {
   };
 };
 
-/** There are to be more, and what the elector decides gets lost. */
+/** The number of leaders rises while the elector's decisions are lost. */
 const moreFromMute: Scenario = ({ between, pick }, setup) => ({
   setup: groupOf(setup, 1, { troubleMs: settledMs + 3_000 }),
   faults: [
@@ -163,7 +163,7 @@ const moreFromMute: Scenario = ({ between, pick }, setup) => ({
   ],
 });
 
-/** Fewer leaders while the group is paused. */
+/** The number of leaders falls while the group is paused. */
 const fewerWhilePaused: Scenario = ({ between }, setup) => ({
   setup: groupOf(setup, 3, { troubleMs: settledMs + 8_000 }),
   faults: [
@@ -190,7 +190,7 @@ const inBackoffInAll: Scenario = (chance, setup) => {
 };
 
 /**
- * A takeover fails in one slot, and when that is over its node is elected in another, by a decision of the
+ * A takeover fails in one slot. After its backoff, the node is elected in another slot by a decision with the
  * same number.
  */
 const failedBefore: Scenario = ({ upTo }, setup) => {
@@ -207,8 +207,8 @@ const failedBefore: Scenario = ({ upTo }, setup) => {
 };
 
 /**
- * Leaders of two slots do not let go, and are fenced one after the other, for one hook of a node runs at a
- * time.
+ * The leaders of two slots do not release. They are fenced one after the other, because a node runs one hook
+ * at a time.
  */
 const bothHeld: Scenario = ({ between }, setup) => {
   const nodes = names.slice(0, 5);
@@ -234,8 +234,8 @@ const bothHeld: Scenario = ({ between }, setup) => {
 };
 
 /**
- * The best node comes back, and the worst of the leaders has led for no more than a moment; then another as
- * good comes.
+ * The best node returns when the worst leader has only just begun to lead. Then another equally good node
+ * returns.
  */
 const betterReturns: Scenario = ({ pick, between, odds }, setup) => {
   const returnsMs = settledMs + between(500, 1_500);
@@ -259,7 +259,7 @@ const betterReturns: Scenario = ({ pick, between, odds }, setup) => {
   };
 };
 
-/** Slots that are to be in sites of their own, from the beginning or from now on. */
+/** Slots must be in separate sites, from the beginning or from some point on. */
 const keptApart: Scenario = ({ pick, odds }, setup) => {
   const spread: Spread = { over: 'another-site', strength: pick(['soft', 'hard']) };
   const isLater = odds(0.5);
@@ -277,7 +277,7 @@ const keptApart: Scenario = ({ pick, odds }, setup) => {
   };
 };
 
-/** One leader goes after the other: there are fewer nodes than slots. */
+/** One leader after the other goes, until there are fewer nodes than slots. */
 const tooFewNodes: Scenario = ({ pick, between }, setup) => ({
   setup: groupOf(setup, 3, { troubleMs: settledMs + 10_000 }),
   faults: [
@@ -291,7 +291,7 @@ const tooFewNodes: Scenario = ({ pick, between }, setup) => ({
   ],
 });
 
-/** People move the leader of one slot, also to who leads another. */
+/** Operators move the leader of one slot, sometimes to a node that leads another. */
 const moved: Scenario = ({ pick, upTo }, setup) => ({
   setup: groupOf(setup, pick([2, 3]), { troubleMs: settledMs + 8_000, isGentle: true }),
   faults: [0, 1_800, 3_600].map((laterMs) =>
@@ -302,7 +302,7 @@ const moved: Scenario = ({ pick, upTo }, setup) => ({
   ),
 });
 
-/** Whoever takes over a slot dies of it, and its decision, or its claim, is lost by hand. */
+/** A takeover kills its agent, and the slot's decision or claim is deleted by hand. */
 const lostInOneSlot: Scenario = ({ pick, upTo, between }, setup) => {
   const slot = 1 + upTo(1);
   const forMs = 0;

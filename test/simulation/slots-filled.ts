@@ -1,16 +1,16 @@
-/** Whether a group that nothing is wrong with has the leaders that it is to have. */
+/** Whether a group without faults has the leaders that it should have. */
 import type { Cast } from './havoc.js';
 import { inSlot, slotsIn } from './ledger.js';
 
 /**
- * Every slot has a leader that says so, as far as there are nodes, and sites, for that; none that is given up
- * is held.
+ * Whether every slot for which there are nodes and sites has a leader that reports it, and no slot that was
+ * given up is held.
  */
 export function isInPlace(cast: Cast): boolean {
   return leading(cast) >= dueCount(cast) && heldTooMany(cast).length === 0;
 }
 
-/** What is missing, for people. */
+/** Describes what is missing, for display. */
 export function missingText(cast: Cast): string {
   const [count, due] = [leading(cast), dueCount(cast)];
   if (count === 0) return 'nobody leads';
@@ -22,7 +22,10 @@ function leadersOf({ rules }: Cast): number {
   return rules.picture().config?.content.leaders ?? 1;
 }
 
-/** Of a mute node what it claims gets lost, too; and who may not lead at all is waited for by nobody. */
+/**
+ * Returns the number of leaders to expect. A mute node's claims are lost, and a node that must not lead does
+ * not count.
+ */
 function dueCount(cast: Cast): number {
   const { only, spread } = cast.rules.picture().config?.content.siteRules ?? {};
   const isOpen = only === undefined || only.sites.length === 0 || only.strength === 'soft';

@@ -1,11 +1,12 @@
 /**
- * What the other slots of a group mean for one, by the plainest reading; nothing in a group of one leader.
+ * What the other slots of a group mean for one slot, by the simplest criteria. Nothing in a group with one
+ * leader.
  */
 import type { Registration } from '../../src/model/registration.js';
 import type { Picture, RegistrationSeen } from './ledger.js';
 import { isAvoided } from './rules-of-sites.js';
 
-/** The node is elected, or has a claim, in another slot. */
+/** Whether the node is elected, or has a claim, in another slot. */
 export function isTaken({ others, registrations }: Picture, node: string): boolean {
   const owner = registrations.get(node)?.owner;
   return others.some(({ elected, claim }) => {
@@ -14,12 +15,15 @@ export function isTaken({ others, registrations }: Picture, node: string): boole
   });
 }
 
-/** The group is not to have this slot any more. */
+/** Whether the group should no longer have this slot. */
 export function isGivenUp({ slot, config }: Picture): boolean {
   return config !== null && slot > config.content.leaders;
 }
 
-/** Who has a slot gives way only to slots before it; who comes to all, and to whoever is on the way out. */
+/**
+ * Whether another slot's node is in the site. The node that has this slot yields only to lower slots. A new
+ * node yields to all slots, and to leaders that are about to go.
+ */
 function sharesSite({ slot, others }: Picture, site: string, hasIt: boolean): boolean {
   return others.some(({ slot: other, elected, claim }) => {
     if (hasIt && other > slot) return false;
@@ -34,18 +38,18 @@ function isApart(picture: Picture, site: string, strength: 'hard' | 'soft', hasI
   return sharesSite(picture, site, hasIt);
 }
 
-/** Another slot is in the site, which may hold but one. `hasIt`: of whoever has this slot. */
+/** Whether the site has another slot and may have only one. `hasIt`: whether the node has this slot. */
 export function isCrowded(picture: Picture, site: string, hasIt = false): boolean {
   return isApart(picture, site, 'hard', hasIt);
 }
 
-/** A soft rule speaks against the site. */
+/** Whether a soft rule speaks against the site. */
 export function isShunned(picture: Picture, site: string, hasIt = false): boolean {
   const config = picture.config?.content;
   return isApart(picture, site, 'soft', hasIt) || (config !== undefined && isAvoided(config, site));
 }
 
-/** What a node says of its failure is about this slot's decision. */
+/** Whether the failure that a node reports is about this slot's decision. */
 export function saysItFailed(
   registration: RegistrationSeen | undefined,
   { slot, elected }: Picture,

@@ -1,6 +1,6 @@
 /**
- * Lives in which the leader's agent stands still for about half a session timeout, once: it is back
- * before its session ends, and has lost its lease.
+ * Runs in which the leader's agent freezes once, for about half a session timeout. It continues before its
+ * session ends, and has lost its lease.
  */
 import { groupConfigSchema } from '../../src/model/group-config.js';
 import type { Chance } from '../support/chance.js';

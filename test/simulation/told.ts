@@ -1,4 +1,4 @@
-/** What lives that are told, not drawn, are put together from. */
+/** Building blocks of scripted runs. */
 import { groupConfigSchema } from '../../src/model/group-config.js';
 import type { Chance } from '../support/chance.js';
 import type { Act, Fault, PlannedFault } from './faults.js';
@@ -12,13 +12,13 @@ export interface LogContext {
 /** Leaves open what is drawn. */
 export type Scenario = (chance: Chance, setup: Setup) => LogContext;
 
-/** When the group has settled, and what has to happen soon is judged. */
+/** When the group has settled, so that what must happen soon is judged. */
 export const settledMs = 3_300;
 
-/** Nothing of it lost at random, no hook that prepares, seats from the beginning. */
+/** Nothing is lost at random, there is no prepare hook, and seats start at 0. */
 export const plain = { sequence: null, hasPrepare: false, isGentle: false } as const;
 
-/** Two nodes in each of two sites; the leader is in the first, unless something speaks against it. */
+/** Two nodes in each of two sites. The leader is in the first site, unless something speaks against it. */
 export function twoSites(setup: Setup, rules: object, changes: Partial<Setup> = {}): Setup {
   const config = groupConfigSchema.parse({
     ...setup.config,
@@ -39,7 +39,7 @@ export function people(act: Act): Fault {
 
 const every = 50;
 
-/** One seed in fifty, by its last digits below fifty: each kind of told life has its own. */
+/** Whether a seed modulo 50 equals `digits`. Each kind of scripted run has its own value. */
 export function hasDigits(seed: number, digits: number): boolean {
   return seed % every === digits;
 }

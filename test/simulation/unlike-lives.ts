@@ -1,10 +1,10 @@
 /**
- * Lives during a rolling change of the ensemble: servers differ in ticks and limits of session timeouts. A
- * session opened at one server moves to another. Then the ensemble's leader is lost, and the node is cut off
- * with it; or the answer of the other server is lost, and everything after it.
+ * Runs during a rolling change of the ensemble: servers differ in ticks and session timeout limits. A session
+ * opened at one server moves to another. Then either the ensemble's leader is lost and the node is cut off
+ * with it, or the other server's reply is lost, and everything after it.
  *
- * Every tick is at most half of the smallest timeout. A server whose answer is lost grants at
- * least half of what others do.
+ * Every tick is at most half of the smallest timeout. A server whose reply is lost grants at least half of
+ * what others do.
  */
 import type { Chance } from '../support/chance.js';
 import { type Direction, ensembleLeader, type Fault, whoLeads } from './faults.js';
@@ -20,7 +20,7 @@ export function hasUnlikeServers(seed: number): boolean {
 export function unlikeServersLifeOf({ between, odds, pick, upTo }: Chance, setup: Setup): LogContext {
   const { sessionTimeoutMs } = setup;
   const tickMs = sessionTimeoutMs / 8;
-  // The answer of a server that takes the session up gets lost, with all that comes after it.
+  // The reply of the server that resumes the session is lost, and everything after it.
   const isUnheard = odds(0.4);
   const usual = upTo(2);
   const unlike = [0, 1, 2].map((server): ServerConfig => {
@@ -57,7 +57,7 @@ export function unlikeServersLifeOf({ between, odds, pick, upTo }: Chance, setup
       ...plain,
       nodes: ['a1', 'b1', 'a2'],
       servers: 3,
-      // The lease seems to last longest, and the session shortest.
+      // Makes leases seem longest and sessions shortest.
       rates: { nodes: 0.955, servers: 1.045 },
       tickMs,
       unlike,

@@ -1,4 +1,4 @@
-/** What a trouble that comes alone, in a calm world, must not bring about. */
+/** Checks what a single fault in a calm world must not cause. */
 
 import type { Fault } from './faults.js';
 import type { Cast } from './havoc.js';
@@ -7,23 +7,20 @@ import type { Node } from './node.js';
 import { reconnectMs, writeMs } from './pace.js';
 import type { Setup } from './setup.js';
 
-/** In which a server that stands still is found out, in session timeouts: by who leads, and by others. */
+/** Time until a frozen server is noticed, in session timeouts: by the group's leader, and by other nodes. */
 const leaderFindsOut = 1 / 12 + 1 / 6;
 const findsOut = 2 / 3;
-/**
- * What is left of a lease at least where a leadership is old enough for one, in session timeouts, less two
- * round trips.
- */
+/** Minimum remaining lease of a leadership that is old enough, in session timeouts, less two round trips. */
 const leaseLeft = 0.28;
 /**
- * A lease is young where its leadership is: of an idle node nothing but a sign of life now and again is
- * known.
+ * The lease of a younger leadership may be short: an idle node gives only periodic signs of life. In session
+ * timeouts.
  */
 const youngLeadership = 1 / 2;
-/** The most by which a clock is too fast. */
+/** Maximum rate of a clock that is too fast, relative to true time. */
 const fast = 1.05;
 
-/** Whether something gets lost or delayed by it, so that what else has to happen soon may not. */
+/** Whether the fault loses or delays something, so that other events may not happen as soon as required. */
 export function isDisturbing(fault: Fault): boolean {
   switch (fault.kind) {
     case 'hook':
@@ -44,8 +41,8 @@ export function isDisturbing(fault: Fault): boolean {
 }
 
 /**
- * Call it before the fault happens, and what it returns just after. `victim`: the node that it befalls, if it
- * is one's.
+ * Must be called before the fault happens, and the returned function right after it. `victim` is the affected
+ * node, if there is one.
  */
 export function watchOver(cast: Cast, fault: Fault, victim: Node | null): () => void {
   const { rules, setup, judge } = cast;
@@ -64,7 +61,7 @@ export function watchOver(cast: Cast, fault: Fault, victim: Node | null): () => 
     const now = inSlot(rules.picture(), slot);
     if (now.elected?.version !== elected?.version || claim?.readySinceMs == null) return null;
     if (now.claim?.id === claim.id || judge.wasTaken(claim.id)) return null;
-    // It was on its way out already.
+    // It was about to go already.
     const { node } = claim.content;
     if (elected?.content.node !== node || !stays(node)) return null;
     return `${node} has lost its claim over nothing but: ${fault.kind}`;
@@ -99,14 +96,14 @@ export function watchOver(cast: Cast, fault: Fault, victim: Node | null): () => 
   return () => rules.after(1.6 * sessionTimeoutMs, 9, wrong);
 }
 
-/** The least that any server grants: sessions, and so leases, may last no longer. */
+/** Returns the shortest timeout that any server grants. Sessions, and so leases, must not last longer. */
 function leastTimeoutMs({ sessionTimeoutMs, unlike }: Setup): number {
   return Math.min(sessionTimeoutMs, ...unlike.map((one) => one.maxSessionTimeoutMs ?? sessionTimeoutMs));
 }
 
 /**
- * Whether the lease has to be renewed in time over a connection to another server: by how long it lasts yet,
- * or has to last.
+ * Whether the lease must last until it can be renewed over a connection to another server. Considers the time
+ * that it has left, or must have left.
  */
 function leaseLasts(
   { setup, world }: Cast,
@@ -119,14 +116,14 @@ function leaseLasts(
   const dueMs = leaseLeft * sessionTimeoutMs - 2 * fast * writeMs(setup);
   const findsOutMs = kind === 'freeze server' ? leaderFindsOut * sessionTimeoutMs : 0;
   const neededMs = findsOutMs + fast * (reconnectMs(setup) + writeMs(setup));
-  // The next server may grant so little that no lease is renewed in time over this network.
+  // The next server may grant so little that no lease can be renewed in time over this network.
   if (sessionTimeoutMs < setup.sessionTimeoutMs && dueMs <= neededMs) return false;
   return Math.max(leftMs, isYoung ? 0 : dueMs) > neededMs;
 }
 
 /**
- * Whether the node has to find another server before the ensemble may end its session, by what its leader
- * knows of that.
+ * Whether the node must find another server before the ensemble may end its session. Considers what the
+ * ensemble's leader knows of the session.
  */
 function sessionLasts({ ensemble, setup, world }: Cast, { machine, session }: Node): boolean {
   const silence = ensemble.servers.find(({ isLeading }) => isLeading)?.silenceOf(session);

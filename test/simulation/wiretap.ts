@@ -1,7 +1,7 @@
 /**
- * Rules about what goes over the wire, judged packet by packet: no session reads from a server that knows
- * less than another has told it already, and whoever reads who is registered has read config, elected and
- * current before, in that order, or knows them by a watch that has told of no change.
+ * Rules about network traffic, judged packet by packet. No session reads from a server that knows less than
+ * another has already told it. A node that reads the registrations has read config, elected and current
+ * before, in that order, or knows them by a watch that has not fired.
  */
 
 import { JuteReader } from '../../src/embedded/jute.js';
@@ -14,35 +14,35 @@ import type { Tap } from './network.js';
 type Kind = 'config' | 'elected' | 'current' | 'nodes';
 
 interface Asked {
-  /** Its place among the requests. */
+  /** Its position among the requests. */
   readonly place: number;
-  /** It left a watch, which has told of nothing yet. */
+  /** Whether it left a watch that has not fired yet. */
   readonly isKnown: boolean;
 }
 
 interface Tapped {
   readonly machine: string;
   session: bigint;
-  /** The newest change that the session had been told of when it asked for this connection. */
+  /** The newest change that the session knew of when it opened this connection. */
   toldBefore: bigint;
   hasAsked: boolean;
   isGranted: boolean;
-  /** What to say of it once it asks for anything that it could be told wrong. */
+  /** The violation to report once it requests anything that may be outdated. Null if there is none. */
   lag: string | null;
   requests: number;
-  /** What each was asked for last. */
+  /** The last request for each. */
   readonly reads: Map<Kind, Asked>;
-  /** Reads of the group that are not answered yet. */
+  /** Requests that read the group and are not answered yet. */
   readonly unanswered: Set<number>;
-  /** Which of them was the first. */
+  /** Number of the first of them. */
   round: number;
-  /** The newest change that its server knew of when it answered that. */
+  /** The newest change that the server knew of when it answered that request. */
   basis: bigint | null;
-  /** Of each write that was sent, by its number: the basis of the reads that it was decided by. */
+  /** For each write sent, by its number: the basis of the reads that it depends on. */
   readonly bases: Map<number, bigint>;
 }
 
-/** What counts as being in touch. */
+/** Defines when a session counts as connected. */
 interface Touching {
   /** A longer silence is a break. */
   readonly breakMs: number;
@@ -55,7 +55,7 @@ export class Wiretap implements Tap {
   readonly #connections = new Map<number, Tapped>();
   readonly #told = new Map<bigint, bigint>();
   readonly #touching: Touching;
-  /** By session, when it was answered first without a break since, and when last. */
+  /** By session: the first reply since the last break, and the last reply. */
   readonly #touch = new Map<bigint, { readonly sinceMs: number; readonly lastMs: number }>();
 
   constructor(paths: GroupPaths, violate: Violate, touching: Touching) {
@@ -96,11 +96,13 @@ export class Wiretap implements Tap {
     reader.int();
     tapped.session = reader.long();
     if (tapped.session === 0n || known >= tapped.toldBefore) return;
-    // A guardian that only holds the session of an agent that has died, or ends it, reads nothing.
+    // Not a violation yet: a guardian that only keeps or ends a dead agent's session reads nothing.
     tapped.lag = `${tapped.machine} goes on with a server that knows of changes up to ${known}, and was told of ${tapped.toldBefore}`;
   }
 
-  /** What had been told, at least, when it was decided to send this. */
+  /**
+   * Returns the newest change that was known for certain when this request was decided on. Null if unknown.
+   */
   basisOf(connection: number, request: number): bigint | null {
     return this.#connections.get(connection)?.bases.get(request) ?? null;
   }
@@ -111,7 +113,7 @@ export class Wiretap implements Tap {
     const xid = packet.readInt32BE(0);
     if (xid === xids.notification) this.#changed(tapped, packet);
     else if (tapped.isGranted) this.#touched(tapped.session);
-    // Answers to pings and events do not say what their server knows.
+    // Replies to pings, and events, do not say what their server knows.
     if (xid <= 0 || !tapped.isGranted) return;
     const zxid = packet.readBigInt64BE(4);
     if (zxid > (this.#told.get(tapped.session) ?? 0n)) this.#told.set(tapped.session, zxid);
@@ -122,7 +124,7 @@ export class Wiretap implements Tap {
     this.#touch.set(session, { sinceMs: Math.min(this.inTouchSinceMs(session), lastMs), lastMs });
   }
 
-  /** Since when the session has had answers without a break; Infinity where there is one now. */
+  /** Returns since when the session has had replies without a break. Infinity during a break. */
   inTouchSinceMs(session: bigint): number {
     const { nowMs, breakMs } = this.#touching;
     const touch = this.#touch.get(session);
@@ -166,7 +168,9 @@ export class Wiretap implements Tap {
     if (kind !== null && read !== undefined) tapped.reads.set(kind, { ...read, isKnown: false });
   }
 
-  /** Of the first slot, which every group has. */
+  /**
+   * Returns which znode of the first slot, which every group has, a request is about. Null for other znodes.
+   */
   #kindOf({ path, isOfChildren }: Pick<Read, 'path' | 'isOfChildren'>): Kind | null {
     const { config, elected, current, nodes } = this.#paths;
     if (path === nodes) return isOfChildren ? 'nodes' : null;

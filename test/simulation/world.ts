@@ -1,9 +1,9 @@
 /**
- * The simulated world's time: everything that happens is an event at an instant, and the events happen one
- * after the other. What a seed does is the same every time, because nothing else orders them: not the
- * machine's clock, not its load, not its timers.
+ * The simulated world's time. Everything that happens is an event at an instant, and events happen one after
+ * the other. A seed always gives the same run, because nothing else determines their order: not the machine's
+ * clock, load or timers.
  *
- * What a process does upon an event may go on in promises; it ends before the next event begins.
+ * A process may react to an event in promises. They settle before the next event begins.
  */
 import type { Chance } from '../support/chance.js';
 
@@ -15,9 +15,9 @@ interface Event {
 
 export class World {
   readonly chance: Chance;
-  /** Null: the story is not kept. */
+  /** Null if no trace is kept. */
   readonly trace: string[] | null;
-  /** Whose session it is, for the story. */
+  /** Returns the name of a session's owner, for the trace. */
   nameOf: (session: bigint) => string = String;
   #nowMs = 0;
   #steps = 0;
@@ -30,7 +30,7 @@ export class World {
     this.trace = keepsTrace ? [] : null;
   }
 
-  /** Milliseconds since the beginning, on no machine's clock. */
+  /** Milliseconds since the beginning, in true time. */
   get nowMs(): number {
     return this.#nowMs;
   }
@@ -43,7 +43,7 @@ export class World {
     this.trace?.push(`${(this.#nowMs / 1000).toFixed(3).padStart(8)} s  ${tell()}`);
   }
 
-  /** The returned function cancels. */
+  /** Schedules an event. The returned function cancels it. */
   at(atMs: number, fire: () => void): () => void {
     const event: Event = { atMs: Math.max(atMs, this.#nowMs), number: this.#numbers, fire };
     this.#numbers += 1;
@@ -57,12 +57,12 @@ export class World {
     return this.at(this.#nowMs + delayMs, fire);
   }
 
-  /** Code with promises of its own is run: the next event waits for them. */
+  /** Announces code with promises, so that the next event waits for them. */
   codeRuns(): void {
     this.#ranCode = true;
   }
 
-  /** Lets things happen until `untilMs`, or until `stop` says so after one of them. */
+  /** Runs events until `untilMs`, or until `stop` returns true after one of them. */
   async run(untilMs: number, stop: () => boolean): Promise<void> {
     for (;;) {
       const event = this.#queue[0];
@@ -81,7 +81,7 @@ export class World {
     this.#nowMs = Math.max(this.#nowMs, untilMs);
   }
 
-  // -- A binary heap, earliest first; of one instant, in the order in which they were asked for.
+  // -- A binary heap, earliest first. Events of one instant are in the order in which they were scheduled.
 
   #push(event: Event): void {
     const queue = this.#queue;

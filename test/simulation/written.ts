@@ -1,4 +1,4 @@
-/** What a write is for, told by its operations. */
+/** Determines what a write is for, from its operations. */
 
 import type { Operation } from '../../src/embedded/tree.js';
 import type { GroupPaths } from '../../src/model/paths.js';

@@ -1,6 +1,6 @@
 /**
- * Where a sabotage takes hold: a declaration by its name, and code inside it. Neither the file that holds the
- * declaration, nor the formatting or the comments inside it, nor the rest of it matter.
+ * Finds the code that a sabotage changes, by the name of a declaration and code inside it. The declaration's
+ * file, its formatting, its comments and the rest of its code do not matter.
  */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -20,20 +20,20 @@ const sources: ReadonlyMap<string, string> = new Map(
 
 /** Part of a source file, in characters from its start. */
 export interface Part {
-  /** From the project's root. */
+  /** Relative to the project's root. */
   readonly file: string;
   readonly start: number;
   readonly end: number;
 }
 
-/** A word that occurs in few files needs few files parsed. */
+/** Declarations of the files parsed so far. A name that occurs in few files requires parsing only those. */
 const parsed = new Map<string, ReadonlyMap<string, readonly Part[]>>();
 
 /**
- * Finds the declaration with this name: `leaseFrom`, `Leadership#release` for a member of a class, and
- * `evict.ts plan` where several files declare a `plan`.
+ * Finds the declaration with this name: `leaseFrom`, `Leadership#release` for a member of a class, or
+ * `evict.ts plan` if several files declare a `plan`.
  *
- * @throws Error when there is none, or more than one.
+ * @throws Error if there is none, or more than one.
  */
 export function declarationOf(named: string): Part {
   const [name = '', inFile = ''] = named.split(' ').reverse();
@@ -69,7 +69,7 @@ function declarations(file: string, text: string): ReadonlyMap<string, readonly 
   return all;
 }
 
-/** Private or not: `Leadership#release`. */
+/** Returns the same name whether or not the member is private: `Leadership#release`. */
 function nameOfMember(owner: string, member: ts.ClassElement, tree: ts.SourceFile): string {
   if (ts.isConstructorDeclaration(member)) return `${owner}#constructor`;
   return `${owner}#${member.name?.getText(tree).replace(/^#/, '')}`;
@@ -81,11 +81,13 @@ interface Token {
   readonly end: number;
 }
 
-/** Without spaces, comments, and the commas that a formatter puts before a closing bracket. */
+/**
+ * Returns the tokens without spaces, comments, and the commas that a formatter adds before a closing bracket.
+ */
 function tokensOf(text: string): Token[] {
   const scanner = ts.createScanner(ts.ScriptTarget.Latest, true, ts.LanguageVariant.Standard, text);
   const tokens: Token[] = [];
-  /** Of each template literal that is open: the braces that are open inside its expression. */
+  /** For each open template literal: the number of open braces inside its expression. */
   const templates: number[] = [];
   for (let kind = scanner.scan(); kind !== ts.SyntaxKind.EndOfFileToken; kind = scanner.scan()) {
     if (kind === ts.SyntaxKind.CloseBraceToken && templates.at(-1) === 0) {
@@ -110,7 +112,7 @@ function isClosing(kind: ts.SyntaxKind): boolean {
   return kind === CloseBraceToken || kind === CloseBracketToken || kind === CloseParenToken;
 }
 
-/** Finds code within a declaration: every place where the same tokens stand. */
+/** Finds every place within a declaration that has the same tokens as `code`. */
 export function placesOf(code: string, { file, start, end }: Part): Part[] {
   const all = tokensOf(sourceOf(file).slice(start, end));
   const wanted = tokensOf(code);
@@ -123,7 +125,7 @@ export function placesOf(code: string, { file, start, end }: Part): Part[] {
   });
 }
 
-/** @throws Error when there is no such file. */
+/** @throws Error if there is no such file. */
 export function sourceOf(file: string): string {
   const text = sources.get(file);
   if (text === undefined) throw new Error(`no source file ${file}`);

@@ -1,4 +1,4 @@
-/** Sabotages of what is made of failures: blame, backoff, fencing, and the limits that are set in time. */
+/** Sabotages of what follows from failures: blame, backoff, fencing, and time limits. */
 import type { Sabotage } from './sabotage.js';
 
 export const failureSabotages: readonly Sabotage[] = [

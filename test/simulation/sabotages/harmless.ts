@@ -1,6 +1,6 @@
 import type { Sabotage } from './sabotage.js';
 
-/** Changes nothing. */
+/** A sabotage that changes no behaviour. */
 export const harmless: Sabotage = {
   name: 'harmless',
   rule: 'none',

@@ -18,14 +18,14 @@ export interface Catch {
 
 export interface HuntOptions {
   readonly sabotage: Sabotage;
-  /** Tried first, in this order. */
+  /** Seeds to try first, in this order. */
   readonly known: readonly number[];
   readonly seeds: Range;
-  /** Ends the hunt: nothing is caught then. */
+  /** Ends the hunt without a catch. */
   readonly signal: AbortSignal;
 }
 
-/** Null: no seed caught it. Throws where the sabotage is stale, or does not let itself be built. */
+/** Returns null if no seed caught the sabotage. Throws if the sabotage is stale or cannot be built. */
 export async function hunt({ sabotage, known, seeds, signal }: HuntOptions): Promise<Catch | null> {
   const program = await buildWorker([sabotagePlugin(sabotage)]);
   let found: Catch | null = null;
@@ -43,7 +43,7 @@ export async function hunt({ sabotage, known, seeds, signal }: HuntOptions): Pro
   }
 }
 
-/** The seeds whose lives are told, not drawn: most that is caught is caught in one of them. */
+/** Returns the seeds of scripted runs, which catch most sabotages. */
 function told({ from, to }: Range): number[] {
   return Array.from({ length: Math.max(0, to - from + 1) }, (_, index) => from + index).filter(isTold);
 }

@@ -1,4 +1,4 @@
-/** All sabotages: each must be caught by the simulation. */
+/** All sabotages. The simulation must catch each of them. */
 
 import { electingSabotages } from './electing.js';
 import { failureSabotages } from './failures.js';

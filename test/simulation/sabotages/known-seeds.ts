@@ -1,4 +1,4 @@
-/** Seeds that caught a sabotage before: tried first, so that it is caught quickly again. */
+/** Seeds that caught a sabotage before. Trying them first catches it again quickly. */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { z } from 'zod';

@@ -1,4 +1,4 @@
-/** Sabotages of a node's own part: claiming, taking over, saying READY, releasing, giving the claim away. */
+/** Sabotages of a node's own leadership: claim, takeover, READY, and release of workload and claim. */
 import type { Sabotage } from './sabotage.js';
 
 export const leadershipSabotages: readonly Sabotage[] = [

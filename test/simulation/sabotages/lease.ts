@@ -1,4 +1,4 @@
-/** Sabotages of the lease: how it is counted, renewed, kept and looked at. */
+/** Sabotages of the lease: how it is computed, renewed, stored and checked. */
 import type { Sabotage } from './sabotage.js';
 
 export const leaseSabotages: readonly Sabotage[] = [

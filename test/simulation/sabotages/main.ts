@@ -1,4 +1,4 @@
-/** Sabotages Petrel, one rule at a time, and says which seed caught it: `npm run sabotage -- --help`. */
+/** Sabotages Petrel, one rule at a time, and prints which seed caught it: `npm run sabotage -- --help`. */
 import { Command, InvalidArgumentError } from 'commander';
 import { type Catch, hunt, type Range } from './hunt.js';
 import { sabotages } from './index.js';
@@ -25,7 +25,7 @@ function seconds(text: string): number {
   return time;
 }
 
-/** Nothing was tried. */
+/** Exit code if nothing was tried. */
 const misused = 2;
 
 const program = new Command('npm run sabotage --')
@@ -76,7 +76,7 @@ const holes = new Set<Sabotage>();
 const ending = new AbortController();
 const { signal } = ending;
 const timer = options.within === undefined ? null : setTimeout(() => ending.abort(), options.within * 1000);
-// What is known to catch first, for all of them: one that has to be searched for must not hold up the rest.
+// First tries the known seeds of all sabotages, so a sabotage that needs a search does not delay the others.
 await huntAll(
   chosen.filter(({ name }) => known[name] !== undefined),
   { from: 1, to: 0 },
@@ -114,13 +114,12 @@ function report(): void {
   if (holes.size > 0) process.exitCode = 1;
   if (options.keep !== true) return;
   writeKnownSeeds(Object.fromEntries(sabotages.flatMap(keptSeeds)));
-  // A table with a row missing, or with a hole that none may be, would tell less than the one that stands
-  // there.
+  // A table with a missing row, or with a hole that may not be one, would say less than the existing table.
   if (chosen.length === sabotages.length && undecided.length === 0)
     writeTable(sabotages.map((one) => [one, caught.get(one) ?? null]));
 }
 
-/** The one that caught now first; some that did before may again, when the code is another. */
+/** Puts the seed that caught the sabotage now first. Earlier ones may catch it again if the code changes. */
 function keptSeeds(sabotage: Sabotage): [string, number[]][] {
   const now = caught.get(sabotage);
   const before = readKnownSeeds()[sabotage.name] ?? [];

@@ -1,4 +1,4 @@
-/** Sabotages of a node's place in the group: sessions, seats, watches, what is read and in which order. */
+/** Sabotages of a node's membership: sessions, seats, watches, and what is read in which order. */
 import type { Sabotage } from './sabotage.js';
 
 export const membershipSabotages: readonly Sabotage[] = [

@@ -1,6 +1,6 @@
 /**
- * A sabotage: a small change that breaks one of Petrel's rules. It is made to the sources on their way into a
- * bundle, never to the files. Not promised: that it breaks nothing else.
+ * A sabotage is a small change that breaks one of Petrel's rules. It is applied to the sources while they are
+ * bundled, never to the files. Not promised: that it breaks nothing else.
  */
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -9,36 +9,35 @@ import type { KindOfLives } from '../crowd.js';
 import { declarationOf, type Part, placesOf, sourceOf } from './anchor.js';
 
 export interface Edit {
-  /** Name of the declaration to change, as `declarationOf` takes it. */
+  /** Name of the declaration to change, in the form that `declarationOf` takes. */
   readonly in: string;
-  /** Code that stands in the declaration exactly once. */
+  /** Code that occurs exactly once in the declaration. */
   readonly find: string;
   readonly replace: string;
 }
 
 export interface Sabotage extends Edit {
   readonly name: string;
-  /** What it breaks: a rule of docs/reference/protocol.md, or a habit of the code. */
+  /** What it breaks: a rule of docs/reference/protocol.md, or a convention of the code. */
   readonly rule: string;
-  /** Further edits, where the rule has a second line of defence that would hide the breach. */
+  /** Further edits, needed if a second line of defence would hide the violation. */
   readonly also?: readonly Edit[];
-  /** Nothing comes of it in other lives: they are not tried. */
+  /** Kind of runs that it can affect. Others are not tried. */
   readonly lives?: KindOfLives;
 }
 
 const project = fileURLToPath(new URL('../../..', import.meta.url));
 
 /**
- * Returns the sabotaged text of each file concerned, by its path from the project's root.
+ * Returns the sabotaged text of each affected file, by its path from the project's root.
  *
- * @throws Error when the sabotage does not eligible the code any more: what it changes is not declared, or
- * does not stand
- *   there exactly once.
+ * @throws Error if the sabotage no longer fits the code: what it changes is not declared, or does not occur
+ * exactly once there.
  */
 export function sabotagedTexts(sabotage: Sabotage): ReadonlyMap<string, string> {
   const texts = new Map<string, string>();
   const edits = [sabotage, ...(sabotage.also ?? [])].map((edit) => ({ edit, part: placeOf(sabotage, edit) }));
-  // From the end, so that what is still to be changed stays where it was.
+  // Edits from the end of the file, so the positions of the remaining edits stay valid.
   for (const { edit, part } of edits.sort((a, b) => b.part.start - a.part.start)) {
     const text = texts.get(part.file) ?? sourceOf(part.file);
     texts.set(part.file, text.slice(0, part.start) + edit.replace + text.slice(part.end));
@@ -55,7 +54,7 @@ function placeOf({ name }: Sabotage, edit: Edit): Part {
   return place;
 }
 
-/** Hands a bundle the sabotaged text of the files concerned. */
+/** Gives a bundle the sabotaged text of the affected files. */
 export function sabotagePlugin(sabotage: Sabotage): Plugin {
   const texts = sabotagedTexts(sabotage);
   return {

@@ -1,5 +1,5 @@
 /**
- * Sabotages of the rules about sites: who may lead by them, who follows a leader that failed, when a site has
+ * Sabotages of the rules about sites: which nodes may lead, which follow a failed leader, and when a site has
  * failed.
  */
 import type { Sabotage } from './sabotage.js';

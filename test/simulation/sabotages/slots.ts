@@ -1,6 +1,6 @@
 /**
- * Sabotages of the rules about slots: who has which, what one slot has to do with another, and when there are
- * fewer.
+ * Sabotages of the rules about slots: which node has which, how slots affect each other, and what happens
+ * when there are fewer.
  */
 import type { Sabotage } from './sabotage.js';
 

@@ -1,5 +1,6 @@
 /**
- * The table of what was caught, and by which seed: a line for each sabotage, as printed and as kept in docs.
+ * The table of caught sabotages and the seeds that caught them. Each row has the same form in the output and
+ * in docs.
  */
 import { execFileSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
@@ -22,10 +23,10 @@ function line(cells: readonly (string | number)[]): string {
   return `| ${cells.map((cell) => String(cell).replaceAll('|', '/').replaceAll('\n', ' ')).join(' | ')} |`;
 }
 
-/** The last heading of the page: the table is all that follows. */
+/** The last heading of the page. Only the table follows it. */
 const heading = '## The table\n\n';
 
-/** Puts the table where the old one is: at the end. */
+/** Replaces the table at the end of the page. */
 export function writeTable(caught: readonly (readonly [Sabotage, Catch | null])[]): void {
   const text = readFileSync(file, 'utf8');
   const rows = caught.map(([sabotage, found]) => row(sabotage, found));

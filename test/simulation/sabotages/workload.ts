@@ -1,4 +1,4 @@
-/** Sabotages of what runs the hooks and guards the leadership. */
+/** Sabotages of the code that runs the hooks and guards the leadership. */
 import type { Sabotage } from './sabotage.js';
 
 export const workloadSabotages: readonly Sabotage[] = [
