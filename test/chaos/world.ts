@@ -1,7 +1,7 @@
 /**
- * The nemesis's environment: a real ZooKeeper of three servers and the network between them, agents as
- * separate processes, each with its own connection to the servers, their hooks, and a client that requests
- * the leader.
+ * The nemesis's environment. It consists of a real ZooKeeper with three servers and the network between them,
+ * the agents and their hooks, and a client that requests the leader. Agents are separate processes, each with
+ * its own connection to the servers.
  *
  * Guardians and servers exit with this process, however it ends. Agents and workloads exit within seconds.
  */

@@ -1,6 +1,6 @@
 /**
  * Computes how long it may take at most, after all faults have ended, until a node leads. It is the sum of
- * all waits that may be needed. Each one counts only if the simulated life has the fault that requires it.
+ * all waits that may be needed. Each one counts only if the run has the fault that requires it.
  */
 import { durationMs } from '../../src/model/duration.js';
 import { defaultGroupConfig } from '../../src/model/group-config.js';
@@ -132,7 +132,7 @@ function mayEndSession(fault: Fault): boolean {
 export function settlingMs(setup: Setup, plan: readonly PlannedFault[]): number {
   const isDeleted = losesConfiguration(plan);
   const { backoff } = isDeleted ? defaultGroupConfig : setup.config;
-  // With the default times, few failures happen in one simulated life.
+  // With the default times, few failures happen in one run.
   const longestMs = isDeleted ? 4 * durationMs(backoff.base) : 2 * durationMs(backoff.max);
   return slack * (longestMs + resyncMs) + handoverMs(setup);
 }

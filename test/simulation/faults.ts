@@ -37,8 +37,8 @@ export type Fault =
     }
   | { readonly kind: 'reset'; readonly node: number; readonly forMs: number }
   /**
-   * The next such write is committed, but its reply is lost with the connection. If `node` is null, that of
-   * any node.
+   * The next such write is committed, but its reply is lost with the connection. If `node` is null, the write
+   * may be any node's.
    */
   | {
       readonly kind: 'lose answer';

@@ -2,8 +2,8 @@
  * Watches a simulated group and reports a broken promise at the step that breaks it. Knows the tree, the
  * hooks and what nodes report, but not how they decide.
  *
- * Excuses what the documentation does not promise: overlaps after a claim was deleted by hand, and a workload
- * on a machine where neither the agent nor its supervisor is left to end it.
+ * Excuses what the documentation does not promise. That is an overlap after a claim was deleted by hand, and
+ * a workload on a machine where neither the agent nor its supervisor is left to end it.
  */
 
 import type { Database } from '../../src/embedded/database.js';

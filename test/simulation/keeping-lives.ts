@@ -1,5 +1,5 @@
 /**
- * Lives in which the leader is also the elector and cannot stop its workload. The other nodes must fence it.
+ * Runs in which the leader is also the elector and cannot stop its workload. The other nodes must fence it.
  */
 import type { Chance } from '../support/chance.js';
 import { bystander, whoElects } from './faults.js';

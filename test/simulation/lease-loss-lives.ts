@@ -1,6 +1,6 @@
 /**
- * Lives in which the leader is repeatedly disconnected, for longer than its lease and for less than its
- * session timeout. In some of them, every other node is, too. In other lives, this hardly ever happens twice
+ * Runs in which the leader is repeatedly disconnected, for longer than its lease and for less than its
+ * session timeout. In some of them, every other node is, too. In other runs, this hardly ever happens twice
  * to one node while its failures are remembered.
  */
 import { groupConfigSchema } from '../../src/model/group-config.js';
@@ -9,7 +9,7 @@ import { bystander, whoElects, whoLeads } from './faults.js';
 import type { Setup } from './setup.js';
 import { at, hasDigits, type LogContext, plain, settledMs } from './told.js';
 
-/** Distinct from the digits of other scripted lives and of the sweep through calls. */
+/** Distinct from the digits of other scripted runs and of the sweep through calls. */
 const digits = 43;
 
 export function hasLeaseLosses(seed: number): boolean {

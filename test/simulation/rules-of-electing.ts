@@ -215,8 +215,8 @@ export function electingRules(court: Court): Rule {
   }
 
   /**
-   * Checks that each term and token has one record, that a term is recorded before the next begins, and that
-   * no more records are kept than configured.
+   * Checks that each term and token has one record, and that a term is recorded before the next begins. No
+   * more records than configured must be kept.
    */
   function records(step: Step): void {
     const { write, commit, was, is, isByHand } = step;

@@ -1,7 +1,7 @@
 /**
  * Runs during a rolling change of the ensemble: servers differ in ticks and session timeout limits. A session
  * opened at one server moves to another. Then either the ensemble's leader is lost and the node is cut off
- * with it, or the other server's reply is lost, and everything after it.
+ * with it, or the other server's reply and everything after it is lost.
  *
  * Every tick is at most half of the smallest timeout. A server whose reply is lost grants at least half of
  * what others do.

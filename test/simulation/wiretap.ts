@@ -1,7 +1,7 @@
 /**
  * Rules about network traffic, judged packet by packet. No session reads from a server that knows less than
- * another has already told it. A node that reads the registrations has read config, elected and current
- * before, in that order, or knows them by a watch that has not fired.
+ * another has already told it. A node reads the registrations only after config, elected and current, in that
+ * order, or if it knows those by a watch that has not fired.
  */
 
 import { JuteReader } from '../../src/embedded/jute.js';

@@ -17,7 +17,7 @@ export async function networkTrouble(
       return {
         ...trouble,
         detail: `${who}, ${lossNames[fault.lost]}`,
-        // By what the node sends, its session may survive, and with it the seat of an elector that receives
+        // What the node sends may keep its session alive, and with it the seat of an elector that receives
         // nothing.
         blocks: fault.lost === 'toClient',
         begin: async () => void links.cut(fault.lost),
