@@ -114,7 +114,7 @@ export const nemesisRecordSchema = z.discriminatedUnion('event', [
   z.object({ event: z.literal('calm'), atMs: z.number(), round: z.int() }),
   /** The group is in order again. */
   z.object({ event: z.literal('quiet'), atMs: z.number(), round: z.int() }),
-  /** What could not be done, and other remarks. */
+  /** A remark, for example that something could not be done. */
   z.object({ event: z.literal('note'), atMs: z.number(), what: z.string() }),
 ]);
 export type NemesisRecord = z.infer<typeof nemesisRecordSchema>;

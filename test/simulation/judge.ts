@@ -39,7 +39,7 @@ interface ClaimSeen {
   readonly isReady: boolean;
 }
 
-/** What was seen of one slot. */
+/** Last known state of one slot. */
 interface SlotSeen {
   readonly slot: number;
   readonly paths: GroupPaths;

@@ -34,7 +34,7 @@ export class Process {
   #incoming: Delivery[] = [];
   #outgoing: (() => void)[] = [];
   readonly #mourners: (() => void)[] = [];
-  /** What happens at the n-th call from now. */
+  /** Effect that happens at the n-th call from now. */
   #fate: { calls: number; readonly befall: () => void } | null = null;
 
   /** `runsCode`: whether its reaction to an event may continue in promises. */

@@ -64,7 +64,7 @@ export function failureRules(court: Court): Rule {
     const isWitness =
       ended === claim.owner &&
       elected.content.node === node &&
-      // A revised decision has already dealt with an earlier decision's claim.
+      // The elector already saw an earlier decision's claim when it revised that decision.
       claim.content.electedVersion === elected.version &&
       elector !== undefined &&
       elector.owner !== claim.owner &&

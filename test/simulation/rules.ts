@@ -100,7 +100,7 @@ interface Watchers {
   readonly reseated: ReadonlySet<bigint>;
 }
 
-/** More than are made while one round reads. */
+/** More states than arise while one round reads. */
 const pastsKept = 200;
 
 export class Rules implements Court {

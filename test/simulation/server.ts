@@ -312,7 +312,7 @@ export class Server {
     else this.#touched.add(session);
   }
 
-  /** As the leader. */
+  /** As the leader: returns since when a session has been silent, and how long it may be. */
   silenceOf(session: bigint): Silence {
     const timeoutMs = this.#database.timeoutOf(session) ?? 0;
     return { sinceMs: this.#heardMs.get(session) ?? this.#leadsSinceMs, timeoutMs, rate: this.#machine.rate };

@@ -9,7 +9,7 @@ export interface LogContext {
   readonly faults: readonly PlannedFault[];
 }
 
-/** Leaves open what is drawn. */
+/** A scripted run. What the script leaves open is drawn. */
 export type Scenario = (chance: Chance, setup: Setup) => LogContext;
 
 /** When the group has settled, so that what must happen soon is judged. */
