@@ -7,9 +7,9 @@ export type ZooKeeperKind = 'docker' | 'java' | 'embedded';
 
 export interface ZooKeeperChoice {
   readonly kind: ZooKeeperKind;
-  /** The Docker image; of use to Docker alone. */
+  /** The Docker image. Used by Docker only. */
   readonly image: string;
-  /** For people: what was chosen, and why nothing better was. */
+  /** For human readers: what was chosen, and why nothing better was. */
   readonly description: string;
 }
 
@@ -17,8 +17,9 @@ export const zooKeeperKinds: readonly ZooKeeperKind[] = ['docker', 'java', 'embe
 const defaultImage = 'zookeeper:3.9';
 
 /**
- * `PETREL_TEST_ZOOKEEPER` names the kind for all tests; an explicit choice that can't be had is an error.
- * Without it the tests' own wish counts. `auto` takes the first of docker, java and embedded that can be had.
+ * `PETREL_TEST_ZOOKEEPER` names the kind for all tests. An explicit choice that is unavailable is an error.
+ * Without it, the tests' own preference counts. `auto` takes the first available of docker, java and
+ * embedded.
  */
 export async function chooseZooKeeper(
   otherwise: ZooKeeperKind | 'auto',

@@ -1,11 +1,11 @@
-/** The zoo.cfg of a test server; the same for every kind that reads one. */
+/** The zoo.cfg of a test server. It is the same for every kind that reads one. */
 import type { ServerOptions } from './server.js';
 
 export interface ConfigPlace {
   readonly dataDir: string;
   readonly clientAddress: string;
   readonly clientPort: number;
-  /** `server.N=…` lines; none for a single server. */
+  /** `server.N=…` lines. Empty for a single server. */
   readonly peers: readonly string[];
   readonly secure?: SecurePlace;
 }

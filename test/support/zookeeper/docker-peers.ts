@@ -1,7 +1,6 @@
 /**
- * The network between the servers of one ensemble in Docker. It carries nothing but their own traffic:
- * clients come by the published ports, over another network, and stay connected when a server is taken off
- * this one.
+ * The network between the servers of one ensemble in Docker. It carries only their own traffic. Clients use
+ * the published ports, over another network, and stay connected when a server is removed from this one.
  */
 import { randomBytes, randomInt } from 'node:crypto';
 import { getContainerRuntimeClient, getReaper, LABEL_TESTCONTAINERS_SESSION_ID } from 'testcontainers';
@@ -44,11 +43,11 @@ export class DockerPeers implements PeerNetwork {
     const lines = Array.from({ length: this.#size }, (_, index) => {
       return `server.${index + 1}=${this.#address(index)}:2888:3888`;
     });
-    // A server is put on this network after its start, and may be taken off it.
+    // A server joins this network after its start, and may be removed from it.
     return [...lines, 'quorumListenOnAllIPs=true'];
   }
 
-  /** Puts a container on the network, as the next server. */
+  /** Adds a container to the network, as the next server. */
   async add(containerId: string): Promise<void> {
     this.#containers.push(containerId);
     await this.#connect(this.#containers.length - 1);

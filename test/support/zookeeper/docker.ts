@@ -21,7 +21,7 @@ const keyStorePath = '/conf/server.pem';
 const trustStorePath = '/conf/trusted.pem';
 const startTimeoutMs = 90_000;
 
-/** Rejects when there is no daemon, or the image is neither there nor to be had. */
+/** Rejects if there is no daemon, or the image is neither present nor available. */
 export async function requireDocker(image: string): Promise<void> {
   const { image: images } = await getContainerRuntimeClient();
   const name = ImageName.fromString(image);
@@ -159,7 +159,7 @@ class DockerServer implements TestServer {
   }
 }
 
-/** Ports are published under numbers of our own choice: Docker's choice would change at every start. */
+/** Publishes ports under numbers that we choose: Docker's choice would change at every start. */
 async function startContainer({
   image,
   id,
@@ -195,9 +195,7 @@ async function startContainer({
   return container.start();
 }
 
-/**
- * Whether a server is ready is asked of the server itself, and of an ensemble's only when all are started.
- */
+/** The server itself is polled for readiness, and an ensemble's servers only once all are started. */
 const noWaiting: WaitStrategy = {
   waitUntilReady: async () => undefined,
   withStartupTimeout: () => noWaiting,

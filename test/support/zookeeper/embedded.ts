@@ -49,7 +49,7 @@ class EmbeddedTestServer implements TestServer {
     return this.#server.restart();
   }
 
-  /** It serves from the moment it listens. */
+  /** It serves clients as soon as it listens. */
   async ready(): Promise<void> {
     await serverMode(this.connectString);
   }

@@ -83,7 +83,7 @@ describe.skipIf(!supportsServerConfig)('a configured server', () => {
   });
 });
 
-/** `srvr` over TLS, as a client that trusts `server` and shows the certificate of `client`. */
+/** Sends `srvr` over TLS, as a client that trusts `server` and presents the certificate of `client`. */
 async function askSecurely(
   { secureConnectString }: TestServer,
   server: CertificateFiles,

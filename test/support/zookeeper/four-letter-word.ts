@@ -1,4 +1,4 @@
-/** ZooKeeper's four letter words: one word in, text out, end of connection. */
+/** ZooKeeper's four-letter words: one word in, text out, end of connection. */
 import { connect } from 'node:net';
 import { parseAddress } from '../proxy.js';
 
@@ -25,8 +25,8 @@ export function fourLetterWord(address: string, word: string): Promise<string> {
 }
 
 /**
- * `leader`, `follower`, `standalone`, … Rejects while the server serves no clients: one that only listens may
- * leave its first connections hanging, one that tells its mode does not.
+ * `leader`, `follower`, `standalone`, … Rejects while the server serves no clients. A server that only
+ * listens may leave its first connections hanging; one that reports its mode does not.
  */
 export async function serverMode(address: string): Promise<string> {
   const answer = await fourLetterWord(address, 'srvr');

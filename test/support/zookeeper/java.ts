@@ -21,7 +21,7 @@ const tlsJars = ['buffer', 'codec', 'common', 'handler', 'resolver', 'transport'
 const jvmFlags = ['-Xmx128m', '-XX:+UseSerialGC', '-XX:TieredStopAtLevel=1', '-XX:-UsePerfData'];
 const startTimeoutMs = 60_000;
 
-/** Why there is no such ZooKeeper on this machine; undefined when there is. */
+/** Why there is no such ZooKeeper on this machine. Undefined if there is. */
 export function javaIsMissing(): string | undefined {
   const jar = join(jarDir, 'zookeeper.jar');
   if (!existsSync(jar)) return `there is no ${jar} (Debian: apt-get install libzookeeper-java)`;
@@ -42,7 +42,7 @@ export interface JavaEnsemble {
   readonly ensemble: TestEnsemble;
   /** The network between the servers. */
   readonly links: PeerLinks;
-  /** Of each server, where its transaction log lies. */
+  /** Directory of each server's transaction log. */
   readonly dataDirs: readonly string[];
 }
 
@@ -50,7 +50,7 @@ export async function startJavaEnsemble(size: number, options: ServerOptions): P
   return (await startOpenJavaEnsemble(size, options)).ensemble;
 }
 
-/** An ensemble whose network and data can be reached. */
+/** Starts an ensemble whose network and data are accessible. */
 export function startOpenJavaEnsemble(size: number, options: ServerOptions): Promise<JavaEnsemble> {
   return withFreePorts(async () => {
     const ports = await freePorts(size * 4);

@@ -1,17 +1,17 @@
 /**
- * The network between the servers of one ensemble, each link a proxy, so that servers can be cut off from
- * one another while their clients stay connected. Every server is given its own view of the others.
+ * The network between the servers of one ensemble. Each link is a proxy, so that servers can be cut off from
+ * one another while their clients stay connected. Every server has its own view of the others.
  */
 import { type Direction, startProxy, type TcpProxy } from '../proxy.js';
 import type { PeerNetwork } from './server-ensemble.js';
 
 /**
- * A server that finds nobody listening tries again, one that was let in and reset does not: so none is let in
- * before the leader it wants to follow listens.
+ * A server retries if no server listens yet, but not after a connection was accepted and reset. So no
+ * connection is accepted before the leader it is meant for listens.
  */
 const learnerPatienceMs = 1_000;
 
-/** Where a server really listens for its peers, on 127.0.0.1. */
+/** Ports on 127.0.0.1 where a server really listens for its peers. */
 export interface PeerPorts {
   readonly quorum: number;
   readonly election: number;
@@ -24,7 +24,7 @@ interface Link {
   readonly election: TcpProxy;
 }
 
-/** What is lost between one server and the others: all, or only what it says, or only what it is told. */
+/** What is lost between one server and the others: all, only what it sends, or only what it receives. */
 export type Loss = 'all' | 'outbound' | 'inbound';
 
 const opposite = { toServer: 'toClient', toClient: 'toServer' } as const;
@@ -45,9 +45,7 @@ export class PeerLinks implements PeerNetwork {
     return links;
   }
 
-  /**
-   * The `server.N=` lines as server `index` is to see them: itself where it is, the others behind the links.
-   */
+  /** The `server.N=` lines for server `index`: its own real address, and the others behind the links. */
   viewOf(index: number): string[] {
     return this.#peers.map((peer, to) => {
       const seen = to === index ? peer : this.#link(index, to);
@@ -63,7 +61,7 @@ export class PeerLinks implements PeerNetwork {
     }
   }
 
-  /** Whatever one server and the others tell each other arrives this much later. */
+  /** Delays all traffic between one server and the others by this much. */
   delay(index: number, delayMs: number): void {
     for (const { link } of this.#linksOf(index)) {
       link.quorum.delay(delayMs);
@@ -71,7 +69,7 @@ export class PeerLinks implements PeerNetwork {
     }
   }
 
-  /** Resets every connection between one server and the others; new ones are taken. */
+  /** Resets every connection between one server and the others. New ones are accepted. */
   reset(index: number): void {
     for (const { link } of this.#linksOf(index)) {
       link.quorum.resetAll();
@@ -101,8 +99,9 @@ export class PeerLinks implements PeerNetwork {
   }
 
   /**
-   * A server introduces itself on the election port with its own address, and is called back there: past the
-   * links. So the introduction, the first that is sent, is given the address by which the other may call it.
+   * A server introduces itself on the election port with its own address, and the peer calls it back there,
+   * bypassing the links. So the introduction, which is the first chunk, is rewritten to the address at which
+   * the peer may call it.
    */
   #introducer(from: number, to: number): (chunk: Buffer) => Buffer | null {
     const own = `127.0.0.1:${this.#peer(from).election}`;
@@ -112,13 +111,13 @@ export class PeerLinks implements PeerNetwork {
       if (introduced) return chunk;
       introduced = true;
       const text = chunk.toString('latin1');
-      // A server of another ensemble that still calls a port which was its own before.
+      // A server of another ensemble that still connects to a port it used before.
       if (own.length !== seen.length || !text.includes(own)) return null;
       return Buffer.from(text.replace(own, seen), 'latin1');
     };
   }
 
-  /** The links that end at a server, each with the direction in which they carry what that server says. */
+  /** The links that end at a server, each with the direction that carries what this server sends. */
   #linksOf(index: number): { readonly link: Link; readonly outbound: Direction }[] {
     const touching = this.#links.filter(({ from, to }) => from === index || to === index);
     return touching.map((link) => ({ link, outbound: link.from === index ? 'toServer' : 'toClient' }));

@@ -1,4 +1,4 @@
-/** Several servers and the network between them, whatever both are made of. */
+/** Several servers and the network between them, of any kind. */
 import { until } from '../until.js';
 import type { RestartOptions, TestEnsemble, TestServer } from './server.js';
 

@@ -1,4 +1,4 @@
-/** Starts something that has been made; when that fails, stops it, so that nothing is left over. */
+/** Starts something that has been created. If that fails, stops it, so that nothing is left over. */
 export async function startOrStop<T extends { stop(): Promise<void> }>(
   made: T,
   start: () => Promise<void>,
