@@ -1,6 +1,6 @@
 /**
- * A group of agents inside the test's process, each with its own session, and a client that looks on or
- * meddles.
+ * A group of agents inside the test's process, each with its own session, and a client that observes or
+ * interferes.
  */
 
 import { Writable } from 'node:stream';
@@ -36,24 +36,24 @@ export interface MemberOptions {
   readonly site?: string;
   readonly priority?: number;
   readonly tags?: Readonly<Record<string, string>>;
-  /** Default: those that every process knows. */
+  /** Default: the rules that every process knows. */
   readonly rules?: Rules;
   readonly workload?: Workload;
-  /** Where it connects to; default the group's own ensemble. */
+  /** Connect string of the agent. Defaults to the group's own ensemble. */
   readonly connect?: string;
   readonly sessionTimeoutMs?: number;
   readonly sessionMemory?: SessionMemory;
   readonly tokenStore?: TokenStore;
   readonly clock?: Clock;
-  /** Default the group's. */
+  /** Defaults to the group's. */
   readonly security?: Security;
-  /** What the node tells of itself; default nothing. */
+  /** What the node reports about itself. Defaults to nothing. */
   readonly measurements?: Measurements;
-  /** The store in place of the one that was opened, for faults of requests. */
+  /** Replaces the store that was opened, to make requests fail. */
   readonly wrap?: (store: Store) => Store;
 }
 
-/** Who the agents, and whoever looks on, are to ZooKeeper, and to whom the znodes that they make are open. */
+/** Credentials of the agents and of the observing client, and the ACL of the znodes that they create. */
 export type Security = Pick<StoreOptions, 'auth' | 'acl'>;
 
 export class Group implements AsyncDisposable {
@@ -72,13 +72,13 @@ export class Group implements AsyncDisposable {
     this.#store = this.#connect();
   }
 
-  /** Somebody else's session, with no part in the election; a new one when it is over. */
+  /** Another client's session, with no part in the election. Opens a new one if the last was lost. */
   get store(): Store {
     if (this.#store.state === 'LOST') this.#store = this.#connect();
     return this.#store;
   }
 
-  /** Its znodes exist when this resolves. */
+  /** Resolves once the group's znodes exist. */
   static async found(
     connectString: string,
     config: Partial<GroupConfig> | Record<string, unknown> = {},
@@ -92,7 +92,7 @@ export class Group implements AsyncDisposable {
     return group;
   }
 
-  /** One whose znodes are not there, or somebody else's. */
+  /** A group whose znodes are missing, or belong to another client. */
   static over(connectString: string, root: string, security: Security = {}): Group {
     return new Group(connectString, root, security);
   }
@@ -103,7 +103,7 @@ export class Group implements AsyncDisposable {
     return member;
   }
 
-  /** Starts one agent after the other, so that their seats are in this order. */
+  /** Starts the agents one after the other, so that their seats follow this order. */
   async startInOrder(nodes: readonly string[], options: MemberOptions = {}): Promise<Member[]> {
     const members: Member[] = [];
     for (const node of nodes) {
@@ -141,7 +141,7 @@ export class Group implements AsyncDisposable {
     }
   }
 
-  /** A person's wish that `node` lead, as commands write it. */
+  /** An operator's request that `node` lead, as the commands write it. */
   async switchover(node: string, force = false): Promise<void> {
     const { term } = await this.elected();
     const request = { to: { node }, replacesTerm: term, force };
@@ -161,7 +161,7 @@ export class Group implements AsyncDisposable {
     return (await Promise.all(reads)).map((text) => historyRecordSchema.parse(JSON.parse(text)));
   }
 
-  /** Waits until `node` is READY, by what ZooKeeper and its agent say. */
+  /** Waits until `node` is READY according to both ZooKeeper and its agent. */
   async ready(node: string, timeoutMs = 20_000): Promise<ClaimContent & { readonly stat: Stat }> {
     return await until(
       async () => {
@@ -188,9 +188,9 @@ export class Member {
   readonly node: string;
   readonly agent: Agent;
   readonly workload: Workload;
-  /** Every store that the agent opened, the newest last. */
+  /** Every store that the agent opened, oldest first. */
   readonly stores: Store[] = [];
-  /** How the agent's run ended; null while it runs. */
+  /** How the agent's run ended. Null while it runs. */
   ended: { readonly error: unknown } | null = null;
   readonly run: Promise<void>;
   readonly #log: string[] = [];
@@ -259,7 +259,7 @@ export class Member {
     return store;
   }
 
-  /** Messages logged, oldest first. */
+  /** Logged messages, oldest first. */
   get log(): readonly string[] {
     return this.#log;
   }
@@ -300,12 +300,12 @@ export class Member {
   }
 }
 
-/** Who did it, why, and when. */
+/** Who acted, why, and when. */
 export function byHand(reason: string): { by: string; reason: string; at: string } {
   return { by: 'a test', reason, at: new Date().toISOString() };
 }
 
-/** Deletes a znode and everything below it, whatever else happens there meanwhile. */
+/** Deletes a znode and everything below it, whatever other clients change there meanwhile. */
 export async function deleteTree(store: Store, path: string): Promise<void> {
   for (;;) {
     try {

@@ -1,6 +1,6 @@
 /**
- * Petrel's command line in processes of its own, as it is built and shipped, so that tests can kill, freeze
- * and stop agents as the world does. All of them die with the test process, and at the end of the test file.
+ * Petrel's command line in separate processes, as it is built and shipped, so that tests can kill, freeze and
+ * stop agents. All of them are killed with the test process, and at the end of the test file.
  */
 import { mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -14,18 +14,18 @@ export type { LogLine, PetrelProcess } from './petrel-process.js';
 
 const everyProcess = new Set<PetrelProcess>();
 
-/** For the end of each test file (`setup.ts`). */
+/** Called at the end of each test file (`setup.ts`). */
 export async function stopEveryProcess(): Promise<void> {
   await Promise.all([...everyProcess].map((process) => process.stop()));
   everyProcess.clear();
 }
 
 /**
- * Starts `petrel ARGS`. Its environment is `env` and nothing of this process's but PATH: no PETREL_ variable
- * leaks into it; and secrets that it has no use for, so that one that tells them is found out. Its state
- * directory is its own, unless `env` names one: give a node that starts again the `stateDir` of its earlier
- * life. It answers no HTTP unless `env` says where. `program` is another main program than the one that was
- * built.
+ * Starts `petrel ARGS`. Its environment is `env` plus PATH: no PETREL_ variable of this process leaks into
+ * it. It also contains unused secrets, so that a process which reveals one is caught. Each process has its
+ * own state directory unless `env` names one. Give a restarted node the `stateDir` of its earlier
+ * incarnation. The process serves no HTTP unless `env` sets an address. `program` replaces the main program
+ * that was built.
  */
 export async function startProcess(
   args: readonly string[],
@@ -44,7 +44,7 @@ export async function startProcess(
   return started;
 }
 
-/** What `petrel ARGS` finds in its environment, beside what a process has anyway. */
+/** The environment of `petrel ARGS`, in addition to what every process has. */
 export function environmentOf(
   args: readonly string[],
   env: Readonly<Record<string, string>>,
@@ -61,7 +61,7 @@ function secretVariablesNextTo(
   args: readonly string[],
   env: Readonly<Record<string, string>>,
 ): Record<string, string> {
-  // A token comes by a file or by the environment, not by both.
+  // A token comes from a file or from the environment, never from both.
   const hasToken = args.includes('--http-token-file') || env.PETREL_HTTP_TOKEN_FILE !== undefined;
   return {
     PETREL_PROBE_SECRET: secrets.probe,

@@ -1,6 +1,6 @@
 /**
- * Child processes that die with the test process, even when that is killed, where setpriv can see to it
- * (Linux). The kernel ties them to the thread that started them, so this is for processes, not for workers.
+ * Child processes that end with the test process, even if it is killed, where setpriv supports it (Linux).
+ * The kernel ties them to the thread that started them, so this is for processes, not for workers.
  */
 import { type ChildProcess, type SpawnOptions, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
@@ -24,13 +24,13 @@ export function hasExited(child: ChildProcess): boolean {
   return child.exitCode !== null || child.signalCode !== null;
 }
 
-/** Resolves when the process has ended, at once if it already had. Rejects when it could not be started. */
+/** Resolves when the process has ended, immediately if it already had. Rejects if it could not be started. */
 export async function exitOf(child: ChildProcess): Promise<Exit> {
   if (!hasExited(child)) await once(child, 'exit');
   return { code: child.exitCode, signal: child.signalCode };
 }
 
-/** SIGKILL, and the proof that it worked. */
+/** Sends SIGKILL and waits until the process is gone. */
 export async function killAndWait(child: ChildProcess): Promise<void> {
   child.kill('SIGKILL');
   await exitOf(child);

@@ -1,14 +1,17 @@
-/** Pages in a browser that must not fail, nor ask any other host for anything. */
+/** Browser pages that must not fail and must not send requests to any other host. */
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import { expect } from 'vitest';
 
 export interface Visit extends AsyncDisposable {
   readonly page: Page;
-  /** What it asked for, in order. */
+  /** Requests of the page, in order. */
   readonly requests: readonly URL[];
 }
 
-/** A page of its own, without a memory. Its end fails where an error came up, or another host was asked. */
+/**
+ * A fresh page with no stored state. Disposing of it fails if an error occurred or it sent a request to
+ * another host.
+ */
 export async function visit(
   browser: Browser,
   url: string,
@@ -21,7 +24,7 @@ export async function visit(
   page.on('request', (request) => requests.push(new URL(request.url())));
   page.on('pageerror', ({ message }) => errors.push(message));
   page.on('console', (message) => {
-    // That an answer is a refusal, or that there is none, is for the page to say.
+    // Refused and unanswered requests are not errors here: the page itself must report them.
     const isOfNetwork = message.text().startsWith('Failed to load resource');
     if (message.type() === 'error' && !isOfNetwork) errors.push(message.text());
   });

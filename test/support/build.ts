@@ -9,14 +9,14 @@ import { build, type Plugin } from 'esbuild';
 
 const project = fileURLToPath(new URL('../..', import.meta.url));
 
-/** The path of its main program. Types are not checked here (`npm run check` does), for speed. */
+/** Returns the path of the main program. For speed, does not check types (`npm run check` does). */
 export async function buildCommandLine(): Promise<string> {
   await run(`${project}scripts/build.mjs`, '--without-types');
   await run(`${project}packages/lab/build.mjs`, '--without-types');
   return `${project}dist/src/cli/main.js`;
 }
 
-/** Programs that tests start in processes of their own, by their paths below test/. */
+/** Programs that tests start in separate processes, by their paths below test/. */
 const fixtures = [
   'chaos/main',
   'exploration/main',
@@ -29,12 +29,13 @@ const fixtures = [
   'simulation/main',
 ];
 
-/** Below node_modules, so that it is no part of the package, and that its imports are found. */
+/** Below node_modules, so that the package does not include it and its imports resolve. */
 const modules = `${project}node_modules/.cache/petrel/modules`;
 
 /**
- * Compiles each module of Petrel by itself, and those programs. Each start from the sources would compile
- * them again, which takes a second. Returns the folder where they lie, by their paths in the project.
+ * Compiles each module of Petrel separately, and the programs above. Starting one from its sources would
+ * compile them every time, which takes a second. Returns the folder that contains them, by their paths in the
+ * project.
  */
 export async function buildModules(): Promise<string> {
   const options = {
@@ -56,7 +57,7 @@ export async function buildModules(): Promise<string> {
   return modules;
 }
 
-/** They are compiled by themselves. */
+/** Leaves Petrel's own modules out of the bundle: they are compiled separately. */
 const sourcesApart: Plugin = {
   name: 'sources-apart',
   setup({ onResolve }) {
@@ -68,8 +69,8 @@ const sourcesApart: Plugin = {
 };
 
 /**
- * Adds the types of the package to what was built. The modules behind them are not checked here (`npm run
- * check` does).
+ * Adds the package's types to the build output. Does not check the modules behind them (`npm run check`
+ * does).
  */
 export async function buildTypes(): Promise<string> {
   const compiler = createRequire(import.meta.url).resolve('typescript/bin/tsc');

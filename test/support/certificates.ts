@@ -1,4 +1,4 @@
-/** Certificates for tests of TLS, made by openssl, signed by themselves, for 127.0.0.1 and localhost. */
+/** Self-signed certificates for TLS tests, made by openssl, for 127.0.0.1 and localhost. */
 import { execFile } from 'node:child_process';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -9,7 +9,7 @@ export interface CertificateFiles {
   readonly keyPath: string;
   /** PEM: the certificate, which is also the authority to trust for it. */
   readonly certificatePath: string;
-  /** PEM: both, key first, as ZooKeeper wants its key store. */
+  /** PEM: key, then certificate, as ZooKeeper expects its key store. */
   readonly keyStorePath: string;
 }
 

@@ -1,15 +1,15 @@
-/** Chance that can be had again: everything drawn from one seed, in the order in which it is asked for. */
+/** Reproducible randomness: everything is drawn from one seed, in the order of the calls. */
 
 export interface Chance {
   /** From 0 up to 1. */
   next(): number;
   pick<T>(items: readonly [T, ...T[]]): T;
   odds(p: number): boolean;
-  /** A whole number from 0 to `n`, both included. */
+  /** An integer from 0 to `n`, both included. */
   upTo(n: number): number;
   /** From `low` up to `high`. */
   between(low: number, high: number): number;
-  /** Another source, of its own: what is drawn from it does not shift what is drawn from this one. */
+  /** A separate source: drawing from it does not shift what this one yields. */
   fork(): Chance;
 }
 

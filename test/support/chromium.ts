@@ -2,7 +2,7 @@
 import { accessSync, constants } from 'node:fs';
 import { type Browser, chromium } from 'playwright-core';
 
-/** Where it is, or `none`: then what wants it is left out. */
+/** Path of the browser, or `none`, which skips the tests that need it. */
 const wish = process.env.PETREL_TEST_CHROMIUM ?? '/usr/bin/chromium';
 export const leavesOutChromium = wish === 'none';
 export const notHere = leavesOutChromium ? ' (left out: PETREL_TEST_CHROMIUM is none)' : '';

@@ -1,9 +1,9 @@
 /**
- * A group of agents in processes of their own, over real servers, for tests that do harm to either.
+ * A group of agents in separate processes, over real servers, for tests that harm either.
  *
- * After each test the faults are taken back, agents that died are started again, and it must hold that there
- * is a READY leader and that the hooks of no two nodes were ever active at once. So every test ends in order,
- * and the next one begins in it.
+ * After each test, the faults are undone and agents that ended are restarted. A READY leader must then exist,
+ * and the hooks of no two nodes may ever have been active at the same time. So every test starts from a
+ * healthy group.
  */
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -25,34 +25,37 @@ export interface ClusterOptions {
   readonly servers: Reached;
   /** Site of each node. */
   readonly sites: Readonly<Record<string, string>>;
-  /** What the agents ask for. Default 5 s: a starved machine takes no lease that the test did not. */
+  /**
+   * Session timeout that the agents request. Default 5 s, so that a starved machine ends no lease by itself.
+   */
   readonly sessionTimeoutMs?: number;
-  /** Hooks that the agents have. */
+  /** Hooks of the agents. */
   readonly hooks?: readonly HookPhase[];
-  /** The shell's line for a hook. Default: the command itself, which is that of the hook log. */
+  /** Shell command line for a hook. Default: the hook log's command itself. */
   readonly command?: (phase: HookPhase, command: string) => string;
   /**
-   * False where somebody deletes the claim, and what is decided with it, past Petrel: then two may overlap.
+   * False if the test deletes the claim, and its decision, behind Petrel's back: then two leaderships may
+   * overlap.
    */
   readonly exclusive?: boolean;
   /** The group's configuration where it differs from `testConfig`. */
   readonly config?: Partial<GroupConfig>;
-  /** Further variables of a node's agent. */
+  /** Further environment variables of a node's agent. */
   readonly env?: (node: string) => Readonly<Record<string, string>>;
 }
 
 const usualSessionTimeoutMs = 5_000;
-/** A starved machine must not end the session that the test itself looks by. */
+/** A starved machine must not end the session that the test itself observes with. */
 const viewSessionTimeoutMs = 20_000;
 
-/** Short times, and no moves that no test asked for. */
+/** Short times, and no moves that no test requested. */
 export const testConfig: GroupConfig = groupConfigSchema.parse({
   failback: 'manual',
   timeouts: { claim: '4s', prepare: '2s', takeover: '3s', release: '3s', fence: '2s', grace: '300ms' },
   backoff: { base: '1s', max: '5s' },
 });
 
-/** Less than the 30 s after which an agent looks again unasked. */
+/** Less than the 30 s after which an agent re-reads its state without a trigger. */
 const settleTimeoutMs = 25_000;
 
 async function grantedMs(links: Links, root: string, sessionTimeoutMs: number): Promise<number> {
@@ -60,12 +63,12 @@ async function grantedMs(links: Links, root: string, sessionTimeoutMs: number): 
   return (await until(() => like.store())).negotiatedTimeoutMs;
 }
 
-/** For the tests of this `describe`. */
+/** Creates a cluster for the tests of this `describe`. */
 export function useCluster(options: ClusterOptions): Cluster {
   const cluster = new Cluster(options);
   beforeAll(() => cluster.start());
   afterEach(async ({ task }) => {
-    // Before anything is healed: what is there afterwards is not what the test saw.
+    // Reports before healing anything: healing changes what the test saw.
     const hasFailed = task.result?.state === 'fail';
     if (hasFailed) await cluster.report();
     try {
@@ -90,7 +93,7 @@ interface Parts {
 export interface ReadyWanted extends UntilOptions {
   readonly node?: string;
   readonly not?: string;
-  /** A leadership later than that of this fencing token. */
+  /** Accepts only leaderships after that of this fencing token. */
   readonly after?: bigint;
 }
 
@@ -110,8 +113,8 @@ export class Cluster {
   }
 
   /**
-   * The way of `view` to the servers. A leader of the ensemble that was cut off answers even a sync, until
-   * its sync limit is over, so tests keep the view away from such a one.
+   * The links of `view` to the servers. A leader of the ensemble that is cut off answers even a sync until
+   * its sync limit ends, so tests keep the view away from such a server.
    */
   get viewLinks(): Links {
     return this.#started.viewLinks;
@@ -129,7 +132,7 @@ export class Cluster {
     return Object.keys(this.#options.sites);
   }
 
-  /** What the ensemble grants the agents; known once `start` is done. */
+  /** The session timeout that the ensemble grants the agents. Known once `start` is done. */
   sessionTimeoutMs = 0;
 
   get #started(): Parts {
@@ -152,7 +155,7 @@ export class Cluster {
     await this.settle();
   }
 
-  /** Starts the agent of a node. Given another life before, it has its state directory. */
+  /** Starts the agent of a node. A restarted node keeps its state directory. */
   async run(node: string): Promise<PetrelProcess> {
     const { sites, sessionTimeoutMs = usualSessionTimeoutMs } = this.#options;
     const stateDir = join(this.#started.stateDir, node);
@@ -171,7 +174,7 @@ export class Cluster {
     return agent;
   }
 
-  /** How a node's hooks behave until the end of the test. */
+  /** Sets how a node's hooks behave until the end of the test. */
   async behave(node: string, behaviour: Readonly<Partial<Record<HookPhase, HookBehaviour>>>): Promise<void> {
     for (const phase of this.#hookPhases) await this.hooks.behave(node, phase, behaviour[phase] ?? {});
   }
@@ -211,8 +214,8 @@ export class Cluster {
   }
 
   /**
-   * What `current` says may no longer hold: a leader that is out of touch has released without deleting it.
-   * Throws, telling what was found instead.
+   * `current` may be out of date: a leader that lost its connection has released without deleting it. Throws
+   * an error that describes what was found instead.
    */
   async #ready(): Promise<Leader> {
     const leader = await this.view.leader();
@@ -233,7 +236,7 @@ export class Cluster {
     return (await this.hooks.living()).some((one) => one.node === node && one.token === String(token));
   }
 
-  /** Waits for an event of a hook that has a greater fencing token than `after`. */
+  /** Waits for a hook event that has a greater fencing token than `after`. */
   hooked(node: string, phase: HookPhase, event: HookEvent['event'], after = -1n): Promise<HookEvent> {
     const isIt = (one: HookEvent) =>
       one.node === node && one.phase === phase && one.event === event && BigInt(one.token || '0') > after;
@@ -243,7 +246,7 @@ export class Cluster {
     });
   }
 
-  /** Waits until nothing of a leadership lives, by its release hook or by being killed. */
+  /** Waits until nothing of a leadership runs any more, because it was released or killed. */
   async ended(leader: Leader): Promise<void> {
     await until(async () => !(await this.#isActive(leader)), {
       timeoutMs: settleTimeoutMs,
@@ -251,12 +254,12 @@ export class Cluster {
     });
   }
 
-  /** The agent proper of a node; `agent(node).pid` is its guardian, which runs the hooks. */
+  /** The agent process of a node; `agent(node).pid` is its guardian, which runs the hooks. */
   agentPid(node: string): Promise<number> {
     return until(() => this.agent(node).agentPid, { describe: `the agent of ${node}` });
   }
 
-  /** Kills the agent of a node, and not its guardian. */
+  /** Kills the agent of a node, but not its guardian. */
   async killAgent(node: string): Promise<void> {
     process.kill(await this.agentPid(node), 'SIGKILL');
   }
@@ -269,7 +272,7 @@ export class Cluster {
     return until(() => childrenOf(pid).find(isHook), { describe: `a hook of ${node}` });
   }
 
-  /** Makes good what a test broke: everybody runs, unfrozen and in touch, and one of them is READY. */
+  /** Repairs what a test broke: every agent runs, unfrozen and connected, and one of them is READY. */
   async settle(): Promise<void> {
     for (const links of this.#links.values()) await links.heal();
     for (const node of this.nodes) {
@@ -290,14 +293,14 @@ export class Cluster {
     await until(() => this.#isQuiet(), { timeoutMs: settleTimeoutMs, describe: 'the group to be quiet' });
   }
 
-  /** A READY leader, which is the one that is elected. */
+  /** Whether a leader is READY and is the elected node. */
   async #isQuiet(): Promise<boolean> {
     const [leader, elected] = [await this.#ready(), await this.view.elected()];
     const inBackoff = elected.failures.some(({ until: end }) => end !== null && Date.parse(end) > Date.now());
     return leader.node === elected.node && leader.term === elected.term && !inBackoff;
   }
 
-  /** Writes what happened to a file, and the end of it here, for a reader of the failure. */
+  /** Writes what happened to a file, and prints the end of it. */
   async report(): Promise<void> {
     const logs = [...this.#agents].flatMap(([node, { log }]) =>
       log

@@ -1,4 +1,4 @@
-/** What a collector of OpenTelemetry is sent, by OTLP over HTTP as JSON. */
+/** An OpenTelemetry collector that records what it receives by OTLP over HTTP as JSON. */
 import { createServer, type Server } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { z } from 'zod';
@@ -35,7 +35,7 @@ export type ReceivedSpan = z.output<typeof spanSchema> & {
 export class Collector implements AsyncDisposable {
   readonly url: string;
   readonly spans: ReceivedSpan[] = [];
-  /** What could not be read. */
+  /** Errors of requests that could not be parsed. */
   readonly problems: unknown[] = [];
   readonly #server: Server;
 
@@ -44,7 +44,7 @@ export class Collector implements AsyncDisposable {
     this.url = `http://127.0.0.1:${port}`;
   }
 
-  /** One that is `mute` never answers; one that refuses tells all that it was sent. */
+  /** Starts a collector. `mute` never answers; `refuses` answers 401 with the headers that it received. */
   static async start(manner: 'takes' | 'refuses' | 'mute' = 'takes'): Promise<Collector> {
     const [port = 0] = await freePorts(1);
     const server = createServer();

@@ -1,7 +1,6 @@
 /**
- * Petrel's commands, as they are built and shipped, inside the test's process: one of their own costs ten
- * times as much. What only a process shows is tested by `runProcess`: its log, exit, signals, pipes,
- * terminals.
+ * Petrel's commands, as they are built and shipped, inside the test's process: a separate process costs ten
+ * times as much. `runProcess` tests what only a process shows: its log, exit, signals, pipes, terminals.
  */
 import { dirname, join } from 'node:path';
 import { Writable } from 'node:stream';
@@ -18,7 +17,7 @@ export interface CommandEnd {
 /** Commands share what belongs to the process, so one ends before the next begins. */
 let last: Promise<unknown> = Promise.resolve();
 
-/** Runs `petrel ARGS` to its end. `env` as for `runProcess`. */
+/** Runs `petrel ARGS` to its end. `env` is as for `runProcess`. */
 export function runCommand(
   args: readonly string[],
   env: Readonly<Record<string, string>> = {},
@@ -50,12 +49,12 @@ async function program(): Promise<typeof import('../../src/cli/run.js')> {
   return import(join(dirname(main), 'run.js'));
 }
 
-/** What commands read, so that none of the test's own leaks into them. */
+/** Whether commands read this variable. Such variables of the test itself must not leak into them. */
 function isOfCommands(name: string): boolean {
   return /^(PETREL_|OTEL_)/.test(name) || ['EDITOR', 'VISUAL', 'SUDO_USER'].includes(name);
 }
 
-/** Gives the process another property until it is disposed of. */
+/** Replaces a property of the process until it is disposed of. */
 function replaced(name: 'stdout' | 'stderr' | 'env', value: unknown): Disposable {
   const before = Object.getOwnPropertyDescriptor(process, name);
   Object.defineProperty(process, name, { value, configurable: true, enumerable: true, writable: true });

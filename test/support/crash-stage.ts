@@ -1,5 +1,5 @@
 /**
- * Groups to rehearse crash points with: real agents and guardians, an embedded server, hooks that leave a
+ * Groups to rehearse crash points with: real agents and guardians, an embedded server, and hooks that leave a
  * workload.
  */
 import { mkdtemp, rm } from 'node:fs/promises';
@@ -31,7 +31,7 @@ const paths = groupPaths('/crash');
 
 export class CrashStage implements AsyncDisposable {
   readonly log: HookLog;
-  /** What happened in the play that is on, or was last. */
+  /** What was logged in the current play, or in the last one. */
   readonly said: { readonly text: string; readonly atMs: number | null }[] = [];
   readonly #store: Store;
   readonly #rehearsal: Rehearsal;
@@ -83,7 +83,7 @@ export class CrashStage implements AsyncDisposable {
     return await this.#rehearsal.play(point);
   }
 
-  /** Where in what was said since the kill `text` was said last; -1 where it was not. */
+  /** Index in `said` of the last `text` since the kill, or -1 if there is none. */
   saidSinceKill(text: string): number {
     return this.said.findLastIndex((one) => one.text === text && one.atMs !== null);
   }
@@ -104,7 +104,7 @@ export class CrashStage implements AsyncDisposable {
   }
 }
 
-/** A few stages, for plays that go on side by side. */
+/** A limited number of stages, for plays that run in parallel. */
 export class CrashStages implements AsyncDisposable {
   readonly #limit: number;
   readonly #idle: CrashStage[] = [];
@@ -115,7 +115,7 @@ export class CrashStages implements AsyncDisposable {
     this.#limit = limit;
   }
 
-  /** Waits for its turn. `isNew`: one on which nothing was played yet. */
+  /** Waits for a free stage. `isNew` requests one on which nothing was played yet. */
   async take({ isNew }: { readonly isNew: boolean }): Promise<CrashStage> {
     while (this.#taken === this.#limit) await new Promise<void>((resolve) => this.#waiting.push(resolve));
     this.#taken += 1;

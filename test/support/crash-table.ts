@@ -1,4 +1,4 @@
-/** What docs/reports/tables/crash-points.md says of each crash point. */
+/** Parses what docs/reports/tables/crash-points.md says about each crash point. */
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { type CrashPoint, everyPoint, pointName } from '../../src/dev/crash-points.js';
@@ -12,14 +12,14 @@ export interface Row {
   readonly name: string;
   readonly point: CrashPoint;
   readonly leadsThen: 'the candidate' | 'another';
-  /** Somebody leads only when the session of the dead has expired. */
+  /** Whether a node leads only once the dead node's session has expired. */
   readonly waitsForExpiry: boolean;
-  /** Who of the node lives on, its guardian or its agent, runs a release to its end. */
+  /** Whether the surviving process of the node, its guardian or its agent, completes a release. */
   readonly releases: boolean;
   readonly inEveryRun: boolean;
 }
 
-/** Cells of the rows of all tables, without their heads. */
+/** Cells of the rows of all tables, without their headers. */
 function cells(): string[][] {
   const lines = document.split('\n').filter((line) => line.startsWith('|') && !/^\| -+/.test(line));
   return lines.map((line) =>
@@ -30,7 +30,7 @@ function cells(): string[][] {
   );
 }
 
-/** Throws for a row that says nothing that can be tested. */
+/** Throws for a row that contains nothing testable. */
 export function crashTable(): Row[] {
   return cells()
     .filter(([first = '']) => first.includes('/'))
@@ -52,7 +52,7 @@ export function crashTable(): Row[] {
     });
 }
 
-/** Tests that are named elsewhere in it: `file`: title. */
+/** Tests that the document names elsewhere, as `file`: title. */
 export function namedTests(): { readonly file: string; readonly title: string }[] {
   return cells().flatMap((row) => {
     const [, file, title] = /^`(test\/[^`]+)`: (.+)$/.exec(row.at(-1) ?? '') ?? [];

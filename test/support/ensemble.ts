@@ -1,7 +1,7 @@
 /**
- * The ZooKeeper that the tests run against. Which kind it is, is decided once a run (`zookeeper/choose.ts`,
- * by PETREL_TEST_ZOOKEEPER); tests ask for what they need, and skip with `describe.skipIf` what that kind
- * can't do.
+ * The ZooKeeper that the tests run against. Its kind is decided once per run (`zookeeper/choose.ts`, by
+ * PETREL_TEST_ZOOKEEPER). Tests request what they need, and use `describe.skipIf` for what that kind cannot
+ * do.
  */
 import { inject } from 'vitest';
 import { oncePerRun } from './once-per-run.js';
@@ -20,18 +20,18 @@ export const supportsEnsemble = choice.kind !== 'embedded';
 /** `tls`, `extraConfig`, `jvmFlags`, `syncLimitTicks`. */
 export const supportsServerConfig = choice.kind !== 'embedded';
 
-/** A single server of the test's own. Stop it when done, or hold it by `await using`. */
+/** Starts a single server for one test. Stop it when done, or bind it with `await using`. */
 export function startZooKeeper(options: ServerOptions = {}): Promise<TestServer> {
   return startServerOf(choice, options);
 }
 
-/** Several servers of the test's own; resolves when all of them serve clients. */
+/** Starts several servers for one test. Resolves once all of them serve clients. */
 export function startEnsemble(size = 3, options: ServerOptions = {}): Promise<TestEnsemble> {
   return startEnsembleOf(choice, size, options);
 }
 
 /**
- * The connect string of a single server that all tests of a run share. Do it no harm, and work under a
+ * The connect string of a single server that all tests of a run share. Do not harm it, and work under a
  * `uniqueRoot` or a chroot.
  */
 export function sharedZooKeeper(): Promise<string> {
@@ -39,8 +39,8 @@ export function sharedZooKeeper(): Promise<string> {
 }
 
 /**
- * The connect strings of the servers of an ensemble that all tests of a run share; of one server where the
- * kind has no ensembles. Do it no harm, and work under a `uniqueRoot`.
+ * The connect strings of the servers of an ensemble that all tests of a run share. Where the kind has no
+ * ensembles, it is one server. Do not harm it, and work under a `uniqueRoot`.
  */
 export async function sharedEnsemble(): Promise<readonly string[]> {
   return (await oncePerRun(`ensemble-${choice.kind}`)).split(',');

@@ -1,4 +1,4 @@
-/** Once for a project of the test run: says which ZooKeeper is used, and offers what tests share. */
+/** Runs once per project of the test run: reports which ZooKeeper is used, and serves what tests share. */
 import type { TestProject } from 'vitest/node';
 import { buildCommandLine, buildModules, buildTypes } from './build.js';
 import { serveOncePerRun } from './once-per-run.js';
@@ -13,7 +13,7 @@ declare module 'vitest' {
   }
 }
 
-/** The projects share one build: the first to be set up leaves here where it is served. */
+/** The projects share one build. The first one to be set up stores here the URL that serves it. */
 const urlVariable = 'PETREL_TEST_ONCE_PER_RUN';
 
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {

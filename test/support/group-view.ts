@@ -1,7 +1,6 @@
 /**
- * One group as its znodes show it to an onlooker, and as an operator may change it. Every read is preceded by
- * a sync, so that a server that lags behind or is cut off from the others can't answer with what no longer
- * holds.
+ * One group as its znodes show it to an observer, and as an operator may change it. Every read is preceded by
+ * a sync, so that a server that lags or is cut off cannot answer with outdated data.
  */
 
 import type { GroupConfig } from '../../src/model/group-config.js';
@@ -32,7 +31,7 @@ export interface Leader {
   readonly session: bigint;
 }
 
-/** A server that is in good order answers sooner by far. */
+/** A healthy server answers far sooner. */
 const callTimeoutMs = 1_500;
 
 export class GroupView implements AsyncDisposable {
@@ -48,7 +47,7 @@ export class GroupView implements AsyncDisposable {
     this.#open = this.#newStore();
   }
 
-  /** In touch with a server that is in touch with the others. */
+  /** Returns a store on a server that is connected to the others. */
   async store(): Promise<Store> {
     if (this.#open.state === 'LOST') this.#open = this.#newStore();
     try {
@@ -62,13 +61,13 @@ export class GroupView implements AsyncDisposable {
     return this.#open;
   }
 
-  /** Null: nobody has claimed the slot. */
+  /** Returns null if no node has claimed the slot. */
   async leader(slot = 1): Promise<Leader | null> {
     const [leader = null] = await this.leaders([slot]);
     return leader;
   }
 
-  /** Of several slots, in the order asked for, after one sync. */
+  /** Leaders of several slots, in the order requested, after one sync. */
   async leaders(slots: readonly number[]): Promise<(Leader | null)[]> {
     const store = await this.store();
     return Promise.all(
@@ -91,13 +90,13 @@ export class GroupView implements AsyncDisposable {
     return read === null ? null : parsedValue(parseJson(registrationSchema, read.data.toString('utf8')));
   }
 
-  /** What the node tells of itself; null while it tells nothing. */
+  /** What the node reports about itself. Null while it reports nothing. */
   async scores(node: string): Promise<ReadonlyMap<string, Score> | null> {
     const read = await this.#read(this.paths.score(node));
     return read && parsedValue(parseJson(scoreReportSchema, read.data.toString('utf8'))).values;
   }
 
-  /** Nodes that hold a seat, the elector first. */
+  /** Nodes that have a seat, the elector first. */
   async seated(): Promise<string[]> {
     const { children } = await (await this.store()).getChildren(this.paths.election);
     return seatsInOrder(children).map(({ node }) => node);
@@ -117,7 +116,7 @@ export class GroupView implements AsyncDisposable {
     return (await this.history()).filter((record) => record.kind === 'transition');
   }
 
-  /** As an operator does it: by compare-and-set, tried again when somebody else was faster. */
+  /** Changes the configuration as an operator does: by compare-and-set, retried after a concurrent change. */
   async changeConfig(change: (config: GroupConfig) => void): Promise<void> {
     for (;;) {
       const store = await this.store();
@@ -133,7 +132,7 @@ export class GroupView implements AsyncDisposable {
     }
   }
 
-  /** Asks for a switchover as the command line does. Its outcome is the group's affair. */
+  /** Requests a switchover as the command line does. Does not wait for its outcome. */
   async switchOver(to: string): Promise<void> {
     const { term } = await this.elected();
     const at = new Date().toISOString();
@@ -150,7 +149,7 @@ export class GroupView implements AsyncDisposable {
     });
   }
 
-  /** Everything there is, for a failed test's message. */
+  /** Everything in the group, for a failed test's message. */
   async dump(): Promise<string> {
     const store = await this.store();
     const { children } = await store.getChildren(this.paths.nodes);

@@ -1,6 +1,6 @@
 /**
- * A group whose znodes a test writes itself, on a real ZooKeeper: no agent acts, so nothing happens but what
- * the test does. Each node has a session of its own.
+ * A group on a real ZooKeeper whose znodes the test writes itself. No agent acts, so nothing happens except
+ * what the test does. Each node has its own session.
  */
 
 import type { GroupAccess } from '../../src/group/config-write.js';
@@ -27,21 +27,21 @@ export interface TestGroup extends AsyncDisposable {
   readonly paths: GroupPaths;
   readonly store: Store;
   readonly access: GroupAccess;
-  /** Registers a node and gives it a seat; returns its session. */
+  /** Registers a node and gives it a seat. Returns its session. */
   node(id: string, content?: Partial<Registration>): Promise<Store>;
   /** The session of a node. */
   session(id: string): Store;
   configure(config: unknown): Promise<void>;
   elect(elected: Partial<Elected>, slot?: number): Promise<void>;
-  /** `leader/current`, owned by the node's session. */
+  /** Creates `leader/current`, owned by the node's session. */
   claim(id: string, content?: Partial<ClaimContent>, slot?: number): Promise<void>;
-  /** Appends to the history; text is written as it stands. */
+  /** Appends to the history. Writes text unchanged. */
   record(record: HistoryRecord | string): Promise<void>;
-  /** Elects a node, lets it claim and be READY, in the first slot. */
+  /** Elects a node in the first slot, claims for it, and makes it READY. */
   lead(id: string, term: number): Promise<void>;
 }
 
-/** On the shared ZooKeeper unless another is given. */
+/** Creates a group, by default on the shared ZooKeeper. */
 export async function newGroup(elsewhere?: string): Promise<TestGroup> {
   const zookeeper = elsewhere ?? (await sharedZooKeeper());
   const root = uniqueRoot('group');
@@ -129,7 +129,7 @@ export function registration(node: string, content: Partial<Registration> = {}):
   return { ...newRegistration({ node, site: node.slice(0, 1), ...about }, life), ...content };
 }
 
-/** A transition that went well, two seconds after it was decided. */
+/** A successful transition, two seconds after its decision. */
 export function transition(record: Partial<TransitionRecord>): TransitionRecord {
   return {
     kind: 'transition',

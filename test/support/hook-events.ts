@@ -1,10 +1,10 @@
 /**
- * The events of hooks, and the search for what must not happen among them. Their order is that of the file,
- * which is the order in which they happened, whatever the clock says.
+ * The events of hooks, and the search for forbidden overlaps among them. Their order is that of the file,
+ * which is the order in which they happened, independent of any clock.
  *
- * A leadership is one node's takeover of one slot under one fencing token. It is active from its takeover's
- * start until its release has ended, or, when it was killed instead, until the last sign of life of its
- * workload.
+ * A leadership is one node's takeover of one slot under one fencing token. It is active from the start of its
+ * takeover until its release has ended. If it was killed instead, it is active until the last sign of life of
+ * its workload.
  */
 import { z } from 'zod';
 
@@ -12,31 +12,32 @@ export const hookPhases = ['prepare', 'takeover', 'release', 'fence', 'run'] as 
 
 export const hookEventSchema = z.strictObject({
   node: z.string(),
-  /** Of which leadership; 1 where a group has one leader. */
+  /** Slot of the leadership; 1 if the group has one leader. */
   slot: z.int(),
   phase: z.enum(hookPhases),
   /** `killed`: a fence hook killed this node's workload. */
   event: z.enum(['started', 'ended', 'beat', 'killed']),
   term: z.number(),
   token: z.string(),
-  /** Seconds since the epoch, for people. */
+  /** Seconds since the epoch, for human readers. */
   at: z.number(),
   /** On CLOCK_MONOTONIC, which all processes of the machine share. */
   monotonicMs: z.number(),
-  /** At an end: how. */
+  /** On `ended`: the exit code. */
   exitCode: z.number().nullable(),
-  /** At a takeover's start: what was alive, and its state as /proc tells it. */
+  /** At a takeover's start: the live workloads, and their process states in /proc. */
   alive: z.array(z.strictObject({ node: z.string(), slot: z.int(), token: z.string(), state: z.string() })),
 });
 
 export type HookEvent = z.output<typeof hookEventSchema>;
 
 /**
- * States of processes that do nothing: stopped, traced, dead. A stopped one that goes on will show by a beat.
+ * States of processes that do nothing: stopped, traced, dead. A stopped process that resumes shows it by a
+ * beat.
  */
 const idleStates = new Set(['T', 't', 'Z', 'X']);
 
-/** One line for each thing that must not happen; none when all is well. */
+/** Returns one line per violation; empty if there is none. */
 export function findProblems(events: readonly HookEvent[]): string[] {
   return [...overlaps(events), ...tokenProblems(events)];
 }
@@ -71,8 +72,7 @@ interface Earlier {
 
 /**
  * A release that began before the other's takeover is part of its leadership. One that begins later is not:
- * it tidies up after a workload that was killed, and that it was killed is shown by the workload's own
- * silence.
+ * it tidies up after a workload that was killed. The workload's own silence shows that it was killed.
  */
 function stillActive(start: HookEvent, later: readonly HookEvent[], earlier: Earlier): string[] {
   const last = new Map<string, HookEvent>();
@@ -107,7 +107,7 @@ function beginsLeadership({ phase, event }: HookEvent): boolean {
   return event === 'started' && (phase === 'takeover' || phase === 'run');
 }
 
-/** Two leaderships of one slot, or of one node, must not be active at once. */
+/** Two leaderships of one slot, or of one node, must not be active at the same time. */
 function isInBackoff(one: LeadershipSpan, other: LeadershipSpan): boolean {
   const isSame = one.node === other.node && one.token === other.token;
   return !isSame && (one.slot === other.slot || one.node === other.node);

@@ -1,8 +1,8 @@
 /**
- * What the hooks of fault tests did, and whether two nodes ever did it at once. Every node's hooks are one
- * script that appends to one file: `started`, `ended`, and a `beat` every 50 ms while anything of theirs
- * lives, the workload that a takeover leaves behind included. A takeover also looks whose workloads are alive
- * at that moment. Linux only: it looks into /proc.
+ * What the hooks of fault tests did, and whether two nodes ever did it at the same time. The hooks of all
+ * nodes are one script that appends to one file: `started`, `ended`, and a `beat` every 50 ms while any of
+ * their processes runs. That includes the workload that a takeover leaves behind. A takeover also records
+ * whose workloads are running at that moment. Linux only, because it reads /proc.
  */
 
 import { copyFile, mkdir, mkdtemp, open, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
@@ -15,7 +15,7 @@ import { findProblems, type HookEvent, hookEventSchema, type hookPhases } from '
 export type HookPhase = (typeof hookPhases)[number];
 
 export interface HookBehaviour {
-  /** Time to take before success or failure. Default 0. */
+  /** Duration of the hook before it succeeds or fails. Default 0. */
   readonly takeMs?: number;
   /** Default 0. */
   readonly exitCode?: number;
@@ -31,7 +31,7 @@ const script = fileURLToPath(new URL('hook.pl', import.meta.url));
 
 export class HookLog implements AsyncDisposable {
   readonly #dir: string;
-  /** What was read of the file so far, which only grows: who waits for an event looks again and again. */
+  /** The part of the file read so far. The file only grows, so that polling for an event stays cheap. */
   #read: { readonly events: readonly HookEvent[]; readonly bytes: number } = { events: [], bytes: 0 };
 
   private constructor(dir: string) {
@@ -42,7 +42,7 @@ export class HookLog implements AsyncDisposable {
     return HookLog.in(await mkdtemp(join(tmpdir(), 'petrel-hooks-')));
   }
 
-  /** In a folder that is there and empty. */
+  /** Creates a log in an existing, empty folder. */
   static async in(dir: string): Promise<HookLog> {
     await Promise.all([mkdir(join(dir, 'alive')), mkdir(join(dir, 'behaviour'))]);
     await writeFile(join(dir, 'events'), '');
@@ -51,7 +51,7 @@ export class HookLog implements AsyncDisposable {
     return new HookLog(dir);
   }
 
-  /** The hook as program and arguments. The node is told from PETREL_NODE. */
+  /** The hook as program and arguments. It takes the node from PETREL_NODE. */
   command(phase: HookPhase): [string, ...string[]] {
     return [join(this.#dir, 'hook'), phase];
   }
@@ -62,7 +62,7 @@ export class HookLog implements AsyncDisposable {
     return phases.flatMap((phase) => [`--on-${phase}`, this.command(phase).join(' ')]);
   }
 
-  /** How one node's hook behaves from its next start on. */
+  /** Sets how one node's hook behaves from its next start on. */
   async behave(node: string, phase: HookPhase, behaviour: HookBehaviour): Promise<void> {
     const { takeMs = 0, exitCode = 0, hang = false, stubborn = false, leave = false } = behaviour;
     const flags = `hang=${Number(hang)} stubborn=${Number(stubborn)} leave=${Number(leave)}`;
@@ -80,17 +80,17 @@ export class HookLog implements AsyncDisposable {
     const lines = whole.split('\n').slice(0, -1);
     const more = z.array(hookEventSchema).parse(lines.map((line): unknown => JSON.parse(line)));
     const read = { events: [...events, ...more], bytes: bytes + Buffer.byteLength(whole) };
-    // Somebody else may have read on meanwhile.
+    // A concurrent call may have read further.
     if (read.bytes > this.#read.bytes) this.#read = read;
     return read.events;
   }
 
-  /** Process ids of what lives of a node now. */
+  /** Process ids of a node's hooks and workloads that run now. */
   async pidsOf(node: string): Promise<number[]> {
     return (await this.living()).filter((one) => one.node === node).map(({ pid }) => pid);
   }
 
-  /** Whose processes live now: workloads, and hooks that run. */
+  /** Processes that run now, workloads and hooks, each with its node. */
   async living(): Promise<{ node: string; slot: number; token: string; pid: number }[]> {
     const pids = await readdir(join(this.#dir, 'alive'));
     const found = pids.map(async (pid) => {
@@ -105,20 +105,20 @@ export class HookLog implements AsyncDisposable {
   }
 
   /**
-   * Throws, telling what happened, unless at most one node was active in a slot, and none in two, at every
-   * moment.
+   * Throws an error that describes what happened if two nodes were ever active in a slot, or a node in two
+   * slots.
    */
   async assertExclusive(): Promise<void> {
     const problems = findProblems(await this.events());
     if (problems.length > 0) throw new Error(`the hooks were not exclusive:\n${problems.join('\n')}`);
   }
 
-  /** Ends whatever of the hooks still lives, within a second, and keeps what they wrote. */
+  /** Ends every remaining hook process within a second, and keeps what the hooks wrote. */
   async end(): Promise<void> {
     await rm(join(this.#dir, 'owner'), { force: true });
   }
 
-  /** Ends whatever of the hooks still lives, and removes everything. */
+  /** Ends every remaining hook process, and removes everything. */
   async stop(): Promise<void> {
     await rm(this.#dir, { recursive: true, maxRetries: 10, retryDelay: 20 });
   }
@@ -128,7 +128,7 @@ export class HookLog implements AsyncDisposable {
   }
 }
 
-/** None when there is no such file any more. */
+/** Returns an empty list if the file no longer exists. */
 async function words(file: string): Promise<string[]> {
   return (await readFile(file, 'latin1').catch(() => '')).trim().split(' ');
 }

@@ -1,6 +1,6 @@
 /**
- * An agent's HTTP interface, and calls to it: every answer is held to the description that it gives of
- * itself.
+ * An agent's HTTP interface, and calls to it. Every answer is checked against the interface's own OpenAPI
+ * description.
  */
 
 import { request } from 'node:http';
@@ -26,13 +26,13 @@ export interface OpenOptions {
   /** Default: any free port. */
   readonly listen?: HttpOptions['listen'];
   readonly hosts?: readonly string[];
-  /** Where it reads the group; default the group's own ensemble. */
+  /** Connect string for reading the group. Defaults to the group's own ensemble. */
   readonly connect?: string;
 }
 
 export interface Api extends AsyncDisposable {
   readonly server: HttpServer;
-  /** Sessions that it opened to read the group, the newest last. */
+  /** Sessions that it opened to read the group, oldest first. */
   readonly stores: Store[];
   readonly call: Call;
 }
@@ -40,7 +40,7 @@ export interface Api extends AsyncDisposable {
 export interface CallOptions {
   readonly method?: string;
   readonly body?: unknown;
-  /** Null: none is sent. Default: the right one. */
+  /** Null sends no token. Default: the correct one. */
   readonly token?: string | null;
   readonly headers?: Readonly<Record<string, string>>;
 }
@@ -53,7 +53,7 @@ export interface Answer {
 
 export type Call = (path: string, options?: CallOptions) => Promise<Answer>;
 
-/** The interface of one member of a group, in this process. */
+/** Opens the interface of one member of a group, in this process. */
 export async function openApi(group: Group, member: Member, options: OpenOptions = {}): Promise<Api> {
   const stores: Store[] = [];
   const server = await HttpServer.open({
@@ -74,7 +74,7 @@ export async function openApi(group: Group, member: Member, options: OpenOptions
   return { server, stores, call, [Symbol.asyncDispose]: () => server.close() };
 }
 
-/** Calls to whoever answers there. */
+/** Returns a function that calls the server at `url`. */
 export async function caller(url: string): Promise<Call> {
   const described = await fetch(`${url}/openapi.json`);
   const description: Description = descriptionSchema.parse(await described.json());
@@ -100,7 +100,7 @@ export async function caller(url: string): Promise<Call> {
   };
 }
 
-/** Only the code, by any method, on a connection of its own. */
+/** Returns only the status code, for any method, over a separate connection. */
 export function codeOf(url: string, method = 'GET'): Promise<number> {
   return new Promise((resolve, reject) => {
     const sent = request(url, { method, agent: false }, (response) => {

@@ -2,10 +2,10 @@
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import { constants } from 'node:os';
 
-/** Port 9229, as /proc has it. */
+/** Port 9229, as /proc shows it. */
 const inspectorPort = ':240D';
 
-/** Node.js handles SIGUSR1 by now, which it begins to do before it runs any code. */
+/** Whether Node.js handles SIGUSR1 yet. It starts to do so before it runs any code. */
 export function catchesUsr1(pid: number): boolean {
   const caught = /^SigCgt:\s*(\S+)/m.exec(readFileSync(`/proc/${pid}/status`, 'latin1'))?.[1] ?? 0;
   return (BigInt(`0x${caught}`) & (1n << BigInt(constants.signals.SIGUSR1 - 1))) !== 0n;

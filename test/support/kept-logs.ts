@@ -1,11 +1,8 @@
-/**
- * What processes of the tests write, kept for whoever looks through it after the run: in PETREL_TEST_LOGS, a
- * folder.
- */
+/** Output of the tests' processes, kept in the folder PETREL_TEST_LOGS for inspection after the run. */
 import { appendFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** A function that keeps a line, or does nothing where nothing is to be kept. */
+/** Returns a function that appends a line to the log, or does nothing if no logs are kept. */
 export function keepLog(name: string): (line: string) => void {
   const folder = process.env.PETREL_TEST_LOGS;
   if (folder === undefined || folder === '') return () => {};

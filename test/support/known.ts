@@ -1,13 +1,13 @@
-/** What a test knows to be there; where it is not, the test is wrong, and is told so. */
+/** Look-ups of values that a test expects to exist. A missing value is an error in the test. */
 
-/** What belongs to a node. Throws where there is no such node. */
+/** Returns what belongs to a node. Throws if there is no such node. */
 export function ofNode<T>(all: ReadonlyMap<string, T>, node: string): T {
   const found = all.get(node);
   if (found === undefined) throw new Error(`unknown node ${node}; there are ${[...all.keys()].join(', ')}`);
   return found;
 }
 
-/** What `start` makes. Throws where it was not called yet. */
+/** Returns what `start` creates. Throws if it was not called yet. */
 export function started<T>(parts: T | undefined, what: string): T {
   if (parts === undefined) throw new Error(`${what} has not been started`);
   return parts;

@@ -1,7 +1,6 @@
 /**
- * What load balancers would see: everybody's /leader, asked again and again over connections that are kept,
- * each answer written down with the instants between which it was made, on the clock that all processes of
- * the machine share.
+ * What load balancers would see: polls /leader of every node over persistent connections. Records each answer
+ * with the instants between which it was made, on the clock that all processes of the machine share.
  */
 import { Agent, request } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -13,21 +12,18 @@ export interface Check {
   readonly sentAtMs: number;
   readonly receivedAtMs: number;
   readonly code: number;
-  /** Of the leadership that it told of; null when it told of none. */
+  /** Fencing token of the reported leadership. Null if the answer reported none. */
   readonly token: bigint | null;
 }
 
 export interface Pace {
-  /** To each node. */
+  /** Per node. */
   readonly connections: number;
-  /** From an answer to the next question on a connection. */
+  /** Pause between an answer and the next request on a connection. */
   readonly pauseMs: number;
 }
 
-/**
- * To each node every few milliseconds: oftener, the questions would take the machine from those who are
- * asked.
- */
+/** A request to each node every few milliseconds. A higher rate would take CPU from the polled nodes. */
 const incessant: Pace = { connections: 3, pauseMs: 10 };
 
 export class LeaderChecks implements AsyncDisposable {
@@ -41,7 +37,7 @@ export class LeaderChecks implements AsyncDisposable {
     this.#pace = pace;
   }
 
-  /** From now on, also this one. */
+  /** Polls this node too from now on. */
   add(node: string, url: string): void {
     for (let n = 0; n < this.#pace.connections; n++) {
       const agent = new Agent({ keepAlive: true, maxSockets: 1 });
@@ -71,7 +67,7 @@ export class LeaderChecks implements AsyncDisposable {
   }
 }
 
-/** Null when there is no answer: who is gone does not say that he leads. */
+/** Returns null if there is no answer: a node that is gone does not claim to lead. */
 function ask(url: string, agent: Agent): Promise<Pick<Check, 'code' | 'token'> | null> {
   return new Promise((resolve) => {
     const sent = request(url, { agent }, (response) => {
@@ -92,20 +88,18 @@ function ask(url: string, agent: Agent): Promise<Pick<Check, 'code' | 'token'> |
 }
 
 export interface Findings {
-  /**
-   * 200 to a request sent after another had begun to take over, or the own release had begun. One line each.
-   */
+  /** 200 to a request sent after another takeover, or the node's own release, had begun. One line each. */
   readonly wrong: readonly string[];
   /**
-   * 200 made before that and received after: on its way meanwhile. Of a process that is frozen just between
-   * looking at its clock and writing there can be one.
+   * 200 made before that and received after: in transit meanwhile. A process that is frozen between reading
+   * its clock and writing can cause one of these.
    */
   readonly overtaken: number;
-  /** 200 received before the own takeover had ended. One line each. */
+  /** 200 received before the node's own takeover had ended. One line each. */
   readonly early: readonly string[];
 }
 
-/** Holds answers to what the hooks wrote down themselves. */
+/** Compares the answers with what the hooks recorded. */
 export function findings(checks: readonly Check[], events: readonly HookEvent[]): Findings {
   const claims = checks.filter(({ code }) => code === 200);
   const ends = claims.map((claim) => ({ claim, endMs: endOf(claim, events) }));
@@ -123,7 +117,7 @@ export function findings(checks: readonly Check[], events: readonly HookEvent[])
   };
 }
 
-/** When a leadership was over for certain: its release began, or another's takeover did. */
+/** When a leadership was certainly over: its release began, or another's takeover did. */
 function endOf({ node, token }: Check, events: readonly HookEvent[]): number {
   const over = events.filter(({ phase, event, token: other, node: who }) => {
     if (event !== 'started' || token === null || !/^\d+$/.test(other)) return false;

@@ -1,6 +1,6 @@
 /**
- * A group of agents that lead inside the test process, by the library. Sites are told by a node's first
- * letter.
+ * A group of agents that lead inside the test process, through the library. A node's first letter names its
+ * site.
  */
 import { type LeaderFunctions, Petrel } from '../../src/index.js';
 import { sharedZooKeeper, uniqueRoot } from './ensemble.js';
@@ -8,17 +8,17 @@ import { sharedZooKeeper, uniqueRoot } from './ensemble.js';
 export interface LibraryGroup extends AsyncDisposable {
   readonly zookeeper: string;
   readonly root: string;
-  /** For a command line that is to look at this group. */
+  /** Environment for a command line that reads this group. */
   readonly env: Readonly<Record<string, string>>;
   readonly nodes: ReadonlyMap<string, Petrel>;
 }
 
 export interface LibraryGroupOptions {
-  /** What a node does when it takes over; default nothing. */
+  /** What a node does when it takes over. Default: nothing. */
   readonly takeover?: (node: string) => LeaderFunctions['takeover'];
 }
 
-/** Nodes join one after the other, so that the first one is the elector. */
+/** Starts the nodes one after the other, so that the first one is the elector. */
 export async function startGroup(
   names: readonly string[],
   { takeover }: LibraryGroupOptions = {},

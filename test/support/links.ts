@@ -1,4 +1,6 @@
-/** One node's way to the servers: a proxy before each, so that this node alone can be cut off. */
+/**
+ * One node's connections to the servers: a proxy in front of each, so that this node alone can be cut off.
+ */
 import { type Directions, startProxy, type TcpProxy } from './proxy.js';
 import type { Reached } from './servers.js';
 
@@ -19,7 +21,7 @@ export class Links implements AsyncDisposable {
   }
 
   /**
-   * Index of the server that the node is connected to; undefined while it is connected to none, or to
+   * Index of the server that the node is connected to. Undefined while it is connected to none, or to
    * several.
    */
   get server(): number | undefined {
@@ -33,7 +35,7 @@ export class Links implements AsyncDisposable {
     return { [Symbol.asyncDispose]: () => this.heal() };
   }
 
-  /** Refuses connections to all others until the end of the scope. */
+  /** Refuses connections to all other servers until the end of the scope. */
   keepOnly(server: number): AsyncDisposable {
     for (const [index, proxy] of this.#proxies.entries()) {
       if (index === server) continue;
@@ -43,12 +45,12 @@ export class Links implements AsyncDisposable {
     return { [Symbol.asyncDispose]: () => this.heal() };
   }
 
-  /** Everything arrives this much later. */
+  /** Delays all traffic by this much. */
   delay(delayMs: number): void {
     for (const proxy of this.#proxies) proxy.delay(delayMs);
   }
 
-  /** Resets every connection; new ones are taken. */
+  /** Resets every connection. New ones are accepted. */
   reset(): void {
     for (const proxy of this.#proxies) proxy.resetAll();
   }

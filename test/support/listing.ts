@@ -1,7 +1,4 @@
-/**
- * What `petrel list -f json` says of a group: for tests that ask again and again, without a process for each
- * answer.
- */
+/** The output of `petrel list -f json` for a group, without a process for each call. For tests that poll. */
 
 import { type Listing, listing } from '../../src/group/listing.js';
 import { readEnsembleClock } from '../../src/group/time.js';

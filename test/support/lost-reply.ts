@@ -1,4 +1,4 @@
-/** A way to ZooKeeper on which one chosen request arrives and its reply does not. */
+/** A connection to ZooKeeper on which one chosen request arrives and its reply does not. */
 import { startProxy, type TcpProxy } from './proxy.js';
 
 export class LossyWay implements AsyncDisposable {
@@ -23,7 +23,7 @@ export class LossyWay implements AsyncDisposable {
     return this.#proxy.address;
   }
 
-  /** Resolves when a request that `matches` was passed on; from then on nothing comes back. */
+  /** Resolves when a request that `matches` was forwarded. From then on, nothing comes back. */
   loseReplyTo(matches: (request: string) => boolean): Promise<void> {
     return new Promise((resolve) => {
       this.#watcher.matches = matches;
@@ -35,7 +35,7 @@ export class LossyWay implements AsyncDisposable {
     });
   }
 
-  /** The connection breaks, with all that was held back, and the next one is a good one. */
+  /** Breaks the connection and drops everything that was held back. The next connection works. */
   async breakAndHeal(): Promise<void> {
     this.#proxy.resetAll();
     await this.#proxy.heal();

@@ -1,9 +1,9 @@
-/** Bytes that nearly make sense: valid ones with something changed, cut, added or said twice. */
+/** Almost valid bytes: valid ones with something changed, cut, added or duplicated. */
 import fc from 'fast-check';
 
 export type Mutation = (bytes: Buffer) => Buffer;
 
-/** Numbers that a length or a count should never be, and some that it may. */
+/** Numbers that a length or a count should never be, and some that it may be. */
 const absurd = [
   -1,
   -2,
@@ -24,7 +24,7 @@ const absurd = [
   2 ** 31 - 1,
 ];
 
-/** A place in the bytes, as a share of them. */
+/** A position in the bytes, as a fraction of their length. */
 const place = fc.double({ min: 0, max: 1, noNaN: true, maxExcluded: true });
 const at = (bytes: Buffer, share: number, width = 1) =>
   Math.floor(share * Math.max(1, bytes.length - width + 1));
@@ -64,7 +64,7 @@ export const mutation: fc.Arbitrary<Mutation> = fc
   .array(change, { minLength: 1, maxLength: 3 })
   .map((changes) => (bytes) => changes.reduce((before, apply) => apply(before), bytes));
 
-/** Shares at which to cut bytes into pieces. */
+/** Fractions of the length at which to cut bytes into pieces. */
 export const cuts = fc.array(place, { maxLength: 5 });
 
 export function pieces(bytes: Buffer, shares: readonly number[]): Buffer[] {

@@ -1,4 +1,4 @@
-/** Joining a group through the library, and the means to take leadership away from outside. */
+/** Joins a group through the library, and takes leadership away from outside. */
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -9,7 +9,7 @@ import { Petrel } from '../../src/library/petrel.js';
 import { endSession, type Group } from './agent-group.js';
 import { until } from './until.js';
 
-/** A node of `group` that leads by waiting for its signal, and notes every leadership it was given. */
+/** A node of `group` that leads by waiting for its signal, and records every leadership it was given. */
 export class LibraryNode implements AsyncDisposable {
   readonly petrel: Petrel;
   readonly leaderships: { readonly leadership: Leadership; readonly signal: AbortSignal }[] = [];
@@ -34,7 +34,7 @@ export class LibraryNode implements AsyncDisposable {
     return new LibraryNode(petrel, group, stateDir);
   }
 
-  /** Can be elected from now on. */
+  /** Makes the node electable from now on. */
   lead(functions: Partial<LeaderFunctions> = {}): void {
     const { work = untilAborted, takeover } = functions;
     this.petrel.lead(

@@ -1,4 +1,6 @@
-/** A socket as systemd gives it to a service with `Type=notify`, and what arrives there. */
+/**
+ * A socket like the one that systemd gives a service with `Type=notify`, and the messages that arrive there.
+ */
 import type { ChildProcess } from 'node:child_process';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -33,7 +35,7 @@ export class NotifySocket implements AsyncDisposable {
     return socket;
   }
 
-  /** What was said, in order; one message may set several variables. */
+  /** The variables that were set, in order. One message may set several. */
   get said(): string[] {
     return this.#lines
       .slice(1)
@@ -41,7 +43,7 @@ export class NotifySocket implements AsyncDisposable {
       .filter((line) => !/^$|^BARRIER=/.test(line));
   }
 
-  /** What was said but for what is said again and again. */
+  /** The same without the variables that are sent repeatedly. */
   get states(): string[] {
     return this.said.filter((line) => !/^(STATUS|WATCHDOG)=/.test(line));
   }

@@ -1,6 +1,6 @@
 /**
- * Work that is done once for a whole test run, when the first test asks for it: tests run in processes of
- * their own, so they ask the main process, over HTTP on the loopback interface.
+ * Work that is done once per test run, when the first test requests it. Tests run in separate processes, so
+ * they request it from the main process, over HTTP on the loopback interface.
  */
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -14,7 +14,7 @@ export interface OncePerRunServer {
   stop(): Promise<void>;
 }
 
-/** In the main process: offers tasks by name. Each runs at most once; a failure is everybody's. */
+/** In the main process: offers tasks by name. Each runs at most once, and every caller gets its failure. */
 export async function serveOncePerRun(tasks: Readonly<Record<string, Task>>): Promise<OncePerRunServer> {
   const begun = new Map<string, Promise<string>>();
   const resultOf = (name: string): Promise<string> => {
@@ -24,7 +24,7 @@ export async function serveOncePerRun(tasks: Readonly<Record<string, Task>>): Pr
     return result;
   };
   const server = createServer((request, response) => {
-    // Who counts what its process holds is to find nothing of this.
+    // A test that counts what its process holds must not find this connection.
     response.setHeader('connection', 'close');
     resultOf((request.url ?? '/').slice(1)).then(
       (result) => response.end(result),
@@ -42,7 +42,7 @@ export async function serveOncePerRun(tasks: Readonly<Record<string, Task>>): Pr
   };
 }
 
-/** In a test: the result of a task. Rejects with the task's own message when it failed. */
+/** In a test: returns the result of a task. Rejects with the task's own message if it failed. */
 export async function oncePerRun(task: string): Promise<string> {
   const response = await fetch(`${inject('oncePerRunUrl')}/${task}`);
   const text = await response.text();

@@ -1,4 +1,4 @@
-/** Holds answers to the description that the interface gives of itself. */
+/** Checks answers against the description that the interface gives of itself. */
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { expect } from 'vitest';
 import { z } from 'zod';
@@ -18,13 +18,13 @@ export interface Answered {
   readonly path: string;
   readonly status: number;
   readonly type: string | null;
-  /** Undefined when there was none. */
+  /** Undefined if there was none. */
   readonly body: unknown;
 }
 
 const ajv = new Ajv2020({ strict: false, validateFormats: false });
 
-/** Fails where the description does not know the answer, or says that it looks otherwise. */
+/** Fails if the description does not list the answer, or describes it differently. */
 export function expectDescribed(
   { paths }: Description,
   { method, path, status, type, body }: Answered,
@@ -41,14 +41,17 @@ export function expectDescribed(
   expect(isRight ? [] : ajv.errors, JSON.stringify(told)).toEqual([]);
 }
 
-/** Fails where the description knows the method that was refused, or another set of methods than was told. */
+/**
+ * Fails if the description lists the refused method, or a set of methods that differs from the `Allow`
+ * header.
+ */
 export function expectOthersDescribed(
   { paths }: Description,
   { method, path, allow }: { readonly method: string; readonly path: string; readonly allow: string | null },
 ): void {
   const templates = Object.keys(paths).filter((one) => matches(one, path));
   const described = templates.flatMap((one) => Object.keys(paths[one] ?? {})).map((one) => one.toUpperCase());
-  // GET comes with HEAD, which is described where it says more.
+  // GET implies HEAD, which is described only where it says more.
   const all =
     described.includes('GET') && path.split('?')[0] !== '/events' ? [...described, 'HEAD'] : described;
   expect((allow ?? '').split(', '), `${method} ${path}`).toEqual([...new Set(all)].toSorted());

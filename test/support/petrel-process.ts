@@ -18,7 +18,7 @@ const outputPatienceMs = 500;
 
 export class PetrelProcess implements AsyncDisposable {
   readonly stateDir: string;
-  /** Resolves when it has ended, and what it wrote is here. */
+  /** Resolves when the process has ended and its output is complete. */
   readonly exited: Promise<Exit>;
   readonly #child: ChildProcess;
   readonly #ownDir: string | null;
@@ -60,7 +60,7 @@ export class PetrelProcess implements AsyncDisposable {
     return this.#stderr;
   }
 
-  /** The lines of its stderr that are a log's, oldest first. */
+  /** The log lines on its stderr, oldest first. */
   get log(): readonly LogLine[] {
     return this.#log;
   }
@@ -70,8 +70,8 @@ export class PetrelProcess implements AsyncDisposable {
   }
 
   /**
-   * Waits for a log line, one already written included: any, or one behind the first `after` lines. Fails
-   * early when the process ends without it.
+   * Waits for a log line, which may already be written. With `after`, skips the first `after` lines. Fails
+   * early if the process ends without it.
    */
   async logged(
     wanted: RegExp | ((line: LogLine) => boolean),
@@ -89,12 +89,12 @@ export class PetrelProcess implements AsyncDisposable {
     return last;
   }
 
-  /** The agent proper, which this process is the guardian of; null when there is none now. */
+  /** The agent process, if this process is its guardian. Null while there is none. */
   get agentPid(): number | null {
     return childrenOf(this.pid).find((pid) => commandOf(pid).includes('main.js')) ?? null;
   }
 
-  /** Kills it, and the agent that it is the guardian of, as far as a process can at once. */
+  /** Kills the process and the agent that it guards, as simultaneously as a process can. */
   async kill9(): Promise<void> {
     const agent = this.agentPid;
     this.signal('SIGKILL');
@@ -103,29 +103,29 @@ export class PetrelProcess implements AsyncDisposable {
     if (agent !== null) await until(() => !isAlive(agent), { describe: 'the killed agent to be gone' });
   }
 
-  /** Freezes the agent, and not its guardian, nor what that has started. */
+  /** Freezes the agent, but not its guardian or the guardian's other children. */
   pause(): void {
     this.signal('SIGSTOP');
   }
 
-  /** Lets agent and guardian go on. */
+  /** Resumes agent and guardian. */
   resume(): void {
     this.signal('SIGCONT');
     this.#child.kill('SIGCONT');
   }
 
-  /** Signals the agent proper; this process where it is no guardian. Nothing where there is no agent now. */
+  /** Signals the agent, or this process if it is no guardian. Does nothing while there is no agent. */
   signal(name: NodeJS.Signals): void {
     const pid = this.#isGuardian ? this.agentPid : this.pid;
     if (pid !== null) process.kill(pid, name);
   }
 
-  /** Asks it to leave. */
+  /** Requests that it leave. */
   term(): void {
     this.#child.kill('SIGTERM');
   }
 
-  /** Kills it if it still runs, and removes its state directory if that was made for it alone. */
+  /** Kills it if it still runs, and removes its state directory if that was made only for it. */
   async stop(): Promise<void> {
     const agent = this.agentPid;
     if (agent !== null) process.kill(agent, 'SIGKILL');
@@ -145,9 +145,7 @@ export class PetrelProcess implements AsyncDisposable {
   }
 }
 
-/**
- * What the process has started may hold its output open, so the end of that is not waited for without limit.
- */
+/** Processes that this one started may keep its output open, so the wait for the output's end is limited. */
 async function afterOutput(exit: Exit, outputs: readonly Promise<void>[]): Promise<Exit> {
   await Promise.race([Promise.all(outputs), sleep(outputPatienceMs, undefined, { ref: false })]);
   return exit;

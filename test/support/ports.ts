@@ -1,7 +1,7 @@
 /**
- * Free TCP ports on the loopback interface. They are taken below the range from which the kernel hands out
- * ports by itself, so that a server which is killed and started again finds its port still free. Nobody is
- * kept from taking one between the moment it is let go here and the moment it is bound: callers try again.
+ * Free TCP ports on the loopback interface. They are below the range from which the kernel assigns ports, so
+ * a server that is killed and restarted finds its port still free. Another process may take a port between
+ * its release here and its bind, so callers retry.
  */
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:net';
@@ -11,7 +11,7 @@ const lowestPort = 20_000;
 const highestPort = 32_700;
 const portTries = 5;
 
-/** `count` different ports, all held open until the last one is known. */
+/** Returns `count` different ports. Keeps all of them open until the last one is known. */
 export async function freePorts(count: number): Promise<number[]> {
   const holders: Holder[] = [];
   try {
@@ -40,7 +40,7 @@ async function holdOne(): Promise<Holder> {
   }
 }
 
-/** Listens on 127.0.0.1; rejects with the socket's own error. */
+/** Listens on 127.0.0.1. Rejects with the socket's own error. */
 export async function listen(server: Server, port: number): Promise<void> {
   server.listen({ host: '127.0.0.1', port });
   await once(server, 'listening');
@@ -52,7 +52,7 @@ export async function closeServer(server: Server): Promise<void> {
   await once(server, 'close');
 }
 
-/** Calls `start`, which takes free ports, again as long as somebody else was quicker to bind one of them. */
+/** Calls `start`, which takes free ports, and retries while another process binds one of them first. */
 export async function withFreePorts<T>(start: () => Promise<T>): Promise<T> {
   for (let attempt = 1; ; attempt += 1) {
     try {
@@ -63,7 +63,7 @@ export async function withFreePorts<T>(start: () => Promise<T>): Promise<T> {
   }
 }
 
-/** As Node.js, Java or Docker say it. */
+/** As Node.js, Java or Docker report it. */
 function isAddressInUse(error: unknown): boolean {
   return /EADDRINUSE|BindException|address already in use|port is already allocated/.test(
     errorMessage(error),

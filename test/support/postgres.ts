@@ -1,6 +1,6 @@
 /**
- * A PostgreSQL of a test's own, on a socket in a directory of its own: no port, no trace. As Debian installs
- * it.
+ * A PostgreSQL for one test, as Debian installs it. It listens on a socket in its own directory, so it needs
+ * no port and leaves nothing behind.
  */
 import { type ChildProcess, spawnSync } from 'node:child_process';
 import { chown, mkdtemp, readdir, rm } from 'node:fs/promises';
@@ -13,7 +13,7 @@ import { until } from './until.js';
 
 const installed = '/usr/lib/postgresql';
 
-/** Where the newest version has its programs; null when there is none. */
+/** Directory of the newest version's programs. Null if there is none. */
 export async function postgresPrograms(): Promise<string | null> {
   const versions = await readdir(installed).catch(() => []);
   const newest = versions.toSorted((a, b) => Number(b) - Number(a))[0];
@@ -52,7 +52,7 @@ export class Postgres implements AsyncDisposable {
     return postgres;
   }
 
-  /** With it psql, and whatever else uses libpq, finds the database. */
+  /** Environment with which psql, and any other client of libpq, finds the database. */
   get env(): Readonly<Record<string, string>> {
     return {
       PGHOST: this.#directory,
@@ -62,7 +62,7 @@ export class Postgres implements AsyncDisposable {
     };
   }
 
-  /** A connection, which shows this fencing token. */
+  /** Opens a connection that presents this fencing token. */
   connect(token?: number | bigint): Psql {
     const shown = token === undefined ? {} : { PGOPTIONS: `-c petrel.fencing_token=${token}` };
     return new Psql(`${this.#programs}/psql`, { ...this.env, ...shown });
@@ -75,12 +75,12 @@ export class Postgres implements AsyncDisposable {
   }
 }
 
-/** What a statement gave: its lines, or the error's. */
+/** Result of a statement: its lines, or those of the error. */
 export type Answer = { readonly rows: readonly string[] } | { readonly error: string };
 
 const end = 'end of the answer';
 
-/** One psql, and so one connection, that takes statement after statement. */
+/** One psql process, and so one connection, that runs statement after statement. */
 export class Psql implements AsyncDisposable {
   readonly #child: ChildProcess;
   readonly #lines: string[] = [];
@@ -88,7 +88,7 @@ export class Psql implements AsyncDisposable {
 
   constructor(program: string, env: Readonly<Record<string, string>>) {
     const args = ['--no-psqlrc', '--quiet', '--no-align', '--tuples-only'];
-    // Errors come where the rows come, so that they are in order.
+    // Errors go to the same stream as the rows, so that they stay in order.
     this.#child = spawnBound('/bin/sh', ['-c', 'exec "$@" 2>&1', 'sh', program, ...args], {
       stdio: ['pipe', 'pipe', 'inherit'],
       env,
@@ -96,7 +96,7 @@ export class Psql implements AsyncDisposable {
     createInterface({ input: this.#stream(this.#child.stdout) }).on('line', (line) => this.#lines.push(line));
   }
 
-  /** Waits its turn, and then for the answer. */
+  /** Waits for its turn, and then for the answer. */
   run(sql: string, timeoutMs = 30_000): Promise<Answer> {
     const answer = this.#last.then(() => this.#ask(sql, timeoutMs));
     this.#last = answer.catch(() => undefined);
@@ -134,13 +134,13 @@ export class Psql implements AsyncDisposable {
   }
 }
 
-/** It does not run as root: Debian's package brings a user for it. */
+/** PostgreSQL refuses to run as root. Debian's package creates a user for it. */
 const asRoot = process.getuid?.() === 0;
 
 function asServer(program: string, ...args: string[]): [string, string[]] {
   if (!asRoot) return [program, args];
   const user = ['--reuid=postgres', '--regid=postgres', '--clear-groups', '--'];
-  // The tie to this process's life does not outlast the change of the user, so it is made anew.
+  // The change of user clears the parent-death signal, so it is set again.
   return ['setpriv', [...user, 'setpriv', '--pdeathsig', 'KILL', '--', program, ...args]];
 }
 

@@ -23,7 +23,7 @@ export class ProbedGroup implements AsyncDisposable {
     return new ProbedGroup(server, await newGroup(server.connectString));
   }
 
-  /** A node that probes ten times a second, registered where it says, or at `probe`. */
+  /** Starts a node that probes ten times a second. It is registered at its own address, or at `probe`. */
   async start(node: string, options: Started = {}): Promise<Prober> {
     const { requestsPerSecond = null, probe, ...rest } = options;
     const prober = await Prober.open({
@@ -45,7 +45,7 @@ export class ProbedGroup implements AsyncDisposable {
     return prober;
   }
 
-  /** A node that does nothing but be registered there. */
+  /** Registers a node that does nothing else. */
   async register(node: string, probe: ProbeAddress | null): Promise<void> {
     await this.#group.node(node, { probe });
   }

@@ -1,7 +1,7 @@
-/** What the kernel tells of other processes. Linux only. */
+/** What the kernel reports about other processes. Linux only. */
 import { readdirSync, readFileSync } from 'node:fs';
 
-/** A process that `parent` has started whose command line holds `name`; null when there is none now. */
+/** A process started by `parent` whose command line contains `name`. Null while there is none. */
 export function childOf(parent: number, name: string): number | null {
   return childrenOf(parent).find((pid) => commandOf(pid).includes(name)) ?? null;
 }
@@ -12,7 +12,7 @@ export function childrenOf(parent: number): number[] {
   return pids.filter((pid) => Number(statOf(pid)[1]) === parent).map(Number);
 }
 
-/** Its arguments, parted by NULs; empty when there is no such process. */
+/** Its arguments, separated by NULs. Empty if there is no such process. */
 export function commandOf(pid: number): string {
   try {
     return readFileSync(`/proc/${pid}/cmdline`, 'latin1');
@@ -21,13 +21,13 @@ export function commandOf(pid: number): string {
   }
 }
 
-/** False also for one that is dead and not yet waited for. */
+/** False also for a dead process that has not been reaped. */
 export function isAlive(pid: number): boolean {
   const [state = 'X'] = statOf(String(pid));
   return !'ZX'.includes(state);
 }
 
-/** State, parent and so on; empty when there is no such process. */
+/** State, parent and so on. Empty if there is no such process. */
 function statOf(pid: string): string[] {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'latin1');

@@ -1,5 +1,5 @@
 /**
- * Metrics as they are scraped: a page's samples, what Debian's promtool says of it, and a Prometheus that
+ * Metrics as they are scraped: a page's samples, the verdict of Debian's promtool, and a Prometheus that
  * scrapes.
  */
 import { type ChildProcess, spawnSync } from 'node:child_process';
@@ -12,7 +12,7 @@ import { exitOf, spawnBound } from './bound-process.js';
 import { freePorts } from './ports.js';
 import { until } from './until.js';
 
-/** Where there is none, tests that want it say so. */
+/** Tests that need it report when there is none. */
 export const hasPrometheus = spawnSync('promtool', ['--version']).status === 0;
 export const notHere = hasPrometheus
   ? ''
@@ -35,8 +35,8 @@ export class Page {
   }
 
   /**
-   * The one sample of this name that has these labels, written as `state="connected"`; undefined when there
-   * is none.
+   * The one sample of this name that has these labels, written as `state="connected"`. Undefined if there is
+   * none.
    */
   value(name: string, ...labels: string[]): number | undefined {
     const found = [...this.samples].filter(
@@ -47,7 +47,7 @@ export class Page {
     return found[0]?.[1];
   }
 
-  /** Without those of parts of histograms. */
+  /** Without the parts of histograms. */
   get names(): string[] {
     return [...this.text.matchAll(/^# TYPE (\S+)/gm)].map(([, name = '']) => name);
   }
@@ -59,7 +59,7 @@ export async function scrape(url: string): Promise<Page> {
   return new Page(await response.text());
 }
 
-/** What promtool writes, and whether it was content. */
+/** Returns promtool's output, and whether it accepted the text. */
 export function promtool(
   args: readonly string[],
   input = '',
@@ -90,11 +90,11 @@ export interface ScrapeOptions {
   /** `HOST:PORT` of each. */
   readonly targets: readonly string[];
   readonly scrapeIntervalMs: number;
-  /** Rules, as the file has them. */
+  /** Rules in the format of their file. */
   readonly rules: string;
 }
 
-/** Debian's, with its data in a directory of its own. */
+/** Debian's Prometheus, with its data in its own directory. */
 export class Prometheus implements AsyncDisposable {
   readonly #url: string;
   readonly #server: ChildProcess;
@@ -106,7 +106,7 @@ export class Prometheus implements AsyncDisposable {
     this.#directory = directory;
   }
 
-  /** It is ready when this resolves. */
+  /** Resolves once it is ready. */
   static async start({ targets, scrapeIntervalMs, rules }: ScrapeOptions): Promise<Prometheus> {
     const directory = await mkdtemp(join(tmpdir(), 'petrel-prometheus-'));
     const [port] = await freePorts(1);
@@ -140,7 +140,7 @@ export class Prometheus implements AsyncDisposable {
     return data.result.map(({ metric, value }) => ({ labels: metric, value: value[1] }));
   }
 
-  /** The one value of a query; undefined when it has none. */
+  /** The one value of a query. Undefined if it has none. */
   async value(query: string): Promise<number | undefined> {
     return (await this.query(query))[0]?.value;
   }

@@ -1,7 +1,7 @@
 /**
- * Properties: what holds for every input, tried on many. The inputs of a run follow from its seed, which is
- * always the same unless PETREL_TEST_SEED says otherwise; PETREL_TEST_RUNS raises the number of inputs. A
- * failure prints the seed and the smallest input found.
+ * Property tests: statements about every input, tried on many. The inputs of a run follow from its seed,
+ * which is constant unless PETREL_TEST_SEED is set. PETREL_TEST_RUNS raises the number of inputs. A failure
+ * prints the seed and the smallest input found.
  */
 import fc from 'fast-check';
 import { stringify } from 'yaml';
@@ -10,7 +10,7 @@ const usualRuns = 100;
 const seed = Number(process.env.PETREL_TEST_SEED ?? 1);
 const runs = Number(process.env.PETREL_TEST_RUNS ?? usualRuns);
 
-/** `share`: of the usual number of inputs; less than 1 where each takes long. */
+/** `share`: fraction of the usual number of inputs. Less than 1 if each takes long. */
 export async function holds<Inputs>(property: fc.IRawProperty<Inputs>, share = 1): Promise<void> {
   const numRuns = Math.max(1, Math.ceil(runs * share));
   const details = await fc.check(property, { seed, numRuns });
@@ -30,13 +30,13 @@ const longestReport = 2000;
 const prototypes = [Object.prototype, Array.prototype, Function.prototype];
 const clean = prototypes.map((prototype) => Reflect.ownKeys(prototype).length);
 
-/** No input may have left anything where every object has it. */
+/** Fails if an input polluted a prototype that every object shares. */
 function expectCleanPrototypes(): void {
   const now = prototypes.map((prototype) => Reflect.ownKeys(prototype).length);
   if (now.join() !== clean.join() || 'polluted' in {}) throw new Error('a prototype was polluted');
 }
 
-/** Keys that mean something to every object. */
+/** Keys that have a meaning on every object. */
 export const treacherousKeys = [
   '__proto__',
   'constructor',
@@ -61,7 +61,7 @@ export const anyText: fc.Arbitrary<string> = fc.oneof(
     .map(([unit, times]) => unit.repeat(times)),
 );
 
-/** A value as JSON may hold it, with keys and depths that nobody means well. */
+/** A value that JSON can contain, with hostile keys and depths. */
 export const anyJson: fc.Arbitrary<unknown> = fc.oneof(
   fc.jsonValue({ maxDepth: 3 }),
   anyText,
@@ -80,7 +80,7 @@ export function nested(depth: number): unknown {
   return value;
 }
 
-/** The JSON text of a value; unlike JSON.stringify it has no limit on depth. */
+/** The JSON text of a value. Unlike JSON.stringify, it has no limit on depth. */
 export function jsonText(value: unknown): string {
   let inner = value;
   let depth = 0;
@@ -138,7 +138,7 @@ function isObject(value: unknown): value is object {
   return typeof value === 'object' && value !== null;
 }
 
-/** Throws when a message is none that a person can use: empty, or without end. */
+/** Throws if a message is useless to an operator: empty, or too long. */
 export function expectClear(message: string, longest = 8000): void {
   if (message.trim() === '') throw new Error('an empty message');
   if (message.length > longest) throw new Error(`a message of ${message.length} characters`);
@@ -147,7 +147,7 @@ export function expectClear(message: string, longest = 8000): void {
   }
 }
 
-/** YAML of such values, and what YAML has beside them: anchors, tags, documents, depth, garbage. */
+/** YAML of such values, and what YAML adds to them: anchors, tags, documents, depth, garbage. */
 export function yamlText(values: fc.Arbitrary<unknown>): fc.Arbitrary<string> {
   const oddities = [
     'a: *nowhere',
@@ -188,7 +188,7 @@ export function yamlText(values: fc.Arbitrary<unknown>): fc.Arbitrary<string> {
   );
 }
 
-/** Of lists alone. */
+/** Counts lists only. */
 function depthOf(value: unknown): number {
   let depth = 0;
   let inner = isObject(value) ? Object.values(value) : [];

@@ -1,5 +1,5 @@
 /**
- * One direction of a proxied connection: what is read from one socket, held, slowed or cut, then written to
+ * One direction of a proxied connection. Data is read from one socket, held, slowed or cut, then written to
  * another.
  */
 import type { Socket } from 'node:net';
@@ -32,14 +32,14 @@ export class Channel {
   #passedBytes = 0;
   #freeAtMs = 0;
 
-  /** `onCut` is called when this channel ended the connection by itself. */
+  /** `onCut` is called when this channel itself ended the connection. */
   constructor(onCut: () => void) {
     this.#onCut = onCut;
   }
 
   /**
-   * Takes up what `source` sends, and how it ends. A chunk rewritten to null ends it: this is not meant for
-   * us.
+   * Receives what `source` sends, and how it ends. If `rewrite` returns null, the chunk is not meant for us:
+   * the connection is reset.
    */
   readFrom(source: Socket, rewrite: (chunk: Buffer) => Buffer | null = (chunk) => chunk): void {
     source.on('data', (chunk: Buffer) => {
@@ -63,12 +63,12 @@ export class Channel {
     this.#pump();
   }
 
-  /** Resets the destination, after what is held. */
+  /** Resets the destination after everything held has been sent. */
   breakOff(): void {
     this.#push('reset');
   }
 
-  /** Drops what is held. */
+  /** Drops everything held. */
   discard(): void {
     clearTimeout(this.#timer);
     this.#queue.length = 0;

@@ -1,7 +1,8 @@
 /**
- * A TCP proxy on the loopback interface that makes the network's faults. A black hole keeps connections open
- * and holds what was sent until it is lifted, as a network does whose packets are sent again. It works on
- * streams: it loses and reorders no single packets, and what the kernel's buffers hold is out of its reach.
+ * A TCP proxy on the loopback interface that simulates network faults. A black hole keeps connections open
+ * and holds what was sent until it is lifted, like a network whose packets are retransmitted. The proxy works
+ * on streams: it cannot lose or reorder single packets, and it cannot reach what the kernel's buffers
+ * contain.
  */
 import { createServer, connect as dial, type Server, type Socket } from 'node:net';
 import { closeServer, freePorts, listen, withFreePorts } from './ports.js';
@@ -9,7 +10,7 @@ import { Channel, type Impairment, noImpairment } from './proxy-channel.js';
 
 const redialIntervalMs = 20;
 
-/** `toServer` is what clients send, `toClient` what they get. */
+/** `toServer` is what clients send, `toClient` what they receive. */
 export type Direction = 'toServer' | 'toClient';
 export type Directions = Direction | 'both';
 
@@ -18,13 +19,13 @@ export interface ProxyOptions {
   readonly target: string;
   /** The port to listen on, on 127.0.0.1. Default: any free one. */
   readonly port?: number;
-  /** Makes a function that rewrites what one client sends, chunk by chunk, as read from its socket. */
+  /** Returns a function that rewrites what one client sends, chunk by chunk, as read from its socket. */
   readonly rewriter?: () => (chunk: Buffer) => Buffer | null;
-  /** How long a client is kept waiting while the target refuses, before it is reset. Default 0. */
+  /** How long a client waits while the target refuses, before it is reset. Default 0. */
   readonly patienceMs?: number;
 }
 
-/** Resolves when connections are taken. Rejects when the port asked for is not free. */
+/** Resolves once the proxy accepts connections. Rejects if the requested port is not free. */
 export function startProxy(options: ProxyOptions): Promise<TcpProxy> {
   if (options.port !== undefined) return TcpProxy.listen(options, options.port);
   return withFreePorts(async () => {
@@ -60,7 +61,7 @@ export class TcpProxy implements AsyncDisposable {
     return `127.0.0.1:${this.port}`;
   }
 
-  /** Connections taken since the start. */
+  /** Connections accepted since the start. */
   get accepted(): number {
     return this.#accepted;
   }
@@ -70,12 +71,12 @@ export class TcpProxy implements AsyncDisposable {
     return [...this.#connections].filter(({ client }) => !client.destroyed).length;
   }
 
-  /** Forwards new connections elsewhere; open ones stay where they are. */
+  /** Forwards new connections elsewhere. Open ones keep their target. */
   retarget(address: string): void {
     this.#target = parseAddress(address);
   }
 
-  /** Keeps every connection open, takes new ones, and forwards nothing. */
+  /** Keeps every connection open, accepts new ones, and forwards nothing. */
   blackHole(directions: Directions = 'both'): void {
     this.#impair(directions, { blackHole: true });
   }
@@ -91,13 +92,14 @@ export class TcpProxy implements AsyncDisposable {
   }
 
   /**
-   * Each connection passes this many more bytes (at least one) and then ends: a message cut in its middle.
+   * Each connection forwards this many more bytes (at least one) and then ends, which cuts a message in its
+   * middle.
    */
   cutAfter(bytes: number, directions: Directions = 'toClient'): void {
     this.#impair(directions, { cutAfterBytes: bytes });
   }
 
-  /** Resets every open connection, on both sides. New ones are taken. */
+  /** Resets every open connection, on both sides. New ones are accepted. */
   resetAll(): void {
     for (const connection of this.#connections) connection.reset();
   }
@@ -107,7 +109,7 @@ export class TcpProxy implements AsyncDisposable {
     this.#server.close();
   }
 
-  /** Lifts every fault; what was held back is forwarded now. */
+  /** Lifts every fault, and forwards what was held back. */
   async heal(): Promise<void> {
     this.#impair('both', noImpairment);
     if (this.#server.listening) return;
@@ -188,7 +190,7 @@ class Connection {
     this.#server?.resetAndDestroy();
   }
 
-  /** A connection taken in a black hole reaches the server only once that is lifted. */
+  /** A connection accepted during a black hole reaches the server only once that is lifted. */
   #dialOnce(): void {
     if (this.#server === undefined) this.#dial(performance.now() + (this.#options.patienceMs ?? 0));
   }

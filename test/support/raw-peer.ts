@@ -1,4 +1,4 @@
-/** A peer made by hand: a UDP socket, and what a test sends from it and finds there. */
+/** A handmade peer: a UDP socket, and what a test sends and receives with it. */
 import { createSocket, type Socket } from 'node:dgram';
 import { once } from 'node:events';
 import type { ProbeAddress } from '../../src/model/znodes.js';
@@ -8,7 +8,7 @@ import { until } from './until.js';
 const host = '127.0.0.1';
 
 export class RawPeer implements AsyncDisposable {
-  /** What came, oldest first. */
+  /** Received messages, oldest first. */
   readonly got: Buffer[] = [];
   readonly coder: PacketCoder;
   readonly #socket: Socket;
@@ -35,7 +35,7 @@ export class RawPeer implements AsyncDisposable {
     this.#socket.send(bytes, to.port, host);
   }
 
-  /** The packets for it among what came. */
+  /** The packets of this kind among the received messages. */
   packets(kind: 'question' | 'answer'): { readonly packet: Packet; readonly bytes: Buffer }[] {
     return this.got.flatMap((bytes) => {
       const packet = this.coder.read(bytes);
@@ -52,7 +52,7 @@ export class RawPeer implements AsyncDisposable {
     return bytes;
   }
 
-  /** Waits for a question that came after `count` others. */
+  /** Waits for a question that follows `count` others. */
   async question(count = 0): Promise<Packet> {
     const { packet } = await until(() => this.packets('question')[count]);
     return packet;

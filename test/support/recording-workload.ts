@@ -1,7 +1,7 @@
 /**
- * A workload whose runs are functions of the test's own, and which writes down when each began and ended. It
- * keeps the port's promises: runs never overlap and start in order, a release aborts what runs or waits
- * before it, a lease that passes unrenewed is released by itself.
+ * A workload whose runs are functions of the test, and which records when each began and ended. It keeps the
+ * port's promises. Runs never overlap and start in order. A release aborts what runs or waits before it. A
+ * lease that ends without renewal is released automatically.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { errorMessage } from '../../src/errors.js';
@@ -16,7 +16,7 @@ import type {
   WorkloadLease,
 } from '../../src/ports/workload.js';
 
-/** Ends well when it resolves, fails when it rejects. */
+/** Succeeds if it resolves, fails if it rejects. */
 export type Task = (context: HookContext, signal: AbortSignal) => Promise<void> | void;
 
 export interface Recorded {
@@ -30,7 +30,7 @@ export interface Recorded {
 export class RecordingWorkload implements Workload {
   /** Every run, in the order in which they started. */
   readonly runs: Recorded[] = [];
-  /** Every lease that it was handed, as often as it was. */
+  /** Every lease that it received, repeated ones included. */
   readonly leases: WorkloadLease[] = [];
   readonly #tasks: Partial<Record<Phase, Task>>;
   readonly #listeners = new Set<(end: WorkloadEnd) => void>();
@@ -43,7 +43,7 @@ export class RecordingWorkload implements Workload {
     this.#tasks = { takeover: () => {}, release: () => {}, ...tasks };
   }
 
-  /** From the next run on. */
+  /** Sets the task of a phase, from the next run on. */
   does(phase: Phase, task: Task): void {
     this.#tasks[phase] = task;
   }
@@ -86,7 +86,7 @@ export class RecordingWorkload implements Workload {
     return true;
   }
 
-  /** The workload ends though nobody asked it to. */
+  /** Ends the workload without a request to end it. */
   endWorkload(error: string): void {
     this.#emit({ cause: 'workload-ended', workload: { ...outcomeOf('failed', 0), error } });
   }
@@ -160,7 +160,9 @@ function outcomeOf(result: HookResult['result'], durationMs: number): HookResult
   };
 }
 
-/** Runs of several nodes that were under way at one instant: from a takeover's start to its release's end. */
+/**
+ * Runs of several nodes that were active at the same instant, from a takeover's start to its release's end.
+ */
 export function overlaps(workloads: Readonly<Record<string, RecordingWorkload>>): string[] {
   const leaderships = Object.entries(workloads).flatMap(([node, workload]) =>
     leadershipSpansOf(workload).map((t) => ({ node, ...t })),

@@ -1,4 +1,4 @@
-/** A group of `petrel run` processes whose commands write down what becomes of them. */
+/** A group of `petrel run` processes whose commands record what happens to them. */
 import { appendFile, mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -9,7 +9,7 @@ import { uniqueRoot } from './ensemble.js';
 import { GroupView } from './group-view.js';
 import { until } from './until.js';
 
-/** What a command wrote down. */
+/** An entry that a command recorded. */
 export interface Note {
   readonly atMs: number;
   readonly node: string;
@@ -18,13 +18,16 @@ export interface Note {
   readonly word: string;
 }
 
-/** A script that goes on until it is told to stop. */
+/** A script that runs until it receives SIGTERM. */
 export const service = 'trap "say told; exit 4" TERM; while :; do sleep 0.1; done';
 
 const prelude =
   'say() { echo "$(date +%s%3N) $PETREL_NODE $PETREL_FENCING_TOKEN $$ $1" >>"$NOTES"; }; say begins';
 
-/** A new one for each test of the file. Its processes end with the test, and are shown when that fails. */
+/**
+ * Returns a getter for a group that is new for each test of the file. Its processes end with the test, and
+ * their output is shown if the test fails.
+ */
 export function useRunGroup(zookeeper: () => string | Promise<string>): () => RunGroup {
   let current: RunGroup | undefined;
   beforeEach(async () => {
@@ -63,7 +66,7 @@ export class RunGroup implements AsyncDisposable {
     return group;
   }
 
-  /** Where commands write: to them, `$NOTES`. */
+  /** The file that commands write to. They know it as `$NOTES`. */
   get notesFile(): string {
     return join(this.#directory, 'notes');
   }
@@ -73,7 +76,7 @@ export class RunGroup implements AsyncDisposable {
   }
 
   /**
-   * Runs a script of the shell as the command of a node. It finds a function `say WORD`, which has said
+   * Runs a shell script as the command of a node. The script can call `say WORD`, which has already recorded
    * `begins`.
    */
   async run(
@@ -111,7 +114,7 @@ export class RunGroup implements AsyncDisposable {
     });
   }
 
-  /** Waits until a node's command has written a word down so many times. */
+  /** Waits until a node's command has recorded a word `times` times. */
   noted(node: string, word: string, times = 1): Promise<Note> {
     const find = async () =>
       (await this.notes()).filter((note) => note.node === node && note.word === word)[times - 1];
@@ -128,7 +131,7 @@ export class RunGroup implements AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     await Promise.all(this.#processes.map((each) => each.stop()));
     await this.view.close();
-    // A command that is told to stop because its petrel has died may still write.
+    // A command that is stopped because its petrel process was killed may still write.
     await rm(this.#directory, { recursive: true, force: true, maxRetries: 10 });
   }
 }

@@ -1,6 +1,6 @@
 /**
- * Secrets that the tests give to what they start. Each holds the same word, which stands nowhere else: where
- * it appears in what was written, a secret was told.
+ * Secrets that the tests give to the processes they start. Each contains the same word, which appears nowhere
+ * else. If output contains that word, a secret leaked.
  */
 export const canary = 'kAnArY7Xq2';
 

@@ -11,7 +11,7 @@ import {
 } from './ensemble.js';
 import { started } from './known.js';
 
-/** Servers as their clients know them: three where the kind of ZooKeeper has ensembles, else one. */
+/** Servers as their clients see them: three where the kind of ZooKeeper has ensembles, else one. */
 export interface Reached {
   readonly all: readonly { readonly connectString: string }[];
   readonly connectString: string;
@@ -28,7 +28,7 @@ export class Servers implements Reached {
     return this.#any.connectString;
   }
 
-  /** Throws where there is but one server. */
+  /** Throws if there is only one server. */
   get ensemble(): TestEnsemble {
     if (!('servers' in this.#any))
       throw new Error('there is one server: skip such tests by supportsEnsemble');
@@ -49,7 +49,7 @@ export class Servers implements Reached {
   }
 }
 
-/** Of the tests' own, for tests that do harm to them or want them otherwise. */
+/** Servers for these tests alone. For tests that harm them or configure them differently. */
 export function useServers(options: ServerOptions = {}, how: 'single' | 'best' = 'best'): Servers {
   const servers = new Servers();
   beforeAll(() => servers.start({ tickTimeMs: 250, ...options }, how));
@@ -57,7 +57,7 @@ export function useServers(options: ServerOptions = {}, how: 'single' | 'best' =
   return servers;
 }
 
-/** Those that all tests of a run share. Do them no harm, and work under a `uniqueRoot`. */
+/** Servers that all tests of a run share. Do not harm them, and work under a `uniqueRoot`. */
 export function useSharedServers(): Reached {
   let shared: readonly string[] | undefined;
   beforeAll(async () => {

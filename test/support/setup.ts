@@ -1,4 +1,4 @@
-/** Before each test file, although the files of a process share what they load. */
+/** Runs before each test file, although the files of a process share what they load. */
 import { afterAll } from 'vitest';
 import { stopEveryProcess } from './agents.js';
 

@@ -1,4 +1,4 @@
-/** A client's certificate that can be replaced on disk, and a server that says which one it is shown. */
+/** A client's certificate that can be replaced on disk, and a server that records which one it is shown. */
 import { copyFile, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createServer, type Server, type TLSSocket } from 'node:tls';
@@ -7,7 +7,7 @@ import { type CertificateFiles, makeCertificate } from './certificates.js';
 export interface ShownCertificates {
   readonly files: CertificateFiles;
   readonly next: CertificateFiles;
-  /** Where the certificate and the key in use are; at first those of `files`. */
+  /** Paths of the certificate and the key in use, initially those of `files`. */
   readonly cert: string;
   readonly key: string;
   use(files: CertificateFiles): Promise<void>;
@@ -17,7 +17,7 @@ export interface ShownCertificates {
   readonly port: number;
 }
 
-/** `connected` is called for each connection, after its certificate was noted. */
+/** `connected` is called for each connection, after its certificate was recorded. */
 export async function showCertificates(
   dir: string,
   connected: (socket: TLSSocket) => void = () => {},

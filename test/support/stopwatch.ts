@@ -1,12 +1,12 @@
 /**
- * Counts only the time that this process got to run. On a busy machine a late tick still counts as one tick.
- * So an upper bound holds there, and still tells a prompt answer from a wait for a timer.
+ * Counts only the time for which this process got to run: on a busy machine, a late tick still counts as one
+ * tick. So an upper bound is reliable there, and still distinguishes a prompt answer from a wait for a timer.
  */
 
 const tickMs = 10;
 
 export interface Stopwatch extends Disposable {
-  /** Since the start, in ms, to the nearest tick; never more than what a clock says. */
+  /** Since the start, in ms, to the nearest tick. Never more than a clock shows. */
   readonly ms: number;
 }
 

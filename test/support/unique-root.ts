@@ -1,7 +1,7 @@
-/** Where tests work that share a ZooKeeper. */
+/** Root paths for tests that share a ZooKeeper. */
 import { randomBytes } from 'node:crypto';
 
-/** A root path that no other test uses. Nothing is created. */
+/** Returns a root path that no other test uses. Creates nothing. */
 export function uniqueRoot(name = 'test'): string {
   return `/${name}-${randomBytes(6).toString('hex')}`;
 }

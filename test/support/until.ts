@@ -1,6 +1,6 @@
 /**
- * Waiting for a condition instead of for a time. Polls, because what tests wait for lies in other processes
- * that tell nobody. Promises nothing about what happened between two polls.
+ * Waits for a condition instead of for a time. Polls, because the state that tests wait for is in other
+ * processes that send no notification. Promises nothing about what happened between two polls.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { inspect } from 'node:util';
@@ -9,20 +9,20 @@ import { startStopwatch } from './stopwatch.js';
 
 export interface UntilOptions {
   /**
-   * Fails after this time, measured by `stopwatch.ts`. The default of 20 s is generous, since only a failing
-   * test spends it. It is less than the 30 s after which an agent looks again by itself, which would hide
-   * that nothing woke it.
+   * Fails after this time, measured by `stopwatch.ts`. The default of 20 s is generous, because only a
+   * failing test spends it. It is less than the 30 s after which an agent re-reads its state by itself, which
+   * would hide a missed notification.
    */
   readonly timeoutMs?: number;
-  /** Between looks. By default 20 ms at first, and then a twentieth of the wait so far, up to 100 ms. */
+  /** Pause between polls. By default 20 ms at first, then a twentieth of the wait so far, up to 100 ms. */
   readonly intervalMs?: number;
-  /** What is being waited for, for the failure's message. */
+  /** What the test waits for, for the failure's message. */
   readonly describe?: string;
 }
 
 /**
  * Calls `probe` until it returns something other than false, null or undefined, and returns that. A probe
- * that throws has not succeeded yet. Throws when the time is over, telling what the last probe gave.
+ * that throws has not succeeded yet. Throws at the timeout, with the last probe's result.
  */
 export async function until<T>(
   probe: () => T | Promise<T>,

@@ -1,7 +1,7 @@
 /**
- * A wide area between UDP sockets of this machine: each takes part under a name, is sent to at a port of the
- * relay, and is known by the port that it sends from. A packet arrives so much later as the way is long.
- * Nothing is lost.
+ * A simulated wide-area network between UDP sockets of this machine. Each participant has a name. Others send
+ * to it at a port of the relay, and the relay identifies it by its sending port. A packet arrives as much
+ * later as its way is long. Nothing is lost.
  */
 import { createSocket, type Socket } from 'node:dgram';
 import { once } from 'node:events';
@@ -20,7 +20,7 @@ export class WideArea implements AsyncDisposable {
     this.#delayMs = delayMs;
   }
 
-  /** The port at which others send to `name`; any that is free, unless one is given. */
+  /** Returns the port at which others send to `name`: `port`, or by default any free one. */
   async enter(name: string, port = 0): Promise<number> {
     const door = createSocket('udp4');
     this.#doors.set(name, door);
@@ -31,7 +31,7 @@ export class WideArea implements AsyncDisposable {
     return door.address().port;
   }
 
-  /** Its own port. Packets from any other are a stranger's, and lost. */
+  /** Sets the own port of `name`. Packets from unknown ports are dropped. */
   is(name: string, port: number): void {
     this.#names.delete(this.#ports.get(name) ?? 0);
     this.#ports.set(name, port);
@@ -48,7 +48,7 @@ export class WideArea implements AsyncDisposable {
     const dueAtMs = performance.now() + this.#delayMs(from, to);
     const deliver = () => {
       if (this.#isClosed) return;
-      // Timers know whole milliseconds: the rest is waited for turn by turn of the loop.
+      // Timers have a resolution of 1 ms. The remainder passes in iterations of the event loop.
       if (performance.now() < dueAtMs) setImmediate(deliver);
       else this.#doors.get(from)?.send(bytes, this.#ports.get(to) ?? 0, host);
     };

@@ -1,4 +1,4 @@
-/** One full example of whatever a znode of a group holds. */
+/** One full example of the content of each znode of a group. */
 import { groupConfigSchema } from '../../src/model/group-config.js';
 import { byHand, decided, failure, instant, registration } from '../core/builders.js';
 

@@ -2,8 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { findProblems, type HookEvent, hookEventSchema } from '../hook-events.js';
 
 /**
- * `a 1 takeover started`, of slot 2 `a/2 1 …`, in the order in which it happened; the position serves as the
- * time.
+ * Parses lines such as `a 1 takeover started`, or `a/2 1 …` for slot 2, in the order in which they happened.
+ * The index serves as the time.
  */
 function history(...lines: string[]): HookEvent[] {
   return lines.map((line, at) => {

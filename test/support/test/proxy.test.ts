@@ -5,7 +5,7 @@ import { closeServer, freePorts, listen } from '../ports.js';
 import { startProxy, type TcpProxy } from '../proxy.js';
 import { until } from '../until.js';
 
-/** A server that answers what it is told, and a client that keeps what it was answered. */
+/** An echo server, and clients that keep what they received. */
 let server: Server;
 let served: Socket[];
 let proxy: TcpProxy;
@@ -78,7 +78,7 @@ describe('the proxy', () => {
     const late = await open();
     late.socket.write('c');
     await until(() => client.socket.bytesWritten === 2);
-    // Another connection's round trip shows that time enough has passed for this one's.
+    // Another connection's round trip shows that enough time has passed for this one's.
     await throughAnotherProxy();
     expect(client.received).toBe('a');
     expect(served).toHaveLength(2);
