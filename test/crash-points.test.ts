@@ -1,4 +1,4 @@
-/** The crash points, what is said of them in docs/, and how people name them. */
+/** The crash points, what docs/ says about them, and how operators name them. */
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
@@ -44,7 +44,7 @@ describe('docs/reports/tables/crash-points.md', () => {
   });
 });
 
-/** By its whole title, or by the number that it begins with. */
+/** Finds a test by its whole title, or by the number that it begins with. */
 function hasTest(file: string, title: string): boolean {
   const source = readFileSync(fileURLToPath(new URL(`../${file}`, import.meta.url)), 'utf8');
   const titles = [...source.matchAll(/\bit\(\s*(['"`])(.*?)\1,/gs)].map(([, , found = '']) => found);

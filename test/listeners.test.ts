@@ -12,7 +12,7 @@ const ways: Readonly<Record<string, () => unknown>> = {
   },
 };
 
-/** A rejection that nobody handles fails the run of the tests. */
+/** An unhandled rejection fails the test run. */
 it.each(Object.entries(ways))('A11 a listener that %s harms nobody, and is reported', async (_, fail) => {
   const logged: unknown[] = [];
   const heard: number[] = [];
@@ -27,7 +27,7 @@ it.each(Object.entries(ways))('A11 a listener that %s harms nobody, and is repor
   expect(heard).toEqual([1]);
 });
 
-/** `errorMessage` and a logger read these, and reading them throws. */
+/** `errorMessage` and loggers read these values, and reading them throws. */
 const unreadable: Readonly<Record<string, unknown>> = {
   'an object without a prototype': Object.create(null),
   'an error whose message throws': Object.defineProperty(new Error('hidden'), 'message', {

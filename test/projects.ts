@@ -2,19 +2,19 @@
  * Assigns each test file to a project. `npm test` runs all but `rest`; `npm run test:rest` runs `rest` and
  * more.
  *
- * A file belongs to `rest` when it takes long and something cheaper in `npm test` covers the same promise; a
- * comment names that. It is no place for a flaky test.
+ * A file belongs to `rest` if it takes long and something cheaper in `npm test` covers the same promise. A
+ * comment names that cheaper test. `rest` is no place for a flaky test.
  */
 
 /** Promises that depend on a real server's behaviour. */
 const real = ['test/contract/*.test.ts', 'test/integration/essentials.test.ts'];
 
-/** Takes long. The comment before each entry names what covers its promise in `npm test`. */
+/** Slow tests. The comment before each entry names what covers its promise in `npm test`. */
 const rest = [
-  // The whole state space of small groups: `test/core`, and the simulated lives of `test/simulation`.
+  // The whole state space of small groups: `test/core`, and the simulated runs of `test/simulation`.
   'test/exploration/**/*.test.ts',
   'test/core/{convergence,life}.test.ts',
-  // The commands around these nets: the nets themselves.
+  // The commands around these test tools: the tools themselves.
   'test/simulation/{main,sabotages/hunt}.test.ts',
   'test/chaos/{chaos,test/main}.test.ts',
   // The laboratory and the planning tools: an agent runs none of them.
@@ -23,12 +23,12 @@ const rest = [
   'test/cli/{lab,simulate,deployments}.test.ts',
   'test/bench/**/*.test.ts',
   'test/live/**/*.test.ts',
-  // A user's own strategy or constraint that loops, throws or grows. For how its failure is taken:
+  // A user's own strategy or constraint that loops, throws or grows. How its failure is handled:
   // `test/core/choice.test.ts`.
   'test/own-strategies/**/*.test.ts',
   'test/cli/own-{strategies,constraints}.test.ts',
-  // Agents in processes of their own, over real servers: `test/integration/essentials.test.ts`, once each,
-  // and the same agents inside the test's process in `test/agent`.
+  // Agents in separate processes, over real servers: `test/integration/essentials.test.ts`, once each, and
+  // the same agents inside the test's process in `test/agent`.
   'test/integration/{crashes,elector,groups,guardian,hooks,network,packages,random-cuts,reload,running,servers,shipped}.test.ts',
   'test/agent/unseating.test.ts',
   'test/hooks/guarding.test.ts',
@@ -36,18 +36,17 @@ const rest = [
   'test/dev/**/*.test.ts',
   'test/cli/{acl,dev,several,story}.test.ts',
   'test/http/leading.test.ts',
-  // Hooks and leases by the clock: `test/hooks/{late-deaths,random-leaderships,taken-back}.test.ts`, and the
-  // simulated lives.
+  // Hooks and leases in real time: `test/hooks/{late-deaths,random-leaderships,taken-back}.test.ts`, and the
+  // simulated runs.
   'test/hooks/leadership.test.ts',
   'test/agent/lease-losses.test.ts',
   'test/guardian/renewals.test.ts',
-  // Commands in processes of their own: `test/group` for what each does, `essentials.test.ts` for running
-  // them.
+  // Commands in separate processes: `test/group` for what each does, `essentials.test.ts` for running them.
   'test/cli/{change,config,look,lost-output,run,secrets,watch,which-group}.test.ts',
   'test/config/log.test.ts',
-  // A thousand readers at once, and slow ones: `test/http/{agent,crowd}.test.ts`.
+  // A thousand simultaneous readers, and slow ones: `test/http/{agent,crowd}.test.ts`.
   'test/http/{events,limits,reads}.test.ts',
-  // Other programs beside Petrel: a browser, a database, Prometheus, OpenTelemetry, HAProxy, Kubernetes,
+  // Other programs next to Petrel: a browser, a database, Prometheus, OpenTelemetry, HAProxy, Kubernetes,
   // kazoo.
   'test/http/{page,several-groups}.test.ts',
   'test/tracing/**/*.test.ts',
@@ -70,6 +69,6 @@ export const projectFiles = {
   embedded: { include: all, exclude: [...real, ...rest] },
   /** On the best ZooKeeper available: containers, else Java, else the embedded one. */
   real: { include: real },
-  /** On the best ZooKeeper, too. */
+  /** Also on the best ZooKeeper available. */
   rest: { include: rest },
 };

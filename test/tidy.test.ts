@@ -1,4 +1,4 @@
-/** Rules of the code base that neither the compiler nor the linter knows. */
+/** Rules of the code base that neither the compiler nor the linter enforces. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -10,7 +10,7 @@ interface Rule {
   readonly name: string;
   readonly folders: readonly string[];
   readonly forbidden: RegExp;
-  /** Lines that break the rule, to show that it can be broken. */
+  /** Lines that break the rule, to show that it detects violations. */
   readonly examples: readonly string[];
 }
 
@@ -154,7 +154,7 @@ const rules: readonly Rule[] = [
   },
 ];
 
-/** Files that may be longer than the rest, and how long. */
+/** Files that may be longer than the rest, and their limits. */
 const longFiles: Readonly<Record<string, number>> = {
   'src/agent/agent.ts': 530,
   'src/agent/leadership/runner.ts': 530,
@@ -165,10 +165,10 @@ const longFiles: Readonly<Record<string, number>> = {
 };
 const maxLines = 400;
 
-/** What a package builds or installs below itself. */
+/** Build output and installed packages within a package's folder. */
 const isMade = /(^|\/)(dist|node_modules)\//;
 
-/** Paths below the project of the source files in some folders; a folder that is not there has none. */
+/** Paths, relative to the project, of the source files in these folders. A missing folder has none. */
 function sourceFiles(folders: readonly string[]): string[] {
   return folders.flatMap((folder) => {
     const entries = readdirSync(dirname(join(project, folder))).includes(folder.split('/').at(-1) ?? '')
@@ -197,7 +197,7 @@ function offences({ folders, forbidden }: Rule): string[] {
     );
 }
 
-/** Prose may speak of what code may not do; directives to tools are comments, and stay. */
+/** Prose may mention what code must not do. Directives to tools are comments too, and stay. */
 function withoutComment(line: string): string {
   if (/@ts-|biome-ignore/.test(line)) return line;
   return /^\s*(\/?\*|\/\/)/.test(line) ? '' : line.replace(/\s\/\/ .*$/, '');

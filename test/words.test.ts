@@ -1,4 +1,4 @@
-/** One word for one thing: none of the words that docs/glossary.md has replaced comes back. */
+/** One word for one thing: no word that docs/glossary.md has replaced may return. */
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
@@ -8,7 +8,7 @@ import { z } from 'zod';
 
 const project = fileURLToPath(new URL('..', import.meta.url));
 
-/** As parts of names, whatever their case; `zookeeper` and `elapsed` are no uses of them. */
+/** Parts of names, in any case. `zookeeper` and `elapsed` do not count. */
 const retired =
   /tenure|duty|duties|(?<!t)heir(?!s)|lookout|auditor|sentinel|\bslate|(?<!zoo)keeper(?!exception)|unfit|obstacle|objection|(?<!e)lapse|testimony|hearsay|standoff|courted|readmit|(?<!un)exclusion|circumstance|\bamend|junk|brake/i;
 
@@ -41,7 +41,7 @@ function textsIn(file: string): { readonly text: string; readonly line: number }
   return found;
 }
 
-/** Text that may reach a person. */
+/** Whether the node is text that may reach an operator. */
 function isWords(node: ts.Node): node is ts.Node & { readonly text: string } {
   return (
     ts.isStringLiteralLike(node) ||
