@@ -9,7 +9,8 @@ const root = '/services/db';
 type Where = GroupConfig['affinity']['where'];
 
 /**
- * Who is elected of a1, a2 and b1, while `leader` is READY in the other group and `present` is elected here.
+ * Elects one of a1, a2 and b1, while `leader` is READY in the other group and `present` is elected in this
+ * one.
  */
 function elects(
   where: Where,

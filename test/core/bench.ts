@@ -1,6 +1,6 @@
 /**
- * A group of one elector and nodes that do only what the test says, on one clock: what the elector's round
- * asks for is carried out on the state, as ZooKeeper would.
+ * A group of one elector and nodes that do only what the test says, on one clock. The actions of the
+ * elector's round are applied to the state as ZooKeeper would apply them.
  */
 
 import type { z } from 'zod';
@@ -28,7 +28,7 @@ import {
 export class Bench {
   nowMs = 0;
   config: Versioned<GroupConfig> = versioned(config());
-  /** The last configuration that could be read. */
+  /** The last readable configuration. */
   lastConfig: GroupConfig = config();
   elected: Versioned<Elected> = versioned(decided(), 0);
   current: Claim | null = null;
@@ -38,13 +38,13 @@ export class Bench {
   clock: ClockReading | null = null;
   canFence = false;
   observedSinceMs = Number.NEGATIVE_INFINITY;
-  /** The elector. */
+  /** The elector's node. */
   self = 'elector';
-  /** Its own. */
+  /** The elector's own seat. */
   seat = 'a1-0000000000';
   strategy: ReadyStrategy | null = null;
   readonly records: TransitionRecord[] = [];
-  /** Every one that was written. */
+  /** Every decision written. */
   readonly decisions: Elected[] = [];
   readonly alarms: string[] = [];
   #token = 100n;
@@ -81,7 +81,7 @@ export class Bench {
     this.config = versioned(this.lastConfig, this.config.version + 1);
   }
 
-  /** One round; its actions are not carried out. */
+  /** Runs one round, without performing its actions. */
   round(): ElectorRound {
     const round = electorRound({
       self: this.self,
@@ -100,22 +100,20 @@ export class Bench {
     return round;
   }
 
-  /** Rounds until nothing is to be done; the actions that were carried out. */
+  /** Runs rounds until there is nothing to do. Returns the actions performed. */
   settle(): ElectorAction[] {
     const done: ElectorAction[] = [];
     for (;;) {
       const { actions } = this.round();
       for (const action of actions) this.perform(action);
       done.push(...actions);
-      // Whoever gave its seat up elects no more, and neither an alarm nor a fence changes what is read.
+      // An elector that gave up its seat elects no more. Neither an alarm nor a fence changes what it reads.
       if (actions.every(({ do: verb }) => ['alarm', 'fence', 'give-up-seat'].includes(verb))) return done;
       if (done.length > 20) throw new Error(`it does not settle: ${actions[0]?.do} ${this.reason}`);
     }
   }
 
-  /**
-   * Lets time pass as an elector does, which looks again when its own timers end; the actions carried out.
-   */
+  /** Lets time pass for an elector that re-checks when its own timers end. Returns the actions performed. */
   advance(ms: number): ElectorAction[] {
     const untilMs = this.nowMs + ms;
     const done = this.settle();
@@ -177,7 +175,7 @@ export class Bench {
     });
   }
 
-  /** A node reports scores, and round trips where there are any. */
+  /** Makes a node report scores, and round trips if there are any. */
   measure(node: string, scores: Record<string, Score>, tripsMs: Record<string, number> = {}): void {
     this.members = this.members.map((one) => {
       if (one.node !== node) return one;
@@ -195,14 +193,14 @@ export class Bench {
     ];
   }
 
-  /** Its session ends. */
+  /** Ends the node's session. */
   crash(node: string): void {
     const gone = this.members.find((one) => one.node === node);
     if (gone !== undefined && this.current?.owner === gone.owner) this.current = null;
     this.members = this.members.filter((one) => one.node !== node);
   }
 
-  /** Its session ends, and it is back at once in a new one. */
+  /** Ends the node's session. The node returns immediately in a new one. */
   renew(node: string): void {
     const owner = this.members.find((one) => one.node === node)?.owner ?? 0n;
     this.crash(node);
@@ -228,7 +226,7 @@ export class Bench {
     this.updateRegistration(node, { claimedUnder: this.elected.version });
   }
 
-  /** The elected node, which owns the claim, says READY, as it also does to repair its claim. */
+  /** The elected node, which owns the claim, writes READY. It also does this to repair its claim. */
   ready(): void {
     const { node, current, term } = this;
     if (node === null || current === null) throw new Error('nobody has a claim');
@@ -238,7 +236,7 @@ export class Bench {
     this.current = { ...said, createdAtMs, modifiedAtMs: this.epochMs };
   }
 
-  /** The elected node's takeover fails, as it says itself. */
+  /** The elected node reports that its takeover failed. */
   fail(reason = 'exit code 1'): void {
     const { node } = this;
     if (node === null) throw new Error('nobody could fail');
@@ -257,7 +255,7 @@ export class Bench {
     });
   }
 
-  /** Whoever is elected takes over from whoever leads; whether anybody did. */
+  /** The elected node takes over from the leader. Returns whether leadership moved. */
   handOver(): boolean {
     this.settle();
     const owner = this.members.find((one) => one.node === this.node)?.owner;
@@ -267,7 +265,7 @@ export class Bench {
     return true;
   }
 
-  /** Elects, claims and takes over, as when all goes well. */
+  /** Elects, claims and takes over, without any failure. */
   lead(change: Pick<ClaimChange, 'resumes'> = {}): void {
     this.settle();
     this.claim(change);

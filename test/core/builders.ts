@@ -1,4 +1,4 @@
-/** Small parts of a group's state, with everything that a test does not care about filled in. */
+/** Small parts of a group's state, with defaults for everything that a test does not care about. */
 
 import type { z } from 'zod';
 import { type Choice, type ChoiceInput, elect } from '../../src/core/choice.js';
@@ -25,7 +25,7 @@ import { builtInRules } from '../../strategies/index.js';
 /** The ensemble's clock at instant 0 of the tests. */
 export const epoch0Ms = Date.UTC(2026, 0, 1);
 export const instant = (ms: number) => toInstant(epoch0Ms + ms);
-/** Of a takeover hook that failed. */
+/** Details of a failed takeover hook. */
 export const takeoverDetail = {
   phase: 'takeover',
   reason: 'exit code 1',
@@ -37,7 +37,7 @@ export const takeoverDetail = {
 };
 export const byHand = { by: 'ops', reason: 'maintenance', at: instant(0) };
 
-/** Of a planned decision at midnight, in a group of three. */
+/** Conditions of a planned decision at midnight, in a group of three. */
 export const ordinary: Conditions = {
   after: 'planned',
   failedSite: null,
@@ -65,7 +65,7 @@ export function unreadable(version = 1): Versioned<never> {
   return { value: null, problem: 'invalid JSON', version, modifiedAtMs: epoch0Ms };
 }
 
-/** Its site is the name without its digits: a1 lives in site a. */
+/** A node's site is its name without digits: a1 is in site a. */
 export function registration(node: string, change: Partial<Registration> = {}): Registration {
   const site = node.replace(/\d+$/, '');
   const host = { name: `host-${node}`, pid: 1 };
@@ -76,7 +76,7 @@ export function registration(node: string, change: Partial<Registration> = {}): 
 
 export const unhealthy: Partial<Registration> = { health: { ok: false, reason: 'disk full' } };
 
-/** Letters and digits of the name, as a number: each node its own session. */
+/** Letters and digits of the name, as a number, so that each node has its own session. */
 export function sessionOf(node: string): bigint {
   return BigInt(`0x${Buffer.from(node).toString('hex')}`);
 }
@@ -147,7 +147,10 @@ export interface Asked extends Omit<ChoiceInput, 'judged'> {
   readonly neighbour: Neighbour | null;
 }
 
-/** Asks `elect` about these members; everyone fit for ever, the elected node READY for ever. */
+/**
+ * Runs `elect` for these members. By default every node has always been eligible, and the elected node always
+ * READY.
+ */
 export function ask(change: Partial<Asked> & Pick<ChoiceInput, 'members'>): Choice {
   const settings = change.config ?? config();
   const question = {
@@ -170,7 +173,7 @@ export function ask(change: Partial<Asked> & Pick<ChoiceInput, 'members'>): Choi
   return elect({ ...question, judged: judgeAll(change.members, constraints, constraintContextOf(question)) });
 }
 
-/** What keeps one node from leading. */
+/** Returns the reasons why a node is ineligible. */
 export function ineligibleReasons(
   one: Member,
   settings: GroupConfig,

@@ -1,4 +1,4 @@
-/** T3, P41: the history gives a failed term its own cause, whoever noticed it first. */
+/** T3, P41: the history records a failed term's own cause, no matter which node noticed it first. */
 import { describe, expect, it } from 'vitest';
 import { Bench } from './bench.js';
 import { byHand } from './builders.js';

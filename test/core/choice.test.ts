@@ -308,7 +308,7 @@ describe('a better node than the leader', () => {
       return withBetter({ failures, eligibleForMs: () => eligibleForMs }).node;
     };
     const minute = 60_000;
-    // Fit for long by what the elector saw, which did not look while the node was in backoff.
+    // Eligible for long as far as the elector observed, which did not look while the node was in backoff.
     expect([takenBy(1, 1e9, 1 - 10 * minute), takenBy(1, 1e9, -10 * minute)]).toEqual(['b1', 'a1']);
     expect([takenBy(1, 10 * minute - 1), takenBy(1, 10 * minute)]).toEqual(['b1', 'a1']);
     expect([takenBy(3, 40 * minute - 1), takenBy(3, 40 * minute)]).toEqual(['b1', 'a1']);
@@ -514,7 +514,7 @@ describe('paused', () => {
 describe('a strategy', () => {
   const answering = (answer: unknown): ReadyStrategy => ({
     name: 'plug-in',
-    // What a plug-in really returns is not bound by its type.
+    // A plug-in's real return value is not bound by its type.
     rank: () => JSON.parse(JSON.stringify({ answer })).answer,
   });
   const good: Ranked = { node: 'a1', grade: 0, reason: 'why not' };

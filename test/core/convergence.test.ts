@@ -1,6 +1,6 @@
 /**
- * Whatever state a group is in, an elector that nothing disturbs writes one decision at most and is quiet;
- * and nodes that do their part end with one fit leader, which keeps. Groups are drawn from a seed that a
+ * Whatever state a group is in, an undisturbed elector writes at most one decision and is quiet. Nodes that
+ * cooperate end with one eligible leader, which keeps its leadership. Groups are drawn from a seed, which a
  * failure names.
  */
 import { describe, expect, it } from 'vitest';
@@ -9,14 +9,14 @@ import { ineligibleReasons } from './builders.js';
 import { drawGroup } from './draw.js';
 
 const groups = 500;
-/** Of these, so many live for an hour and a half. */
+/** This many of these groups run for an hour and a half. */
 const lives = 250;
 
 function writesIn(bench: Bench): number {
   return bench.settle().filter(({ do: verb }) => verb === 'write-elected').length;
 }
 
-/** Every node does at once what is asked of it. True when anything was to be done. */
+/** Every node immediately does what is required of it. Returns whether there was anything to do. */
 function cooperate(bench: Bench): boolean {
   const { node, current, elected } = bench;
   const chosen = bench.members.find((one) => one.node === node);
@@ -33,7 +33,7 @@ function cooperate(bench: Bench): boolean {
   return true;
 }
 
-/** Lets time pass with nodes that cooperate; how often a decision was written. */
+/** Lets time pass with nodes that cooperate. Returns how often a decision was written. */
 function live(bench: Bench, ms: number, seed: number): number {
   const untilMs = bench.nowMs + ms;
   let writes = 0;

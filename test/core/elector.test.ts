@@ -26,7 +26,7 @@ const hour = 60 * minute;
 const sites = { a: { priority: 100 }, b: { priority: 50 } };
 const verbs = (actions: readonly ElectorAction[]) => actions.map(({ do: verb }) => verb);
 
-/** `nodes`, the first of which has become READY. */
+/** A group of `nodes`, the first of which is READY. */
 function led(nodes: readonly string[], settings: ConstructorParameters<typeof Bench>[1] = {}): Bench {
   const bench = new Bench(nodes, settings);
   bench.lead();
@@ -201,8 +201,8 @@ describe('a failed takeover', () => {
     const bench = new Bench(['a1'], { sites });
     bench.settle();
     bench.claim();
-    // Another was elected and died at once: a1, which had begun to release, is elected again, and claims
-    // anew.
+    // Another node was elected and crashed immediately. a1, which had begun to release, is elected again, and
+    // claims again.
     bench.elected = versioned(decided({ node: 'a1', term: 3 }), bench.elected.version + 2);
     bench.settle();
     bench.current = null;
@@ -381,7 +381,7 @@ describe('a failed takeover', () => {
 });
 
 describe('A9 a planned switchover that fails', () => {
-  /** From a1 to b1, while a0 is there, which is first in order. */
+  /** A switchover from a1 to b1, while a0, which is first in order, is present. */
   function underWay(force = false): Bench {
     const settings = { strategy: 'first-available' };
     const bench = led(['a1', 'b1'], settings);
@@ -462,7 +462,7 @@ describe('A9 a planned switchover that fails', () => {
     bench.handOver();
     expect(bench).toMatchObject({ node: 'a1', term: 2 });
     bench.join('a0');
-    // Planned, and nobody requested it: the previous leader comes first among its equals.
+    // Planned, but not requested: the previous leader comes first among its equals.
     const lowered = { a: { priority: 50 }, b: { priority: 90 } };
     bench.configure({ strategy: 'site-priority', sites: lowered, switchover: force });
     bench.settle();
@@ -742,7 +742,7 @@ describe('an old leader that holds on', () => {
     if (fence?.do !== 'fence') throw new Error('no fence');
     expect(fence.fence).toMatchObject({ node: 'a1', token: bench.current?.token });
     bench.memory = { ...bench.memory, fenced: fence.fence };
-    // Neither a new decision nor another priority of the candidate makes the fence worthless.
+    // Neither a new decision nor another priority of the candidate invalidates the fence.
     bench.updateRegistration('c1', { priority: 5 });
     bench.updateRegistration('c1', unhealthy);
     expect(verbs(bench.settle())).toEqual(['write-elected', 'remove-fenced-claim']);
@@ -791,7 +791,7 @@ describe('an old leader that holds on', () => {
     const [write, ...others] = bench.round().actions;
     expect([write?.do, others]).toEqual(['read-clock', []]);
     if (write !== undefined) bench.perform(write);
-    // What the server that lost touch did not tell.
+    // What the disconnected server did not report.
     bench.current = null;
     expect(bench.settle()).toEqual([]);
     expect(bench.alarms).toEqual([]);
@@ -1201,7 +1201,7 @@ describe('limits', () => {
       if (ineligible) bench.updateRegistration('c1', unhealthy);
       bench.configure({ sites, switchover: { to: { node: 'c1' }, replacesTerm: 1, ...byHand } });
       const done = bench.settle();
-      // The next elector knows no more than what is written.
+      // The next elector knows only what is written.
       bench.memory = newElector;
       bench.crash(ineligible ? 'a1' : 'c1');
       done.push(...bench.settle());

@@ -25,7 +25,7 @@ interface Keeping {
   readonly inBackoff?: boolean;
 }
 
-/** Everything that can keep a readable node from leading, each by itself. */
+/** Everything that can make a readable node ineligible, each on its own. */
 const keeping: readonly Keeping[] = [
   { kind: 'unhealthy', registration: unhealthy },
   { kind: 'leaving', registration: { draining: true } },

@@ -73,7 +73,7 @@ function situation(change: Partial<LeadershipInput> = {}): LeadershipInput {
 
 const step = (change: Partial<LeadershipInput>) => leadershipStep(situation(change));
 
-/** What `elected` may say, as seen by a1 in term 3. */
+/** Possible contents of `elected`, as seen by a1 in term 3. */
 const decisions: Record<string, GroupSnapshot['elected']> = {
   'names it': versioned(mine, version),
   'names it anew': versioned({ ...mine, term: term + 1 }, version + 1),
@@ -158,7 +158,7 @@ const all = (check: (one: Case, action: LeadershipAction | null) => void) => {
   for (const one of cases) check(one, leadershipStep(one));
 };
 
-/** Its claim of this leadership, as the snapshot shows it. */
+/** Returns its claim of this leadership, as the snapshot shows it. */
 function heldIn({ snapshot, session }: Case): Claim | null {
   const current = snapshot?.current ?? null;
   return current !== null && current.owner === session ? current : null;
@@ -421,7 +421,7 @@ describe('a leadership', () => {
       current: { ...own(), ...unreadable(5) },
     });
     expect(step({ leadership: leadership('leading'), snapshot })).toMatchObject({ do: verb });
-    // While its claim tells the term, the elector will repair what is older.
+    // While its claim contains the term, the elector will repair an older decision.
     const told = { ...snapshot, current: own({ status: 'READY' }) };
     expect(step({ leadership: leadership('leading'), snapshot: told })).toBeNull();
   });

@@ -20,7 +20,7 @@ function led(nodes: readonly string[] = ['a1', 'b1'], settings: ConstructorParam
 
 type Resumes = NonNullable<ClaimContent['resumes']>;
 
-/** It comes back from a lease loss, four minutes after another. */
+/** It returns from a lease loss, four minutes after an earlier one. */
 function comeBack(bench: Bench, change: Partial<Resumes> = {}): void {
   const token = String(bench.current?.token);
   const leaseLoss = { token, reason: unrenewed, agoMs: 1_000, lostLease: true, earlierAgoMs: [4 * minute] };

@@ -144,7 +144,7 @@ describe('a lease', () => {
         evidence = writeCommitted(evidence, sentAtMs, T);
         answer(sentAtMs);
         sentAtMs += renewalIntervalMs(T);
-        // The next renewal's answer must be here before the node would begin to release.
+        // The next renewal's answer must arrive before the node would begin to release.
         const { releaseAtMs } = leaseFrom(evidence.provenAtMs, T);
         expect(releaseAtMs - (sentAtMs + roundTrip)).toBeGreaterThan(0);
       }

@@ -1,10 +1,10 @@
 /**
- * The decisions of all nodes together, without an agent around them: every node looks at the group when it
- * happens to, part by part, acts once on what it saw then, and may never hear whether its write was applied.
- * Faults, people and time come in between, drawn from a seed; then all is calm, and the group must come to
- * rest with a leader.
+ * The decisions of all nodes together, without an agent around them. Every node reads the group at arbitrary
+ * times, part by part. It acts once on what it read, and may never learn whether its write was applied.
+ * Faults, operators and time intervene, drawn from a seed. Then all is calm, and the group must settle with a
+ * leader.
  *
- * What is not modelled: the lease (a session ends here only after its node's workload is dead) and watches.
+ * Not modelled: the lease (a session ends here only after its node's workload is dead) and watches.
  */
 
 import { describe, expect, it } from 'vitest';
@@ -31,7 +31,7 @@ import {
 
 type Settings = Parameters<typeof config>[0];
 
-/** What the ensemble holds. */
+/** The content of the ensemble. */
 interface Tree {
   settings: Versioned<ReturnType<typeof config>>;
   elected: Versioned<Elected>;
@@ -48,7 +48,7 @@ interface Node {
   life: number;
   isUp: boolean;
   draining: boolean;
-  /** The first half of a look, and the last whole one. */
+  /** The first half of a read, and the last complete one. */
   half: Tree | null;
   view: Tree | null;
   leadership: Leadership | null;
@@ -132,9 +132,7 @@ class Group {
     this.tree.seats = [...this.tree.seats.filter((one) => one !== name), name];
   }
 
-  /**
-   * The session ends, and all that it owned with it. Its workload is dead by then: the lease sees to that.
-   */
+  /** Ends the session and everything it owned. Its workload is dead by then: the lease ensures that. */
   endSession(node: Node): void {
     this.note(`the session of ${node.name} ends`);
     const { tree } = this;
@@ -159,7 +157,7 @@ class Group {
     this.register(node);
   }
 
-  /** A look has two halves: registrations are read last. */
+  /** A read has two halves: registrations are read last. */
   look(node: Node): void {
     if (node.half === null) {
       node.half = { ...this.tree };
@@ -198,7 +196,7 @@ class Group {
     });
     if (action === null) return;
     this.carryOut(node, action);
-    // Whatever became of it, the next step is decided on a look that began afterwards.
+    // Whatever the result, the next step is decided on a read that began afterwards.
     Object.assign(node, { half: null, view: null });
   }
 
@@ -287,7 +285,7 @@ class Group {
     });
   }
 
-  /** The takeover or the release that runs comes to its end. */
+  /** Ends the takeover or release in progress. */
   finish(node: Node, isOk: boolean): void {
     if (node.leadership === null || !node.isUp) return;
     const { stage } = node.leadership;
@@ -353,7 +351,7 @@ class Group {
     this.tree.settings = versioned(config(this.#settings), this.tree.settings.version + 1);
   }
 
-  /** Somebody does something. */
+  /** A random node takes a random step. */
   step(): void {
     const { pick, odds, upTo } = this.draw;
     const node = pick(this.nodes as [Node, ...Node[]]);
@@ -371,7 +369,7 @@ class Group {
     else if (!node.isUp && odds(0.4)) this.start(node);
   }
 
-  /** As an agent does that was told to stop. */
+  /** Leaves as an agent does that was requested to stop. */
   leave(node: Node): void {
     const isDone =
       node.leadership === null && node.view !== null && node.view.elected.value?.node !== node.name;
@@ -417,7 +415,10 @@ class Group {
       .map(({ name }) => name);
   }
 
-  /** All is well again, and everybody does what is to be done. How often a decision was written. */
+  /**
+   * Everything is healthy again, and every node does what is required. Returns how often a decision was
+   * written.
+   */
   calm(ms: number): number {
     for (const node of this.nodes) {
       if (!node.isUp) this.start(node);
@@ -483,7 +484,7 @@ describe('a group whose nodes look late, lose replies, crash, leave and are told
       );
       must(group.working().join() === leader?.node, 'the leader does not work');
     }
-    // Else there was too much trouble for anything to go wrong.
+    // Otherwise the faults were too frequent for anything to go wrong.
     expect(readies).toBeGreaterThan(2 * lives);
   });
 });

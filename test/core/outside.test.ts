@@ -1,4 +1,4 @@
-/** Faults that garbage in a znode once caused: each is told in docs/reports/faults.md. */
+/** Faults that malformed znodes once caused. docs/reports/faults.md describes each. */
 
 import { describe, expect, it } from 'vitest';
 import { withFailure } from '../../src/core/backoff.js';

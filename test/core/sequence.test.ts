@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { compareSequences, parseSeatName, seatsInOrder } from '../../src/model/sequence.js';
 
-/** As ZooKeeper writes a sequence: `%010d` of a signed 32-bit number. */
+/** Formats a sequence as ZooKeeper does: `%010d` of a signed 32-bit number. */
 function written(sequence: number): string {
   const digits = String(Math.abs(sequence));
   return sequence < 0 ? `-${digits.padStart(9, '0')}` : digits.padStart(10, '0');

@@ -34,8 +34,8 @@ type Slot = Pick<SlotState, 'elected' | 'current'>;
 type Settings = z.input<typeof groupConfigSchema>;
 
 /**
- * A group of one elector: what its rounds ask for is written as ZooKeeper would, and elected nodes claim and
- * are READY.
+ * A group of one elector. The actions of its rounds are written as ZooKeeper would write them, and elected
+ * nodes claim and are READY.
  */
 class Slots {
   nowMs = 0;
@@ -46,7 +46,7 @@ class Slots {
   readonly commits: Commit[] = [];
   readonly records: TransitionRecord[] = [];
   head: HistoryHead = initialHistoryHead;
-  /** The decisions of slots that were given up lie there still. */
+  /** Decisions of slots that were removed remain stored. */
   readonly #past = new Map<number, Slot['elected']>();
   #configVersion = 1;
   #token = 100n;
@@ -68,7 +68,7 @@ class Slots {
     });
   }
 
-  /** Whom each slot has elected. */
+  /** The node that each slot has elected. */
   get elected(): (string | null | undefined)[] {
     return this.slots.map(({ elected }) => elected.value?.node);
   }
@@ -116,12 +116,12 @@ class Slots {
     return round;
   }
 
-  /** One round, and what it writes. */
+  /** Runs one round, and writes its commits. */
   decide(): void {
     for (const { action } of this.round().actions) if (action.do === 'commit') this.#write(action);
   }
 
-  /** The elected node of a slot makes a claim; null: that is gone. */
+  /** The elected node of a slot makes a claim. Null removes the claim. */
   claims(slot: number, change: ClaimChange | null): void {
     const { elected } = this.#slot(slot - 1);
     const node = elected.value?.node ?? null;
@@ -131,7 +131,7 @@ class Slots {
     };
   }
 
-  /** Until nothing is to be done, and everybody who was elected is READY. */
+  /** Runs until there is nothing to do, and every elected node is READY. */
   settle(): void {
     for (let rounds = 0; rounds < 20; rounds += 1) {
       const actions = this.round().actions.flatMap(({ action }) => (action.do === 'commit' ? [action] : []));
@@ -171,7 +171,7 @@ class Slots {
     return this.slots[index] ?? { elected, current: null };
   }
 
-  /** One step of every node: gives its claim away, or claims and is READY. */
+  /** One step of every node: it releases its claim, or claims and is READY. */
   handOver(): boolean {
     const claims: (Claim | null)[] = this.slots.map(({ elected, current }) => {
       const node = elected.value?.node ?? null;

@@ -52,7 +52,7 @@ describe('content of a znode', () => {
       fc.property(texts, (text) => {
         const { value, problem } = read(text);
         if (problem !== null) return expectClear(problem);
-        // What was read is read again as it is written.
+        // A value that was read survives writing and reading.
         expect(read(JSON.stringify(value))).toEqual({ value, problem: null });
       }),
     );
@@ -72,7 +72,7 @@ describe('content of a znode', () => {
   });
 });
 
-/** The znode's text spoilt, or as it should be, as a node reads it. */
+/** A znode's text as a node reads it, valid or spoilt. */
 function read<T>(schema: z.ZodType<T>, example: unknown): fc.Arbitrary<Versioned<T>> {
   const text = fc.oneof(fc.constant(JSON.stringify(example)), spoilt(example).map(jsonText));
   return fc
@@ -87,7 +87,7 @@ function read<T>(schema: z.ZodType<T>, example: unknown): fc.Arbitrary<Versioned
     }));
 }
 
-/** As `read`, but of what can be read, strange as it may be. */
+/** Like `read`, with additional content that is readable but strange. */
 function readable<T>(
   schema: z.ZodType<T>,
   example: unknown,
@@ -132,7 +132,7 @@ const claimArb: fc.Arbitrary<Claim | null> = fc.oneof(
   })),
 );
 
-/** One more than is taken. */
+/** More than the schema accepts. */
 const manyFailures = Array.from({ length: 20_000 }, (_, index) =>
   failure(`n${index}`, { until: instant(9e9) }),
 );
