@@ -1,5 +1,5 @@
 /**
- * Work that ranks by a strategy that runs elsewhere: asked between two attempts, never waited for within one.
+ * Ranking by a strategy that runs elsewhere: it is queried between two attempts, and no attempt waits for it.
  */
 import { describe, expect, it } from 'vitest';
 import { RuleFault, rank } from '../../src/core/ranking.js';
@@ -16,7 +16,7 @@ import {
 import type { RegisteredStrategy, Rules } from '../../strategies/registry.js';
 import { config, ordinary } from '../core/builders.js';
 
-/** A strategy that is answered for by `answer`, and what it was asked. */
+/** A strategy whose questions `answer` answers, and the questions it received. */
 function elsewhere(answer: (question: StrategyQuestion) => Answer) {
   const asked: StrategyQuestion[] = [];
   const strategy: RegisteredStrategy = {
@@ -104,7 +104,7 @@ describe('a strategy that runs elsewhere', () => {
 
 const checked: StrategyQuestion = { strategy: 'far', options: {}, input: null };
 
-/** As the core ranks. */
+/** Ranks as the core does. */
 function ranking(rules: Rules) {
   const strategy = rules.strategies.get('far')?.prepare({}, rules).strategy;
   if (strategy == null) throw new Error('it is not ready');

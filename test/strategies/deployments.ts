@@ -9,7 +9,7 @@ import type { Candidate, Peer, Ranked, StrategyInput } from '../../strategies/in
 import { builtInRules } from '../../strategies/index.js';
 import { ordinary } from '../core/builders.js';
 
-/** There and back, in milliseconds. */
+/** Round trips, in milliseconds. */
 const linksMs: Readonly<Record<string, number>> = {
   'caltech slac': 9.88,
   'cern tud': 20.75,
@@ -19,9 +19,9 @@ const linksMs: Readonly<Record<string, number>> = {
 };
 
 export interface Deployment {
-  /** Of each data centre, D1 first. */
+  /** Location of each data centre, D1 first. */
   readonly places: readonly string[];
-  /** The data centre of each live server, from 1 on. */
+  /** The data centre of each live server, numbered from 1. */
   readonly servers: Readonly<Record<string, number>>;
 }
 
@@ -33,7 +33,7 @@ export const deployments = {
   two: { places: ['tud', 'cern'], servers: { p1: 1, p2: 2, p3: 1, p4: 2 } },
 } satisfies Record<string, Deployment>;
 
-/** One of live nodes alone, in order of ids, of whom all are candidates. */
+/** Input with live nodes only, in order of ids, all of them candidates. */
 export function inputOf(
   nodes: Readonly<Record<string, { scores?: Record<string, Score>; roundTripsMs?: Record<string, number> }>>,
   rest: Partial<Omit<StrategyInput<unknown>, 'options'>> = {},
@@ -50,7 +50,7 @@ export function inputOf(
   return { candidates, peers, previous: null, incumbent: null, term: 1, conditions: ordinary, ...rest };
 }
 
-/** Requests come in at `loads`, a rate for each data centre, in equal parts by its live servers. */
+/** Requests arrive at `loads`, one rate per data centre, split equally among its live servers. */
 export function electionIn(
   { places, servers }: Deployment,
   loads: readonly number[],

@@ -1,5 +1,5 @@
 /**
- * What Becker, Junqueira and Serafini publish, case by case. Measured values are theirs; ours are the
+ * The results of Becker, Junqueira and Serafini, case by case. Measured values are theirs; ours are the
  * model's.
  */
 import { describe, expect, it } from 'vitest';

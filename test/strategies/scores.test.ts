@@ -1,5 +1,5 @@
 /**
- * Strategies that compare what nodes measure: what they say, and what they do where something is not known.
+ * Strategies that compare what nodes measure: their reasons, and their behaviour when something is unknown.
  */
 
 import { describe, expect, it } from 'vitest';
@@ -105,7 +105,7 @@ describe('round trips', () => {
     const input = electionIn(deployments[1], [1, 1, 1]);
     const silent = { ...input, peers: input.peers.map((peer) => ({ ...peer, scores: new Map() })) };
     const idle = electionIn(deployments[1], [0, 0, 0]);
-    // Four nodes, two of them in D2: not the same as three centres alike.
+    // Four nodes, two of them in D2: not the same as three equal data centres.
     for (const given of [silent, idle]) {
       const [best] = rankedBy('latency', given);
       expect(best?.score).toBeCloseTo(9.88 + (9.88 + 53.26) / 4, 6);
@@ -190,7 +190,7 @@ describe('the size of the group', () => {
   it('is who is registered, and the last leader where it has gone', () => {
     expect(quorumOf({})).toBe('a quorum, 3 of 4, answers within 2 ms');
     expect(quorumOf({ previous: { node: 'p5', site: 'a' } })).toBe('a quorum, 3 of 5, answers within 2 ms');
-    // It resigns: it is there, and votes.
+    // It hands over but stays registered, so it votes.
     expect(quorumOf({ previous: { node: 'p4', site: 'a' } })).toBe('a quorum, 3 of 4, answers within 2 ms');
   });
 
