@@ -1,4 +1,4 @@
-/** Agents and guardians that are killed, frozen, started again, or told to leave. */
+/** Agents and guardians that are killed, frozen, restarted, or requested to leave. */
 import { rm } from 'node:fs/promises';
 import { describe, expect, it } from 'vitest';
 import { systemProcesses } from '../../src/hooks/system-processes.js';
@@ -99,8 +99,8 @@ describe('in one group', () => {
       );
       const joined = again.logged(/^joined/);
       await Promise.race([waited, joined]);
-      // On a machine so slow that the session was over before the agent had started, there is nothing to wait
-      // for.
+      // If the machine is so slow that the session was over before the agent had started, there is nothing to
+      // wait for.
       if (performance.now() - killedAtMs < cluster.sessionTimeoutMs) await waited;
       else waited.catch(() => undefined);
       await joined;
@@ -114,8 +114,8 @@ describe('in one group', () => {
       const killedAtMs = performance.now();
       const again = await cluster.run(follower);
       await again.logged(/^joined/);
-      // On a machine so slow that the session was over before the agent had started, there was nothing to
-      // end.
+      // If the machine is so slow that the session was over before the agent had started, there was nothing
+      // to end.
       const isSlow = performance.now() - killedAtMs >= cluster.sessionTimeoutMs;
       if (!isSlow) await again.logged(/ending the session of an earlier run/);
     });

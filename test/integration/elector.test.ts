@@ -1,6 +1,6 @@
 /**
- * Electors that die in the middle of a transition, operators who contradict one another, pauses, damaged
- * znodes.
+ * Electors that are killed in the middle of a transition, operators who contradict one another, pauses,
+ * damaged znodes.
  */
 import { describe, expect, it } from 'vitest';
 import { runProcess } from '../support/agents.js';
@@ -120,7 +120,7 @@ describe('in one group', () => {
       const done = targets.filter((_, index) => answers[index]?.code === 0);
       expect(done, JSON.stringify(answers)).toHaveLength(1);
       expect((await cluster.ready()).node).toBe(done[0]);
-      // What READY is recorded by comes after it.
+      // The record of READY is written after it.
       const records = await until(async () => {
         const later = (await cluster.view.transitions()).filter(({ term }) => term > old.term);
         return later.length > 0 ? later : null;
@@ -228,7 +228,7 @@ function isProgress(leader: Leader | null, old: Leader): boolean {
   return leader?.status === 'PROGRESS' && leader.token > old.token;
 }
 
-/** An elector that neither leads nor is to lead, the leader, and who is to be the next. */
+/** An elector that is neither leader nor candidate, the leader, and the node that will lead next. */
 async function castOf(cluster: Cluster): Promise<Cast> {
   const [elector = ''] = await cluster.view.seated();
   const old = await awayFrom(cluster, elector);
@@ -236,7 +236,7 @@ async function castOf(cluster: Cluster): Promise<Cast> {
   return { elector, old, candidate };
 }
 
-/** A READY leader that is not this node. */
+/** Returns a READY leader that is not this node. */
 async function awayFrom(cluster: Cluster, node: string): Promise<Leader> {
   const leader = await cluster.ready();
   if (leader.node !== node) return leader;
@@ -247,7 +247,7 @@ async function awayFrom(cluster: Cluster, node: string): Promise<Leader> {
   return cluster.ready();
 }
 
-/** In a process of its own, so that two can run at once. */
+/** Runs in a separate process, so that two can run in parallel. */
 function petrel(cluster: Cluster, ...args: string[]) {
   return runProcess(args, accessTo(cluster));
 }
@@ -264,7 +264,7 @@ async function write(cluster: Cluster, path: string, text: string): Promise<void
   await (await cluster.view.store()).set(path, Buffer.from(text), 'any');
 }
 
-/** As `deleteall` of ZooKeeper's command line: the agents may write while it goes on. */
+/** Deletes like `deleteall` of ZooKeeper's command line: the agents may write in the meantime. */
 async function deleteTree(cluster: Cluster, path: string): Promise<void> {
   const store = await cluster.view.store();
   const { children } = await store.getChildren(path);

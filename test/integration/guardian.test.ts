@@ -1,4 +1,4 @@
-/** What a guardian proves before it gives a dead agent's leadership away, and how it starts and ends. */
+/** What a guardian proves before it releases a dead agent's leadership, and how it starts and ends. */
 import { execFileSync } from 'node:child_process';
 import { existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { open } from 'node:fs/promises';
@@ -16,7 +16,7 @@ import { until } from '../support/until.js';
 const servers = useSharedServers();
 const sites = { a1: 'a', a2: 'a', b1: 'b' };
 
-/** A file system that can be frozen: whoever writes to it then cannot be killed, whatever kills it. */
+/** A file system that can be frozen. No signal can then kill a process that writes to it. */
 class FreezableDisk {
   readonly #dir = mkdtempSync(join(tmpdir(), 'petrel-disk-'));
   readonly path = join(this.#dir, 'mounted');
@@ -203,7 +203,7 @@ describe('an agent that has just been started', () => {
     });
     let agent: number | null = null;
     try {
-      // Opened when the agent reads it.
+      // Opening it waits until the agent reads it.
       await using settings = await open(config, 'w');
       agent = node.agentPid;
       if (agent === null) throw new Error('there is no agent');

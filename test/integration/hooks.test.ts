@@ -1,4 +1,4 @@
-/** Hooks that fail, hang, are slow, write too much, or leave processes that will not go. */
+/** Hooks that fail, hang, are slow, write too much, or leave processes that do not end. */
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -41,7 +41,7 @@ describe('in one group', () => {
       const { old, candidate } = await handOver(cluster, { takeover: { hang: true } });
       const { token } = await cluster.hooked(candidate, 'takeover', 'started', old.token);
       await cluster.ready({ not: candidate, after: BigInt(token) });
-      // Whether the node says so itself, or the elector's watchdog noticed first.
+      // Either the node itself reports it, or the elector's watchdog noticed first.
       const { error } = await recordOf(cluster, token);
       expect(error).toMatchObject({
         phase: 'takeover',
@@ -170,7 +170,7 @@ describe('what a hook is told, and what it writes', () => {
 
   it('P47 name the leader that was killed to its successor', async () => {
     const old = await cluster.ready();
-    // What nobody has recorded yet, the next elector cannot tell.
+    // The next elector cannot know what was not yet recorded.
     await recordOf(cluster, String(old.token));
     await cluster.agent(old.node).kill9();
     const next = await cluster.ready({ not: old.node });
@@ -216,7 +216,7 @@ describe('what a hook is told, and what it writes', () => {
   }
 });
 
-/** Asks for a switchover to a node whose hooks will behave so. */
+/** Requests a switchover to a node whose hooks behave like this. */
 async function handOver(
   cluster: Cluster,
   behaviour: Parameters<Cluster['behave']>[1],

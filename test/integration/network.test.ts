@@ -1,4 +1,4 @@
-/** Agents whose way to the servers is cut, muted, reset or slow. */
+/** Agents whose connections to the servers are cut, muted, reset or slow. */
 import { describe, expect, it } from 'vitest';
 import { type Cluster, useCluster } from '../support/cluster.js';
 import { useSharedServers } from '../support/servers.js';
@@ -20,8 +20,8 @@ describe('in one group', () => {
       const next = await cluster.ready({ not: old.node });
       const tookMs = Math.round(sinceCut.ms);
       const takeover = await cluster.hooked(next.node, 'takeover', 'started', old.token);
-      // The end of its release hook, or, where a starved machine left that too little time, of the workload
-      // that was killed.
+      // The end of its release hook. If a starved machine left too little time for that, the end of the
+      // killed workload.
       const last = (await cluster.hooks.events()).findLast(({ token }) => token === String(old.token));
       const releasedMs = Math.round(((last?.at ?? 0) - cutAtS) * 1000);
       process.stdout.write(`cut off: released after ${releasedMs} ms, READY elsewhere after ${tookMs} ms\n`);
@@ -123,7 +123,7 @@ describe('with longer sessions', () => {
   });
 });
 
-/** For this share of the session timeout. */
+/** Cuts the nodes off for this share of the session timeout. */
 async function cutFor(
   cluster: Cluster,
   nodes: readonly string[],

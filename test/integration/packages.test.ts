@@ -38,7 +38,7 @@ beforeAll(async () => {
 });
 afterAll(() => rm(directory, { recursive: true }));
 
-/** Unpacks it as npm would. Of all other packages it finds only those that it names as its dependencies. */
+/** Unpacks a package as npm would. It finds only the packages that it declares as dependencies. */
 async function install(place: string, name: string): Promise<void> {
   const folder = join(directory, place, 'node_modules', name);
   await mkdir(folder, { recursive: true });
@@ -60,7 +60,7 @@ const deployment = join(project, 'examples/deployments/1-even.yaml');
 
 describe('Petrel next to petrel-lab', () => {
   it.each([
-    // Each run is a task of its own, and all of them are too long for the thread that begins alone.
+    // Each run is a separate task, and together they take too long for the one thread that begins.
     ['on several threads', ['lcr', '--nodes', '1000', '--runs', '100', '--workers', '2']],
     ['with Petrel’s own agents', ['petrel', '--nodes', '5', '--runs', '5']],
   ])('runs the laboratory %s', async (_, args) => {

@@ -1,6 +1,6 @@
 /**
- * The leader is cut off at random moments. The ensemble grants a much shorter session than the agents ask
- * for, so whoever counted with the wish would lead on for seconds after others do.
+ * The leader is cut off at random moments. The ensemble grants a much shorter session than the agents
+ * request. A leader that relied on the requested timeout would continue for seconds after another leads.
  */
 import { describe, expect, it } from 'vitest';
 import { type Cluster, useCluster } from '../support/cluster.js';
@@ -28,8 +28,8 @@ async function cutAgainAndAgain(cluster: Cluster): Promise<number[]> {
   expect(cluster.sessionTimeoutMs).toBe(grantedMs);
   const gapsMs: number[] = [];
   for (let round = 0; round < cuts; round += 1) {
-    // On a starved machine a node may have left for want of a guardian that answers; a cut needs somebody to
-    // take over.
+    // On a starved machine, a node may have left because its guardian did not answer. A cut needs a node that
+    // can take over.
     await cluster.settle();
     const old = await cluster.ready();
     await new Promise((resolve) => setTimeout(resolve, Math.random() * grantedMs));

@@ -1,4 +1,4 @@
-/** `petrel run` on nodes that lose touch with the ensemble, or freeze. */
+/** `petrel run` on nodes that lose their connection to the ensemble, or freeze. */
 import { describe, expect, it } from 'vitest';
 import { spawnBound } from '../support/bound-process.js';
 import { Links } from '../support/links.js';
@@ -50,7 +50,7 @@ describe('an agent of petrel run that is killed', () => {
     const a = await at().run('a', service, [], links.connectString);
     await at().noted('a', 'begins');
     await using _cut = links.cut();
-    // What is left for the agent to do takes the ensemble.
+    // What remains for the agent to do requires the ensemble.
     await a.logged(/^released/);
     a.signal('SIGKILL');
     expect(await a.exited).toEqual({ code: 7, signal: null });

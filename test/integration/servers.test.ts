@@ -48,12 +48,13 @@ describe('a single server', () => {
 
 const ensembles = supportsEnsemble ? '' : ' (not here: this kind of ZooKeeper is a single server)';
 
-/** A server that is cut off from the others goes on serving its clients for longer than a session lasts. */
+/**
+ * With this limit, a server that is cut off from the others serves its clients for longer than a session
+ * lasts.
+ */
 const syncLimitTicks = 24;
 
-/**
- * Longer than any test may take, so that what a server still does cannot depend on how fast the machine is.
- */
+/** Longer than any test may take, so that a server's behaviour cannot depend on the speed of the machine. */
 const endlessTicks = 2_400;
 
 describe.skipIf(!supportsEnsemble)(`an ensemble${ensembles}`, () => {
@@ -153,8 +154,8 @@ describe.skipIf(!supportsEnsemble)(`an ensemble whose servers serve on while cut
     const old = await cluster.ready();
     const server = await serverOf(servers, cluster, old.node, 'follower');
     const index = servers.all.indexOf(server);
-    // Whoever is to take over must not be connected to it, too: a standby only reads, and this server answers
-    // without end.
+    // The next leader must not be connected to it too: a standby only reads, and this server never stops
+    // answering.
     const ways = cluster.nodes.map((node) => {
       return cluster.links(node).keepOnly(node === old.node ? index : anotherThan(index));
     });
@@ -201,7 +202,7 @@ describe.skipIf(!supportsEnsemble)(`an ensemble whose servers serve on while cut
   }
 });
 
-/** Whose lease has reached its usual age. */
+/** Returns a leader whose lease has reached its usual age. */
 async function settledLeader(cluster: Cluster): Promise<Leader> {
   const leader = await cluster.ready();
   await new Promise((resolve) => setTimeout(resolve, cluster.sessionTimeoutMs / 2));
@@ -209,7 +210,8 @@ async function settledLeader(cluster: Cluster): Promise<Leader> {
 }
 
 /**
- * The server that a node is connected to, after moving it to one that has the wanted part in the ensemble.
+ * Returns the server that a node is connected to, after moving it to one with the wanted role in the
+ * ensemble.
  */
 async function serverOf(
   servers: Servers,
@@ -238,8 +240,8 @@ async function otherLeader(servers: Servers, than: TestServer): Promise<TestServ
 }
 
 /**
- * Asks again where a slow machine does not answer at once: for as long as the sync limit nothing else can
- * become true.
+ * Retries, because a slow machine may not answer immediately. Until the sync limit ends, the answer cannot
+ * change.
  */
 async function stillServes(server: TestServer, part: 'leader' | 'follower'): Promise<void> {
   await until(async () => (await server.fourLetterWord('srvr')).includes(`Mode: ${part}`));

@@ -1,4 +1,4 @@
-/** What is shipped, as it is built. */
+/** The shipped package, as it is built. */
 import { execFile } from 'node:child_process';
 import { readdir, readFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
