@@ -11,7 +11,7 @@ import { toInstant } from '../../src/model/names.js';
 import { oneLine } from '../../src/model/outside.js';
 import { anyText, expectClear, holds } from '../support/properties.js';
 
-/** What a parser makes of a text, or undefined where it refuses it as commander wants. */
+/** Parses a text. Returns undefined if the parser rejects it with the error that commander expects. */
 function parsed<T>(parse: (text: string) => T, text: string): T | undefined {
   try {
     return parse(text);
@@ -96,7 +96,7 @@ describe('an argument', () => {
       fc.asyncProperty(line, async (args) => {
         const program = await createProgram();
         const quiet = { writeOut: () => {}, writeErr: () => {} };
-        // Nothing is carried out: the settings are wrong already, and they are read first.
+        // Nothing is carried out: the settings are invalid, and they are read first.
         const wrong = ['--connect-timeout', 'never'];
         for (const command of [program, ...program.commands]) command.configureOutput(quiet);
         try {

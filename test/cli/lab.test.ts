@@ -1,4 +1,4 @@
-/** `petrel lab` at the command line. */
+/** `petrel lab` on the command line. */
 import { describe, expect, it } from 'vitest';
 import { reproductionSchema } from '../../packages/lab/src/command/reproduction-text.js';
 import { labSchema } from '../../packages/lab/src/command/results-text.js';
@@ -10,7 +10,7 @@ function lab(...args: string[]) {
 
 describe('petrel lab', () => {
   it('prints the same bytes for the same seed, whatever the number of workers', async () => {
-    // Long enough for a thread to get its part, however fast the machine is.
+    // Long enough for every thread to get work, however fast the machine is.
     const args = ['lcr', '--nodes', '3,1000', '--scenario', 'start', '--runs', '60'];
     const [one, two] = await Promise.all([
       lab(...args, '--workers', '1', '-f', 'json'),

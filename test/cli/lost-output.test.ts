@@ -22,7 +22,7 @@ beforeAll(async () => {
 }, 300_000);
 afterAll(() => group[Symbol.asyncDispose]());
 
-/** Where both outputs go, in the words of a shell that prints the exit code. */
+/** Redirections of both outputs, as shell scripts that print the exit code. */
 const outputs = {
   'a pipe whose reader has gone': (command: string) => `exec 3>&1; { ${command} 2>&1; echo $? >&3; } | true`,
   'a full disk': (command: string) => `${command} >/dev/full 2>/dev/full; echo $?`,

@@ -1,4 +1,4 @@
-/** Constraints of users' own in real agents and commands. */
+/** User-defined constraints in real agents and commands. */
 import { copyFile, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -1,4 +1,4 @@
-/** Strategies of users' own in real agents and commands. */
+/** User-defined strategies in real agents and commands. */
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -22,7 +22,7 @@ afterAll(async () => {
   await rm(dir, { recursive: true, force: true });
 });
 
-/** The last node by name leads; with the option `loops` it never says who, once there is a node c. */
+/** Ranks the last node by name first. With the option `loops`, it never answers once there is a node c. */
 async function lastByName(version: string): Promise<string> {
   const path = join(dir, `last-${version}.mjs`);
   await writeFile(

@@ -1,4 +1,4 @@
-/** A command line that names a command knows that command as the whole program does. */
+/** A command line that names a command handles that command as the whole program does. */
 import { expect, it } from 'vitest';
 import { createProgram } from '../../src/cli/program.js';
 

@@ -1,6 +1,6 @@
 /**
- * Secrets in every place that they come by, in a group that lives, is asked, changed and refused, and in
- * which an agent is killed: none of them is told anywhere.
+ * Secrets from every source, in a running group that is queried and changed, denies requests, and has an
+ * agent killed. None of them may appear in any output.
  */
 import { execFileSync } from 'node:child_process';
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
@@ -21,7 +21,7 @@ import { canary, secrets } from '../support/secrets.js';
 import { until } from '../support/until.js';
 
 const { agents, operators } = secrets.zooKeeper;
-/** Not Petrel's own, and passed on to the workload. */
+/** Not one of Petrel's own secrets, and passed on to the workload. */
 const collectorKey = 'the-collectors-key-83bX';
 const root = uniqueRoot('secrets');
 const paths = groupPaths(root);
@@ -50,8 +50,8 @@ async function common(): Promise<Record<string, string>> {
 }
 
 /**
- * One agent has its secrets from files, the other from its environment. Whatever they run writes down what it
- * finds.
+ * One agent has its secrets from files, the other from its environment. The commands that they run record
+ * their environment.
  */
 async function startAgents(): Promise<PetrelProcess[]> {
   const env = {
@@ -77,12 +77,12 @@ async function startAgents(): Promise<PetrelProcess[]> {
   ];
 }
 
-/** What would be run if it ever got into a shell. */
+/** A shell would execute this, if it ever reached one. */
 function reason(): string {
   return `$(touch ${directory}/run) \`touch ${directory}/run\`; touch ${directory}/run`;
 }
 
-/** What nobody may find a secret in, by what it is. */
+/** Outputs that must not contain a secret, by source. */
 const told = new Map<string, string>();
 
 async function command(args: readonly string[], env: Record<string, string>): Promise<number | null> {
@@ -119,7 +119,7 @@ async function commands(): Promise<void> {
   ).toBe(0);
 }
 
-/** Command lines of all processes, as every user of the machine may read them. */
+/** Command lines of all processes, as every user of the machine can read them. */
 function commandLines(): string {
   return readdirSync('/proc')
     .filter((name) => /^\d+$/.test(name))

@@ -1,4 +1,4 @@
-/** What docs/guides/groups.md and docs/guides/leaders.md show is run as it stands. */
+/** Runs the examples of docs/guides/groups.md and docs/guides/leaders.md unchanged. */
 import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -32,13 +32,13 @@ function blocks(page: string, language: 'sh' | 'yaml'): string[] {
   );
 }
 
-/** What stands in a sentence. */
+/** Commands within sentences. */
 function inline(page: string): string[] {
   const text = readFileSync(fileURLToPath(new URL(`../../docs/guides/${page}`, import.meta.url)), 'utf8');
   return [...text.matchAll(/`(petrel [^`]*)`/g)].map(([, command = '']) => command);
 }
 
-/** The words behind `petrel`; the file where this test has it. */
+/** The arguments that follow `petrel`, with the path that this test uses for the file. */
 function argumentsOf(command: string, file = ''): string[] {
   return command
     .trim()
@@ -47,7 +47,7 @@ function argumentsOf(command: string, file = ''): string[] {
     .map((word) => (word === 'petrel.yaml' ? file : word));
 }
 
-/** Stands in for a program of the machine: it writes down what it was called with, and succeeds. */
+/** Replaces a program of the machine with one that records its arguments and succeeds. */
 function program(name: string): void {
   const path = join(directory, name);
   writeFileSync(path, `#!/bin/sh\necho "$PETREL_NODE ${name} $*" >> ${directory}/calls\n`);

@@ -1,4 +1,6 @@
-/** One transition is one story: what the logs of all nodes, and `petrel history --term`, tell of it. */
+/**
+ * One transition has one log context: what the logs of all nodes, and `petrel history --term`, say about it.
+ */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { termSchema } from '../../src/group/term.js';
 import { startDevelopmentServer } from '../../src/testing.js';
@@ -18,7 +20,7 @@ beforeAll(async () => {
       ...(await access()),
       PETREL_NODE_ID: name,
       PETREL_SITE: 'here',
-      // Long enough that a starved machine ends none.
+      // Long enough that a starved machine loses no lease.
       PETREL_SESSION_TIMEOUT: '9s',
       PETREL_ON_PREPARE: 'echo warms up',
       PETREL_ON_TAKEOVER: 'echo serves; sleep 600 &',
@@ -43,7 +45,7 @@ function lines(): Line[] {
   return all.toSorted((one, other) => (one.time < other.time ? -1 : one.time > other.time ? 1 : 0));
 }
 
-/** From the decision of a term to its READY. */
+/** Lines from the decision of a term to its READY. */
 function between(term: number): Line[] {
   const ofTerm = (line: Line, what: RegExp) => line.term === term && what.test(line.msg);
   const from = lines().find((line) => ofTerm(line, /^electing/))?.time ?? '';
@@ -129,7 +131,7 @@ describe('a failover', () => {
   it('is told by the dead agent’s guardian too, under the term that it ends', async () => {
     ofNode(nodes, 'b').signal('SIGKILL');
     await ofNode(nodes, 'a').logged(/^recorded: term 3/);
-    // The guardian tells of the term that the death ends, and may do so after its successor was elected.
+    // The guardian reports the term that the crash ends, possibly after the successor was elected.
     expect(between(3).filter(({ term, node }) => term !== 3 && node !== 'b')).toEqual([]);
     expect(whoTells(3, 'instead of b (no longer registered)')).toEqual(['a']);
     const guardian = ofNode(nodes, 'b').log.filter(
