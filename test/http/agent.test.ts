@@ -1,5 +1,5 @@
 /**
- * The HTTP interface of agents as they are run: where they listen, with which secrets, and what is read anew.
+ * The HTTP interface of running agents: where they listen, with which secrets, and what a reload re-reads.
  */
 import { chmodSync, copyFileSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { request } from 'node:https';
@@ -53,7 +53,7 @@ async function changes(url: string, given: string): Promise<number> {
   return (await fetch(`${url}/resume`, { method: 'POST', headers })).status;
 }
 
-/** Holds a port of this machine, where nobody has it yet. */
+/** Occupies a port of this machine, unless another process already does. */
 async function hold(port: number): Promise<Disposable & { readonly port: number }> {
   const server = createServer();
   server.on('error', () => {});
@@ -88,7 +88,7 @@ describe('an agent', () => {
     await using started = await agent({}, ['run', '--listen', '127.0.0.1:0', '--', 'sleep', '60']);
     const url = await urlOf(started);
     await until(async () => (await codeOf(`${url}/leader`)) === 200, { timeoutMs: 20_000 });
-    // As built: from source it would be made anew.
+    // From the build: an agent run from source would have to build these first.
     for (const part of ['', 'page/page.js', 'page/page.css', 'page/icon.svg']) {
       expect(await codeOf(`${url}/${part}`), part).toBe(200);
     }
@@ -174,7 +174,7 @@ describe('an agent', () => {
   });
 });
 
-/** Whom the certificate there names. */
+/** The subject that the server's certificate names. */
 function subjectAt(url: string, maxVersion: 'TLSv1.1' | 'TLSv1.3' = 'TLSv1.3'): Promise<string> {
   const { hostname, port } = new URL(url);
   return new Promise((resolve, reject) => {

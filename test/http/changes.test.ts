@@ -1,4 +1,4 @@
-/** What changes the group over HTTP: who may, how, and what is answered. */
+/** Changes to the group over HTTP: who may make them, how, and the answers. */
 
 import pino from 'pino';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -18,7 +18,7 @@ afterAll(() => zookeeper.close());
 
 const post = { method: 'POST' } as const;
 
-/** One for all tests of a `describe`, which change nothing. */
+/** One interface for all tests of a `describe`, which change nothing. */
 function useApi(): () => Api {
   let group: Group | undefined;
   let api: Api | undefined;
@@ -130,7 +130,7 @@ describe('a change over HTTP', () => {
       status: 200,
       body: { changed: false, dryRun: true, term: 2, follows: { node: 'b' }, follow: null },
     });
-    // Asked in another way it is not done in earnest.
+    // A dry run requested in another way must not become a real change.
     expect(await api.call('/pause?dryRun=true', post)).toMatchObject({ status: 400 });
     const headers = { 'content-type': 'application/json' };
     expect(await api.call('/pause', { ...post, body: 'null', headers })).toMatchObject({ status: 400 });

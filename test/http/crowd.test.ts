@@ -12,7 +12,7 @@ import { StoreError } from '../../src/ports/store.js';
 import { builtInRules } from '../../strategies/index.js';
 import { until } from '../support/until.js';
 
-/** Turns come when the test says so. */
+/** A clock whose turns happen when the test says so. */
 function steppedClock(): { readonly clock: Clock; readonly turns: (() => void)[] } {
   const turns: (() => void)[] = [];
   const turn = (fire: () => void) => {
@@ -33,7 +33,7 @@ it('A13 an event for a thousand readers is written a few at a time, and others h
   };
   const group = new GroupSession({ openStore, paths: groupPaths('/cluster'), rules: builtInRules, clock });
   const hub = new EventHub({ group, clock, log });
-  // Nobody reads what these are sent: it stays in their buffers.
+  // No client reads what these are sent, so it stays in their buffers.
   const readers = Array.from({ length: 1_000 }, () => new ServerResponse(new IncomingMessage(new Socket())));
   for (const reader of readers) hub.add(reader);
   const atFirst = readers.map(({ writableLength }) => writableLength);

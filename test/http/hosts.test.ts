@@ -1,4 +1,4 @@
-/** By which names an agent answers that its own machine alone can reach. */
+/** The host names that an agent accepts if only its own machine can reach it. */
 import { request } from 'node:http';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type DevelopmentServer, startDevelopmentServer } from '../../src/testing.js';
@@ -19,7 +19,7 @@ afterAll(async () => {
   await zookeeper.close();
 });
 
-/** The status and the text of the answer to whoever asks by this name. */
+/** Status and text of the answer to a request with this host name. */
 function ask(url: string, path: string, host: string): Promise<{ status: number; text: string }> {
   return new Promise((resolve, reject) => {
     const asked = request(new URL(path, url), { headers: { host } }, (answer) => {

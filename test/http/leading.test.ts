@@ -1,6 +1,5 @@
 /**
- * /leader of real agents, while everything that ends a leadership happens: held to what their hooks wrote
- * down.
+ * /leader of real agents through everything that ends a leadership, compared with what their hooks recorded.
  */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { systemClock } from '../../src/ports/clock.js';
@@ -31,7 +30,7 @@ describe('/leader under a stream of requests', () => {
   let freezes = 0;
   afterAll(() => checks[Symbol.asyncDispose]());
 
-  /** Nobody has said anything that is not so, to this moment. */
+  /** Fails if any answer so far was untrue. */
   async function expectTruth(): Promise<void> {
     const { wrong, overtaken, early } = findings(checks.checks, await cluster.hooks.events());
     const claims = checks.checks.filter(({ code }) => code === 200).length;

@@ -1,4 +1,4 @@
-/** Clients that are slow, broken or too much: each is turned away, and nobody else is kept waiting. */
+/** Clients that are slow, broken or too many: each is rejected, and no other client waits. */
 import { connect as dial, type Socket } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { maxIdle } from '../../src/http/connections.js';
@@ -23,9 +23,9 @@ afterAll(async () => {
 
 interface Talk extends Disposable {
   readonly socket: Socket;
-  /** All that came until the other side hung up. */
+  /** Everything received until the server hung up. */
   readonly ended: Promise<string>;
-  /** What has come so far. */
+  /** Everything received so far. */
   received(): string;
 }
 
@@ -46,7 +46,7 @@ function talk(text: string): Talk {
 
 const errorOf = (answer: string): unknown => JSON.parse(answer.slice(answer.indexOf('\r\n\r\n') + 4));
 
-/** The head of an answer, a name a line. */
+/** The headers of an answer, by name. */
 function headOf(answer: string): Record<string, string> {
   const lines = answer.slice(0, answer.indexOf('\r\n\r\n')).split('\r\n').slice(1);
   return Object.fromEntries(lines.map((line) => line.toLowerCase().split(': ', 2)));

@@ -1,5 +1,6 @@
 /**
- * /metrics: what it says in each state that a node can be in, and that it says it by Prometheus' conventions.
+ * /metrics: its content in each state that a node can be in, and its conformance with Prometheus'
+ * conventions.
  */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Metrics } from '../../src/http/metrics.js';
@@ -18,7 +19,7 @@ beforeAll(async () => {
 });
 afterAll(() => zookeeper.close());
 
-/** No lease should end on a machine that is busy, but where the test is about that. */
+/** No lease should end on a busy machine, except where the test is about that. */
 const patientMs = 60_000;
 
 interface Pair extends AsyncDisposable {
@@ -27,7 +28,7 @@ interface Pair extends AsyncDisposable {
   readonly ofB: Api;
 }
 
-/** b joined after a, so that a is the elector; both are asked over HTTP from their first moment on. */
+/** b joins after a, so that a is the elector. Both serve HTTP from their start. */
 async function pair(
   group: Group,
   workloadOfA = new RecordingWorkload(),
@@ -145,7 +146,7 @@ describe('/metrics', () => {
     expect((await page(nodes.ofB)).value('petrel_leaderless_seconds_total')).toBe(0);
     await group.configure({ sites: { here: { drained: null } } });
     await group.ready('a');
-    // The elector sees it a moment later.
+    // The elector observes it slightly later.
     const stands = async () => (await page(nodes.ofA)).value('petrel_leaderless_seconds_total');
     let led = await stands();
     await until(async () => {
@@ -177,7 +178,7 @@ describe('/metrics', () => {
       return ['1', '2'].map((slot) => told.value('petrel_leaderless_seconds_total', `slot="${slot}"`) ?? 0);
     };
     let led = await leaderless();
-    // The elector sees it a moment later.
+    // The elector observes it slightly later.
     await until(async () => {
       const before = led;
       led = await leaderless();
@@ -186,7 +187,7 @@ describe('/metrics', () => {
     expect(led[0]).toBeLessThan(led[1] ?? 0);
     await group.configure({ leaders: 1 });
     await shows(ofA, 'petrel_leaders', 1);
-    // In a slot that is given up nobody is missing.
+    // A slot that was removed does not count as leaderless.
     expect(await leaderless()).toEqual(led);
   });
 
@@ -214,10 +215,10 @@ describe('/metrics', () => {
     const told = await shows(nodes.ofA, 'petrel_self_fence_margin_seconds_count', fencedBefore + 1);
     const margin = (told.value('petrel_self_fence_margin_seconds_sum') ?? 0) - marginBefore;
     expect(margin).toBeGreaterThan(0);
-    // A timer may ring a moment early.
+    // A timer may fire slightly early.
     expect(margin).toBeLessThanOrEqual((sessionTimeoutMs / 1000) * 0.2 + 0.005);
     await shows(nodes.ofA, 'petrel_joined', 0);
-    // Nobody can lead any more, whatever has become of the others.
+    // No node can lead any more, whatever the others' state is.
     const beganWith = told.value('petrel_leaderless_seconds_total') ?? 0;
     await until(
       async () => ((await page(nodes.ofA)).value('petrel_leaderless_seconds_total') ?? 0) > beganWith + 0.3,
@@ -263,7 +264,7 @@ describe('/metrics', () => {
     const { releaseAtMs } = agent.status.lease;
     const untilDueMs = releaseAtMs - systemClock.monotonicMs();
     Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, untilDueMs + 1);
-    // Nothing else has had its turn yet: the agent does not know of the time that has passed.
+    // Nothing else has had its turn yet: the agent does not know how much time has passed.
     expect(agent.status.stage).toBe('leading');
     expect(await leads()).toBe(0);
     metrics.close();
@@ -282,7 +283,7 @@ describe('/metrics', () => {
     };
     await until(async () => (await group.history()).length === 1);
     await page(nodes.ofA);
-    // The agent has affairs of its own, now and then.
+    // The agent occasionally sends requests of its own.
     await until(async () => {
       const before = JSON.stringify(requests());
       for (let scraped = 0; scraped < 20; scraped += 1) await page(nodes.ofA);
@@ -316,7 +317,7 @@ describe('/metrics', () => {
     const told = await page(nodes.ofA);
     expect(promtool(['check', 'metrics'], told.text)).toEqual({ ok: true, text: '' });
     process.stdout.write(`/metrics: ${told.samples.size} samples, ${told.text.length} bytes\n`);
-    // Whatever happens, there are no more series than kinds of things that can.
+    // Whatever happens, the number of series is bounded by the kinds of things that can happen.
     expect(told.samples.size).toBeLessThan(400);
   });
 });

@@ -15,10 +15,13 @@ beforeAll(async () => {
 afterAll(() => zookeeper.close());
 
 const paths = ['/leader', '/standby', '/elector', '/health', '/ready'] as const;
-/** Codes that are not 503. */
+/** Paths that answer 200. */
 type Holding = readonly (typeof paths)[number][];
 
-/** By each method alike; and what it says of itself. */
+/**
+ * Returns the paths that answer 200. Checks that every method gives the same code, and that answers match the
+ * description.
+ */
 async function holding({ server, call }: Api): Promise<Holding> {
   const codes = await Promise.all(
     paths.map(async (path) => {
@@ -40,9 +43,9 @@ async function becomes(api: Api, wanted: Holding): Promise<void> {
   });
 }
 
-/** Outlasts whatever the machine withholds from this process. */
+/** Longer than the machine withholds CPU time from this process. */
 const patientMs = 10_000;
-/** Of a node that is to lose its session. */
+/** For a node that must lose its session. */
 const sessionTimeoutMs = 2_000;
 
 async function pair(group: Group, sessionTimeoutMs = patientMs): Promise<{ a: Member; b: Member }> {
@@ -180,7 +183,7 @@ describe('a request that waits while the process stands still', () => {
     const before = answers().length;
     const untilMs = a.status.lease.endsAtMs + sessionTimeoutMs;
     socket.write(leader);
-    // It lies in the socket: nobody gets to run before the lease is over.
+    // The request waits in the socket: this busy loop blocks the process until the lease is over.
     while (systemClock.monotonicMs() < untilMs);
     await until(() => answers().length > before);
     expect(answers().slice(before)).toEqual(['HTTP/1.1 503']);
@@ -201,7 +204,7 @@ describe('requests sent at once on one connection', () => {
     socket.on('data', (data) => {
       received += data;
     });
-    // The first one waits for ZooKeeper, which does not answer until long after the lease has ended.
+    // The first request waits for ZooKeeper, which does not answer until long after the lease has ended.
     own.freeze();
     socket.write(
       'GET /status HTTP/1.1\r\nhost: localhost\r\n\r\nGET /leader HTTP/1.1\r\nhost: localhost\r\n\r\n',

@@ -1,6 +1,6 @@
 /**
- * One agent in two groups, asked over HTTP: every call that is about a group says which, and is told so where
- * it does not.
+ * One agent in two groups, queried over HTTP. Every call about a group must name it, and is rejected with an
+ * explanation if it does not.
  */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -73,7 +73,10 @@ function operations(): Operation[] {
   );
 }
 
-/** What takes `?root=`, but for the page, which is the same for all, and the events, which never end. */
+/**
+ * Operations that take `?root=`, except the page, which is the same for all groups, and the events, which
+ * never end.
+ */
 function aboutGroups(): Operation[] {
   return operations().filter(
     ({ path, parameters }) =>
@@ -81,7 +84,7 @@ function aboutGroups(): Operation[] {
   );
 }
 
-/** Nothing is changed. */
+/** A body that changes nothing. */
 function bodyOf({ method, path }: Operation): { readonly body?: unknown } {
   if (['GET', 'HEAD', 'OPTIONS'].includes(method)) return {};
   const more = path.endsWith('/priority') && method === 'PUT' ? { priority: 0 } : {};
