@@ -1,4 +1,4 @@
-/** Where an agent answers HTTP, and with which token: what is right, and what is said of the rest. */
+/** Where an agent serves HTTP, and with which token: valid settings, and the errors about invalid ones. */
 import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -20,7 +20,7 @@ afterAll(() => rm(directory, { recursive: true }));
 
 const metas = Object.values(allSettings.shape).flatMap((schema) => settingMeta.get(schema) ?? []);
 
-/** Reads settings that are right, or the PetrelError that says what is wrong with them. */
+/** Reads settings. Returns null if they are rejected by a PetrelError whose message is clear. */
 async function read(sources: { flags?: Record<string, unknown>; env?: Record<string, string> }) {
   try {
     const { values, described } = await readSettings(allSettings, { flags: {}, env: {}, ...sources });
@@ -35,7 +35,7 @@ async function read(sources: { flags?: Record<string, unknown>; env?: Record<str
   }
 }
 
-/** What a setting may be written as, and nearly. */
+/** Valid and almost valid texts of a setting. */
 const nearly = fc.oneof(
   anyText,
   fc.constantFrom(

@@ -1,4 +1,7 @@
-/** Each finding by the facts that make it. That they are found for real is in test/group/doctor.test.ts. */
+/**
+ * Each finding, from the facts that cause it. test/group/doctor.test.ts shows that real groups yield these
+ * facts.
+ */
 import { describe, expect, it } from 'vitest';
 import { examine } from '../../src/doctor/examine.js';
 import type { Facts, GroupFacts, MemberFacts, NodeFacts, ServerFacts } from '../../src/doctor/facts.js';
@@ -70,7 +73,7 @@ const well: Facts = {
 
 function found(facts: Partial<Facts>) {
   const findings = examine({ ...well, ...facts }).filter(({ severity }) => severity !== 'ok');
-  // Whoever is told that something is wrong is told what to do about it.
+  // Every problem comes with a remedy.
   for (const { what, todo } of findings) expect(todo, what).toMatch(/\w/);
   return findings.map(({ severity, check, what, todo }) => `${severity} ${check}: ${what} → ${todo}`);
 }

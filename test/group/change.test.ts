@@ -110,7 +110,7 @@ describe('a change', () => {
     });
   });
 
-  /** Puts so many kilobytes of strategy options in the place of those there are. */
+  /** Replaces the strategy options with this many kilobytes. */
   const fill = (kilobytes: number, letter: string): Request => {
     return ({ config }) => {
       const order = Array.from({ length: kilobytes * 10 }, (_, index) =>

@@ -26,7 +26,7 @@ function invalid(error: unknown): void {
   expectClear(error.message, 50_000);
 }
 
-/** What setting these keys makes of the example; null where it stays as it is. */
+/** Returns the example with these keys set, or null if that changes nothing. */
 function assigned(wanted: Parameters<typeof assign>[0]): GroupConfig | null {
   const nothing = { value: null, problem: 'the znode does not exist', version: -1, modifiedAtMs: 0 } as const;
   const config = { value: example, problem: null, version: 1, modifiedAtMs: 0 } as const;

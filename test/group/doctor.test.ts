@@ -48,7 +48,7 @@ function notOk(lines: readonly string[]): string[] {
   return lines.filter((line) => !line.startsWith('ok '));
 }
 
-/** By a clock that is ahead of the ensemble's. */
+/** A clock that is ahead of the ensemble's. */
 const ahead: Clock = { ...systemClock, wallMs: () => Date.now() + 60_000 };
 
 describe('in a group with ACLs', () => {
@@ -78,7 +78,7 @@ describe('in a group with ACLs', () => {
 
   it('that is well, it finds one server, and that alone', async () => {
     const lines = await findings(env);
-    // The agents of the tests say that their version is "test".
+    // The agents of the tests report "test" as their version.
     expect(notOk(lines).filter((line) => !/versions|syncLimit/.test(line))).toEqual([
       expect.stringMatching(/^warning quorum: the ensemble has a single server/),
     ]);

@@ -95,7 +95,8 @@ describe('evicting', () => {
     const accept = async () => {
       attempts += 1;
       if (attempts > 1) return;
-      // a1's claim goes, and b1 claims at the same version, as a claim does: with its registration moved.
+      // a1's claim is deleted, and b1 claims at the same version. Like every claim, b1's updates its
+      // registration.
       await group.session('a1').delete(group.paths.current, 'any');
       await group.elect({ node: 'b1', site: 'b', term: 2 });
       await group.claim('b1', { term: 2 });

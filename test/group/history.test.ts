@@ -29,7 +29,7 @@ describe('the history', () => {
     await group.record(
       transition({ term: 1, cause: 'first', electedAt: at(0), claimedAt: at(1), readyAt: at(2) }),
     );
-    // The leader had died at 96 s: its session ended at 100 s.
+    // The leader had crashed at 96 s: its session ended at 100 s.
     await group.record(transition({ term: 2, cause: 'failure', electedAt: at(100), ...claimed }));
     const released = { node: 'a1', result: 'ok', error: null, durationMs: 50, endedAt: at(200.05) };
     const planned = { claimedAt: at(200.1), readyAt: at(200.15) };
@@ -52,7 +52,8 @@ describe('the history', () => {
     await using group = await newGroup();
     const ready = { claimedAt: at(1), readyAt: at(2) };
     await group.record(transition({ term: 1, cause: 'first', electedAt: at(0), ...ready }));
-    // The leader died while it released, or left and took its release along: it had stopped at 10 s, say.
+    // The leader crashed during its release, or left and its registration took the release along. It had
+    // stopped at 10 s, for example.
     const later = { claimedAt: at(14.1), readyAt: at(14.3) };
     await group.record(transition({ term: 2, cause: 'planned', electedAt: at(10), ...later }));
     await group.record(
@@ -84,7 +85,7 @@ describe('the history', () => {
     const phases = { releaseMs: null, claimMs: 1000, takeoverMs: 1000 };
     const records = [
       transition({ term: 1, cause: 'first', electedAt: at(0), claimedAt: at(1), readyAt: at(2) }),
-      // The leader began its release at 10 s, and let go at 12 s.
+      // The leader began its release at 10 s, and released its claim at 12 s.
       transition({
         term: 2,
         cause: 'planned',

@@ -1,4 +1,6 @@
-/** What operators see of a group whose znodes are malformed: everything else, and where the garbage is. */
+/**
+ * What operators see of a group whose znodes are malformed: everything else, and which znodes are malformed.
+ */
 
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -24,7 +26,7 @@ const paths = groupPaths('/group');
 let server: DevelopmentServer;
 let store: Store;
 beforeAll(async () => {
-  // Long sessions: a starved machine may stand still for seconds.
+  // Long sessions: a starved machine may stall for seconds.
   server = await startDevelopmentServer({ tickTimeMs: 5000 });
   store = connect(server.connectString, 60_000);
   await store.connected();
@@ -47,7 +49,7 @@ afterAll(async () => {
   await server.close();
 });
 
-/** A znode's content: as it should be, or nearly, or nothing of the kind. */
+/** A znode's content: valid, almost valid, or malformed. */
 function content(example: unknown): fc.Arbitrary<Buffer> {
   const malformed = fc.oneof(anyJson.map(jsonText), anyText).map((text) => Buffer.from(text));
   return fc.oneof(
