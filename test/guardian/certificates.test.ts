@@ -1,4 +1,4 @@
-/** A4: the guardian, too, shows a certificate that was replaced after its agent's start. */
+/** A4: the guardian also presents a certificate that was replaced after its agent's start. */
 import { execFile } from 'node:child_process';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -23,7 +23,7 @@ sessionOver.writeInt32BE(16, 20);
 it('A4 a guardian holds its agent’s session with the certificate that is on disk then', async () => {
   const dir = await mkdtemp(join(tmpdir(), 'petrel-held-'));
   let isOver = false;
-  // The guardian then tries again.
+  // A destroyed connection makes the guardian retry.
   const { files, next, cert, key, use, shown, server, port } = await showCertificates(dir, (socket) => {
     if (isOver) socket.end(sessionOver);
     else socket.destroy();
@@ -75,7 +75,7 @@ it('A4 a disk that hangs does not keep a guardian from going on with the certifi
   const dir = await mkdtemp(join(tmpdir(), 'petrel-hung-'));
   const { certificatePath } = await makeCertificate(dir, 'first');
   const ca = join(dir, 'ca.pem');
-  // Reading it ends when somebody has written to it.
+  // Reading the FIFO blocks until something is written to it.
   await promisify(execFile)('mkfifo', [ca]);
   const none = { ca: null, cert: null, key: null, passphrase: null };
   const atStart = { ...none, ca: await readFile(certificatePath, 'utf8') };

@@ -1,4 +1,4 @@
-/** T5: a guardian and an agent that left in good order but could not end its session. In simulated time. */
+/** T5: a guardian and an agent that left in order but could not end its session. In simulated time. */
 import { expect, it } from 'vitest';
 import { leftText } from '../../src/agent/agent-status.js';
 import type { HeldSession } from '../../src/guardian/held-session.js';

@@ -1,4 +1,4 @@
-/** The reaper of a process that is killed: with real processes. */
+/** The reaper of a killed process, with real processes. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
@@ -10,7 +10,7 @@ import { until } from '../support/until.js';
 
 const fixture = (name: string) => builtFixture(`guardian/fixtures/${name}`);
 
-/** A process with a reaper and two process groups, of which it has the reaper watch over the first alone. */
+/** A process with a reaper and two process groups, only the first of which the reaper watches. */
 async function watched(): Promise<{ kill(): Promise<void>; end(): Promise<void>; groups: number[] }> {
   const child = spawn(process.execPath, [await fixture('watched')], {
     stdio: ['pipe', 'pipe', 'inherit'],

@@ -1,4 +1,4 @@
-/** What a guardian makes of the leases that its agent notes: with real processes and signals. */
+/** How a guardian uses the leases that its agent records, with real processes and signals. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
 import { afterEach, describe, expect, it } from 'vitest';
@@ -70,7 +70,7 @@ describe('renewals of a lease', () => {
     const before = leader.looks();
     await passed(5 * leaseMs.releaseInMs);
     expect(leader.said.slice(from).filter(({ told }) => told !== undefined)).toEqual([]);
-    // Once in the time that a lease lasts until it is due; more only where the machine was held up.
+    // Once per period after which a lease is due. More often only if the machine was delayed.
     expect(leader.looks() - before).toBeGreaterThan(3);
     expect(leader.looks() - before).toBeLessThan(15);
     expect(workloads()).toHaveLength(1);

@@ -1,7 +1,4 @@
-/**
- * A4: an agent that is started again while files that its settings name are being replaced. In simulated
- * time.
- */
+/** A4: an agent that restarts while files that its settings name are being replaced. In simulated time. */
 import { expect, it } from 'vitest';
 import { Guardian } from '../../src/guardian/guardian.js';
 import type { AgentListener } from '../../src/guardian/life.js';
@@ -27,14 +24,14 @@ const ends =
     agent.gone(`exited with code ${code}`, code);
   };
 
-/** It had a session, and dies after that is over. */
+/** It had a session, and is killed after that is over. */
 const dies: Life = (agent) => {
   agent.message({ type: 'session', session });
   agent.message({ type: 'session-over' });
   agent.gone('was ended by SIGKILL', 137);
 };
 
-/** The guardian's exit code, and how many agents it started; each does what its place in `lives` says. */
+/** Returns the guardian's exit code, and how many agents it started. Agent n behaves as `lives[n]`. */
 async function guard(lives: readonly Life[]) {
   const machine = new SimulatedMachine(() => {
     throw new Error('nothing is to be run');

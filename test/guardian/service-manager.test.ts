@@ -1,6 +1,6 @@
 /**
- * What systemd hears of a node, by a socket like systemd's; and that nobody else's words reach it in the
- * node's name.
+ * What systemd receives from a node, through a socket like systemd's. No other process's messages may reach
+ * it in the node's name.
  */
 import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
@@ -81,7 +81,7 @@ describe.skipIf(!isHere)(`systemd${notHere}`, () => {
     process.kill(a.pid, 'SIGSTOP');
     const frozenAtMs = performance.now();
     let [last, lastAtMs] = [pings(), frozenAtMs];
-    // Nothing for five times as long as there is between two of them.
+    // No ping for five times the usual interval.
     await until(() => {
       if (pings() !== last) [last, lastAtMs] = [pings(), performance.now()];
       return performance.now() - lastAtMs > 500;

@@ -18,10 +18,7 @@ function newSharedLease(): SharedLease {
   return sharedLease;
 }
 
-/**
- * As far as a write has come that is under way: the first numbers of the next record, over the one it takes
- * the place of.
- */
+/** Simulates an unfinished write: the first numbers of the next record, over the one that it replaces. */
 function tear(
   sharedLease: SharedLease,
   lease: { leadership: number; releaseAtMs: number; endsAtMs: number },

@@ -1,6 +1,6 @@
 /**
- * V5: what signals do to the processes of a node, and to others of Petrel, as docs/reference/signals.md has
- * it.
+ * V5: effects of signals on the processes of a node, and on other processes of Petrel, as in
+ * docs/reference/signals.md.
  */
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
@@ -15,7 +15,7 @@ import { until } from '../support/until.js';
 
 const at = useRunGroup(sharedZooKeeper);
 const ignored = ['SIGUSR1', 'SIGUSR2', 'SIGPIPE'] as const;
-/** What Node.js says when its inspector begins, or cannot. */
+/** What Node.js prints when its inspector starts, or cannot. */
 const inspector = /Debugger listening|Starting inspector/;
 
 describe('V5 a signal', () => {
@@ -25,7 +25,7 @@ describe('V5 a signal', () => {
     const agent = a.agentPid ?? 0;
     const reaper = await until(() => childOf(a.pid, 'petrel-reaper'));
     for (const pid of [a.pid, agent, reaper]) for (const signal of ignored) process.kill(pid, signal);
-    // What comes after them, and is answered by the agent, to which the guardian passes one of them on.
+    // Later signals, which the agent answers. The guardian forwards one of them to the agent.
     process.kill(agent, 'SIGHUP');
     await a.logged(/^settings reloaded/);
     process.kill(a.pid, 'SIGHUP');
@@ -57,7 +57,7 @@ describe('V5 a signal', () => {
 
   it.each([
     '',
-    // Says where an inspector listens, not that there is to be one.
+    // Sets where an inspector listens, without starting one.
     '--inspect-port=127.0.0.1:9229',
   ])('SIGUSR1 leaves no inspector behind in a supervisor either (NODE_OPTIONS=%s)', async (options) => {
     const supervisor = fork(await builtModule('hooks/supervisor.js'), ['a1', '/group'], {

@@ -13,7 +13,7 @@ it('A4 a file that holds another secret than at the start is named, and no other
     writeFileSync(path, 'digest:petrel:first\n');
     const atStart = heldSecrets(settings);
     expect(replacedSecrets(atStart, settings, settings)).toEqual([]);
-    // The new path is named as any other setting is.
+    // A changed path is reported like any other changed setting.
     expect(replacedSecrets(atStart, settings, { ...settings, authFile: `${path}2` })).toEqual([]);
     writeFileSync(path, 'digest:petrel:second\n');
     expect(replacedSecrets(atStart, settings, settings)).toEqual([{ name: 'authFile', key: 'authFile' }]);

@@ -1,4 +1,4 @@
-/** What a node of many groups says of itself to its guardian. */
+/** What a node of many groups reports about itself to its guardian. */
 import pino from 'pino';
 import { it } from 'vitest';
 import { agentSettings } from '../../src/config/settings.js';
