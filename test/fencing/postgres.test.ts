@@ -1,5 +1,5 @@
 /**
- * The example of a PostgreSQL that refuses an old leader, run for real. Debian: apt-get install
+ * The example of a PostgreSQL that rejects an old leader, run for real. Debian: apt-get install
  * postgresql-15.
  */
 import { spawnSync } from 'node:child_process';
@@ -233,7 +233,7 @@ describe.skipIf(programs === null)(`a fenced PostgreSQL${missing}`, () => {
       );
 
     it('has nothing of an old leader behind the first entry of a new one, though it goes on writing', async () => {
-      // Out of its process group, it is beyond Petrel's reach: the leader that nobody can stop.
+      // Outside its process group, Petrel cannot reach it: a leader that cannot be stopped.
       const escaped = 'echo $$ >"$DIR/pid"; while [ -d "$DIR" ]; do "$EXAMPLE/keep-ledger"; sleep 0.02; done';
       await run('a', '/bin/sh', '-c', `setsid sh -c '${escaped}' 2>"$DIR/refused" & sleep 1000`);
       await entriesOf('a', 3);
@@ -248,7 +248,7 @@ describe.skipIf(programs === null)(`a fenced PostgreSQL${missing}`, () => {
       process.kill(-Number(await readFile(join(dir, 'pid'), 'utf8')), 'SIGKILL');
       const nodes = entries.map(({ node }) => node).join('');
       expect(nodes).toMatch(/^a+b+$/);
-      // Each goes on where the one before has ended, so b has read all that a wrote.
+      // Each continues where the previous one ended, so b has read everything that a wrote.
       expect(entries.map(({ entry }) => entry)).toEqual(entries.map((_, index) => `entry ${index + 1}`));
     });
   });

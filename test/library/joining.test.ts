@@ -11,7 +11,7 @@ import { freePorts } from '../support/ports.js';
 import { startStopwatch } from '../support/stopwatch.js';
 import { until } from '../support/until.js';
 
-/** What `join` rejects with. */
+/** The error that `join` rejects with. */
 async function refusal(options: JoinOptions): Promise<PetrelError> {
   const joined = Petrel.join(options);
   try {

@@ -14,7 +14,7 @@ interface Seen {
   readonly aborted: boolean;
 }
 
-/** What every kind of listener finds when leadership ends. */
+/** What every kind of listener observes when leadership ends. */
 function watchEnd(node: LibraryNode): Seen[] {
   const seen: Seen[] = [];
   const { petrel } = node;
@@ -51,7 +51,7 @@ describe('P09 leadership reads false, and the signal has fired, before anybody h
     b.lead();
     const seen = watchEnd(a);
     await causes[cause]?.(a, group);
-    // Whoever is elected next: a claim that was merely deleted is made again by the same node.
+    // Either node may be elected next: after its claim was merely deleted, the same node claims again.
     await until(() =>
       [a, b].some(({ leaderships }) => leaderships.length > (leaderships === a.leaderships ? 1 : 0)),
     );
@@ -120,7 +120,7 @@ function standStill(forMs: number): void {
   Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, forMs);
 }
 
-/** A rejection that nobody handles would fail the run of the tests. */
+/** An unhandled rejection would fail the test run. */
 it.each([
   ['throws', false],
   ['is async and rejects', true],

@@ -18,7 +18,7 @@ beforeAll(async () => {
 
 const strict = ['--noEmit', '--strict', '--target', 'es2022', '--lib', 'es2022,esnext.disposable'];
 
-/** What the compiler says of a file, from its folder. */
+/** The compiler's output for a file, run in that folder. */
 async function compile(cwd: string, file: string, args: readonly string[]): Promise<string> {
   const { stdout } = await promisify(execFile)(
     `${project}node_modules/.bin/tsc`,
@@ -29,7 +29,7 @@ async function compile(cwd: string, file: string, args: readonly string[]): Prom
 }
 
 it.each([
-  // Only this one checks whether they are complete: what it checks is the same for all.
+  // Only this case checks whether they are complete, because that check is the same for all.
   [
     'an ES module, which checks the types of its libraries, too',
     'module',

@@ -1,4 +1,4 @@
-/** What a node takes for a packet, and what it does not, whatever it is sent. */
+/** What a node accepts as a packet, and what it rejects, whatever it receives. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { newNumber, PacketCoder, packetBytes, tagOf } from '../../src/probe/packet.js';

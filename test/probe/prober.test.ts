@@ -12,7 +12,7 @@ import { until } from '../support/until.js';
 import { WideArea } from '../support/wide-area.js';
 
 const secret = 'known to the whole group';
-/** A machine with much else to do measures little. */
+/** A busy machine measures slowly. */
 const timeoutMs = 50_000;
 
 /** Waits until a prober has measured these peers. */
@@ -26,7 +26,7 @@ function measures(prober: Prober, ...peers: readonly string[]): Promise<Readonly
   );
 }
 
-/** Waits until `prober` has met a peer made by hand, which then has been asked something. */
+/** Waits until `prober` has met a handmade peer, which has then received questions. */
 async function met(prober: Prober, peer: RawPeer): Promise<void> {
   await until(
     async () => {
@@ -282,7 +282,7 @@ describe('TCP', () => {
     await area.enter('b', proxy.port);
     area.is('a', a.listensAt.port);
     area.is('b', b.listensAt.port);
-    // Questions are held up on their way by UDP, and answers are not.
+    // Over UDP, questions are delayed and answers are not.
     await until(() => (a.roundTrips().get('b') ?? 0) >= 30, { timeoutMs });
   });
 

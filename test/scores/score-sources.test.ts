@@ -1,4 +1,4 @@
-/** Each kind of source: with real processes, and a real HTTP server. */
+/** Each kind of source, with real processes and a real HTTP server. */
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { Writable } from 'node:stream';
@@ -30,7 +30,7 @@ afterEach(async () => {
   server.close();
 });
 
-/** Quick, as long as the source itself does not say otherwise. */
+/** Short times, unless the source itself sets others. */
 const quick = { every: '100ms', timeout: '1s', maxAge: '2s' };
 const read = (sources: Record<string, object>) =>
   scoreSourcesSchema.parse(
@@ -52,12 +52,12 @@ function measure(sources: Record<string, object>) {
   return { log, sources: running, measurements, value: (name = 'x') => measurements.values.get(name) };
 }
 
-/** Little, where it is to run out; else more than any machine takes. */
+/** Short if the timeout must occur. Otherwise longer than any machine takes. */
 function timeFor(complaint: string): { timeout: string; maxAge: string } {
   return { timeout: complaint.includes('timed out after 300 ms') ? '300ms' : '10m', maxAge: '1h' };
 }
 
-/** What a source that fails says of it, once. */
+/** The warning that a failing source logs, exactly once. */
 async function complaint(source: object): Promise<string> {
   const { log, value } = measure({ x: source });
   await eventually(() => log).toHaveLength(1);

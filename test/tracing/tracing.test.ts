@@ -1,4 +1,4 @@
-/** Spans of transitions, as a collector gets them from agents in processes of their own. */
+/** Spans of transitions, as a collector receives them from agents in separate processes. */
 import { cp, mkdir, mkdtemp, readdir, readFile, rm, symlink } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
@@ -40,7 +40,9 @@ async function agent(
   return begun;
 }
 
-/** The program of the package, installed in `directory` with all its dependencies but those of one scope. */
+/**
+ * The program of the package, installed in `directory` with all its dependencies except those of one scope.
+ */
 async function installedWithout(scope: string, directory: string): Promise<string> {
   const main = await oncePerRun('build');
   const present = (await readdir(join(project, 'node_modules'))).filter((name) => name !== scope);
@@ -87,7 +89,7 @@ describe('a planned handover', () => {
       expect(attributes['petrel.reason']).toContain('kernel update');
       expect(resource).toMatchObject({ 'service.name': 'petrel', deployment: 'test' });
     }
-    // All on one machine here: by one clock, to a few milliseconds.
+    // All nodes are on one machine here, so their clocks agree to within milliseconds.
     const [release, takeover, all] = ['release', 'takeover', 'transition'].map((name) => named(spans, name));
     const lateMs = 20_000_000n;
     expect(takeover?.startTimeUnixNano).toBeGreaterThan((release?.endTimeUnixNano ?? 0n) - lateMs);
@@ -95,7 +97,7 @@ describe('a planned handover', () => {
     expect(all?.status.code ?? 0).toBe(0);
     expect(collector.problems).toEqual([]);
 
-    // Leaving: what it did last is sent before it ends.
+    // Leaving: the last spans are sent before the process ends.
     a.term();
     await a.exited;
     b.term();
