@@ -1,4 +1,6 @@
-/** docker-compose.yml, as far as that goes without Docker: what it gives its agents is what they take. */
+/**
+ * docker-compose.yml, as far as that works without Docker: its agents accept the settings that it gives them.
+ */
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { expect, it } from 'vitest';
@@ -17,7 +19,7 @@ it('docker-compose.yml gives its agents settings that they take', async () => {
   expect(agents.map(([name]) => name)).toEqual(['a1', 'a2', 'b1', 'b2']);
   for (const [name, { environment }] of agents) {
     expect(environment.PETREL_NODE_ID).toBe(name);
-    // As Compose has a dollar.
+    // Compose writes a dollar sign as `$$`.
     const env = Object.fromEntries(
       Object.entries(environment).map(([key, text]) => [key, text.replaceAll('$$', '$')]),
     );

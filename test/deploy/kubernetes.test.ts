@@ -1,7 +1,4 @@
-/**
- * The manifest is what Kubernetes takes it for, and its container comes up, as far as that goes without a
- * cluster.
- */
+/** The manifest is valid for Kubernetes, and its container starts, as far as that works without a cluster. */
 import { execFile } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { chmod, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
@@ -48,7 +45,7 @@ const setSchema = z.object({
 });
 const configSchema = z.object({ data: z.object({ 'petrel.yaml': z.string() }) });
 
-/** What the compiler says of objects as literals of the API's types, which know no other fields. */
+/** The compiler's errors for these objects as literals of the API's types, which allow no other fields. */
 async function typeErrors(objects: readonly unknown[]): Promise<string[]> {
   // Below the project, so that the types are found.
   await mkdir(join(project, '.petrel'), { recursive: true });
@@ -116,7 +113,7 @@ describe('the manifest for Kubernetes', () => {
     await writeFile(join(directory, 'petrel.yaml'), here);
     await writeFile(join(directory, 'auth'), `digest:web:${'p'.repeat(32)}\n`);
     await writeFile(join(directory, 'token'), `${token}\n`);
-    // As fsGroup makes of defaultMode.
+    // The mode that fsGroup makes of defaultMode.
     for (const name of ['auth', 'token']) await chmod(join(directory, name), 0o440);
     const args = container.args.map((word) =>
       word.replace('/etc/petrel', directory).replace('/srv/', haproxyExample),
@@ -124,7 +121,7 @@ describe('the manifest for Kubernetes', () => {
     const node = await startProcess(args, {
       PETREL_SITE: 'machine-1.example',
       PETREL_STATE_DIR: directory,
-      // What the manifest says counts, and not what tests have otherwise.
+      // The manifest's settings apply, not the defaults of the tests.
       PETREL_LISTEN: '',
       PETREL_HTTP_TOKEN: '',
       PORT: String(service),

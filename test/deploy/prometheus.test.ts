@@ -1,6 +1,5 @@
 /**
- * Alerts and dashboard ask for metrics that there are, in words that Prometheus takes, and point to what is
- * written.
+ * Alerts and dashboard query existing metrics, in syntax that Prometheus accepts, and link to existing text.
  */
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -53,7 +52,7 @@ beforeAll(async () => {
   names = new Set(page.names);
 });
 
-/** Of metrics, as far as this page can have them; those of histograms without what follows their names. */
+/** Names of metrics, as far as this page can have them. Those of histograms are without their suffixes. */
 function named(text: string): string[] {
   return [...text.matchAll(/\b(?:petrel|nodejs|process)_\w+/g)].map(([name]) => {
     const histogram = name.replace(/_(bucket|sum|count)$/, '');
@@ -114,7 +113,7 @@ describe('the dashboard', () => {
   });
 });
 
-/** As rules that record what each query gives. */
+/** Checks the queries as recording rules. */
 function checkQueries(asked: typeof queries): ReturnType<typeof promtool> {
   const rules = asked.map(({ title, expr }, index) => ({
     record: `query:${index}`,

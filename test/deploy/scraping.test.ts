@@ -1,7 +1,4 @@
-/**
- * A Prometheus that scrapes three agents, each a process of its own, while the world does what it does to
- * them.
- */
+/** A Prometheus that scrapes three agents, each a separate process, while the test harms them. */
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
@@ -22,7 +19,7 @@ interface Node {
   readonly process: PetrelProcess;
 }
 
-/** They join one after the other. */
+/** Starts the nodes one after the other. */
 async function startNodes(zookeeper: string): Promise<Node[]> {
   const root = uniqueRoot('metrics');
   const ports = await freePorts(3);
@@ -61,7 +58,7 @@ describe('three agents', () => {
     await using prometheus = await Prometheus.start({
       targets: nodes.map(({ url }) => new URL(url).host),
       scrapeIntervalMs,
-      // As they are, but nobody waits.
+      // The shipped rules, but without their waits.
       rules: readFileSync(alerts, 'utf8').replaceAll(/\bfor: \S+/g, 'for: 1s'),
     });
     const sumBecomes = (sum: number, more: string) =>
@@ -75,7 +72,7 @@ describe('three agents', () => {
     const first = await leaderOf(nodes);
     await sumBecomes(1, 'and count(petrel_leader) == 3');
 
-    // P10: frozen for longer than its lease, and asked before it goes on.
+    // P10: frozen for longer than its lease, and queried before it resumes.
     first.process.pause();
     const others = nodes.filter((node) => node !== first);
     const second = await leaderOf(others);

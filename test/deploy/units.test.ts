@@ -1,4 +1,4 @@
-/** The units that are handed out are what systemd takes them for. */
+/** systemd accepts the shipped units. */
 import { spawnSync } from 'node:child_process';
 import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -16,7 +16,7 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(directory, { recursive: true }));
 
-/** What systemd has to say of a unit, which has the programs that it names. */
+/** systemd's complaints about a unit whose programs exist. */
 function verify(unit: string, change: (text: string) => string = (text) => text): string {
   const text = readFileSync(join(folder, `${unit}@.service`), 'utf8');
   const path = join(directory, `${unit}@x.service`);

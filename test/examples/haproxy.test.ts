@@ -1,4 +1,6 @@
-/** HAProxy before three nodes of `petrel run`: what clients notice of handovers, planned and not. */
+/**
+ * HAProxy in front of three nodes of `petrel run`: what clients notice of handovers, planned and unplanned.
+ */
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { Agent, request } from 'node:http';
 import { tmpdir } from 'node:os';
@@ -14,21 +16,21 @@ import { uniqueRoot } from '../support/unique-root.js';
 import { until } from '../support/until.js';
 
 const token = 'a-token-for-the-tests-0123456789';
-/** The README of the example tells of 20. */
+/** The example's README reports 20. */
 const handovers = Number(process.env.PETREL_TEST_HANDOVERS ?? 6);
 const kills = 3;
 
 interface Call {
   readonly method: string;
   readonly tookMs: number;
-  /** Null where it went well. */
+  /** Null if it succeeded. */
   readonly failure: string | null;
 }
 
-/** Clients that call again and again, each on a connection that it keeps. */
+/** Clients that call repeatedly, each over its own persistent connection. */
 class Clients {
   readonly calls: Call[] = [];
-  /** Who has answered last. */
+  /** The node that answered last. */
   answered = '';
   readonly #agent = new Agent({ keepAlive: true });
   readonly #port: number;
@@ -43,12 +45,12 @@ class Clients {
     this.#running = methods.map((method, index) => this.#callOn(method, index));
   }
 
-  /** What was called since the last time. */
+  /** Returns the calls since the last `take`. */
   take(): Call[] {
     return this.calls.splice(0);
   }
 
-  /** Waits until clients are answered by a leader other than that one; then who it is. */
+  /** Waits until a leader other than this one answers clients. Returns its name. */
   answeredBy(other: string): Promise<string> {
     return until(() => (this.answered !== '' && this.answered !== other ? this.answered : null), {
       timeoutMs: 30_000,
@@ -56,7 +58,7 @@ class Clients {
     });
   }
 
-  /** Waits until no call is under way that was made before. */
+  /** Waits until every earlier call has ended. */
   async callAgain(): Promise<void> {
     const before = [...this.#counts];
     await until(() => this.#counts.every((count, index) => count > (before[index] ?? 0)));
@@ -154,7 +156,8 @@ describe.skipIf(!hasHaproxy)(`behind HAProxy${noHaproxy}`, () => {
       for (let handover = 0; handover < handovers; handover += 1) {
         const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
         const ask = { host: addresses.a, method: 'POST', headers, body: '{}' };
-        // Refused while the other node is not there: on a starved machine it may have to join again.
+        // The request is refused while the other node is absent: on a starved machine it may have to join
+        // again.
         await until(async () => {
           const { status, body } = await call(agent, '/switchover', ask);
           expect(status, body).toBe(202);
@@ -174,7 +177,7 @@ describe.skipIf(!hasHaproxy)(`behind HAProxy${noHaproxy}`, () => {
       const failures = (calls: readonly Call[]) => calls.filter(({ failure }) => failure !== null);
       expect(failures(planned)).toEqual([]);
       expect(failures(killed).filter(({ method }) => method === 'GET')).toEqual([]);
-      // No more than each client had under way.
+      // No more than each client had in progress.
       expect(failures(killed).length).toBeLessThanOrEqual(2 * kills);
     } finally {
       await clients.stop();

@@ -1,4 +1,4 @@
-/** The examples, run as their readers run them: with the package as it is built. */
+/** The examples, run as their readers run them: with the built package. */
 import type { ChildProcess } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -1,22 +1,22 @@
 /**
  * The deployments in which Becker, Junqueira and Serafini measured (*Leader Election for Replicated Services
- * Using Application Scores*, Middleware 2011, section 5): five servers in three centres or in two, the round
- * trips between them, and where the requests come from. p5 has led, and has crashed.
+ * Using Application Scores*, Middleware 2011, section 5): five servers in two or three centres, the round
+ * trips between them, and the origins of the requests. p5 has led, and has crashed.
  */
 
 export const servers = ['p1', 'p2', 'p3', 'p4', 'p5'] as const;
-/** Those that are left when the leader has crashed. */
+/** The servers that remain after the leader has crashed. */
 export const survivors = ['p1', 'p2', 'p3', 'p4'] as const;
 
 export interface Deployment {
   readonly name: string;
-  /** By server. */
+  /** Centre of each server. */
   readonly centres: Readonly<Record<string, string>>;
-  /** Of D1, D2, …: where it stands. */
+  /** Locations of D1, D2, … */
   readonly places: readonly string[];
 }
 
-/** There and back, in milliseconds. */
+/** Round trips, in milliseconds. */
 const roundTripsMs: Readonly<Record<string, number>> = {
   'caltech slac': 9.88,
   'cern tud': 20.75,
@@ -46,8 +46,8 @@ function placeOf(places: readonly string[], centre: string): string {
 }
 
 /**
- * How the requests are spread over the centres, D1 first; within a centre evenly over its servers that are
- * left.
+ * Distribution of the requests over the centres, D1 first. Within a centre, its remaining servers share them
+ * evenly.
  */
 export type Load = readonly number[];
 
@@ -62,7 +62,7 @@ export function shares({ centres }: Deployment, load: Load): ReadonlyMap<string,
   );
 }
 
-/** θl of the paper: the wait for a quorum, and the mean way of the requests to `leader` and back. */
+/** θl of the paper: the wait for a quorum, plus the mean round trip of the requests to `leader`. */
 export function meanByFormula(deployment: Deployment, load: Load, leader: string): number {
   const trips = survivors.map((server) => roundTripMs(deployment, leader, server)).toSorted((a, b) => a - b);
   const quorumMs = trips[Math.floor(servers.length / 2)] ?? Number.NaN;

@@ -1,9 +1,9 @@
 /**
- * The live proof: agents in processes of their own measure round trips over an emulated wide area, and elect;
- * and a replicated service over the same area tells which leader its clients would have waited for least.
- * Both have to say the same.
+ * The live proof. Agents in separate processes measure round trips over an emulated wide area network, and
+ * elect. A replicated service over the same network shows for which leader its clients would have waited
+ * least. Both must agree.
  *
- * Every run plays one case; PETREL_LIVE_PROOF=all plays all of them and prints the table.
+ * Every run plays one case. PETREL_LIVE_PROOF=all plays all of them and prints the table.
  */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { sharedZooKeeper } from '../support/ensemble.js';
@@ -28,7 +28,7 @@ interface Case {
   readonly load: Load;
   readonly strategy: 'latency' | 'worst-case' | 'consensus' | 'request';
   readonly isQuick?: boolean;
-  /** Where another strategy elects: the centre, as the paper has it. */
+  /** For strategies other than `latency`: the centres in which the paper's leader is. */
   readonly elects?: readonly string[];
 }
 
@@ -60,7 +60,7 @@ const isFull = process.env.PETREL_LIVE_PROOF === 'all';
 const played = cases.filter(({ isQuick }) => isFull || isQuick);
 
 const timesEachWay = 8;
-/** Of a machine with other things to do. */
+/** Noise of a busy machine. */
 const noiseMs = 3;
 const toldNoiseMs = 10;
 const noiseShare = 0.1;
@@ -120,7 +120,7 @@ describe('when the leader has crashed', () => {
   );
 });
 
-/** Waits until those that are to be elected from have told of the round trips and the load that there are. */
+/** Waits until the eligible nodes have reported the actual round trips and load. */
 async function toldBy(running: WorkloadPlace): Promise<void> {
   for (const node of survivors) {
     const isTold = async () => {

@@ -1,8 +1,8 @@
 /**
- * A replicated service as Becker, Junqueira and Serafini (2011) describe one, over an emulated wide area:
- * clients send to the server beside them, that sends on to the leader, and the leader answers when a majority
- * of all servers has taken the request. Any of the servers may be taken for the leader, so that what each
- * would be worth as one is measured, and not computed.
+ * A replicated service as Becker, Junqueira and Serafini (2011) describe one, over an emulated wide area
+ * network. Clients send to the server next to them, which forwards to the leader. The leader answers once a
+ * majority of all servers has accepted the request. Any server may act as the leader, so that the latency
+ * under each is measured and not computed.
  */
 import { createSocket, type Socket } from 'node:dgram';
 import { once } from 'node:events';
@@ -24,26 +24,26 @@ interface Server {
   readonly name: string;
   readonly socket: Socket;
   readonly door: number;
-  /** When requests of clients came lately. */
+  /** When recent requests of clients arrived. */
   readonly requestsAtMs: number[];
 }
 
-/** Over so long a rate is counted. */
+/** Period over which a rate is counted. */
 const rateOverMs = 4_000;
 
 export class ReplicatedService implements AsyncDisposable {
   readonly #servers = new Map<string, Server>();
-  /** Beside the leader. */
+  /** Number of servers needed in addition to the leader. */
   readonly #needsOthers: number;
   readonly #waiting = new Map<number, { accepted: number; answered(): void }>();
   #lastId = 0;
 
-  /** `size`: how many servers there are, those that are down included. */
+  /** `size`: the number of servers, including those that are down. */
   constructor(size: number) {
     this.#needsOthers = Math.floor(size / 2);
   }
 
-  /** A server that is up. */
+  /** Starts a server. */
   async start(name: string, area: WideArea): Promise<void> {
     const socket = createSocket('udp4');
     const listening = once(socket, 'listening');
@@ -56,8 +56,8 @@ export class ReplicatedService implements AsyncDisposable {
   }
 
   /**
-   * One request of a client beside `at`, while `leader` leads. Resolves with how long its answer took, in
-   * milliseconds.
+   * Sends a request of a client next to `at`, while `leader` leads. Resolves with the latency of the answer,
+   * in milliseconds.
    */
   request(at: string, leader: string): Promise<number> {
     const id = ++this.#lastId;
@@ -74,7 +74,7 @@ export class ReplicatedService implements AsyncDisposable {
     });
   }
 
-  /** Requests a second that came to a server lately. */
+  /** Recent requests per second to a server. */
   rate(name: string): number {
     const { requestsAtMs } = this.#server(name);
     const sinceMs = performance.now() - rateOverMs;
@@ -106,7 +106,7 @@ export class ReplicatedService implements AsyncDisposable {
     }
   }
 
-  /** To itself it takes no time. */
+  /** A message to the sender itself takes no time. */
   #send(from: Server, to: string, message: Message): void {
     if (to === from.name) this.#take(from, message);
     else from.socket.send(JSON.stringify(message), this.#server(to).door, host);

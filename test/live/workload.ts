@@ -1,4 +1,6 @@
-/** Clients that send requests as a load says, and what they waited for, whichever server leads. */
+/**
+ * Clients that send requests according to a load, and the latencies that they measured under every leader.
+ */
 import type { ReplicatedService } from './replicated-service.js';
 
 const requestsPerSecond = 24;
@@ -10,7 +12,7 @@ export class WorkloadPlace {
   readonly #waited = new Map<string, number[]>();
   readonly #timers: NodeJS.Timeout[] = [];
 
-  /** Begins at once. Each request is sent as if the next of `leaders` led. */
+  /** Starts immediately. Each request is sent as if the next of `leaders` led. */
   constructor(service: ReplicatedService, shares: ReadonlyMap<string, number>, leaders: readonly string[]) {
     this.#service = service;
     this.#shares = shares;
@@ -22,7 +24,7 @@ export class WorkloadPlace {
     return (this.#shares.get(at) ?? 0) * requestsPerSecond;
   }
 
-  /** Whether each way was gone so many times. */
+  /** Whether every pair of server and leader was measured at least this many times. */
   hasMeasured(times: number): boolean {
     return [...this.#shares].every(
       ([at, share]) => share === 0 || this.#leaders.every((leader) => this.#of(at, leader).length >= times),
@@ -30,8 +32,8 @@ export class WorkloadPlace {
   }
 
   /**
-   * What clients wait for on average while `leader` leads: the median of each way, by the share of requests
-   * that go it.
+   * The average latency for clients while `leader` leads: the median for each server, weighted by its share
+   * of the requests.
    */
   meanMs(leader: string): number {
     const parts = [...this.#shares].map(([at, share]) =>
