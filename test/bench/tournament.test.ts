@@ -9,7 +9,7 @@ import { ZooKeeper } from '../../bench/servers.js';
 import { Samples } from '../../bench/statistics.js';
 import { oncePerRun } from '../support/once-per-run.js';
 
-// A build on a busy machine takes longer than a test may.
+// On a busy machine, a build takes longer than a test may.
 beforeAll(() => oncePerRun('build'));
 
 it('measures a planned handover', async () => {

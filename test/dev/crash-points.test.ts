@@ -1,6 +1,7 @@
 /**
- * Plays the crash points of docs/reports/tables/crash-points.md and compares: real agents and guardians,
- * killed exactly there. Those that every run plays, or, with PETREL_TEST_CRASH_POINTS=all, all of them.
+ * Plays the crash points of docs/reports/tables/crash-points.md with real agents and guardians, killed
+ * exactly there, and compares the results. By default plays those of every run; with
+ * PETREL_TEST_CRASH_POINTS=all, all of them.
  */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Outcome } from '../../src/dev/rehearsal.js';
@@ -12,7 +13,9 @@ import { until } from '../support/until.js';
 
 const all = process.env.PETREL_TEST_CRASH_POINTS === 'all';
 const isFirst = ({ point }: Row) => point.transition === 'first';
-/** A new group serves a first election, and others after it: so those come first. */
+/**
+ * A first election needs a new group, which can then serve other transitions. So first elections come first.
+ */
 const rows = crashTable()
   .filter(({ inEveryRun }) => all || inEveryRun)
   .toSorted((a, b) => Number(isFirst(b)) - Number(isFirst(a)));
@@ -23,7 +26,7 @@ afterAll(() => stages[Symbol.asyncDispose]());
 const notHere = zooKeeperKind === 'embedded' ? '' : ' (only where the tests run on the embedded ZooKeeper)';
 
 describe.skipIf(notHere !== '')(`a crash point${notHere}`, () => {
-  // A build on a busy machine takes longer than a test may.
+  // On a busy machine, a build takes longer than a test may.
   beforeAll(() => oncePerRun('build'));
 
   it.concurrent.each(rows.map((row) => [row.name, row] as const))('%s', async (_, row) => {
@@ -63,7 +66,7 @@ async function compare(stage: CrashStage, row: Row, outcome: Outcome): Promise<v
   await stage.log.assertExclusive();
 }
 
-/** What came of the kill, in the order that the row tells of. */
+/** Checks the effects of the kill, in the order that the row describes. */
 function checkOrder(stage: CrashStage, { point, waitsForExpiry, releases }: Row, outcome: Outcome): void {
   const [role = '', part = 'agent'] = point.victim.split('-');
   if (role === 'zookeeper') return;
@@ -77,7 +80,7 @@ function checkOrder(stage: CrashStage, { point, waitsForExpiry, releases }: Row,
   );
   if (part === 'both') expect(expires).toBeGreaterThan(-1);
   else expect(stage.said.filter(({ text }) => / expires\b/.test(text))).toEqual([]);
-  // The old leader may lead on until the session has expired.
+  // The old leader may continue to lead until the session has expired.
   const isLed = said(`${cast.leader}: release hook started`) > expires;
   if (part === 'both') expect({ waits: expires < ready && !isLed }).toEqual({ waits: waitsForExpiry });
   if (!releases) return;

@@ -1,4 +1,4 @@
-/** `npm start`, ended by whoever started it, leaves nothing behind. */
+/** `npm start`, ended by the process that started it, leaves nothing behind. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { expect, it } from 'vitest';

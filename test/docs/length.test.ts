@@ -1,6 +1,5 @@
 /**
- * Pages that people read are short, and lines of prose fit a terminal. Generated tables have pages of their
- * own.
+ * Pages for human readers are short, and lines of prose fit a terminal. Generated tables have separate pages.
  */
 import { expect, it } from 'vitest';
 import { pages, readPage, withoutCode } from './pages.js';

@@ -1,4 +1,4 @@
-/** Links and paths in pages lead somewhere, and every page of docs/ is reached from its index. */
+/** Links and paths in pages lead somewhere, and every page of docs/ can be reached from its index. */
 import { existsSync, readdirSync } from 'node:fs';
 import { basename, dirname, join, normalize } from 'node:path';
 import { expect, it } from 'vitest';
@@ -19,7 +19,7 @@ function linksOf(page: string): Link[] {
   });
 }
 
-/** As GitHub makes them. */
+/** As GitHub generates them. */
 function anchorsOf(page: string): Set<string> {
   const headings = [...withoutCode(readPage(page)).matchAll(/^#+ (.*)$/gm)];
   return new Set(
@@ -40,7 +40,7 @@ it.each(pages())('links of %s lead somewhere', (page) => {
   expect(broken).toEqual([]);
 });
 
-/** In code spans; `strategies/NAME.ts` and `rules-of-*.ts` name no single file. */
+/** Paths in code spans. `strategies/NAME.ts` and `rules-of-*.ts` name no single file. */
 function filesNamedIn(page: string): string[] {
   const spans = withoutCode(readPage(page)).matchAll(/`([^`\n ]+)`/g);
   return [...spans]
@@ -49,7 +49,7 @@ function filesNamedIn(page: string): string[] {
     .filter((name) => !/[*{]|NAME/.test(name));
 }
 
-/** Names alone, such as `faults.ts`, where the page says in which folder they are. */
+/** File names without a path, such as `faults.ts`, for pages that say which folder they are in. */
 const names = new Set(
   ['bench', 'examples', 'packages/lab', 'packages/page', 'scripts', 'src', 'strategies', 'test'].flatMap(
     (folder) =>

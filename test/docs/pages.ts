@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 
 export const project = fileURLToPath(new URL('../..', import.meta.url));
 
-/** Paths of all Markdown pages that people read, relative to the project. */
+/** Paths of all Markdown pages for human readers, relative to the project. */
 export function pages(): string[] {
   const inDocs = readdirSync(join(project, 'docs'), { recursive: true, encoding: 'utf8' })
     .filter((name) => name.endsWith('.md'))
@@ -20,12 +20,12 @@ export function readPage(path: string): string {
   return readFileSync(join(project, path), 'utf8');
 }
 
-/** Without blocks of code: what follows is about prose and links. */
+/** Removes code blocks, for checks of prose and links. */
 export function withoutCode(text: string): string {
   return text.replaceAll(/^( *)```.*?^\1```$/gms, '');
 }
 
-/** Cells of all rows of all tables, heads included. */
+/** Cells of all rows of all tables, headers included. */
 export function tableRows(text: string): string[][] {
   return withoutCode(text)
     .split('\n')

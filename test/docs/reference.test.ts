@@ -1,6 +1,6 @@
 /**
- * The reference says what the code does. Tables made from the code are files of their own: `npm run docs`
- * writes them. Tables written by hand are compared with the code here.
+ * The reference says what the code does. Tables generated from the code are separate files, written by `npm
+ * run docs`. Handwritten tables are compared with the code here.
  */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -128,7 +128,7 @@ function code(text: string): string {
   return `\`${text}\``;
 }
 
-/** The command, and those below it; commander's own `help` is none of Petrel's. */
+/** The command and its subcommands. commander's own `help` is not one of Petrel's. */
 function withSubcommands(command: Command): Command[] {
   return [command, ...command.commands.flatMap(withSubcommands)];
 }
@@ -138,7 +138,7 @@ function nameOf(command: Command): string {
   return `${above}${command.name()}`;
 }
 
-/** Global options are on the first section only, and lines are as wide as the pages of docs. */
+/** Only the first section lists the global options, and lines are as wide as the pages of docs. */
 function helpOf(command: Command): string {
   let text = '';
   command.configureHelp({ helpWidth: 120, showGlobalOptions: false });
@@ -158,7 +158,7 @@ function defaultOf(name: string, schema: z.ZodType): string {
   return shown === null || shown === undefined || JSON.stringify(shown) === '{}' ? '' : String(shown);
 }
 
-/** `key` and default of each key that `petrel config set` takes. */
+/** `key` and default of each key that `petrel config set` accepts. */
 function leaves(value: Readonly<Record<string, unknown>>, above = ''): string[] {
   return Object.entries(value).flatMap(([name, inner]) => {
     const key = `${above}${name}`;

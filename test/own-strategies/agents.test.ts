@@ -1,4 +1,4 @@
-/** Strategies of users' own in agents: nothing in the process waits for them, whatever they do. */
+/** User-defined strategies in agents: nothing in the process waits for them, whatever they do. */
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -35,8 +35,8 @@ afterAll(async () => {
 });
 
 /**
- * The rules with the user's own, and how often the event loop came round while it kept each question waiting
- * in vain.
+ * The rules including the user's own. For each question that timed out, counts the turns of the event loop
+ * meanwhile.
  */
 async function observed(): Promise<{ readonly rules: Rules; readonly turnsInVain: number[] }> {
   const strategy = await OwnStrategy.load(pathToFileURL(path).href);

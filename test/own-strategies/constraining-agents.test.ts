@@ -1,6 +1,6 @@
 /**
- * Constraints of users' own in agents: what they keep from leading, and what becomes of a group whose
- * constraint fails.
+ * User-defined constraints in agents: which nodes they make ineligible, and the effect of a failing
+ * constraint on its group.
  */
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -110,7 +110,7 @@ describe('a constraint of a user’s own', () => {
   });
 });
 
-/** Against this node, as one version of a constraint may be and another is not. */
+/** A constraint against this node. Another version of it may be against another node. */
 function against(node: string): RegisteredConstraint {
   return {
     ...{ name: 'no-spares', version: node },

@@ -1,4 +1,6 @@
-/** Constraints of users' own: in a thread, asked about all nodes at once, and held to their contract. */
+/**
+ * User-defined constraints: run in a thread, queried about all nodes together, and held to their contract.
+ */
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -15,7 +17,7 @@ import { builtModule } from '../support/built.js';
 import { until } from '../support/until.js';
 
 let dir = '';
-/** As it is built: from the sources, every constraint's thread would compile them again. */
+/** The built module: from the sources, every constraint's thread would compile them again. */
 let OwnConstraint: typeof Constraint;
 let answered: typeof answeredBy;
 const loaded: Constraint[] = [];
@@ -37,7 +39,7 @@ async function written(text: string): Promise<string> {
   return pathToFileURL(path).href;
 }
 
-/** One whose `check` has this text as its body. */
+/** A constraint whose `check` has this text as its body. */
 async function constraintOf(body: string, more = ''): Promise<Constraint> {
   const url = await written(
     `export default { name: 'mine', description: 'of my own', check({ node, tags, sitePriority }, { config, flags, elected, minuteOfDay }) { ${body} }, ${more} };`,
@@ -47,13 +49,13 @@ async function constraintOf(body: string, more = ''): Promise<Constraint> {
   return constraint;
 }
 
-/** b1 is a spare; of c1 nothing can be read, so nothing is asked about it. */
+/** b1 is a spare. c1 is unreadable, so the constraint is not queried about it. */
 const group = [
   ...members('a1', member('b1', { tags: { spare: 'yes' } })),
   { ...member('c1'), ...unreadable() },
 ];
 
-/** What is found about each node of the group, and how often the constraint was asked. */
+/** The findings about each node of the group, and how often the constraint was queried. */
 async function judged(constraint: Constraint, settings: Parameters<typeof config>[0] = {}) {
   const asked: string[][] = [];
   const own = {

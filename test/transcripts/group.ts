@@ -1,6 +1,6 @@
 /**
- * A group of three nodes in the simulation's world, without chance: it carries out commands and tells what
- * happens.
+ * A group of three nodes in the simulation's world, without randomness. It carries out commands and reports
+ * what happens.
  */
 import { z } from 'zod';
 import { createFlags, type Operation } from '../../src/embedded/tree.js';
@@ -26,7 +26,7 @@ const clock = { rate: 1, startMs: 0, wallMs: Date.UTC(2026, 0, 1) };
 /** Longer than anything that `until` waits for. */
 const patienceMs = 30_000;
 
-/** Whatever is drawn is the middle. */
+/** Every draw yields the middle. */
 const middle: Chance = {
   next: () => 0.5,
   pick: ([first]) => first,
@@ -55,11 +55,11 @@ export class Group {
   readonly #network = new Network(this.#world, this.#ensemble, delays, untapped);
   readonly #nodes = names.nodes.map((name) => this.#newNode(name));
   readonly #operator: Operator;
-  /** Whose each session is. */
+  /** Owner of each session. */
   readonly #sessions = new Map<bigint, string>();
   /** The session that owns each ephemeral znode. */
   readonly #owners = new Map<string, bigint>();
-  /** When something was done to the group last. */
+  /** When a command last changed the group. */
   #sinceMs = 0;
 
   constructor() {
@@ -86,7 +86,7 @@ export class Group {
     });
   }
 
-  /** Carries out one command; returns what happened. */
+  /** Carries out one command. Returns what happened. */
   async play(command: string): Promise<string[]> {
     const [verb = '', ...words] = command.split(' ');
     const [word = '', value = ''] = words;
@@ -169,7 +169,7 @@ export class Group {
   }
 }
 
-/** Sequences are ten digits long. */
+/** Shortens sequences, which have ten digits. */
 function short(path: string): string {
   return path.replace(`${root}/`, '').replace(/\b0+(?=\d+$)/, '');
 }
@@ -194,7 +194,7 @@ function operationText(operation: Operation, path: string): string {
   return values.length === 0 ? text : `${text} (${values.join(', ')})`;
 }
 
-/** A line of the simulation's story, as a transcript has it; null where a reader does without. */
+/** A line of the simulation's trace as a transcript shows it. Null if readers do not need it. */
 function retold(line: string): string | null {
   const text = line
     .replace(/^ *[\d.]+ s +/, '')

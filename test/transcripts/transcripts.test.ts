@@ -1,7 +1,8 @@
 /**
- * Plays the transcripts of this folder. They are for reading; begin with `leader-dies.txt`. A paragraph is
- * comments, commands (`group.ts`) and, below `----`, what came of them. What runs is the code that ships, in
- * virtual time. `npx vitest run --project embedded test/transcripts -u` writes the output anew.
+ * Plays the transcripts of this folder. They are written for readers: begin with `leader-dies.txt`. A
+ * paragraph contains comments, commands (`group.ts`) and, below `----`, their output. The code that runs is
+ * the shipped code, in virtual time. `npx vitest run --project embedded test/transcripts -u` rewrites the
+ * output.
  */
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -12,7 +13,7 @@ import { Group } from './group.js';
 const folder = fileURLToPath(new URL('.', import.meta.url));
 const project = join(folder, '../..');
 
-/** The same transcript, with what its commands bring today. */
+/** The same transcript, with the current output of its commands. */
 async function played(transcript: string): Promise<string> {
   const group = new Group();
   const paragraphs: string[] = [];

@@ -1,4 +1,4 @@
-/** What-ifs about deployments as values, as their files would hold them. */
+/** Simulations of deployments that are given as values, with the content of their files. */
 
 import { stringify } from 'yaml';
 import { describedSituation } from '../../packages/lab/src/planning/described-situation.js';
