@@ -1,7 +1,7 @@
 #!/usr/bin/perl
-# The hook of fault tests: hook.pl PHASE. Writes what it does, as it does it, to the events beside it; see
+# The hook of fault tests: hook.pl PHASE. Writes each of its steps immediately to the events file next to it; see
 # hook-log.ts. A successful takeover leaves a workload behind, in its own process group: a loop that beats until
-# it is killed. Everything ends with the folder or the test process.
+# it is killed. Every process ends when the folder is removed or the test process exits.
 #
 # Perl, because it can read CLOCK_MONOTONIC, starts in milliseconds, and comes with git.
 use strict;
@@ -35,17 +35,17 @@ sub note {
   syswrite $events, $line;
 }
 
-# Until the test has removed the folder, or is dead.
+# Whether the test still runs and has not removed the folder.
 sub wanted { -e "$dir/owner" && -d "/proc/$owner" }
 
-# State and start time of a process; nothing when it is gone.
+# State and start time of a process. Empty if it is gone.
 sub look {
   my $line = first_line("/proc/$_[0]/stat") or return;
   my @fields = split ' ', $line =~ s/^.*\) //r;
   return @fields[0, 19];
 }
 
-# A process that beats until it is killed, and its id.
+# Starts a process that beats until it is killed. Returns its id.
 sub start_beating {
   my $pid = fork // die "cannot fork: $!";
   if ($pid == 0) {
@@ -61,7 +61,7 @@ sub start_beating {
   return $pid;
 }
 
-# Process id, state, node, slot and token of everything that beats.
+# Process id, state, node, slot and token of every process that beats.
 sub beating {
   my @found;
   for my $file (glob "$dir/alive/*") {
@@ -75,7 +75,7 @@ sub beating {
   return @found;
 }
 
-# Returns when the process is dead.
+# Kills the process, and returns once it is dead.
 sub end {
   my ($pid) = @_;
   kill KILL => $pid;

@@ -1,4 +1,4 @@
-"""A service manager's socket: prints the path, and then each message that arrives as a line of JSON."""
+"""A service manager's socket: prints its path, then each message that arrives as a line of JSON."""
 import json
 import os
 import socket
@@ -10,7 +10,7 @@ server.bind(path)
 print(json.dumps(path), flush=True)
 while True:
     data, descriptors, _, _ = socket.recv_fds(server, 65536, 8)
-    # Who asks whether its message has been taken (BARRIER=1) waits for its file to be closed.
+    # A sender that waits for its message to be received (BARRIER=1) waits until its file is closed.
     for descriptor in descriptors:
         os.close(descriptor)
     print(json.dumps(data.decode()), flush=True)
