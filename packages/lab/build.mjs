@@ -1,6 +1,6 @@
 /**
- * Compiles each module to dist/. Checks types too, and then needs Petrel built before; `--without-types` is
- * faster.
+ * Compiles each module to dist/ and checks its types, which requires Petrel to be built first.
+ * `--without-types` skips the check and is faster.
  */
 import { execFileSync } from 'node:child_process';
 import { readdirSync, rmSync } from 'node:fs';

@@ -3,7 +3,7 @@ import type { Conditions } from './conditions.js';
 import type { Expectation, Protocol } from './protocol.js';
 import { type Measures, simulate } from './simulate.js';
 
-/** A protocol whose messages nobody else need know. */
+/** An election protocol whose message type is hidden. */
 export interface Algorithm {
   readonly name: string;
   readonly title: string;

@@ -1,22 +1,27 @@
 /**
- * Whom each live node takes for the leader, counted as it changes: is there one leader whom all agree on, how
- * many think that they lead, and for how long was it so.
+ * Tracks which node each live node considers the leader: whether all agree on one, how many nodes consider
+ * themselves the leader, and for how long.
  */
 
-/** A node that knows that another leads, and not who: it contradicts nobody. */
+/**
+ * The leader of a node that knows that another node leads, but not which one. It contradicts no other node.
+ */
 export const somebodyElse = -2;
-/** A node that knows of no leader. */
+/** The leader of a node that knows of none. */
 export const nobody = -1;
 
 export class Census {
   readonly #leaderOf: Int32Array;
   readonly #isLive: Uint8Array;
-  /** How many live nodes take each for the leader. */
+  /** How many live nodes consider each node the leader. */
   readonly #followers: Int32Array;
   #live = 0;
   #unsure = 0;
   #elsewhere = 0;
-  /** How many live nodes take themselves for the leader, and the sum of their numbers: of one, its own. */
+  /**
+   * How many live nodes consider themselves the leader, and the sum of their numbers. For one leader, the sum
+   * is its number.
+   */
   #leaders = 0;
   #sumOfLeaders = 0;
   #lastAt = 0;
@@ -35,24 +40,24 @@ export class Census {
     return this.#live;
   }
 
-  /** The one leader whom all live nodes agree on; null where there is none. */
+  /** The one leader that all live nodes agree on. Null if there is none. */
   get agreed(): number | null {
     if (this.#leaders !== 1 || this.#unsure > 0) return null;
     const leader = this.#sumOfLeaders;
     return (this.#followers[leader] ?? 0) + this.#elsewhere === this.#live ? leader : null;
   }
 
-  /** Since when all have agreed, in ticks. */
+  /** Since when all have agreed, in ticks. Null if they do not. */
   get agreedSince(): number | null {
     return this.#agreedSince;
   }
 
-  /** How many live nodes take a dead one for the leader. */
+  /** How many live nodes consider a dead node the leader. */
   get misled(): number {
     return this.#followers.reduce((sum, count, leader) => sum + (this.isLive(leader) ? 0 : count), 0);
   }
 
-  /** The most that led at one time since the last call. */
+  /** Returns the most nodes that led at one time since the last call. */
   takeMostLeaders(): number {
     const most = Math.max(this.#mostLeaders, this.#leaders);
     this.#mostLeaders = this.#leaders;
@@ -91,7 +96,7 @@ export class Census {
     });
   }
 
-  /** Since 0: the share of the time in which not all agreed, and the mean number of those that led. */
+  /** Returns, since instant 0, the share of time in which not all agreed, and the mean number of leaders. */
   shares(at: number): { readonly disagreement: number; readonly leaders: number } {
     this.#pass(at);
     const total = Math.max(at, 1);

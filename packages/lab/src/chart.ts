@@ -1,18 +1,18 @@
-/** Curves as SVG, on white: measured with points and the confidence of each, theory dashed. */
+/** Draws curves as SVG, on white: measured ones with points and their confidence intervals, theory dashed. */
 import { type ScaleLinear, type ScaleLogarithmic, scaleLinear, scaleLog } from 'd3-scale';
 import { element, escaped, picture } from './svg.js';
 
 export interface Point {
   readonly x: number;
   readonly y: number;
-  /** Half of its confidence interval. */
+  /** Half of the point's confidence interval. */
   readonly ci?: number | undefined;
 }
 
 export interface Series {
   readonly name: string;
   readonly points: readonly Point[];
-  /** published: points alone. */
+  /** published: points only. */
   readonly kind: 'measured' | 'theory' | 'published';
 }
 
@@ -35,7 +35,7 @@ const lineHeight = 18;
 const palette = ['#1f6fb4', '#c26a10', '#2a8a4a', '#a03060', '#6a4fb0', '#808020', '#108080', '#444444'];
 const colours = { text: '#222222', faint: '#5f6368', grid: '#e3e6ea' };
 
-/** One under the other. */
+/** Places the charts one below the other. */
 export function chartsOf(charts: readonly Chart[]): string {
   let top = 0;
   const panels = charts.map((chart) => {
@@ -77,7 +77,9 @@ function panel(chart: Chart): string {
   ].join('\n');
 }
 
-/** What follows what was measured has its colour. */
+/**
+ * Returns the colour of a series. A series that is not measured has the colour of the measured one before it.
+ */
 function colourOf(series: readonly Series[], index: number): string {
   const measured = series.slice(0, index + 1).filter(({ kind }) => kind === 'measured').length;
   return palette[Math.max(0, measured - 1) % palette.length] ?? colours.text;
@@ -118,7 +120,7 @@ function yTicks(y: Scale): string[] {
 function drawn({ name, points, kind }: Series, index: number, colour: string, x: Scale, y: Scale): string {
   const places = points.map((point): [number, number] => [x(point.x), y(point.y)]);
   const [first] = places;
-  // Of one point alone there would be nothing to see.
+  // A line through a single point would be invisible.
   const isAlone = kind === 'theory' && places.length === 1 && first !== undefined;
   const ends = isAlone ? [-13, 13].map((by): [number, number] => [first[0] + by, first[1]]) : places;
   const line = ends.map(([left, top]) => `${round(left)},${round(top)}`).join(' ');

@@ -1,7 +1,7 @@
-/** Under what an election is run: how many nodes, over what network, and what happens to them. */
+/** The conditions of an election: how many nodes, over which network, and what happens to them. */
 import * as z from 'zod';
 
-/** How long a message is under way. */
+/** How long a message takes. */
 export const delaySchema = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('constant'), ms: z.number().positive() }),
   z.object({ kind: z.literal('uniform'), fromMs: z.number().min(0), toMs: z.number().positive() }),
@@ -11,10 +11,11 @@ export type Delay = z.infer<typeof delaySchema>;
 
 export const scenarios = ['start', 'crash', 'bye', 'alarm', 'join', 'restart', 'midway'] as const;
 /**
- * start: all begin at once. The others begin when all have agreed and some calm has passed: the leader
- * crashes; it says that it leaves; a follower wrongly believes it dead; a node joins late; the leader crashes
- * and comes back without a memory. midway: as start, but the node numbered highest crashes within the time in
- * which a message could go round all: where elections are as long as that, while it goes on.
+ * start: all nodes begin at the same time. The next five begin after all nodes have agreed and a calm period
+ * has passed. crash: the leader crashes. bye: the leader announces that it leaves. alarm: a follower wrongly
+ * believes it dead. join: a node joins late. restart: the leader crashes and returns without its memory.
+ * midway: like start, but the node with the highest number crashes within the time in which a message could
+ * go round all nodes. If elections take that long, it crashes during the election.
  */
 export type Scenario = (typeof scenarios)[number];
 
@@ -24,36 +25,38 @@ export const conditionsSchema = z.object({
   delay: delaySchema.default({ kind: 'constant', ms: 10 }),
   /** The probability that a copy of a message is lost. */
   loss: z.number().min(0).max(0.95).default(0),
-  /** A multicast is lost to all its receivers or to none. */
+  /** Whether a multicast is lost for all its receivers or for none. */
   correlated: z.boolean().default(false),
-  /** How numbers lie on the ring: as they were drawn, rising or falling in the direction of the messages. */
+  /** The order of numbers on the ring: as drawn, or rising or falling in the direction of the messages. */
   order: z.enum(['random', 'rising', 'falling']).default('random'),
   /**
-   * Who begins, in elections that a few may begin: all, so many drawn at random, or the one numbered highest
-   * or its successor.
+   * The nodes that begin, in elections that a few may begin: all, this many drawn at random, the node with
+   * the highest number, or its successor.
    */
   initiators: z
     .union([z.literal('all'), z.literal('highest'), z.literal('after-highest'), z.int().min(1)])
     .default('all'),
-  /** Who learns of a crash first; `all` at once. */
+  /** The node that learns of a crash first. `all`: all learn of it at the same time. */
   noticedBy: z.enum(['all', 'lowest', 'highest']).default('all'),
-  /** The number of who joins late. */
+  /** The number of the node that joins late. */
   joiner: z.enum(['highest', 'lowest']).default('highest'),
-  /** TA: between two announcements of a leader, or two renewals of what is held. */
+  /** TA: interval between two announcements of a leader, or between two renewals of a lease. */
   announceMs: z.number().positive().default(1000),
-  /** TL: without an announcement for so long a leader is given up; null: long enough for the loss. */
+  /**
+   * TL: time without an announcement after which a leader is considered dead. Null: long enough for the loss.
+   */
   listenMs: z.number().positive().nullable().default(null),
-  /** TS: how long at most one waits before it announces itself. */
+  /** TS: longest wait before a node announces itself. */
   suppressMs: z.number().positive().default(1000),
-  /** From a crash to its being known: by a failure detector, or as a session's timeout. */
+  /** Time from a crash to its detection, by a failure detector or as a session timeout. */
   detectMs: z.number().positive().default(3000),
   /** The probability that a node never learns of a crash. */
   missed: z.number().min(0).max(1).default(0),
-  /** How often a second somebody is believed dead who is not, for `detectMs`. */
+  /** How often per second a live node is believed dead, for `detectMs` each time. */
   mistakesPerS: z.number().min(0).default(0),
   /** How long the leader is away in `restart`. */
   awayMs: z.number().positive().default(1000),
-  /** Simulated time after which an election that does not end is given up. */
+  /** Simulated time after which an election that does not end is abandoned. */
   limitMs: z.number().positive().default(600_000),
 });
 export type Conditions = z.infer<typeof conditionsSchema>;
@@ -74,10 +77,7 @@ export function meanDelayMs(delay: Delay): number {
   }
 }
 
-/**
- * How long a message is under way, of which every copy that is lost is sent again; `copies`: how many it
- * took.
- */
+/** Draws how long a message takes if every lost copy is sent again. `copies`: how many copies it took. */
 export function drawWay(
   { delay, loss }: Conditions,
   random: () => number,
@@ -99,19 +99,19 @@ export function drawDelayMs(delay: Delay, random: () => number): number {
   }
 }
 
-/** How long to wait for an answer that is nearly always there: one in a million comes later. */
+/** Returns how long to wait for an answer. One answer in a million arrives later. */
 export function answerLimitMs({ delay, loss }: Conditions): number {
   const spread = delay.kind === 'exponential' ? 10 : delay.kind === 'uniform' ? 2 : 1;
   const lostInRow = loss === 0 ? 0 : Math.ceil(Math.log(1e-6) / Math.log(loss));
   return meanDelayMs(delay) * (2 * spread + 2 * retryDelays * lostInRow);
 }
 
-/** A lost copy is sent again after so many mean delays: two round trips. */
+/** A lost copy is sent again after this many mean delays: two round trips. */
 export const retryDelays = 4;
 
 /**
- * Three announcements; with loss so many that a false alarm anywhere in the group is expected once in a
- * thousand periods.
+ * Returns the time of three announcements. With loss, returns the time of enough announcements that one false
+ * alarm anywhere in the group is expected in a thousand periods.
  */
 export function listenMs({ listenMs: given, announceMs, loss, nodes }: Conditions): number {
   if (given !== null) return given;

@@ -1,7 +1,7 @@
 /**
- * What is to happen, in order of time. Times are whole nanoseconds, so that two sums of the same lengths are
- * the same instant; at one instant what arrives comes before what is timed, and what was planned first before
- * what was planned later.
+ * A queue of future events in order of time. Times are whole nanoseconds, so that two sums of the same
+ * durations are the same instant. At one instant, arrivals run before timers, and events planned earlier
+ * before those planned later.
  */
 import TinyQueue from 'tinyqueue';
 
@@ -30,7 +30,7 @@ export class Events {
   #planned = 0;
   #now = 0;
 
-  /** Ticks. */
+  /** In ticks. */
   get now(): number {
     return this.#now;
   }
@@ -39,7 +39,7 @@ export class Events {
     return this.#now / ticksOfMs;
   }
 
-  /** When the next one is, in ticks; Infinity where there is none. */
+  /** The instant of the next event, in ticks. Infinity if there is none. */
   get nextAt(): number {
     return this.#queue.peek()?.at ?? Number.POSITIVE_INFINITY;
   }
@@ -49,7 +49,7 @@ export class Events {
     this.#queue.push({ at: Math.max(at, this.#now), rank: rank[kind], order: this.#planned, run });
   }
 
-  /** Lets the next one happen. */
+  /** Runs the next event. */
   step(): void {
     const next = this.#queue.pop();
     if (next === undefined) return;
@@ -57,7 +57,7 @@ export class Events {
     next.run();
   }
 
-  /** Lets everything up to an instant happen, and stands there. */
+  /** Runs all events up to an instant, and advances the time to it. */
   runTo(at: number): void {
     while (this.nextAt <= at) this.step();
     this.#now = Math.max(this.#now, at);

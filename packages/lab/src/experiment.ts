@@ -1,4 +1,4 @@
-/** Many runs of many elections under many conditions, summarized and held against theory. */
+/** Runs many elections under many conditions, summarizes them, and compares them with theory. */
 
 import * as z from 'zod';
 import { algorithms } from './algorithms/index.js';
@@ -28,11 +28,12 @@ export const judgedSchema = z.object({
   kind: z.enum(['exact', 'mean', 'at most', 'at least']),
   expected: z.number(),
   source: z.string(),
-  /** Null where no run has it. */
+  /** Null if no run has the measure. */
   measured: summarySchema.nullable(),
   /**
-   * Mean: no farther from it than three standard errors, of few runs as Student's t has it; else: so in every
-   * run. Null: too few runs to tell.
+   * For a mean: whether it is within three standard errors of the expected value, or for few runs within the
+   * equivalent quantile of Student's t. Otherwise: whether it holds in every run. Null: too few runs to
+   * decide.
    */
   holds: z.boolean().nullable(),
 });
@@ -48,7 +49,7 @@ export const resultSchema = z.object({
 });
 export type Result = z.infer<typeof resultSchema>;
 
-/** A task takes about as long whatever its case. */
+/** Nodes per task, over all its runs, so that tasks take about the same time. */
 const nodesOfTask = 1000;
 
 export function tasksOf(cases: readonly Case[], runs: number, seed: number): Task[] {
@@ -60,7 +61,10 @@ export function tasksOf(cases: readonly Case[], runs: number, seed: number): Tas
   });
 }
 
-/** A run's seed follows from the case and its number alone: who runs it, and beside what, is all the same. */
+/**
+ * Runs a task. A run's seed depends only on the base seed, the case and the run's number, not on which worker
+ * runs it or what else runs.
+ */
 export async function runTask({ algorithm, conditions, seed, from, to }: Task): Promise<Measures[]> {
   const one = algorithms.get(algorithm);
   if (one === undefined) throw new RangeError(`unknown election ${algorithm}`);
@@ -72,7 +76,7 @@ export async function runTask({ algorithm, conditions, seed, from, to }: Task): 
   return measures;
 }
 
-/** `measured`: of each task, in their order. */
+/** `measured`: the measures of each task, in the order of `tasks`. */
 export function resultsOf(
   cases: readonly Case[],
   tasks: readonly Task[],

@@ -1,4 +1,4 @@
-/** What Petrel's command line loads of this package. */
+/** The parts of this package that Petrel's command line loads. */
 import type { LabPackage } from 'petrel/internals';
 import { defineLab } from './command/command.js';
 import { describedSituation } from './planning/described-situation.js';

@@ -1,10 +1,10 @@
-/** The way of messages: how long they take, which are lost, and how many there were. */
+/** The network: how long messages take, which are lost, and how many there were. */
 import { type Conditions, drawDelayMs, drawWay } from './conditions.js';
 import { type Events, ticks } from './events.js';
 import type { Random } from './random.js';
 
 export interface Traffic {
-  /** Sent; a multicast is one. */
+  /** Messages sent. A multicast counts as one. */
   messages: number;
   /** Copies that arrived. */
   deliveries: number;
@@ -28,7 +28,7 @@ export class Network<Message> {
     readonly conditions: Conditions;
     readonly isReliable: boolean;
     sizeOf(message: Message): number;
-    /** Whether there is somebody to receive it. */
+    /** Returns whether the receiver exists. */
     deliver(to: number, from: number, message: Message, depth: number): boolean;
   }) {
     this.#events = options.events;
@@ -40,7 +40,7 @@ export class Network<Message> {
     this.#sizeOf = options.sizeOf;
   }
 
-  /** Messages that are still to arrive. */
+  /** Messages that have not arrived yet. */
   get underWay(): number {
     return this.#underWay;
   }
@@ -54,8 +54,9 @@ export class Network<Message> {
   }
 
   /**
-   * `count`: it stands for so many (0: it is not counted at all), of which one is lost or late as all are.
-   * `depth`: how many messages, one caused by the other, led to this one.
+   * `count`: the number of messages that this one represents, which are lost or late together. 0: it is not
+   * counted. `depth`: the length of the chain of messages, each caused by the one before, that led to this
+   * one.
    */
   send(to: number, from: number, message: Message, depth: number, count = 1): void {
     const { ms, copies } = this.#isReliable
@@ -68,7 +69,7 @@ export class Network<Message> {
     else this.#events.plan(this.#events.now + ticks(ms), 'arrival', arrive);
   }
 
-  /** One message to each other node. */
+  /** Sends one message to each other node. */
   sendAll(from: number, message: Message, depth: number): void {
     const { nodes, delay } = this.#conditions;
     if (this.#conditions.loss > 0 || delay.kind !== 'constant') {
@@ -79,7 +80,7 @@ export class Network<Message> {
     this.#arrive(delay.ms, () => this.#handAll(from, message, depth, 0));
   }
 
-  /** One message, a copy to each other node. */
+  /** Sends one message, with a copy to each other node. */
   multicast(from: number, message: Message, depth: number): void {
     const { nodes, loss, correlated, delay } = this.#conditions;
     this.#sent(1, this.#sizeOf(message));
@@ -130,7 +131,10 @@ export class Network<Message> {
   }
 }
 
-/** 8 bytes a number, 1 a kind or a truth; texts as long as they are; of lists and records the sum. */
+/**
+ * Returns a size in bytes: 8 for a number, 1 for a kind or a boolean, the length of a text, and the sum of
+ * the parts of a list or record.
+ */
 export function plainSize(content: unknown): number {
   if (typeof content === 'number' || typeof content === 'bigint') return 8;
   if (typeof content === 'string') return content.length;

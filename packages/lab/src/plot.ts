@@ -1,4 +1,4 @@
-/** Results as curves over the number of nodes, or, of one number of nodes, over loss. */
+/** Results as curves over the number of nodes, or over loss if there is only one number of nodes. */
 import type { Chart, Point, Series } from './chart.js';
 import type { Judged, Result } from './experiment.js';
 

@@ -1,4 +1,4 @@
-/** Runs tasks on all cores. What comes out is the same whatever the number of workers. */
+/** Runs tasks on all cores. The results are the same for any number of workers. */
 
 import { Worker } from 'node:worker_threads';
 import { threadProgram } from 'petrel/internals';
@@ -10,13 +10,13 @@ const doneSchema = z.array(z.record(z.string(), z.number()));
 
 export interface PoolOptions {
   readonly workers: number;
-  /** For so long this thread runs tasks itself: what is done by then is done before another has started. */
+  /** For this long, this thread runs tasks itself: short work finishes before a worker has started. */
   readonly aloneMs: number;
   /** Called with the number of runs that are done. */
   progress(runs: number): void;
 }
 
-/** Of each task, in their order. Throws what a worker throws. */
+/** Returns the measures of each task, in the order of `tasks`. Throws what a worker throws. */
 export async function runTasks(tasks: readonly Task[], options: PoolOptions): Promise<Measures[][]> {
   const done: Measures[][] = [];
   const startedMs = performance.now();
@@ -43,7 +43,7 @@ export async function runTasks(tasks: readonly Task[], options: PoolOptions): Pr
   return done;
 }
 
-/** One thread, which takes task after task. */
+/** Runs one worker thread, which takes one task after the other. */
 async function work(
   tasks: readonly Task[],
   take: () => number,

@@ -1,93 +1,95 @@
-/** What an election is to the laboratory: the program of a node, and what theory says of it. */
+/** An election as the laboratory sees it: the program of a node, and the expectations of theory. */
 import type { Conditions } from './conditions.js';
 
 export interface Timer {
-  /** Fires once, so long after now, instead of whenever it was to. */
+  /** Fires once after `ms`, instead of at the time set before. */
   set(ms: number): void;
   stop(): void;
 }
 
 /**
- * What a node may know and do. Nodes are numbered from 0; where an election wants ids, the number is the id.
+ * What a node may know and do. Nodes are numbered from 0. In an election that needs ids, the number is the
+ * id.
  */
 export interface Context<Message> {
   readonly id: number;
   readonly n: number;
   readonly conditions: Conditions;
   readonly random: () => number;
-  /** The same for all nodes of a run: for what they were given in common. */
+  /** The same for all nodes of a run. Nodes derive shared data from it. */
   readonly seed: number;
   nowMs(): number;
-  /** Which life of the node this is, from 0. */
+  /** Which incarnation of the node this is, from 0. */
   readonly life: number;
   /**
-   * One message to one node, or to the server; `count`: that stands for so many, sent at once. 0: it is left
-   * out of whatever is counted.
+   * Sends one message to one node or to the server. `count`: the number of messages, sent together, that it
+   * represents. 0: it is not counted.
    */
   send(to: number, message: Message, count?: number): void;
-  /** One message for each other node. */
+  /** Sends one message to each other node. */
   sendAll(message: Message): void;
-  /** One message, of which all others get a copy. */
+  /** Sends one message, with a copy to each other node. */
   multicast(message: Message): void;
-  /** The neighbours on the ring that this node does not believe dead; itself where it is alone. */
+  /** The neighbours on the ring that this node does not believe dead. The node itself if it is alone. */
   successor(): number;
   predecessor(): number;
   isSuspected(node: number): boolean;
-  /** Believes a node dead from now on, until it speaks. */
+  /** Believes a node dead until it sends a message. */
   doubt(node: number): void;
   timer(fire: () => void): Timer;
-  /** Takes somebody for the leader: itself, another, `nobody` or `somebodyElse`. */
+  /** Sets the leader that this node recognizes: itself, another, `nobody` or `somebodyElse`. */
   follow(leader: number): void;
-  /** Whom it takes for the leader. */
+  /** The leader that this node recognizes. */
   leader(): number;
-  /** Counts what is of interest in this election alone. */
+  /** Counts something that matters only in this election. */
   count(what: string, by?: number): void;
 }
 
-/** One life of a node. */
+/** One incarnation of a node. */
 export interface Node<Message> {
-  /** Once, when it begins; `initiates`: it is among those that are to begin the election. */
+  /** Called once, at the start. `initiates`: whether it is among the nodes that begin the election. */
   start(initiates: boolean): void;
   receive(message: Message, from: number): void;
-  /** It is told that a node is dead, which may not be true. `life`: of the node, from 0. */
+  /** Reports that a node is dead, which may be wrong. `life`: the incarnation of that node, from 0. */
   suspect?(node: number, life: number): void;
-  /** It is told that a node that it was to believe dead is not. */
+  /** Reports that a node that was reported dead is alive. */
   restored?(node: number): void;
-  /** It is about to leave, and may say so. */
+  /** Called before the node leaves. The node may announce it. */
   leave?(): void;
 }
 
 export interface Expectation {
   readonly measure: string;
   readonly value: number;
-  /** `mean`: of runs; `exact`: in each run. */
+  /** `mean`: over all runs. `exact`: in each run. */
   readonly kind: 'exact' | 'mean' | 'at most' | 'at least';
-  /** Where it is from, and what is to be known of it. */
+  /** Where the expectation comes from, and how to read it. */
   readonly source: string;
 }
 
 export interface Protocol<Message> {
   readonly name: string;
-  /** One line for people. */
+  /** One line for readers. */
   readonly title: string;
   /**
-   * Lost copies are sent again until they arrive, as TCP does; otherwise the protocol sees to loss itself.
+   * Whether lost copies are sent again until they arrive, as with TCP. Otherwise the protocol handles loss
+   * itself.
    */
   readonly isReliable: boolean;
   /**
-   * Whom a failure detector tells of crashes: all nodes, or the server alone; none where the protocol sees to
-   * that itself.
+   * Which nodes a failure detector notifies of crashes: all nodes, or only the server. `none` if the protocol
+   * detects crashes itself.
    */
   readonly detector: 'nodes' | 'server' | 'none';
-  /** A node's code continues in promises. It comes to rest before the next event. */
+  /** Whether a node's code continues in promises. It comes to rest before the next event. */
   readonly isAsync?: boolean;
-  /** What a message would take: without it, 8 bytes a number and 1 a kind. */
+  /** The size of a message. Without this function: 8 bytes for a number and 1 for a kind. */
   size?(message: Message): number;
   node(context: Context<Message>): Node<Message>;
   /** A server that all nodes use, numbered `n`. It never fails. */
   server?(context: Context<Message>): Node<Message>;
-  /** Where failure detectors neither miss anything nor err. */
+  /** Expectations that apply if failure detectors miss nothing and make no mistakes. */
   expect(conditions: Conditions): readonly Expectation[];
-  /** Whatever happens. */
+  /** Expectations that always apply. */
   readonly always?: readonly Expectation[];
 }

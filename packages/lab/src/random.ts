@@ -1,19 +1,18 @@
-/**
- * Chance that can be had again: everything in a run is drawn from one seed, in the order in which it is asked
- * for.
- */
+/** Reproducible randomness: everything in a run is drawn from one seed, in the order of the requests. */
 import { xoroshiro128plusFromState } from 'pure-rand/generator/xoroshiro128plus';
 
 export interface Random {
-  /** From 0 up to 1. */
+  /** Returns a number from 0 up to, but not including, 1. */
   next(): number;
-  /** From 0 up to and without `n`, whole. */
+  /** Returns a whole number from 0 up to, but not including, `n`. */
   below(n: number): number;
-  /** Puts `items` in an order in which each is as likely as any other. */
+  /** Shuffles `items`. Every order is equally likely. */
   shuffle(items: Int32Array): void;
 }
 
-/** The seed of one run: what else is run, in what order and by how many workers changes nothing in it. */
+/**
+ * Returns the seed of one run. It does not depend on what else runs, in what order, or on how many workers.
+ */
 export function seedOf(seed: number, ...labels: readonly (string | number)[]): number {
   // FNV-1a
   let hash = 0x811c9dc5;
@@ -24,14 +23,14 @@ export function seedOf(seed: number, ...labels: readonly (string | number)[]): n
 }
 
 export function randomFrom(seed: number): Random {
-  // Its first numbers tell of the state as it is: seeds that are alike must not begin alike.
+  // The generator's first numbers reflect its state directly. Similar seeds must not start similarly.
   const generator = xoroshiro128plusFromState([1, 2, 3, 4].map((word) => mixed(seed + word * 0x9e3779b9)));
   const next = () => (generator.next() >>> 0) / 2 ** 32;
   const below = (n: number) => Math.floor(next() * n);
   return { next, below, shuffle: (items) => shuffle(items, below) };
 }
 
-/** The finalizer of MurmurHash3: every bit of the seed stirs every bit of the word. */
+/** The finalizer of MurmurHash3: every bit of the seed affects every bit of the word. */
 function mixed(word: number): number {
   const once = Math.imul(word ^ (word >>> 16), 0x85ebca6b);
   const twice = Math.imul(once ^ (once >>> 13), 0xc2b2ae35);

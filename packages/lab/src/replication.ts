@@ -1,17 +1,17 @@
 /**
- * A replicated service over a wide area, as POLE's evaluation has it: D. Becker, F. Junqueira, M. Serafini,
- * Leader Election for Replicated Services Using Application Scores (2011), section 5. A client asks the
- * server of its data centre, which asks the leader; the leader works on it, has it acknowledged by a quorum,
- * and the answer goes back the same way.
+ * A replicated service over a wide area, as in POLE's evaluation: D. Becker, F. Junqueira, M. Serafini,
+ * Leader Election for Replicated Services Using Application Scores (2011), section 5. A client sends a
+ * request to the server of its data centre, which forwards it to the leader. The leader works on it and has a
+ * quorum acknowledge it. The answer returns the same way.
  *
- * Modelled, and so not the paper's: how long the leader works, how much links vary, how large a snapshot is
- * and how fast it is sent.
+ * Modelled, and so not from the paper: how long the leader works, how much links vary, how large a snapshot
+ * is, and how fast it is sent.
  */
 import { builtInRules, prepareStrategy } from 'petrel/internals';
 import { Events, ticks } from './events.js';
 import { type Random, randomFrom } from './random.js';
 
-/** There and back, in milliseconds. */
+/** Round trips in milliseconds. */
 const roundTripsMs: Readonly<Record<string, number>> = {
   'caltech slac': 9.88,
   'cern tud': 20.75,
@@ -22,9 +22,9 @@ const roundTripsMs: Readonly<Record<string, number>> = {
 
 export interface Deployment {
   readonly name: string;
-  /** Of D1, D2, …: where it stands. */
+  /** The locations of D1, D2, … */
   readonly places: readonly string[];
-  /** Of each server that is left, p5 having led and crashed: its data centre, from 1. */
+  /** The data centre, from 1, of each remaining server. p5 led and crashed. */
   readonly servers: Readonly<Record<string, number>>;
 }
 
@@ -36,7 +36,7 @@ export const deployments = {
   two: { name: 'two centres', places: ['tud', 'cern'], servers: { p1: 1, p2: 2, p3: 1, p4: 2 } },
 } as const satisfies Record<string, Deployment>;
 
-/** With p5. */
+/** Including p5. */
 const groupSize = 5;
 const quorum = Math.floor(groupSize / 2) + 1;
 
@@ -45,7 +45,9 @@ export function roundTripMs({ places, servers }: Deployment, from: string, to: s
   return one === other ? 0 : (roundTripsMs[`${one} ${other}`] ?? Number.NaN);
 }
 
-/** Of requests, by server: those of a centre spread evenly over its servers. */
+/**
+ * Returns each server's share of the requests. The requests of a centre are spread evenly over its servers.
+ */
 export function sharesOf({ servers }: Deployment, loads: readonly number[]): ReadonlyMap<string, number> {
   const total = loads.reduce((sum, load) => sum + load, 0);
   const names = Object.keys(servers);
@@ -57,7 +59,10 @@ export function sharesOf({ servers }: Deployment, loads: readonly number[]): Rea
   );
 }
 
-/** Whom one of Petrel's strategies elects of those that are left. Equal logs: by `history` the highest id. */
+/**
+ * Returns which remaining server one of Petrel's strategies elects. Logs are equal: `history` elects the
+ * highest id.
+ */
 export function electedBy(
   deployment: Deployment,
   strategy: string,
@@ -97,14 +102,14 @@ export function electedBy(
 
 export interface Service {
   readonly deployment: Deployment;
-  /** Of requests, D1 first. */
+  /** Relative request rates, D1 first. */
   readonly loads: readonly number[];
   readonly leader: string;
-  /** How long the leader works on a request, one after the other. */
+  /** How long the leader works on a request. It works on one request after the other. */
   readonly workMs: number;
   readonly requestsPerS: number;
   readonly requests: number;
-  /** A way takes up to this share longer, each time anew. */
+  /** A one-way delay is longer by up to this share, drawn again each time. */
   readonly jitter: number;
   readonly seed: number;
 }
@@ -117,11 +122,11 @@ export interface Waits {
 }
 
 export interface Served extends Waits {
-  /** Of data centres with clients: D1 first; null: it has none. */
+  /** For each data centre, D1 first. Null: it has no clients. */
   readonly centres: readonly (Waits | null)[];
 }
 
-/** How long clients wait under a leader. */
+/** Returns how long clients wait under a leader. */
 export function serve(service: Service): Served {
   const waits = new Serving(service).run();
   const { places, servers } = service.deployment;
@@ -138,7 +143,7 @@ function waitsOf(all: readonly number[]): Waits {
   return { meanMs: all.reduce((sum, ms) => sum + ms, 0) / all.length, worstMs: Math.max(...all) };
 }
 
-/** Requests on their way through a service. */
+/** Simulates requests on their way through a service. */
 class Serving {
   readonly #service: Service;
   readonly #events = new Events();
@@ -206,11 +211,11 @@ class Serving {
 }
 
 export interface Recovery {
-  /** The election timer T of Algorithm 1: a proposal is missing, the crashed leader's. */
+  /** The election timer T of Algorithm 1. A proposal is missing: that of the crashed leader. */
   readonly electionMs: number;
   readonly snapshotBytes: number;
   readonly bandwidthBytesPerS: number;
-  /** Unacknowledged bytes on a connection. */
+  /** The most unacknowledged bytes on a connection. */
   readonly windowBytes: number;
 }
 
@@ -222,9 +227,9 @@ export const usualRecovery = {
 } as const;
 
 /**
- * From the crash's being noticed until the clients of each data centre are served again: proposals and votes
- * of all who are left (Algorithm 1), a snapshot from the new leader to each follower, a quorum of which has
- * to have it, and the centre's own server.
+ * Returns, for each data centre, the time from the detection of the crash until its clients are served again.
+ * It includes the proposals and votes of all remaining servers (Algorithm 1) and a snapshot from the new
+ * leader to each follower. A quorum must have the snapshot, and so must the centre's own server.
  */
 export function recoveryMs(
   deployment: Deployment,
@@ -250,12 +255,12 @@ export function recoveryMs(
   });
 }
 
-/** When a quorum has it. */
+/** Returns when a quorum has it. */
 function nth(instants: readonly number[]): number {
   return instants.toSorted((a, b) => a - b)[quorum - 1] ?? Number.NaN;
 }
 
-/** As fast as the link, or as a window a round trip allows. */
+/** Limited by the link, or by one window per round trip. */
 function transferMs(tripMs: number, given: Recovery): number {
   const byWindow = tripMs === 0 ? Number.POSITIVE_INFINITY : (given.windowBytes / tripMs) * 1000;
   return (given.snapshotBytes / Math.min(given.bandwidthBytesPerS, byWindow)) * 1000;

@@ -1,9 +1,9 @@
-/** Nodes in a ring, each of which knows the order and goes past those that it believes dead. */
+/** Nodes on a ring. Each knows the order, and skips those that it believes dead. */
 import type { Conditions } from './conditions.js';
 import type { Random } from './random.js';
 
 export class Ring {
-  /** Numbers in the direction of the messages. */
+  /** Node numbers in the direction of the messages. */
   readonly #order: Int32Array;
   readonly #placeOf: Int32Array;
 
@@ -16,7 +16,10 @@ export class Ring {
     for (const [place, node] of this.#order.entries()) this.#placeOf[node] = place;
   }
 
-  /** The nearest in one direction that is not to be passed over; `node` itself where there is no other. */
+  /**
+   * Returns the nearest node in one direction that is not skipped. Returns `node` itself if there is no
+   * other.
+   */
   neighbour(node: number, direction: 1 | -1, isPassed: (other: number) => boolean): number {
     const { length } = this.#order;
     let place = this.#placeOf[node] ?? 0;

@@ -1,4 +1,4 @@
-/** One run: an election under some conditions, from one seed, and what is measured of it. */
+/** One run: an election under given conditions, from one seed, and its measures. */
 
 import { type Conditions, listenMs, meanDelayMs } from './conditions.js';
 import { ticks } from './events.js';
@@ -6,26 +6,27 @@ import type { Protocol } from './protocol.js';
 import { World } from './world.js';
 
 /**
- * Of the election that the scenario is about, from its cause until all that it has in store has happened, all
- * live nodes agree, and nothing is under way (or, where something always is, they have agreed for long):
+ * Measures of the election that the scenario is about. It lasts from its cause until every event of the
+ * scenario has happened, all live nodes agree, and nothing is under way. If something always is, it lasts
+ * until they have agreed for long.
  *
- *   agreed        1 where it came to that, else 0; where it is 0 there is no `time`
+ *   agreed        1 if it ended so, else 0; if 0, there is no `time`
  *   time          ms until all agreed
- *   messages      sent; a multicast is one
+ *   messages      messages sent; a multicast is one
  *   deliveries    copies that arrived
- *   bytes         sent
- *   rounds        the longest chain of messages, each sent by who had received the one before
- *   misled        nodes that in the end take a dead one for the leader
- *   leaders       the most that led at one time
- *   disagreement  share of the whole time, calm before and after with it, in which not all agreed
- *   upkeep        messages a second when all was calm
+ *   bytes         bytes sent
+ *   rounds        the longest chain of messages, each sent by a node that had received the one before
+ *   misled        nodes that consider a dead node the leader at the end
+ *   leaders       the most nodes that led at one time
+ *   disagreement  share of the whole time, including the calm before and after, in which not all agreed
+ *   upkeep        messages per second in the calm afterwards
  *
- * and what the algorithm itself counts, the calm after it included.
+ * The measures include those that the algorithm itself counts, also in the calm afterwards.
  */
 export type Measures = Readonly<Record<string, number>>;
 
 /**
- * Never throws for what a protocol does over time: an election that does not end is one that was not agreed.
+ * Never throws because of what a protocol does over time: an election that does not end counts as not agreed.
  */
 export function simulate<Message>(
   protocol: Protocol<Message>,
@@ -39,7 +40,7 @@ export function simulate<Message>(
 class Run<Message> {
   readonly #world: World<Message>;
   readonly #conditions: Conditions;
-  /** Something of the scenario is yet to happen. */
+  /** Whether an event of the scenario is still to come. */
   #isToCome = false;
 
   constructor(protocol: Protocol<Message>, conditions: Conditions, seed: number) {
@@ -78,7 +79,7 @@ class Run<Message> {
     return this.#conditions.joiner === 'highest' ? this.#conditions.nodes - 1 : 0;
   }
 
-  /** Null: all. */
+  /** Null means all nodes. */
   #initiators(): ReadonlySet<number> | null {
     const { initiators, nodes } = this.#conditions;
     const highest = nodes - 1;
@@ -97,7 +98,7 @@ class Run<Message> {
     }
   }
 
-  /** Until all agree and nothing is under way; false where that does not come. */
+  /** Runs until all agree and nothing is under way. Returns false if that does not happen. */
   async #settle(): Promise<boolean> {
     const { events } = this.#world;
     const from = events.now;
@@ -109,7 +110,9 @@ class Run<Message> {
     return true;
   }
 
-  /** With slow messages and frequent renewals there is always one under way. */
+  /**
+   * Whether the election has ended. With slow messages and frequent renewals, a message is always under way.
+   */
   #isSettled(from: number): boolean {
     const { events, census, network } = this.#world;
     if (this.#isToCome || census.agreedSince === null) return false;
@@ -121,7 +124,7 @@ class Run<Message> {
     return 2 * Math.max(listenMs(this.#conditions), this.#conditions.detectMs);
   }
 
-  /** What happens next happens at any time between two announcements. */
+  /** Waits for a calm period that ends at a random time between two announcements. */
   async #calm(): Promise<void> {
     const { events, random } = this.#world;
     await this.#world.runTo(events.now + ticks(this.#calmMs() + random.next() * this.#conditions.announceMs));
@@ -144,7 +147,7 @@ class Run<Message> {
     this.#planLater(awayMs, () => this.#world.begin(leader, true));
   }
 
-  /** At any time while a message could have gone round all nodes. */
+  /** Plans a crash at a random time while a message could go round all nodes. */
   #planCrash(): void {
     const { nodes, delay } = this.#conditions;
     const afterMs = this.#world.random.next() * nodes * meanDelayMs(delay);
@@ -168,14 +171,14 @@ class Run<Message> {
 
   #mistake(node: number, suspected: number): void {
     const { events } = this.#world;
-    // Nobody takes himself for dead.
+    // A node does not believe itself dead.
     if (node === suspected) return;
     this.#world.suspect(node, suspected, this.#world.incarnationKey(suspected));
     const until = events.now + ticks(this.#conditions.detectMs);
     events.plan(until, 'timer', () => this.#world.trust(node, suspected));
   }
 
-  /** Mistakes of the failure detector come at random instants, of anybody about anybody. */
+  /** Plans mistakes of the failure detector at random instants. Any node may be wrong about any other. */
   #planMistake(): void {
     const { events, random, census } = this.#world;
     const { mistakesPerS, nodes } = this.#conditions;

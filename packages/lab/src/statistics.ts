@@ -1,13 +1,13 @@
-/** What many runs tell together. */
+/** Summarizes many runs. */
 import * as z from 'zod';
 
 export const summarySchema = z.object({
   mean: z.number(),
-  /** Half of the 95 % confidence interval of the mean, by Student's t; null of one run. */
+  /** Half of the 95 % confidence interval of the mean, by Student's t. Null for one run. */
   ci: z.number().nullable(),
   least: z.number(),
   most: z.number(),
-  /** Runs that have it: an election that did not end has no time. */
+  /** Runs that have the measure: an election that did not end has no time. */
   runs: z.int(),
 });
 export type Summary = z.infer<typeof summarySchema>;
@@ -23,8 +23,8 @@ export function summarize(values: readonly number[]): Summary {
 }
 
 /**
- * How far the mean of so many runs may be from what is expected, where a mean of very many may be three
- * standard errors off; null: one run does not tell.
+ * Returns how far the mean of these runs may be from the expected value. For very many runs, that is three
+ * standard errors. Null: one run does not suffice.
  */
 export function toleranceOf({ ci, runs }: Summary): number | null {
   if (ci === null) return null;
@@ -39,7 +39,10 @@ interface Quantile {
 const usual = { z: 1.959963984540054, p: 0.975 };
 const threeErrors = { z: 3, p: 0.9986501019683699 };
 
-/** Student's t of the same share: exact for 1 and 2 degrees of freedom, else Abramowitz and Stegun 26.7.5. */
+/**
+ * Returns Student's t of the same share: exact for 1 and 2 degrees of freedom, else Abramowitz and Stegun
+ * 26.7.5.
+ */
 export function studentT(freedom: number, { z, p }: Quantile): number {
   if (freedom === 1) return Math.tan(Math.PI * (p - 0.5));
   if (freedom === 2) return (2 * p - 1) / Math.sqrt(2 * p * (1 - p));

@@ -9,7 +9,9 @@ export function element(name: string, attributes: Attributes, content = ''): str
   return `<${name}${written.join('')}>${content}</${name}>`;
 }
 
-/** A whole picture, on white: `title` is what it shows, for whoever cannot see it; sizes in pixels. */
+/**
+ * Returns a whole picture, on white. `title` describes it for readers who cannot see it. Sizes are in pixels.
+ */
 export function picture(
   { title, width, height }: { readonly title: string; readonly width: number; readonly height: number },
   parts: readonly string[],
@@ -31,7 +33,7 @@ function attributeText(value: string | number): string {
   return typeof value === 'number' ? String(Math.round(value * 100) / 100) : value;
 }
 
-/** XML has no place for half a character, nor for what is none. */
+/** Escapes markup, and replaces half characters and noncharacters, which XML does not allow. */
 export function escaped(text: string): string {
   return text
     .replaceAll(/[\p{Cs}\ufffe\uffff]/gu, '\ufffd')

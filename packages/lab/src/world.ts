@@ -1,4 +1,4 @@
-/** Nodes over a network, as they begin, crash, come back, and are believed dead. */
+/** Nodes on a network: they begin, crash, return, and are believed dead. */
 
 import { Census } from './census.js';
 import type { Conditions } from './conditions.js';
@@ -8,11 +8,11 @@ import type { Context, Node, Protocol, Timer } from './protocol.js';
 import { type Random, randomFrom } from './random.js';
 import { Ring } from './ring.js';
 
-/** A node's place, where one life follows the other. */
+/** The place of a node, where one incarnation follows another. */
 interface Seat<Message> {
   node: Node<Message> | null;
   life: number;
-  /** The longest chain of messages, one caused by the other, that ends here. */
+  /** The longest chain of messages, each caused by the one before, that ends here. */
   depth: number;
   readonly suspects: Set<number>;
 }
@@ -28,7 +28,7 @@ export class World<Message> {
   readonly #ring: Ring;
   readonly #seats: Seat<Message>[];
   #counts = new Map<string, number>();
-  /** A node was called whose code may still continue. */
+  /** Whether a node was called whose code may still continue. */
   #mayContinue = false;
 
   constructor(protocol: Protocol<Message>, conditions: Conditions, seed: number) {
@@ -70,13 +70,13 @@ export class World<Message> {
     return this.#seats.reduce((most, { depth }) => Math.max(most, depth), 0);
   }
 
-  /** Lets the next event happen. Resolves once the nodes have come to rest; null: they have already. */
+  /** Runs the next event. Resolves once the nodes have come to rest. Null if they already have. */
   step(): Promise<void> | null {
     this.events.step();
     return this.rest();
   }
 
-  /** Resolves once all that nodes do at this instant is done; null: it is done already. */
+  /** Resolves once the nodes have done everything that they do at this instant. Null if they already have. */
   rest(): Promise<void> | null {
     if (!this.#mayContinue) return null;
     this.#mayContinue = false;
@@ -85,7 +85,7 @@ export class World<Message> {
     });
   }
 
-  /** Lets everything up to an instant happen, and stands there. */
+  /** Runs all events up to an instant, and advances the time to it. */
   async runTo(at: number): Promise<void> {
     while (this.events.nextAt <= at) {
       const rest = this.step();
@@ -94,19 +94,19 @@ export class World<Message> {
     this.events.runTo(at);
   }
 
-  /** Measures begin anew. */
+  /** Resets the measures. */
   forget(): void {
     this.#counts = new Map();
     this.network.forget();
     for (const seat of this.#seats) seat.depth = 0;
   }
 
-  /** Nobody counts on a node before it begins. */
+  /** Makes all nodes believe a node dead until it begins. */
   expectLate(id: number): void {
     for (const seat of this.#seats) seat.suspects.add(id);
   }
 
-  /** That it is there is known to all; not that it may have been away. */
+  /** Starts a node. All nodes learn that it is there, but not that it may have been away. */
   begin(id: number, initiates: boolean): void {
     for (const seat of this.#seats) seat.suspects.delete(id);
     this.census.enter(id, this.events.now);
@@ -114,7 +114,7 @@ export class World<Message> {
     this.#begin(id, (context) => this.#protocol.node(context))?.start(initiates);
   }
 
-  /** `isPolite`: it may say so first. */
+  /** `isPolite`: the node may announce it first. */
   end(id: number, isPolite: boolean): void {
     const seat = this.#seat(id);
     this.#calls(id);
@@ -125,7 +125,7 @@ export class World<Message> {
     this.#planDetection(id, seat.life);
   }
 
-  /** `node` comes to believe that `dead` is. */
+  /** Makes `node` believe `dead` dead. */
   suspect(node: number, dead: number, life: number): void {
     const seat = this.#seat(node);
     if (seat.node === null || node === dead) return;
@@ -133,7 +133,7 @@ export class World<Message> {
     seat.node.suspect?.(dead, life);
   }
 
-  /** `node` learns that `dead` is not, if that is so. */
+  /** Reports to `node` that `dead` is alive, if it is. */
   trust(node: number, dead: number): void {
     const seat = this.#seat(node);
     if (seat.node === null || !this.census.isLive(dead)) return;
@@ -195,7 +195,7 @@ export class World<Message> {
     if (seat.node === null) return false;
     if (depth > seat.depth) seat.depth = depth;
     this.#calls(to);
-    // Who speaks is not dead.
+    // A node that sends a message is not dead.
     if (seat.suspects.size > 0 && this.census.isLive(from)) seat.suspects.delete(from);
     seat.node.receive(message, from);
     return true;
@@ -224,7 +224,7 @@ export class World<Message> {
   }
 }
 
-/** One entry in the queue stands for it however often it is set on. */
+/** Keeps one entry in the queue, however often the timer is postponed. */
 function timer(events: Events, fire: () => void): Timer {
   let dueAt = Number.POSITIVE_INFINITY;
   let plannedAt = Number.POSITIVE_INFINITY;

@@ -1,7 +1,7 @@
 /**
- * What theory says of announce–listen: E. Schooler, chapter on leader election, as far as it says so; where
- * what it prints is not what it derives, both are here. N nodes, R = N−1 receivers, l loss, TA, TL, TS, Δ as
- * in `Conditions`.
+ * Theory of announce–listen: E. Schooler, chapter on leader election, as far as it covers each case. Where
+ * the printed formula differs from the derived one, both are here. N nodes, R = N−1 receivers, l loss, TA,
+ * TL, TS, Δ as in `Conditions`.
  */
 
 import { type Conditions, listenMs, meanDelayMs } from '../conditions.js';
@@ -10,14 +10,14 @@ import type { Expectation } from '../protocol.js';
 export interface Variant {
   readonly name: string;
   readonly title: string;
-  /** It waits for up to TS before it announces itself. */
+  /** Whether it waits for up to TS before it announces itself. */
   readonly waits: boolean;
   readonly prefers: 'highest' | 'earliest';
   readonly bye: boolean;
   readonly query: boolean;
 }
 
-/** The mean wait of the one that will lead, of `n` that wait for up to TS. */
+/** Returns the mean wait of the node that will lead, among `n` nodes that wait for up to TS. */
 export function meanWaitMs(
   variant: Pick<Variant, 'waits' | 'prefers'>,
   n: number,
@@ -27,15 +27,15 @@ export function meanWaitMs(
   return variant.prefers === 'earliest' ? suppressMs / (n + 1) : suppressMs / 2;
 }
 
-/** How many announcements are lost before one is not, all receivers losing the same ones. */
+/** Returns how many announcements are lost before one arrives, if all receivers lose the same ones. */
 export function lostInRow(loss: number): number {
   return loss / (1 - loss);
 }
 
 /**
- * A: how many announcements it takes until each of R receivers has heard one, each losing its own. The
- * chapter's sum of binomials, which alternates, as the sum of P(some receiver has heard none of k), which
- * does not.
+ * Returns A: how many announcements it takes until each of R receivers has heard one, if each loses its own.
+ * The chapter's alternating sum of binomials is rewritten as the sum of P(some receiver has heard none of k),
+ * which does not alternate.
  */
 export function attemptsUntilAllHear(receivers: number, loss: number): number {
   if (loss === 0 || receivers === 0) return receivers === 0 ? 0 : 1;
@@ -48,7 +48,7 @@ export function attemptsUntilAllHear(receivers: number, loss: number): number {
   return attempts;
 }
 
-/** A as the chapter writes it; exact for few receivers, useless for many. */
+/** Returns A as the chapter writes it: exact for few receivers, useless for many. */
 export function attemptsAsPrinted(receivers: number, loss: number): number {
   let sum = 0;
   let binomial = 1;
@@ -59,14 +59,14 @@ export function attemptsAsPrinted(receivers: number, loss: number): number {
   return sum;
 }
 
-/** From the first announcement of the one that will lead until all have heard it: what loss adds. */
+/** Returns what loss adds to the time from the new leader's first announcement until all have heard it. */
 export function lossDelayMs({ nodes, loss, correlated, announceMs }: Conditions): number {
   if (loss === 0) return 0;
   return announceMs * (correlated ? lostInRow(loss) : attemptsUntilAllHear(nodes - 1, loss) - 1);
 }
 
 /**
- * How many announce themselves while they wait for up to TS, waits being uniform: N·P(Δ) + ∫
+ * Returns how many nodes announce themselves while nodes wait for up to TS, if waits are uniform: N·P(Δ) + ∫
  * p(t)·[1−(1−cP(t−Δ))^N]/(cP(t−Δ)) dt with c = 1−l under correlated loss. For uniform waits the integral is a
  * sum.
  */
@@ -79,9 +79,10 @@ export function suppressionMessages(n: number, delayMs: number, suppressMs: numb
 }
 
 /**
- * From the leader's crash to agreement on the next: TL + 2Δ − E[td] + E[ts], td its time since its last
- * announcement, TA/2 in the mean. Correlated loss takes from the first term, the last announcement heard
- * being older, what it adds to the last.
+ * Returns the mean time from the leader's crash to agreement on the next leader: TL + 2Δ − E[td] + E[ts]. td
+ * is the time since the leader's last announcement, TA/2 in the mean. Correlated loss does not change the
+ * sum. It shortens the first term, because the last announcement heard is older, by as much as it lengthens
+ * the last.
  */
 export function reestablishMs(variant: Variant, given: Conditions): number {
   const { nodes, announceMs, suppressMs, delay } = given;
@@ -89,7 +90,10 @@ export function reestablishMs(variant: Variant, given: Conditions): number {
   return listenMs(given) + 2 * meanDelayMs(delay) - announceMs / 2 + waitMs;
 }
 
-/** TL ≥ TA without loss; with it TL must exceed TA times the mean number lost in a row; and TA ≥ TS + Δ. */
+/**
+ * Whether TL ≥ TA without loss (with loss, TL must exceed TA times the mean number lost in a row), and TA ≥
+ * TS + Δ.
+ */
 export function hasNoFalseAlarms(given: Conditions): boolean {
   return isPatient(given) && given.announceMs >= given.suppressMs + meanDelayMs(given.delay);
 }
@@ -117,7 +121,7 @@ export function announceListenTheory(variant: Variant, given: Conditions): Expec
 
 function ofStart(variant: Variant, given: Conditions): Expectation[] {
   const { nodes, suppressMs, announceMs, loss, correlated } = given;
-  // Answers to queries are announcements more, of which one may arrive where the first did not.
+  // Answers to queries are additional announcements. One of them may arrive where the first did not.
   if (variant.query && loss > 0) return [];
   const deltaMs = meanDelayMs(given.delay);
   const isByNumber = variant.prefers === 'highest';
@@ -140,7 +144,7 @@ function ofStart(variant: Variant, given: Conditions): Expectation[] {
     kind: 'exact',
     source: 'no false ones: TL ≥ TA ≥ TS + Δ',
   };
-  // A leader that announces itself again within TS is not in it.
+  // The formula excludes a leader that announces itself again within TS.
   const isSent = isByNumber && variant.waits && (loss === 0 || correlated) && announceMs >= suppressMs;
   return [
     ...(isByNumber || loss === 0 ? [time] : []),

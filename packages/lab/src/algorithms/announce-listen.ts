@@ -1,10 +1,11 @@
 /**
- * Announce and listen: the leader announces itself to all, again and again; who hears a better one is silent,
- * who hears none for a while leads. E. Schooler, chapter on leader election.
+ * Announce and listen: the leader announces itself to all nodes repeatedly. A node that hears a better leader
+ * is silent. A node that hears none for a while leads. E. Schooler, chapter on leader election.
  *
- * LE-A announces at once. LE-S first waits for a random while, so that most are silenced before they have
- * said a word. Both prefer the highest number. LE-M waits as LE-S does and prefers who woke first: the
- * criterion fits the timer. With `Bye` a leader says that it leaves; with `Query` a newcomer asks who leads.
+ * LE-A announces immediately. LE-S first waits for a random time, so that most nodes are silenced before
+ * their first announcement. Both prefer the highest number. LE-M waits like LE-S, but prefers the node that
+ * woke first: the criterion fits the timer. With `Bye`, a leader announces that it leaves. With `Query`, a
+ * new node asks which node leads.
  */
 
 import { type Algorithm, algorithm } from '../algorithm.js';
@@ -18,7 +19,7 @@ type Message =
   | { readonly kind: 'bye' }
   | { readonly kind: 'query' };
 
-/** Who announced itself, with the instant at which it woke. */
+/** A received announcement: its sender, when the sender woke, and when it arrived. */
 interface Heard {
   readonly id: number;
   readonly woke: number;
@@ -31,10 +32,10 @@ class AnnounceListen implements Node<Message> {
   readonly #wake: Timer;
   readonly #announcing: Timer;
   readonly #listening: Timer;
-  /** Since when this node has thought that it leads; null while it waits or listens. */
+  /** When this node began to consider itself the leader. Null while it waits or listens. */
   #woke: number | null = null;
   #leader: Heard | null = null;
-  /** The best heard since the leader was. */
+  /** The best announcement heard since the leader's last one. */
   #next: Heard | null = null;
 
   constructor(context: Context<Message>, variant: Variant) {
@@ -111,7 +112,7 @@ class AnnounceListen implements Node<Message> {
     this.#listening.set(heard.atMs + listenMs(this.#context.conditions) - this.#context.nowMs());
   }
 
-  /** Whom it heard meanwhile it follows; else it goes for itself. */
+  /** Follows the best other node heard in the meantime. If there is none, waits to lead itself. */
   #giveUp(): void {
     const next = this.#next;
     this.#listening.stop();

@@ -1,7 +1,7 @@
 /**
- * The ring without ids: all nodes run the same deterministic program, and know n. Whatever that program is
- * (here one drawn at random for each run), in a synchronous ring all are in the same state after each round,
- * by induction: so all lead, or none does.
+ * The ring without ids: all nodes run the same deterministic program and know n. In a synchronous ring, all
+ * nodes are in the same state after each round, by induction. Therefore all lead or none does, whatever the
+ * program is. Here each run draws its program at random.
  */
 
 import { algorithm } from '../algorithm.js';
@@ -18,9 +18,9 @@ interface Message {
   readonly state: number;
 }
 
-/** Of all nodes of a run. */
+/** The program of all nodes of a run. */
 interface Program {
-  /** From its own state and what it hears to the next state. */
+  /** Maps a node's own state and the state it received to its next state. */
   next(own: number, heard: number): number;
   leads(state: number): boolean;
 }

@@ -1,6 +1,7 @@
 /**
- * Bully: whoever misses the coordinator asks all higher numbers; an OK silences it; where none comes in time
- * it tells all lower ones that it is the coordinator. Whoever is asked holds an election of its own.
+ * Bully: a node that misses the coordinator sends an election message to all higher numbers. An OK silences
+ * it. If none arrives in time, it announces itself to all lower nodes as the coordinator. A node that
+ * receives an election message starts its own election.
  */
 
 import { algorithm } from '../algorithm.js';
@@ -16,7 +17,7 @@ class Process implements Node<Message> {
   readonly #noAnswer: Timer;
   readonly #noCoordinator: Timer;
   #isElecting = false;
-  /** When it last told all lower ones that it is the coordinator. */
+  /** When it last announced itself to all lower nodes as the coordinator. */
   #toldAtMs = 0;
 
   constructor(context: Context<Message>) {
@@ -33,7 +34,7 @@ class Process implements Node<Message> {
     if (this.#context.leader() === node && !this.#isElecting) this.#elect();
   }
 
-  /** What was decided without it is decided again. */
+  /** Repeats the election, because the restored node took no part in it. */
   restored(): void {
     this.#elect();
   }
@@ -78,7 +79,7 @@ class Process implements Node<Message> {
     if (nowMs() - this.#toldAtMs > answerLimitMs(conditions)) this.#coordinate();
   }
 
-  /** Somebody higher goes on; unless it dies over it. */
+  /** A higher node continues the election. If it crashes before the end, the timer starts another one. */
   #silenced(): void {
     if (!this.#isElecting) return;
     this.#noAnswer.stop();
@@ -93,7 +94,7 @@ class Process implements Node<Message> {
   }
 
   #told(from: number): void {
-    // A lower one that had not heard of this node.
+    // The sender is lower and did not know of this node.
     if (from < this.#context.id) {
       this.#elect();
       return;
@@ -110,8 +111,8 @@ class Process implements Node<Message> {
 }
 
 /**
- * Of N processes of which the highest crashed. The literature's N(N−1)/2 has the lowest ask the crashed one
- * too, which it knows to be dead.
+ * Returns the most election messages among N processes of which the highest crashed. The literature's
+ * N(N−1)/2 also counts a message from the lowest to the crashed one, which it knows to be dead.
  */
 export function mostElectionMessages(n: number): number {
   return (n * (n - 1)) / 2 - 1;

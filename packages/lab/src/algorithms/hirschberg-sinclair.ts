@@ -1,8 +1,9 @@
 /**
- * Hirschberg and Sinclair: on a ring, in both directions. In phase k a node that is still in it probes 2^k
- * away on both sides; a probe is swallowed by a higher number, and turned back by the last it reaches. Two
- * replies: the next phase, again to both sides (which one printed version leaves out). Its own probe back: it
- * leads, and tells all once round.
+ * Hirschberg and Sinclair: an election on a ring, in both directions. In phase k, a node that is still in the
+ * election sends a probe 2^k nodes far to both sides. A node with a higher number drops the probe. Otherwise
+ * the last node that it reaches turns it back. After two replies, the next phase begins, again to both sides
+ * (which one printed version leaves out). A node whose own probe returns leads, and notifies all nodes in one
+ * round.
  */
 
 import { algorithm } from '../algorithm.js';
@@ -52,7 +53,7 @@ class Candidate implements Node<Message> {
     this.#begin();
   }
 
-  /** What was decided without it is decided again. */
+  /** Repeats the election, because the restored node took no part in it. */
   restored(): void {
     this.#enter(this.#epoch + 1);
     this.#begin();
@@ -132,7 +133,7 @@ class Candidate implements Node<Message> {
     this.#probeBothSides();
   }
 
-  /** Its probes come back from both sides; it tells once. */
+  /** Its probes return from both sides, but it announces itself only once. */
   #lead(): void {
     if (this.#leads) return;
     this.#leads = true;
@@ -158,12 +159,15 @@ function messagesOf(phase: number): string {
   return `messages of phase ${phase}`;
 }
 
-/** In all fewer than 8n(log₂ n + 2) + 5n. */
+/** Returns the bound on all messages: fewer than 8n(log₂ n + 2) + 5n. */
 export function messageBound(n: number): number {
   return 8 * n * (Math.log2(n) + 2) + 5 * n;
 }
 
-/** How many may begin phase `k` ≥ 1: between two of them lie 2^(k−1) that lost to one of them. */
+/**
+ * Returns how many nodes can begin a phase. For `k` ≥ 1: between two of them lie 2^(k−1) that lost to one of
+ * them.
+ */
 export function initiatorBound(n: number, phase: number): number {
   return phase === 0 ? n : Math.floor(n / (2 ** (phase - 1) + 1));
 }

@@ -1,4 +1,4 @@
-/** The one registry of elections that the laboratory knows. */
+/** The registry of all elections that the laboratory knows. */
 import type { Algorithm } from '../algorithm.js';
 import { announceListen } from './announce-listen.js';
 import { anonymousRing } from './anonymous-ring.js';

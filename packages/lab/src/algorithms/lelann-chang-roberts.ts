@@ -1,8 +1,9 @@
 /**
- * LeLann, Chang and Roberts: on a ring, in one direction. A node sends its number on; it passes on higher
- * ones and swallows lower ones; whose own number comes back leads, and tells all once round.
+ * LeLann, Chang and Roberts: an election on a ring, in one direction. A node sends its number. It passes on
+ * higher numbers and drops lower ones. The node whose own number returns leads, and notifies all nodes in one
+ * round.
  *
- * Each restart is an epoch of its own: what is left of an earlier one is dropped.
+ * Each restart begins a separate epoch. Messages of earlier epochs are dropped.
  */
 
 import { algorithm } from '../algorithm.js';
@@ -18,7 +19,7 @@ interface Message {
 class Candidate implements Node<Message> {
   readonly #context: Context<Message>;
   #epoch = 0;
-  /** It has sent its number, or passed on a higher one. */
+  /** Whether it has sent its number or passed on a higher one. */
   #isIn = false;
 
   constructor(context: Context<Message>) {
@@ -35,7 +36,7 @@ class Candidate implements Node<Message> {
     this.#begin();
   }
 
-  /** What was decided without it is decided again. */
+  /** Repeats the election, because the restored node took no part in it. */
   restored(): void {
     this.#epoch += 1;
     this.#begin();
@@ -43,7 +44,7 @@ class Candidate implements Node<Message> {
 
   receive(message: Message): void {
     if (message.epoch < this.#epoch) {
-      // Who sent it has missed an election, as one that comes back has.
+      // The sender has missed an election, for example because it was away.
       if (message.kind === 'id' && !this.#isIn) this.#begin();
       return;
     }
@@ -88,19 +89,19 @@ class Candidate implements Node<Message> {
   }
 }
 
-/** The highest goes all the way round, each of the others one step: n + (n−1). */
+/** Messages if numbers rise. The highest goes all the way round, each of the others one step: n + (n−1). */
 export function fewestMessages(n: number): number {
   return 2 * n - 1;
 }
 
-/** Numbers that fall in the direction of the messages: number i is sent i+1 times. */
+/** Messages if numbers fall in the direction of the messages: number i is sent i+1 times. */
 export function mostMessages(n: number): number {
   return (n * (n + 1)) / 2;
 }
 
 /**
- * Numbers in random order: n·Hₙ, for a number goes k steps where it is the highest of the k that follow from
- * it on.
+ * Mean messages if numbers are in random order: n·Hₙ. A number makes a k-th step if it is the highest of the
+ * k numbers that start with it.
  */
 export function meanMessages(n: number): number {
   let harmonic = 0;

@@ -1,9 +1,9 @@
 /**
- * Majority vote with a master's lease, Chubby's way: whoever knows of no master waits for a random while and
- * asks all for their votes. A node votes for one at most while its vote lasts; with a majority one is master
- * until the lease ends that it counts from its asking, and asks anew long before.
+ * Majority vote with a master's lease, as in Chubby. A node that knows of no master waits for a random time,
+ * then asks all nodes for their votes. A node votes for at most one node while its vote lasts. A node with a
+ * majority is master until its lease ends, which it counts from its request. It asks again long before that.
  *
- * A node that comes back without a memory may have voted: it waits until its vote would have ended.
+ * A node that returns without its memory may have voted. It waits until its vote would have ended.
  */
 
 import { algorithm } from '../algorithm.js';
@@ -12,7 +12,7 @@ import { type Conditions, meanDelayMs } from '../conditions.js';
 import type { Context, Expectation, Node, Timer } from '../protocol.js';
 
 type Message =
-  /** `isMaster`: to have the lease extended. */
+  /** `isMaster`: the sender asks to extend its lease. */
   | { readonly kind: 'ask'; readonly sentAtMs: number; readonly isMaster: boolean }
   | { readonly kind: 'vote'; readonly sentAtMs: number };
 type Ask = Extract<Message, { kind: 'ask' }>;
@@ -22,9 +22,9 @@ class Server implements Node<Message> {
   readonly #candidacy: Timer;
   readonly #renewal: Timer;
   readonly #leaseEnd: Timer;
-  /** Whom it voted for, and until when that holds. */
+  /** The node it voted for, and until when the vote lasts. */
   #vote = { for: nobody, untilMs: 0 };
-  /** Votes by when they were asked for: with slow messages it asks again before all have answered. */
+  /** Votes by the instant of the request: with slow messages, it asks again before all have answered. */
   readonly #votes = new Map<number, number>();
   #leaseUntilMs = 0;
 
@@ -58,7 +58,7 @@ class Server implements Node<Message> {
     return this.#vote.for === candidate || this.#vote.untilMs <= this.#context.nowMs();
   }
 
-  /** Until its vote is free, and some. */
+  /** Waits until its vote is free, and then for a random time. */
   #wait(): void {
     const left = Math.max(0, this.#vote.untilMs - this.#context.nowMs());
     this.#candidacy.set(left + this.#context.random() * this.#context.conditions.suppressMs);
@@ -117,8 +117,9 @@ class Server implements Node<Message> {
 }
 
 /**
- * How often so many of `awake` nodes wake within Δ of the first, and vote for themselves, that it has no
- * majority of n. Gaps between uniform waits: P(Bin(awake, Δ/TS) ≥ awake − majority + 1).
+ * Returns how often votes are split: so many of `awake` nodes wake within Δ of the first, and vote for
+ * themselves, that it has no majority of n. Gaps between uniform waits: P(Bin(awake, Δ/TS) ≥ awake − majority
+ * + 1).
  */
 export function splitShare(n: number, awake: number, deltaShare: number): number {
   const enough = awake - Math.floor(n / 2);
@@ -131,7 +132,7 @@ export function splitShare(n: number, awake: number, deltaShare: number): number
   return 1 - fewer;
 }
 
-/** So rarely are votes split that the mean does not show it. */
+/** The largest share of split votes that does not show in the mean. */
 const rarely = 1e-3;
 
 function expect(given: Conditions): Expectation[] {

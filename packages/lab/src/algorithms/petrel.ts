@@ -1,9 +1,9 @@
 /**
- * Petrel itself: the agent and the client that ship, each node with its own, over ZooKeeper's state machine
- * on one server that never fails.
+ * Petrel itself: each node runs the agent and the client that ship. ZooKeeper's state machine runs on one
+ * server that never fails.
  *
- * Left out: the service (takeover and release take no time), sessions' pings, which are sent but not counted,
- * and what ZooKeeper does among its own servers.
+ * Left out: the service (takeover and release take no time), session pings, which are sent but not counted,
+ * and the traffic between ZooKeeper's own servers.
  */
 import { algorithm } from '../algorithm.js';
 import type { Packet } from '../petrel/connection.js';

@@ -1,5 +1,5 @@
 /**
- * What POLE's processes are compared by: each oracle gives a process its score in an epoch. D. Becker et al.
+ * The oracles by which POLE compares processes. Each gives a process its score in an epoch. D. Becker et al.
  * (2011).
  */
 import { randomFrom } from '../random.js';
@@ -10,15 +10,15 @@ export type Oracle = (id: number, epoch: number) => number;
 export const oracles: Readonly<
   Record<'history' | 'rotating' | 'latency', (n: number, seed: number) => Oracle>
 > = {
-  /** The length of its log, drawn at random. */
+  /** The length of the process's log, drawn at random. */
   history: (n, seed) => {
     const random = randomFrom(seed);
     const lengths = Int32Array.from({ length: n }, () => random.below(1000));
     return (id) => lengths[id] ?? 0;
   },
-  /** 1 for the process whose turn the epoch is. */
+  /** 1 for the process whose turn it is in the epoch. */
   rotating: (n) => (id, epoch) => (epoch % n === id ? 1 : 0),
-  /** How soon it reaches a quorum, processes being strewn over a square at random. */
+  /** How soon the process reaches a quorum. Processes are placed at random on a square. */
   latency: (n, seed) => {
     const random = randomFrom(seed);
     const places = Array.from({ length: n }, () => [random.next(), random.next()] as const);

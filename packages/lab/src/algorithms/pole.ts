@@ -1,12 +1,12 @@
 /**
  * POLE, Algorithm 1 of D. Becker, F. Junqueira, M. Serafini, Leader Election for Replicated Services Using
- * Application Scores (2011). Processes propose themselves with their scores. Who has the proposals of all
- * decides at once; who has those of a majority waits for the election timer first. Then it votes for the
- * best. A process that has a leader answers a proposal with its vote. A majority of equal votes in one epoch,
- * the leader's own among them: it is followed. What is lost the retry timer sends again, after twice the time
- * each time.
+ * Application Scores (2011). Processes propose themselves with their scores. A process that has the proposals
+ * of all decides immediately. A process that has those of a majority first waits for the election timer. Then
+ * it votes for the best. A process that has a leader answers a proposal with its vote. A leader is followed
+ * once a majority of votes in one epoch are equal and the leader's own is among them. The retry timer sends
+ * lost messages again and doubles its interval each time.
  *
- * The printed lines 29 to 32 set the timer to T+1 so that it fires at once; here it is a timer.
+ * The printed lines 29 to 32 set the timer to T+1 so that it fires immediately; here it is a timer.
  */
 
 import { type Algorithm, algorithm } from '../algorithm.js';
@@ -34,7 +34,7 @@ class Process implements Node<Message> {
   #epoch = 0;
   readonly #proposed = new Set<number>();
   #best: Proposal = { id: nobody, score: 0 };
-  /** Whom it votes for in this epoch; `nobody` while it has not decided. */
+  /** The process it votes for in this epoch. `nobody` while it has not decided. */
   #choice = nobody;
   readonly #votes = new Votes();
 
@@ -104,7 +104,7 @@ class Process implements Node<Message> {
 
   #again(): void {
     this.#retryMs *= 2;
-    // Votes that did not agree never will, in this epoch.
+    // Votes that did not agree will not agree in this epoch.
     if (this.#choice !== nobody && this.#votes.of(this.#epoch) >= this.#context.n - 1) {
       this.#enter(this.#epoch + 1);
       return;
@@ -125,7 +125,7 @@ class Process implements Node<Message> {
     else if (this.#isMajority(count) && !this.#isMajority(count - 1)) this.#election.set(this.#electionMs());
   }
 
-  /** T: what was sent in answer to the last of a majority is here. */
+  /** T: long enough for the answers to the last proposal of a majority to arrive. */
   #electionMs(): number {
     return answerLimitMs(this.#context.conditions);
   }
@@ -142,7 +142,7 @@ class Process implements Node<Message> {
     const { id } = this.#context;
     const isFollowed = this.#context.leader() !== nobody;
     if (isFollowed || !this.#isMajority(votes)) return;
-    // Back without a memory, it is what the others say that it is.
+    // A process that returns without its memory accepts the votes of the others for itself.
     const isOwn = leader === id;
     if (!isOwn && !this.#votes.has(leader, epoch, leader)) return;
     this.#epoch = epoch;
@@ -153,7 +153,7 @@ class Process implements Node<Message> {
   }
 }
 
-/** The last vote of each process, and how many are equal. */
+/** The last vote of each process, and the number of equal votes. */
 class Votes {
   readonly #last = new Map<number, Pick<Vote, 'epoch' | 'leader'>>();
   readonly #equal = new Map<string, number>();
@@ -165,7 +165,7 @@ class Votes {
     this.#inEpoch.clear();
   }
 
-  /** How many vote as this one does now. */
+  /** Records a vote, and returns how many votes are now equal to it. */
   count(from: number, epoch: number, leader: number): number {
     const before = this.#last.get(from);
     const key = `${epoch} ${leader}`;

@@ -1,12 +1,14 @@
 /**
  * The ring election by attribute, in one direction. The election message carries the best `id:attribute` so
- * far (here the attribute is the number itself); back at the one it names, it turns into an elected message
- * that goes once round. With several initiators a process drops the runs of those lower than one it has seen.
+ * far (here the attribute is the number itself). When it returns to the process it names, it becomes an
+ * elected message that goes round once. With several initiators, a process drops the elections of those lower
+ * than one it has seen.
  *
- * As it stands it does not survive a crash while it goes on. Two repairs: processes time out, the predecessor
- * on its successor's silence and the initiator on its run; or a failure detector has the election begun anew.
- * The second is as good as its detector: where a crash is not detected, processes go on following the dead;
- * where crashes are detected that are none, no election may ever end.
+ * In this form it does not survive a crash during an election. There are two repairs. In the first, processes
+ * time out: the predecessor on its successor's silence, and the initiator on its election. In the second, a
+ * failure detector restarts the election. That repair is only as good as its detector. If a crash is not
+ * detected, processes keep following the dead process. If it detects crashes that did not happen, no election
+ * may ever end.
  */
 
 import { type Algorithm, algorithm } from '../algorithm.js';
@@ -16,7 +18,7 @@ import type { Context, Expectation, Node, Timer } from '../protocol.js';
 type Message =
   | { readonly kind: 'election'; readonly epoch: number; readonly initiator: number; readonly best: number }
   | { readonly kind: 'elected'; readonly epoch: number; readonly leader: number }
-  /** With timeouts alone. */
+  /** Only with timeouts. */
   | { readonly kind: 'ping' }
   | { readonly kind: 'ack' };
 type Election = Extract<Message, { kind: 'election' }>;
@@ -31,9 +33,9 @@ class Process implements Node<Message> {
   readonly #patience: Timer;
   readonly #silence: Timer;
   #epoch = 0;
-  /** The highest initiator seen in this epoch; `none` where no election is under way. */
+  /** The highest initiator seen in this epoch. `none` if no election is in progress. */
   #seen = none;
-  /** What it passed on last. */
+  /** The election message it last passed on. */
   #passed: Election | null = null;
 
   constructor(context: Context<Message>, repair: Repair) {
@@ -55,7 +57,7 @@ class Process implements Node<Message> {
     if (isRunning || this.#context.leader() === node) this.#restart();
   }
 
-  /** What was decided without it is decided again. */
+  /** Repeats the election, because the restored node took no part in it. */
   restored(): void {
     this.#restart();
   }
@@ -78,14 +80,14 @@ class Process implements Node<Message> {
     else this.#learn(message);
   }
 
-  /** With timeouts, a predecessor is heard at least with its pings. */
+  /** Restarts the silence timer. With timeouts, the predecessor sends at least its pings. */
   #hear(): void {
     if (this.#repair !== 'timeouts') return;
     const { conditions } = this.#context;
     this.#silence.set(2 * conditions.announceMs + answerLimitMs(conditions));
   }
 
-  /** The predecessor is gone, or takes this node to be. */
+  /** Handles a silent predecessor: it is gone, or it believes that this node is. */
   #passedOver(): void {
     this.#hear();
     const predecessor = this.#context.predecessor();
@@ -118,7 +120,7 @@ class Process implements Node<Message> {
     const { id } = this.#context;
     const { initiator, best } = election;
     if (initiator < this.#seen) return;
-    // Not anew with every message: one whose owner is gone would come again and again.
+    // Not restarted with every message: a message whose owner is gone would arrive repeatedly.
     if (this.#seen === none) this.#waitForEnd();
     this.#seen = initiator;
     if (best === id) {
@@ -130,13 +132,13 @@ class Process implements Node<Message> {
     this.#pass(this.#passed);
   }
 
-  /** It has been round and missed its owner, who is gone. */
+  /** Whether this message has been round and missed its owner, which is gone. */
   #hasPassed({ epoch, initiator, best }: Election): boolean {
     const last = this.#passed;
     return last !== null && last.epoch === epoch && last.initiator === initiator && last.best === best;
   }
 
-  /** Two rounds and an elected message's; whoever is out of patience first begins anew. */
+  /** Allows for two rounds and that of an elected message. The node whose patience ends first restarts. */
   #waitForEnd(): void {
     if (this.#repair !== 'timeouts') return;
     const { n, conditions } = this.#context;
@@ -171,7 +173,8 @@ class Process implements Node<Message> {
 type Passed = Election | Elected;
 
 /**
- * Every message is acknowledged; a successor that does not is gone, and what it was sent goes to the next.
+ * Expects an acknowledgement of every message. A successor that sends none is considered gone, and its
+ * messages go to the next one.
  */
 class SuccessorWatch {
   readonly #context: Context<Message>;
@@ -198,7 +201,7 @@ class SuccessorWatch {
     this.#to = to;
     if (message !== null) this.#unanswered.push(message);
     if (this.#isWaiting) return;
-    // From the first that is not answered: pings come faster than a lossy network lets one give up.
+    // Counts from the first unanswered message: pings are more frequent than the timeout of a lossy network.
     this.#isWaiting = true;
     this.#timeout.set(answerLimitMs(this.#context.conditions));
   }

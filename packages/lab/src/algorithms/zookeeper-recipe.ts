@@ -1,9 +1,9 @@
 /**
- * ZooKeeper's recipe: everyone makes a sequential ephemeral znode, the lowest leads. Either everyone watches
- * the one just below its own, so that one is woken when a znode goes; or everyone watches the lowest, so that
- * all are: the herd.
+ * ZooKeeper's recipe: every node creates a sequential ephemeral znode, and the lowest leads. Either each node
+ * watches the znode just below its own, so that one node is woken when a znode disappears. Or all nodes watch
+ * the lowest, so that all are woken: the herd.
  *
- * What ZooKeeper does among its own servers is not in it, nor the pings by which it keeps sessions.
+ * Left out: the traffic between ZooKeeper's own servers, and the pings that keep sessions alive.
  */
 
 import { type Algorithm, algorithm } from '../algorithm.js';
@@ -28,8 +28,8 @@ type Message =
   | { readonly kind: 'close'; readonly life: number };
 
 /**
- * below: the one just below. lowest: the herd. misprint: the largest j ≥ i, as one version prints it; that is
- * never below, so nobody is woken.
+ * below: the znode just below. lowest: the herd. misprint: the largest j ≥ i, as one version prints it. That
+ * is never below, so no node is woken.
  */
 export type Watches = 'below' | 'lowest' | 'misprint';
 
@@ -66,7 +66,7 @@ class Client implements Node<Message> {
     }
   }
 
-  /** In doubt it asks. */
+  /** Reads the list again instead of trusting the report. */
   suspect(): void {
     if (this.#own !== -1 && this.#context.leader() !== this.#context.id) this.#ask({ kind: 'list' });
   }
@@ -86,8 +86,8 @@ class Client implements Node<Message> {
       this.#context.follow(this.#context.id);
       return;
     }
-    // Only who watches the lowest hears of it when that is another; and one of an earlier life is none that
-    // leads.
+    // Only a node that watches the lowest znode notices when another becomes the lowest. A znode of its own
+    // earlier incarnation does not lead.
     const isKnown = this.#watches === 'lowest' && lowest.owner !== this.#context.id;
     this.#context.follow(isKnown ? lowest.owner : somebodyElse);
     const watched = watchedBy(this.#watches, children, this.#own);
@@ -108,7 +108,7 @@ function watchedBy(watches: Watches, children: readonly Znode[], own: number): Z
 
 class Ensemble implements Node<Message> {
   readonly #context: Context<Message>;
-  /** In order of their sequence. */
+  /** Ordered by sequence. */
   #children: readonly Znode[] = [];
   #made = 0;
   readonly #watchers = new Map<number, Set<number>>();
@@ -139,7 +139,7 @@ class Ensemble implements Node<Message> {
     }
   }
 
-  /** The session is over. */
+  /** Ends the session of an incarnation. */
   suspect(node: number, life: number): void {
     this.#remove(node, life);
   }

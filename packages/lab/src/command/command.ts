@@ -1,4 +1,4 @@
-/** `petrel lab`: elections of the literature and Petrel's own, run side by side in a simulation. */
+/** `petrel lab`: runs elections of the literature and Petrel's own side by side in a simulation. */
 
 import { writeFile } from 'node:fs/promises';
 import { availableParallelism } from 'node:os';
@@ -44,7 +44,7 @@ export function defineLab(lab: Command): void {
   });
 }
 
-/** Each of which may be given several values: a case for each. */
+/** Options that accept several values. Each value makes a case. */
 function caseOptions(): Option[] {
   return [
     new Option('--nodes <n,…>', 'number of nodes')
@@ -109,7 +109,9 @@ function runOptions(): Option[] {
   ];
 }
 
-/** What the literature shows is run as it was shown. */
+/**
+ * Throws PetrelError INVALID if elections or conditions are given: published experiments run as published.
+ */
 function refuseConditions(command: Command, names: readonly string[]): void {
   const given = [...caseOptions(), ...conditionOptions(), ...runOptions()]
     .filter((option) => !alsoOfReproductions.has(option.attributeName()))
@@ -125,10 +127,10 @@ function refuseConditions(command: Command, names: readonly string[]): void {
 
 const alsoOfReproductions = new Set(['reproduce', 'seed', 'workers', 'plot']);
 
-/** The laboratory is loaded where it is wanted alone. */
+/** Runs the laboratory. Its modules are loaded only when they are needed. */
 async function runLab(command: Command, names: readonly string[], options: Options): Promise<void> {
   const format = await readFormat(command);
-  // Not after a long run.
+  // Fails before a long run, not after it.
   if (options.plot !== undefined) await writePlot(options.plot, '', 'a');
   const shown = await (options.reproduce === undefined
     ? measured(names, options)
@@ -139,7 +141,9 @@ async function runLab(command: Command, names: readonly string[], options: Optio
   else print(format, shown.text);
 }
 
-/** Beside the formats of every command: svg, and table, which is how people are answered. */
+/**
+ * Reads the format. In addition to the formats of every command: svg, and table, the human-readable output.
+ */
 async function readFormat(command: Command): Promise<OutputFormat | 'svg'> {
   const { format, ...flags } = command.optsWithGlobals();
   const known: readonly unknown[] = [...outputFormats, 'table', 'svg'];

@@ -1,9 +1,9 @@
-/** How far a long run is, on stderr, where somebody looks: a terminal. */
+/** Shows the progress of a long run on stderr, if that is a terminal. */
 import { Presets, SingleBar } from 'cli-progress';
 
 export interface Progress {
   at(done: number): void;
-  /** Takes it off the screen; more than once does no harm. */
+  /** Removes the bar from the screen. May be called more than once. */
   end(): void;
 }
 
@@ -12,7 +12,7 @@ export function progressBar(total: number): Progress {
     {
       format: '{bar} {percentage} % | {value} of {total} runs | {eta_formatted} left',
       clearOnComplete: true,
-      // Short, instead of having the terminal cut it off: interrupted, it would be left so.
+      // A short bar, instead of disabling the terminal's line wrap: an interrupt would leave it disabled.
       barsize: 24,
       linewrap: true,
     },

@@ -1,9 +1,9 @@
-/** What `petrel lab --reproduce` prints. */
+/** The output of `petrel lab --reproduce`. */
 import { type Printable, table } from 'petrel/internals';
 import * as z from 'zod';
 import { type Compared, comparedSchema } from '../reproduce/reproduction.js';
 
-/** What it prints with `-f json`. */
+/** The output with `-f json`. */
 export const reproductionSchema = z.object({ seed: z.int(), points: z.array(comparedSchema) });
 
 const header = ['figure', 'point', 'from', 'expected', 'measured', 'off'];

@@ -1,11 +1,11 @@
-/** What `petrel lab` prints. */
+/** The output of `petrel lab`. */
 import { type Printable, styled, table } from 'petrel/internals';
 import * as z from 'zod';
 import type { Conditions } from '../conditions.js';
 import { type Judged, type Result, resultSchema } from '../experiment.js';
 import type { Summary } from '../statistics.js';
 
-/** What `petrel lab -f json` prints. */
+/** The output of `petrel lab -f json`. */
 export const labSchema = z.object({ seed: z.int(), results: z.array(resultSchema) });
 
 const columns: readonly { readonly title: string; readonly measure: string; readonly digits: number }[] = [
@@ -96,7 +96,7 @@ function number(value: number): string {
   return String(Number(value.toFixed(3)));
 }
 
-/** One for each thing measured, or for each thing that theory says of it. */
+/** Returns one row for each measure, or one for each expectation of theory if there are any. */
 function rowsOf(result: Result): string[][] {
   const measured = Object.entries(result.measures).flatMap(([measure, { mean, ci, least, most, runs }]) => {
     const seen = [mean, ci, least, most].map((value) => (value === null ? '' : String(value)));

@@ -1,16 +1,17 @@
 /**
- * Connections between Petrel's nodes and the ensemble. What is sent over one arrives in order, as TCP has it.
+ * Connections between Petrel's nodes and the ensemble. Packets on one connection arrive in order, as with
+ * TCP.
  */
 
 import { type Dial, xids } from 'petrel/internals';
 import type { Context } from '../protocol.js';
 
 export interface Packet {
-  /** Of which life of the node it is a connection. */
+  /** The incarnation of the node that the connection belongs to. */
   readonly life: number;
-  /** Tells the connections of one life apart. */
+  /** Distinguishes the connections of one incarnation. */
   readonly connection: number;
-  /** How many this side sent before it. */
+  /** How many packets this side sent before this one. */
   readonly place: number;
   /** Null: this side has closed the connection. */
   readonly bytes: Buffer | null;
@@ -39,7 +40,9 @@ export class End {
     this.#send(packet, bytes === null || isPing(bytes) ? 0 : 1);
   }
 
-  /** What can be taken now that a packet has arrived: nothing while one before it is under way. */
+  /**
+   * Yields what can be processed after a packet has arrived: nothing while an earlier packet is under way.
+   */
   *arrived({ place, bytes }: Packet): Generator<Packet['bytes']> {
     this.#early.set(place, bytes);
     for (;;) {
@@ -52,14 +55,14 @@ export class End {
   }
 }
 
-/** A frame's length comes before the number of the request, which is the same of every ping. */
+/** Offset of the request's number, after the frame's length. All pings have the same number. */
 const xidAt = 4;
 
 function isPing(frame: Buffer): boolean {
   return frame.readInt32BE(xidAt) === xids.ping;
 }
 
-/** The connections of one life of a node. */
+/** The connections of one incarnation of a node. */
 export class Connections {
   readonly #context: Context<Packet>;
   readonly #open = new Map<number, { readonly end: End; take(bytes: Packet['bytes']): void }>();
@@ -92,7 +95,7 @@ export class Connections {
   arrived(packet: Packet): void {
     if (packet.life !== this.#context.life) return;
     for (const bytes of this.#open.get(packet.connection)?.end.arrived(packet) ?? []) {
-      // What was taken before may have closed it.
+      // An earlier packet may have closed the connection.
       this.#open.get(packet.connection)?.take(bytes);
     }
   }

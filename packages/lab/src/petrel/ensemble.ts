@@ -28,7 +28,7 @@ type Notifications = ReturnType<typeof answer>['notifications'];
 
 /** The server's end of one connection. */
 interface Peer {
-  /** Names the life of the node that it belongs to. */
+  /** Identifies the incarnation of the node that the connection belongs to. */
   readonly owner: string;
   readonly watcher: number;
   readonly end: End;
@@ -50,7 +50,7 @@ export class Ensemble implements Node<Packet> {
   });
   readonly #peers = new Map<string, Peer>();
   readonly #watchers = new Map<number, Peer>();
-  /** Lives of nodes that have ended, as far as the ensemble noticed. */
+  /** Incarnations that have ended, as far as the ensemble has noticed. */
   readonly #ended = new Set<string>();
 
   constructor(context: Context<Packet>) {
@@ -70,7 +70,7 @@ export class Ensemble implements Node<Packet> {
     }
   }
 
-  /** Nothing was heard of it for its session's timeout. */
+  /** Ends the sessions of an incarnation that was silent for its session timeout. */
   suspect(node: number, life: number): void {
     const owner = ownerOf(node, life);
     this.#ended.add(owner);
@@ -83,7 +83,7 @@ export class Ensemble implements Node<Packet> {
     for (const session of sessions) this.#deliver(this.#database.endSession(session, this.#nowMs()) ?? []);
   }
 
-  /** The group, before anybody joins it. */
+  /** Creates the group before any node joins it. */
   #found(): void {
     const founder = this.#database.openSession(longestTimeoutMs, this.#nowMs());
     const client = { sessionId: founder.id, watcher: 0, identities: [] };

@@ -1,4 +1,4 @@
-/** One life of a node: Petrel's agent and client, with work to do that takes no time. */
+/** One incarnation of a node: Petrel's agent and client, with a workload that takes no time. */
 
 import {
   Agent,
@@ -59,7 +59,7 @@ export class AgentNode implements Node<Packet> {
 
   start(): void {
     this.#agent.run().catch((error: unknown) => {
-      // It may be refused its place, and then has no part in the election.
+      // The node may be refused admission. Then it takes no part in the election.
       if (!(error instanceof PetrelError)) throw error;
     });
   }
@@ -87,7 +87,7 @@ export class AgentNode implements Node<Packet> {
     return store;
   }
 
-  /** Of another it believes what is decided, of itself that it leads. */
+  /** Reports the leader: another node once it is decided, this node only once it leads. */
   #look(): void {
     const { id, follow } = this.#context;
     const named = this.#agent.snapshot?.elected.value?.node ?? null;
@@ -110,7 +110,7 @@ function idOf(name: string): number {
   return Number(name.slice(1));
 }
 
-/** Each node is on a machine of its own, on which it lives one life after the other. */
+/** Each node runs on a separate machine, one incarnation after the other. */
 function hostOf({ id, life }: Context<Packet>): Host {
   const name = nameOf(id);
   return {

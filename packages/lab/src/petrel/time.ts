@@ -1,9 +1,9 @@
-/** The laboratory's time, as Petrel takes it. */
+/** The laboratory's time as Petrel's clock. */
 
 import type { Clock } from 'petrel/internals';
 import type { Context } from '../protocol.js';
 
-/** The wall clock at instant 0 of a run: any will do. */
+/** The wall clock at instant 0 of a run. Any value works. */
 const epochMs = 1_700_000_000_000;
 
 export function wallMs(nowMs: number): number {
@@ -21,8 +21,8 @@ export function clockOf<Message>(context: Context<Message>): Clock {
   return {
     monotonicMs: () => context.nowMs(),
     wallMs: () => wallMs(context.nowMs()),
-    // Never a hair too early, whatever sums were rounded: who is woken so would wait for no time at all, and
-    // so for ever.
+    // Never fires early because of rounded sums: a caller woken too early would wait for no time at all,
+    // forever.
     timer: (delayMs, fire) => after((Math.ceil(Math.max(0, delayMs) * ticksOfMs) + 1) / ticksOfMs, fire),
     turn: (fire) => after(0, fire),
   };

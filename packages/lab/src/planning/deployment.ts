@@ -1,13 +1,13 @@
 /**
- * A deployment that somebody describes in a file, to ask what an election would bring there: nodes in sites,
- * how far apart these are, where the clients are. YAML, or JSON, which is YAML too.
+ * A deployment described in a file, to predict the outcome of an election there: nodes in sites, the
+ * distances between sites, and where the clients are. The file is YAML, or JSON, which is also YAML.
  */
 import { lastTerm, longSchema, nameSchema, strictObject } from 'petrel/internals';
 import * as z from 'zod';
 
-/** A group has no more nodes; nor can it report the round trips of more. */
+/** The most nodes in a group. A group cannot report the round trips of more nodes either. */
 export const mostNodes = 1000;
-/** A day: what takes longer is no round trip. */
+/** One day. Anything longer is not a round trip. */
 const longestRoundTripMs = 86_400_000;
 
 const roundTrips = z
@@ -45,9 +45,9 @@ const scoreRule = 'expected a score, which is a number, or a whole number of 64 
 
 const siteSchema = strictObject({
   priority,
-  /** Of the clients there. They turn to the site's nodes, each to the same part. */
+  /** Requests of the clients at the site. They are spread evenly over the site's nodes. */
   requests,
-  /** By site. What this one measures; to itself: between its nodes, by default 0. */
+  /** By site: the round trips that this site measures. To itself: between its nodes, 0 by default. */
   roundTripsMs: roundTrips,
 });
 
@@ -55,7 +55,7 @@ const nodeSchema = strictObject({
   site: nameSchema,
   priority,
   scores: z.record(nameSchema, score, 'expected scores as NAME: NUMBER').default({}),
-  /** By node, where they are not those of the sites. */
+  /** By node, where they differ from those of the sites. */
   roundTripsMs: roundTrips,
 });
 
@@ -65,9 +65,9 @@ const strategyOptions = z.record(z.string(), z.unknown(), 'expected options as N
 export const deploymentSchema = strictObject({
   sites: z.record(nameSchema, siteSchema, 'expected sites as NAME: {…}'),
   nodes: z.record(nameSchema, nodeSchema, 'expected nodes as NAME: {site: SITE}'),
-  /** Who leads, or led until it was lost. */
+  /** The node that leads, or that led until it was lost. */
   leader: nameSchema.nullable().default(null),
-  /** The term that is in force: an election begins the next one. */
+  /** The current term. An election begins the next one. */
   term: z
     .int('expected a term, a whole number')
     .min(0, 'expected a term of at least 0')
@@ -79,7 +79,7 @@ export const deploymentSchema = strictObject({
   /** The group's own strategy, as in its configuration. */
   strategy: strategyName.default('site-priority'),
   strategyOptions,
-  /** What to compare it with; all that apply where nothing is named. */
+  /** The strategies to compare it with. If none is named, all that apply. */
   strategies: z
     .array(
       z.union(

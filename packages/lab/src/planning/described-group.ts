@@ -1,7 +1,6 @@
 /**
- * A described deployment in the shape of a group that was read from ZooKeeper, so that what is asked of
- * either is answered by the same code: every node is registered, healthy, and reports what the file says it
- * measures.
+ * Converts a described deployment to the form of a group read from ZooKeeper, so that the same code works on
+ * both. Every node is registered, healthy, and reports what the file says it measures.
  */
 import {
   builtInRules,
@@ -21,12 +20,12 @@ import {
 import type { Deployment } from './deployment.js';
 import { roundTripMs } from './round-trips.js';
 
-/** The instant at which the group is judged: nothing in it depends on time. */
+/** The instant at which the group is evaluated. Nothing in the group depends on time. */
 export const describedAtMs = 0;
 
 /**
- * Clients of a site turn to those of its nodes that are not `lost`; with the last of these they are lost as
- * well.
+ * Spreads the clients of a site over those of its nodes that are not `lost`. If all its nodes are lost, so
+ * are its clients.
  */
 export function describedGroup(deployment: Deployment, lost: ReadonlySet<string>): GroupView {
   const { strategy, strategyOptions, sites } = deployment;

@@ -1,10 +1,13 @@
-/** A deployment that a file describes, as what `petrel simulate` is about. */
+/** A deployment described in a file, as the input of `petrel simulate`. */
 import { type Assumed, type DescribedSituation, loadOf, lostNodes, sizeOf } from 'petrel/internals';
 import { describedAtMs, describedGroup } from './described-group.js';
 import { readDeployment } from './read-deployment.js';
 import { asymmetries } from './round-trips.js';
 
-/** `of` names the file. Throws PetrelError INVALID where it cannot be read, or what is lost is not there. */
+/**
+ * `of` names the file. Throws PetrelError INVALID if it cannot be read, or if a lost node or site does not
+ * exist.
+ */
 export function describedSituation(of: string, text: string, { lose, size }: Assumed): DescribedSituation {
   const deployment = readDeployment(of, text);
   const { strategy, strategyOptions, strategies } = deployment;

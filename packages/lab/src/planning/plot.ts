@@ -1,6 +1,6 @@
 /**
- * A what-if as a picture: for each strategy the mean and the worst latency under whom it elects. SVG, on
- * white.
+ * Draws a simulation as SVG, on white: for each strategy, the mean and the worst latency under the node it
+ * elects.
  */
 
 import { scaleBand, scaleLinear } from 'd3-scale';
@@ -9,7 +9,7 @@ import { type Attributes, element, escaped } from '../svg.js';
 
 const width = 900;
 const rowHeight = 52;
-/** Left of the bars stand strategies and nodes, right of them room for the last figure. */
+/** Strategies and nodes are left of the bars. The right has room for the last figure. */
 const area = { left: 210, right: width - 170, top: 96 };
 const colours = { mean: '#1f6fb4', worst: '#f0a860', text: '#222222', faint: '#5f6368', grid: '#e3e6ea' };
 const longestLabel = 28;
@@ -101,7 +101,7 @@ function row(outcome: Outcome, y: number, barHeight: number, x: Scale): string {
   return [...title, mean, worst].join('');
 }
 
-/** White behind the letters: they may stand on a line. */
+/** White behind the letters, which may overlap a line. */
 const halo = { stroke: '#ffffff', 'stroke-width': 4, 'paint-order': 'stroke', 'stroke-linejoin': 'round' };
 
 function bar(

@@ -1,4 +1,4 @@
-/** Reads a described deployment, and says of everything that is wrong with it where it stands. */
+/** Reads a described deployment, and reports each problem with its position. */
 import {
   cut,
   depthProblem,
@@ -15,19 +15,22 @@ import { isMap, isNode, isScalar, type LineCounter } from 'yaml';
 import { type Deployment, deploymentSchema, mostNodes } from './deployment.js';
 import { missingRoundTrips } from './round-trips.js';
 
-/** More is no table of sites: round trips between very many nodes follow from those of their sites. */
+/**
+ * A longer file is not a table of sites: round trips between very many nodes follow from those of their
+ * sites.
+ */
 const longestText = 2 ** 21;
 
-/** Where something stands takes a search. No more are shown. */
+/** The most problems with a position, which takes a search. No more are shown. */
 const mostPlaced = 30;
 
 interface Problem {
-  /** The keys that lead to it. */
+  /** The keys that lead to the problem. */
   readonly path: readonly PropertyKey[];
   readonly message: string;
 }
 
-/** `place` names the text. Throws PetrelError INVALID, one reason for each thing that is wrong. */
+/** `place` names the text. Throws PetrelError INVALID with one reason for each problem. */
 export function readDeployment(place: string, text: string): Deployment {
   if (text.length > longestText) {
     throw invalid(place, [
@@ -93,7 +96,7 @@ function placed(place: string, { document, lines }: ParsedYaml, { path, message 
   return `${at}: ${where === '' ? '' : `${where}: `}${message}`;
 }
 
-/** Of the innermost part of `path` that is there: a key, where it has one. */
+/** Returns the offset of the innermost part of `path` that exists: of its key, if it has one. */
 function offsetOf(node: unknown, [key, ...rest]: readonly PropertyKey[], found = 0): number {
   if (key === undefined) return found;
   if (isMap(node)) {
@@ -124,7 +127,7 @@ function invalid(place: string, all: readonly string[]): PetrelError {
   return new PetrelError('INVALID', message, { reasons });
 }
 
-/** What each part cannot know alone. */
+/** Returns the problems that no part can detect alone. */
 function contradictions(deployment: Deployment): Problem[] {
   const found = [
     ...nodeProblems(deployment),
@@ -132,7 +135,7 @@ function contradictions(deployment: Deployment): Problem[] {
     ...requestProblems(deployment),
     ...lossProblems(deployment),
   ];
-  // What is misspelt is also missing.
+  // A misspelt name would also be reported as missing.
   return found.length > 0 ? found : distanceProblems(deployment);
 }
 

@@ -1,11 +1,11 @@
-/** How far apart the nodes of a described deployment are. */
+/** Distances between the nodes of a described deployment. */
 import type { Deployment } from './deployment.js';
 
 type Table = Pick<Deployment, 'sites' | 'nodes'>;
 
 /**
- * The time there and back, as `from` measures it: between these two nodes, else between their sites; where
- * that is written only the other way round, it is the same. Undefined where it is not written at all.
+ * Returns the round trip as `from` measures it: between the two nodes if given, otherwise between their
+ * sites. A value given only in the other direction applies to both. Undefined if neither is given.
  */
 export function roundTripMs({ sites, nodes }: Table, from: string, to: string): number | undefined {
   const between = own(own(nodes, from)?.roundTripsMs, to) ?? own(own(nodes, to)?.roundTripsMs, from);
@@ -20,14 +20,12 @@ export function roundTripMs({ sites, nodes }: Table, from: string, to: string): 
   );
 }
 
-/** Names may be those of what every object has. */
+/** Reads only own properties: a name may be that of a property that every object has. */
 function own<T>(record: Readonly<Record<string, T>> | undefined, name: string): T | undefined {
   return record !== undefined && Object.hasOwn(record, name) ? record[name] : undefined;
 }
 
-/**
- * Pairs of nodes without a round trip, by their sites where that is what is missing. At most `most` of them.
- */
+/** Returns at most `most` pairs of sites with a missing round trip between their nodes. */
 export function missingRoundTrips(table: Table, most: number): string[] {
   const names = Object.keys(table.nodes);
   const missing = new Set<string>();
@@ -41,7 +39,7 @@ export function missingRoundTrips(table: Table, most: number): string[] {
   return [...missing];
 }
 
-/** Where what one side measures is not what the other does: one line each. */
+/** Returns one line for each pair whose two sides measure different round trips. */
 export function asymmetries({ sites, nodes }: Table): string[] {
   return [...asymmetriesIn('site', sites), ...asymmetriesIn('node', nodes)];
 }

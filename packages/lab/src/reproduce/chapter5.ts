@@ -21,7 +21,7 @@ const kinds = [
   { name: 'le-m', waits: true, prefers: 'earliest' },
 ] as const;
 
-/** What is drawn, over what, from which runs. */
+/** A figure: what it shows, over which quantity, from which runs. */
 interface Figure {
   readonly title: string;
   readonly x: { readonly label: string; readonly of: (given: Conditions) => number };
@@ -33,11 +33,11 @@ interface Figure {
 interface Curve {
   readonly name: string;
   readonly cases: readonly Case[];
-  /** Of the measure. */
+  /** The expected value of the measure. */
   expected(given: Conditions): number;
-  /** What is taken off what was measured: Δ where the chapter's plot leaves it out. */
+  /** Subtracted from the measured value: Δ, if the chapter's plot leaves it out. */
   readonly offset?: number;
-  /** What it prints, by x. */
+  /** The values that the chapter prints, by x. */
   readonly published?: ReadonlyMap<number, number>;
 }
 

@@ -1,4 +1,4 @@
-/** The parts of the literature that can be run again. */
+/** The parts of the literature that can be reproduced. */
 import { chapter5 } from './chapter5.js';
 import { pole } from './pole.js';
 import type { Plan } from './reproduction.js';

@@ -1,7 +1,7 @@
 /**
- * D. Becker et al. (2011), section 5: how long clients wait, and for how long nobody serves them, per data
- * centre, by who is elected. Compared are the latencies whose published values are at hand; of recoveries
- * there is the model alone.
+ * D. Becker et al. (2011), section 5: how long clients wait, and for how long no leader serves them, for each
+ * data centre and elected leader. Latencies are compared with those published values that are available. For
+ * recoveries there is only the model.
  */
 import type { Chart } from '../chart.js';
 import { type Deployment, deployments, electedBy, recoveryMs, serve, usualService } from '../replication.js';
@@ -13,7 +13,10 @@ interface Situation {
   readonly loads: readonly number[];
   readonly strategy: string;
   readonly term?: number;
-  /** What the paper measured: the mean, and in each centre; half of another's where it says so. */
+  /**
+   * What the paper measured: the mean, and the value in each centre. Half of another's value if the paper
+   * says so.
+   */
   readonly published?: { readonly meanMs: number; readonly centresMs?: readonly number[] };
 }
 
@@ -71,9 +74,9 @@ export const pole: Plan = {
 };
 
 interface Played extends Situation {
-  /** Where, and where requests come from. */
+  /** The deployment, and where requests come from. */
   readonly place: string;
-  /** Who is elected, and by what. */
+  /** The elected server, and the strategy that elects it. */
   readonly election: string;
   readonly served: ReturnType<typeof serve>;
   readonly recoveryMs: readonly number[];

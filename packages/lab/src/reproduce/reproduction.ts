@@ -1,4 +1,4 @@
-/** A part of the literature run again: its figures redrawn, and how far off each point is. */
+/** Reproduces a part of the literature: redraws its figures, and reports the deviation of each point. */
 import * as z from 'zod';
 import type { Chart } from '../chart.js';
 import { conditionsSchema } from '../conditions.js';
@@ -7,13 +7,15 @@ import type { Case, Result } from '../experiment.js';
 export const comparedSchema = z.object({
   figure: z.string(),
   point: z.string(),
-  /** published: a number that the source prints; formula: one that follows from a formula of it. */
+  /** published: a number that the source prints. formula: a number that follows from one of its formulas. */
   from: z.enum(['published', 'formula', 'bound']),
   expected: z.number(),
   measured: z.number(),
-  /** Half of the confidence interval of what was measured; null where it does not vary. */
+  /** Half of the confidence interval of the measured value. Null if it does not vary. */
   ci: z.number().nullable(),
-  /** Of what was expected, in percent; of a bound, how much of it was used, less 100. */
+  /**
+   * The deviation from the expected value, in percent. For a bound: the share of it that was used, less 100.
+   */
   offPercent: z.number(),
 });
 export type Compared = z.infer<typeof comparedSchema>;
@@ -23,7 +25,7 @@ export interface Reproduction {
   readonly points: readonly Compared[];
 }
 
-/** What is to be run for it, and what is made of that. */
+/** What must run for a reproduction, and how to make it from the results. */
 export interface Plan {
   readonly cases: readonly Case[];
   readonly runs: number;

@@ -1,4 +1,6 @@
-/** Elections on rings, and Bully: messages over the number of nodes, against closed forms and bounds. */
+/**
+ * Elections on rings, and Bully: messages over the number of nodes, compared with closed forms and bounds.
+ */
 import { mostElectionMessages } from '../algorithms/bully.js';
 import { messageBound } from '../algorithms/hirschberg-sinclair.js';
 import { fewestMessages, mostMessages } from '../algorithms/lelann-chang-roberts.js';
