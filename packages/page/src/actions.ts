@@ -1,6 +1,4 @@
-/**
- * What a person can have done from the page: which fields it asks for, and the changing call that it makes.
- */
+/** The actions that the page offers: which fields each asks for, and which changing call it makes. */
 import { type ChangeAnswer, type NodeStatus, type Status, visible } from './schemas.js';
 import { isSeveral, slotsOf } from './slots.js';
 
@@ -14,12 +12,12 @@ export type Action =
   | { readonly kind: 'switchover-to'; readonly node: string };
 
 export interface Fields {
-  /** Whose leader hands over; '' where the group has but one. */
+  /** The slot whose leader hands over. '' if the group has only one. */
   readonly slot: string;
-  /** What the switchover goes to: '' the best other node, `node:NAME`, `site:NAME`. */
+  /** The target of the switchover: '' for the best other node, `node:NAME`, or `site:NAME`. */
   readonly to: string;
   readonly priority: string;
-  /** '' until it is reset. */
+  /** '' for an override that lasts until it is reset. */
   readonly length: string;
   readonly at: string;
   readonly reason: string;
@@ -29,7 +27,7 @@ export type FieldName = keyof Fields;
 
 export const noFields: Fields = { slot: '', to: '', priority: '0', length: '2h', at: '', reason: '', by: '' };
 
-/** What stands in them to begin with. */
+/** Returns the initial content of the fields. */
 export function firstFields(status: Status, by: string): Fields {
   return { ...noFields, slot: isSeveral(status) ? '1' : '', by };
 }
@@ -42,15 +40,15 @@ export interface Call {
 
 interface Form {
   readonly title: string;
-  /** What it does, in a sentence. */
+  /** What the action does, in one sentence. */
   readonly about: string;
-  /** On the button that does it. */
+  /** The label of its button. */
   readonly verb: string;
-  /** Beside the reason and who wants it. */
+  /** In addition to the reason and the operator's name. */
   readonly fields: readonly FieldName[];
 }
 
-/** Of a group of several leaders a handover is one slot's. */
+/** Returns the fields of an action. In a group with several leaders, a handover concerns one slot. */
 export function fieldsOf(action: Action, status: Status): readonly FieldName[] {
   const { fields } = formOf(action);
   const isOfSlot = action.kind === 'switchover' || action.kind === 'switchover-to';
@@ -115,7 +113,7 @@ function form(title: string, about: string, verb: string, fields: readonly Field
   return { title, about, verb, fields };
 }
 
-/** What is sent, without `dryRun` and `yes`. */
+/** Returns the call that is sent, without `dryRun` and `yes`. */
 export function callOf(action: Action, fields: Fields): Call {
   const common = { ...given('reason', fields.reason), ...given('by', fields.by) };
   const post = (path: string, more = {}): Call => ({ method: 'POST', path, body: { ...common, ...more } });
@@ -160,7 +158,7 @@ function given(name: string, text: string): Record<string, string> {
   return text.trim() === '' ? {} : { [name]: text.trim() };
 }
 
-/** What is no number is sent as it is, so that the agent says what would be right. */
+/** Returns text that is not a number unchanged, so that the agent reports what is allowed. */
 function numberOf(text: string): number | string {
   return /^\d+$/.test(text.trim()) ? Number(text) : text;
 }
@@ -172,13 +170,13 @@ function targetOf(to: string): Record<string, string> {
 
 export interface Preview {
   readonly what: string;
-  /** There is nothing to change, so there is nothing to confirm. */
+  /** Whether there is nothing to change, and so nothing to confirm. */
   readonly idle: boolean;
-  /** Keys of the configuration, "sites.a.override: - → …". */
+  /** Changed keys of the configuration, "sites.a.override: - → …". */
   readonly changes: readonly string[];
-  /** Who would lead then, and why; null where that cannot be told. */
+  /** The node that would lead then, and why. Null if that is unknown. */
   readonly follows: string | null;
-  /** Somebody leads now, and nobody would. */
+  /** Whether a node leads now, and none would lead then. */
   readonly danger: boolean;
 }
 
@@ -205,19 +203,19 @@ function valueText(value: unknown): string {
   return visible(typeof value === 'string' ? value : JSON.stringify(value));
 }
 
-/** What can be done with a node as it is. */
+/** Returns the actions that are possible for a node in its current state. */
 export function nodeActions({ node, state, eligible }: NodeStatus): Action[] {
   const switchover: Action[] = eligible && state === 'STANDBY' ? [{ kind: 'switchover-to', node }] : [];
   const clearFailure: Action[] = state === 'BACKOFF' ? [{ kind: 'clear-failure', node }] : [];
   return [...switchover, ...clearFailure, { kind: state === 'DRAINING' ? 'undrain' : 'drain', node }];
 }
 
-/** What a change may make of a preview: when this moves, a preview is made anew. */
+/** Returns a key of everything that can affect a preview: when it changes, the preview is requested again. */
 export function previewKey({ leaders, paused, switchover, sites, nodes }: Status): string {
   const eligible = nodes.map(({ node, state, eligible }) => [node, state, eligible]);
   const slots = leaders.map(({ elected, leader, transition }) => [elected.term, leader, transition?.phase]);
   return JSON.stringify([slots, paused, switchover, sites, eligible]);
 }
 
-/** What opens the dialog of an action. */
+/** Opens the dialog of an action. */
 export type OnAction = (action: Action) => void;

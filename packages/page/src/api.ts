@@ -1,4 +1,4 @@
-/** Calls to the agent that served the page. The token lives here, in memory, and nowhere else. */
+/** Calls to the agent that served the page. The token is kept in memory and nowhere else. */
 import type * as z from 'zod/mini';
 import type { Call } from './actions.js';
 import { ofGroup } from './root.js';
@@ -8,7 +8,7 @@ export type Answer<T> = { readonly ok: true; readonly value: T } | Failed;
 
 export interface Failed {
   readonly ok: false;
-  /** HTTP's; 0 where there was no answer that the page understands. */
+  /** The HTTP status. 0 if there was no answer that the page understands. */
   readonly status: number;
   readonly message: string;
   readonly reasons: readonly string[];
@@ -30,12 +30,12 @@ export class Api {
     return ask(path, {}, shape);
   }
 
-  /** What it would come to; writes nothing. Never rejects. */
+  /** Returns what the change would do, without writing anything. Never rejects. */
   preview(call: Call): Promise<Answer<ChangeAnswer>> {
     return this.#change(call, { dryRun: true });
   }
 
-  /** `yes`: also where nobody would lead. Never rejects. */
+  /** `yes`: proceed even if no node would lead. Never rejects. */
   change(call: Call, yes: boolean): Promise<Answer<ChangeAnswer>> {
     return this.#change(call, yes ? { yes: true } : {});
   }
@@ -53,7 +53,7 @@ const patienceMs = 15_000;
 
 async function ask<T>(path: string, init: RequestInit, shape: z.ZodMiniType<T>): Promise<Answer<T>> {
   try {
-    // Beside the page, wherever a proxy may have put that.
+    // Relative to the page, whatever path a proxy serves it under.
     const response = await fetch(`.${ofGroup(path)}`, { ...init, signal: AbortSignal.timeout(patienceMs) });
     const body: unknown = await response.json();
     if (!response.ok) return failed(response.status, body);

@@ -1,5 +1,5 @@
 /**
- * A change, asked for, shown beforehand, and confirmed. Nothing is sent but previews before the last button.
+ * The dialog of a change: requested, previewed, and confirmed. Only previews are sent before the last button.
  */
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import {
@@ -25,7 +25,7 @@ interface DialogProps {
   readonly onClose: () => void;
 }
 
-/** What has been heard of the change as it is written down now. */
+/** The response to the change as currently entered. */
 type Heard = { readonly state: 'asking' } | { readonly state: 'told'; readonly preview: Preview } | Refused;
 interface Refused {
   readonly state: 'refused';
@@ -33,7 +33,7 @@ interface Refused {
 }
 
 const typingMs = 300;
-/** Who asks for changes: kept while the page is open. */
+/** The operator's name, kept while the page is open. */
 let lastBy = '';
 
 export function ChangeDialog({ store, known, action, onClose }: DialogProps) {
@@ -93,7 +93,7 @@ function ChangeForm({ store, known, status, action, onClose, fields, asked, onFi
   const [accepted, setAccepted] = useState(false);
   const form = useRef<HTMLFormElement>(null);
   useEffect(() => setAccepted(false), [question]);
-  // It may stand where the token was asked for.
+  // The dialog may replace the form that asked for the token.
   useLayoutEffect(() => form.current?.querySelector<HTMLElement>('input, select')?.focus(), []);
   const preview = heard.state === 'told' ? heard.preview : null;
   const danger = preview?.danger === true;
@@ -145,8 +145,9 @@ function Acceptance({ accepted, onAccepted }: AcceptanceProps) {
 }
 
 /**
- * Asks anew whenever the change, or the group under it, is another. What people write for the history decides
- * nothing: it is asked about again when it is written, and meanwhile what was heard holds.
+ * Requests a preview again whenever the change, or the group under it, has changed. The reason and the
+ * operator's name do not affect the result: the preview is requested again after they are entered, and the
+ * last response remains valid in the meantime.
  */
 function usePreview(store: Store, status: Status, action: Action, fields: Fields, hasToken: boolean) {
   const [heard, hear] = useState<Heard>({ state: 'asking' });

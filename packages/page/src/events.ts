@@ -1,6 +1,6 @@
 /**
- * The group as it changes, read from `/events`. Not by EventSource: that one tells nothing of the comments by
- * which the agent shows that it lives, so a dead connection would look like a quiet group.
+ * Reads the changes of the group from `/events`. EventSource does not report the comments that the agent
+ * sends as signs of life, so with it a dead connection would look like a quiet group.
  */
 
 import { ofGroup } from './root.js';
@@ -9,7 +9,7 @@ export interface ServerEvent {
   readonly data: string;
 }
 
-/** Takes the stream piece by piece, as it arrives; gives the events that each piece completes. */
+/** Parses the stream piece by piece. Returns the events that each piece completes. */
 export class EventParser {
   #rest = '';
 
@@ -30,12 +30,12 @@ function eventOf(block: string): ServerEvent[] {
 }
 
 export interface EventsHandler {
-  /** Something came, if only a sign of life. */
+  /** Called when something has arrived, even if only a sign of life. */
   heard(): void;
   event(event: ServerEvent): void;
 }
 
-/** Until the agent or the network ends it. Rejects with why; never resolves in another way. */
+/** Reads until the agent or the network ends the stream. Rejects with the cause, and never resolves. */
 export async function readEvents(handler: EventsHandler, signal: AbortSignal): Promise<never> {
   const response = await fetch(`.${ofGroup('/events')}`, {
     headers: { accept: 'text/event-stream' },

@@ -1,4 +1,4 @@
-/** What is known of something, each fact with its name. */
+/** Known facts about something, each with a name. */
 export type Fact = [name: string, value: string];
 
 export function Facts({ facts }: { readonly facts: readonly Fact[] }) {

@@ -1,4 +1,4 @@
-/** What a change asks for. */
+/** The input fields of a change. */
 import { type Action, type FieldName, type Fields, fieldsOf } from './actions.js';
 import type { Status } from './schemas.js';
 import { slotsOf } from './slots.js';
@@ -106,7 +106,7 @@ function SlotChoice({ name, value, status, onValue }: FieldProps) {
   );
 }
 
-/** No node leads two slots. */
+/** Offers no node that already leads a slot: no node leads two. */
 function TargetChoice({ name, value, status, onValue }: FieldProps) {
   const taken = slotsOf(status).map(({ leader }) => leader?.node);
   const others = status.nodes.filter(({ node }) => !taken.includes(node));

@@ -1,4 +1,4 @@
-/** Who leads, and how far that can be believed: the band at the top. */
+/** The band at the top: which node leads, and how reliable that is. */
 import { useEffect } from 'preact/hooks';
 import type { OnAction } from './actions.js';
 import { ensembleNowMs, sinceCameMs, useNow } from './clock.js';
@@ -104,7 +104,7 @@ interface SlotListProps {
   readonly nowMs: number;
 }
 
-/** Who leads each of several. */
+/** The leader of each slot. */
 function SlotList({ known, status, nowMs }: SlotListProps) {
   return (
     <ul class="slots">

@@ -1,4 +1,4 @@
-/** What happened: a strip of who led when, and the records below it, the newest first. */
+/** The history: a strip that shows which node led when, and the records below it, newest first. */
 import { ensembleNowMs, useNow } from './clock.js';
 import { historyOfSlot, isSeveral, slotsOf } from './slots.js';
 import type { Known } from './store.js';
@@ -13,7 +13,7 @@ import {
 } from './timeline.js';
 import { agoText, clockText, lengthText } from './times.js';
 
-/** Older ones are shown when asked for. */
+/** Older rows are shown on request. */
 const shownRows = 12;
 
 export function HistorySection({ known }: { readonly known: Known }) {
@@ -26,7 +26,7 @@ export function HistorySection({ known }: { readonly known: Known }) {
     const strip = stripOf(historyOfSlot(history, slot), nowMs, picture.leaderless.get(slot) ?? null);
     return strip === null ? [] : [{ slot: isSeveral(picture.status) ? slot : null, strip }];
   });
-  // Whoever leads has one colour in all slots.
+  // A node has the same colour in all slots.
   const leaders = [...new Set(strips.flatMap(({ strip }) => leadersIn(strip)))];
   return (
     <section class="panel history" aria-labelledby="history-title">
@@ -62,16 +62,16 @@ function Rows({ rows, nowMs }: { readonly rows: readonly Row[]; readonly nowMs: 
   );
 }
 
-/** Units of the drawing, across. */
+/** Width of the drawing, in its own units. */
 const wide = 1000;
-/** A moment without a leader must not vanish between two days with one. */
+/** A short gap without a leader must remain visible between two days with one. */
 const leastGap = 3;
 
 interface StripChartProps {
-  /** Null where the group has but one. */
+  /** Null if the group has only one. */
   readonly slot: number | null;
   readonly strip: Strip;
-  /** Of all slots: their places give their colours. */
+  /** The leaders of all slots. Their positions determine their colours. */
   readonly leaders: readonly string[];
   readonly nowMs: number;
 }

@@ -1,32 +1,35 @@
-/** How old the picture is, and why. A page that shows the past as the present is worse than none. */
+/**
+ * The age of the picture, and the reason for it. A page that shows the past as the present is worse than
+ * none.
+ */
 import { wholeText } from './times.js';
 
 export interface Link {
   readonly state: /** No picture yet. */
     | 'connecting'
     | 'live'
-    /** The agent answers, and cannot tell: it has lost touch with ZooKeeper. */
+    /** The agent answers, but it has lost its connection to ZooKeeper. */
     | 'out-of-touch'
-    /** The agent answers, and is in touch with ZooKeeper, which does not let it read the group. */
+    /** The agent answers and is connected to ZooKeeper, but is not allowed to read the group. */
     | 'refused'
     /** The agent does not answer. */
     | 'lost';
-  /** When the picture was last known to hold, on the page's own monotonic clock. */
+  /** When the picture was last known to be current, on the page's own monotonic clock. */
   readonly heldAtMs: number;
-  /** Why it is not live; empty while it is. */
+  /** Why the link is not live. Empty while it is. */
   readonly reason: string;
 }
 
 export const noLink: Link = { state: 'connecting', heldAtMs: 0, reason: '' };
 
 /**
- * The agent shows a sign of life at least every 5 s: when it does not, that is said, and after a while it
- * counts as gone.
+ * The agent sends a sign of life at least every 5 s. After `quietMs` without one, the page says so. After
+ * `silenceMs`, the connection counts as lost.
  */
 const quietMs = 6_000;
 export const silenceMs = 12_000;
 
-/** Something came of the agent: while it is in touch, the picture still holds. */
+/** Records that something arrived from the agent: while the link is live, the picture is still current. */
 export function heard(link: Link, nowMs: number): Link {
   return link.state === 'live' ? { ...link, heldAtMs: nowMs } : link;
 }

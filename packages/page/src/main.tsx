@@ -1,4 +1,4 @@
-/** Begins the page. */
+/** Starts the page. */
 import { render } from 'preact';
 import { App } from './app.js';
 import { showGroupOf } from './root.js';

@@ -1,8 +1,8 @@
-/** Who would be next, and what keeps the others out. */
+/** Which node would lead next, and what makes the others ineligible. */
 import { type Next, nextOf } from './next.js';
 import type { Known } from './store.js';
 
-/** Of very many only the first are shown at once. */
+/** With very many nodes, only the first are shown initially. */
 const shownRanks = 5;
 
 export function NextSection({ known }: { readonly known: Known }) {
@@ -26,7 +26,7 @@ export function NextSection({ known }: { readonly known: Known }) {
   );
 }
 
-/** Who is eligible is much the same in all slots: shown when asked for. */
+/** Much the same nodes are eligible in all slots, so they are shown on request. */
 function NextInSlot({ next }: { readonly next: Next }) {
   return (
     <details class="next-slot">

@@ -1,12 +1,13 @@
-/** Who would be next, and why, as `explain` tells it. */
+/** Which node would lead next, and why, according to `explain`. */
 import type { Explanation, Status } from './schemas.js';
 import { isSeveral, type SlotStatus, slotsOf } from './slots.js';
 
-/** Of very many slots only the first are asked about. */
+/** With very many slots, only the first are queried. */
 const mostQuestions = 10;
 
 /**
- * What to ask: of each slot, who would follow if the leader went, or, while there is none, who is to come.
+ * Returns the queries, one per slot: which node would follow if the leader left, or which is to lead if there
+ * is none.
  */
 export function nextQuestions(status: Status): string[] {
   return slotsOf(status)

@@ -1,4 +1,4 @@
-/** What somebody should know before they do anything: pauses, what waits, what is wrong in the tree. */
+/** What an operator should know before acting: pauses, pending changes, and problems in the tree. */
 import type { ComponentChildren } from 'preact';
 import type { OnAction } from './actions.js';
 import { ensembleNowMs, useNow } from './clock.js';

@@ -1,14 +1,16 @@
 /**
- * What the agent says, as far as the page reads it. Written down once more, in zod's small variant: the
- * schemas that the agent answers by (`src/group`, `src/http`) would be more for a browser to load than all
- * else. Tests hold both together.
+ * The parts of the agent's answers that the page reads. They are defined again here, in zod's small variant:
+ * the schemas of the agent (`src/group`, `src/http`) would be more for a browser to load than everything
+ * else. Tests keep both consistent.
  */
 import * as z from 'zod/mini';
 
-// It would try to make code out of text, which the page's policy forbids.
+// Otherwise zod would try to generate code from text, which the page's policy forbids.
 z.config({ jitless: true });
 
-/** What cannot be seen, and changes what is (its direction, where words end), as `<U+202E>`. */
+/**
+ * Shows invisible characters that change the visible text (its direction, or where words end) as `<U+202E>`.
+ */
 export function visible(characters: string): string {
   return characters.replaceAll(
     /[\p{Cc}\p{Cf}]/gu,
@@ -16,7 +18,7 @@ export function visible(characters: string): string {
   );
 }
 
-/** Written by others, much of it. */
+/** Much of this text is written by others. */
 const text = z.pipe(z.string(), z.transform(visible));
 const orNull = z.nullable;
 
@@ -198,7 +200,7 @@ export const historyShape = z.object({
 });
 export type History = z.infer<typeof historyShape>;
 
-/** What a change came to, or would come to. */
+/** The result of a change, or its preview. */
 export const changeAnswerShape = z.object({
   what: text,
   changed: z.boolean(),
@@ -223,7 +225,7 @@ export const termShape = z.object({
 });
 export type Term = z.infer<typeof termShape>;
 
-/** Every answer of 400 or more. */
+/** Every answer with status 400 or higher. */
 export const failureShape = z.object({
   error: z.object({ code: text, message: text, reasons: z.array(text) }),
 });

@@ -194,7 +194,7 @@ const labels: Readonly<Record<Action['kind'], string>> = {
   'switchover-to': 'Switch over to this node',
 };
 
-/** Three decimals, as `petrel list` shows scores. */
+/** Formats a score with three decimals, as `petrel list` does. */
 function shortScore(score: number): string {
   return Number.isInteger(score) ? String(score) : score.toFixed(3);
 }

@@ -13,11 +13,11 @@ export interface SiteColumn {
 
 export interface NodeCard extends NodeStatus {
   readonly look: Look;
-  /** What it is, and of several leaders which: "READY", "slot 2 · READY". */
+  /** Its state, and in a group with several leaders its slot: "READY", "slot 2 · READY". */
   readonly tag: string;
-  /** The elector, the leader, the candidate: as people say it. */
+  /** Its roles in words: the elector, the leader, the candidate. */
   readonly parts: readonly string[];
-  /** What is wrong in the tree with what belongs to it. */
+  /** Problems in the tree with znodes that belong to it. */
   readonly problems: readonly string[];
 }
 
@@ -36,7 +36,7 @@ const looks: Readonly<Record<NodeState, Look>> = {
 
 const inOrder = new Intl.Collator('en', { numeric: true });
 
-/** By name, so that nothing jumps about while leadership moves. */
+/** Returns the columns, ordered by name so that nothing moves when leadership does. */
 export function columnsOf(status: Status): SiteColumn[] {
   const { sites, nodes, problems } = status;
   const several = isSeveral(status);
@@ -73,20 +73,20 @@ function column(name: string, settings: SiteStatus | null, nodes: readonly NodeC
 }
 
 function cardOf(node: NodeStatus, several: boolean, problems: readonly string[]): NodeCard {
-  // Whoever owns the claim is called a leader before it leads; its state tells how far it is.
+  // The owner of the claim has the role leader before it leads. Its state shows how far it is.
   const parts = node.roles.filter((role) => role !== 'leader' || node.state === 'READY');
   const tag = several && node.slot !== null ? `slot ${node.slot} · ${node.state}` : node.state;
   return { ...node, look: looks[node.state], tag, parts, problems };
 }
 
-/** With fewer, a look finds whom one looks for. */
+/** With fewer nodes, no search is needed. */
 const manyNodes = 24;
 
 export function isMany(status: Status | undefined): boolean {
   return status !== undefined && status.nodes.length > manyNodes;
 }
 
-/** Whoever has these letters in their name, site, host or state. */
+/** Whether the node's name, site, host and state contain all of these words. */
 export function isFound(node: NodeStatus, wanted: string): boolean {
   const text = [node.node, node.site ?? '', node.host ?? '', node.state].join(' ').toLowerCase();
   return wanted

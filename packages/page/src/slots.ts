@@ -1,12 +1,12 @@
-/** A group of several leaders as each of its slots is: what is told of a leader is told of one slot. */
+/** The slots of a group with several leaders: what applies to a leader applies to one slot. */
 import type { History, Status } from './schemas.js';
 
-/** The group's, with what is about a leader taken from one slot. */
+/** The group's status, with everything about a leader taken from one slot. */
 export interface SlotStatus extends Status {
   readonly slot: number;
 }
 
-/** In their order; the one of a group that has but one leader is as the group's own. */
+/** Returns the slots in order. In a group with one leader, the only slot equals the group's status. */
 export function slotsOf(status: Status): SlotStatus[] {
   return status.leaders.map(({ slot, elected, leader, transition, preferred }) => {
     return { ...status, slot, elected, leader, transition, preferred };
@@ -17,7 +17,7 @@ export function isSeveral({ leaders }: Pick<Status, 'leaders'>): boolean {
   return leaders.length > 1;
 }
 
-/** What happened in one slot; what people changed is left out. */
+/** Returns what happened in one slot, without the changes by operators. */
 export function historyOfSlot({ records, gaps, problems }: History, slot: number): History {
   return {
     records: records.filter((record) => record.kind === 'transition' && (record.slot ?? 1) === slot),

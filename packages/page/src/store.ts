@@ -1,4 +1,4 @@
-/** All that the page knows, kept up to date for as long as it is open. */
+/** Everything that the page knows, kept up to date while it is open. */
 import { Api, textOf } from './api.js';
 import { readEvents, type ServerEvent } from './events.js';
 import { broken, heard, type Link, noLink, silenceMs } from './link.js';
@@ -21,18 +21,18 @@ import { type LeaderlessSlots, leaderlessSlots } from './verdict.js';
 
 export interface Picture {
   readonly status: Status;
-  /** When it came, on the page's own monotonic clock. */
+  /** When it arrived, on the page's own monotonic clock. */
   readonly cameAtMs: number;
   readonly leaderless: LeaderlessSlots;
 }
 
-/** What a person has had done, until they put it away. */
+/** A change that an operator made, until it is dismissed. */
 export interface Done {
   readonly what: string;
-  /** Whose term it is; null where the group has but one. */
+  /** The slot of the term. Null if the group has only one. */
   readonly slot: number | null;
   readonly term: number | null;
-  /** Null while there is none. */
+  /** Null while there is no outcome. */
   readonly outcome: string | null;
 }
 
@@ -40,17 +40,17 @@ export interface Known {
   readonly link: Link;
   readonly picture: Picture | null;
   readonly seen: Witnesses;
-  /** Of the slots, in their order; none where it is not known yet. */
+  /** One per slot, in order. Empty if not known yet. */
   readonly explanations: readonly Explanation[];
   readonly history: History | null;
   readonly done: Done | null;
-  /** The agent has another page by now. */
+  /** Whether the agent serves a newer page by now. */
   readonly outdated: boolean;
 }
 
 const retryMs = 1_000;
 const watchMs = 1_000;
-/** Between two readings of the same thing, at least. */
+/** Shortest time between two readings of the same thing. */
 const restMs = 1_000;
 const records = 50;
 
@@ -71,7 +71,7 @@ export class Store {
   };
   #heardAtMs = 0;
 
-  /** `page` tells this page from others that an agent may serve. */
+  /** `page` distinguishes this page from others that an agent may serve. */
   constructor(page: string) {
     this.#page = page;
   }
@@ -96,7 +96,7 @@ export class Store {
     this.#set({ done: null });
   }
 
-  /** For as long as the page is open. */
+  /** Runs while the page is open. */
   async run(): Promise<never> {
     for (;;) {
       const attempt = new AbortController();
@@ -189,7 +189,7 @@ export class Store {
   }
 }
 
-/** One reading at a time, and one more where it was wanted meanwhile. */
+/** Runs one reading at a time, and another one if it was requested in the meantime. */
 class Latest {
   readonly #read: () => Promise<void>;
   #busy = false;

@@ -1,6 +1,6 @@
 /**
- * The history: rows with the phases of each change of leader, and one strip of who led when and when nobody
- * did.
+ * The history: rows with the phases of each change of leader, and one strip that shows which node led when,
+ * and when none did.
  */
 import type { ChangeRecord, History, Status, TransitionRecord } from './schemas.js';
 import type { Leaderless } from './verdict.js';
@@ -11,14 +11,14 @@ export interface TransitionRow {
   readonly kind: 'transition';
   readonly key: string;
   readonly at: string;
-  /** Null where the group had but one. */
+  /** Null if the group has only one. */
   readonly slot: number | null;
   readonly term: number;
   readonly headline: string;
   readonly reason: string;
   readonly failed: boolean;
   readonly bars: readonly Bar[];
-  /** Null where the records do not tell. */
+  /** Null if the records do not say. */
   readonly leaderlessMs: number | null;
   readonly leaderlessAtLeast: boolean;
   /** How a hook failed, line by line. */
@@ -36,11 +36,11 @@ export interface ChangeRow {
 export interface Bar {
   readonly phase: 'release' | 'claim' | 'takeover';
   readonly lengthMs: number;
-  /** Of the longest change of leader shown, 0 to 1. */
+  /** As a share of the longest change of leader shown, 0 to 1. */
   readonly share: number;
 }
 
-/** The newest first. */
+/** Returns the rows, newest first. */
 export function rowsOf({ records }: History): Row[] {
   const transitions = records.filter((record) => record.kind === 'transition');
   const longestMs = Math.max(1, ...transitions.map((record) => totalMs(parts(record))));
@@ -94,7 +94,10 @@ function headlineOf({ node, previous, outcome, cause, resumes }: TransitionRecor
 
 type Part = Pick<Bar, 'phase' | 'lengthMs'>;
 
-/** The time to the claim holds the release, unless that was over before: each is told once. */
+/**
+ * Returns the phases, each counted once: the time to the claim includes the release, unless that ended before
+ * it.
+ */
 function parts({ phases: { releaseMs, claimMs, takeoverMs }, release }: TransitionRecord): Part[] {
   const withinMs = release !== null && release.endedAt === null ? 0 : (releaseMs ?? 0);
   const all = [
@@ -127,10 +130,10 @@ export interface Strip {
 }
 
 export interface Span {
-  /** Null: nobody led. */
+  /** Null if no node led. */
   readonly leader: string | null;
   readonly term: number | null;
-  /** Where it begins and how long it is, of the whole strip, 0 to 1. */
+  /** Start and length as shares of the whole strip, 0 to 1. */
   readonly start: number;
   readonly length: number;
   readonly lengthMs: number;
@@ -143,8 +146,8 @@ interface Reign {
 }
 
 /**
- * Of one slot: from the first leader that the records know to `toMs`, milliseconds since the epoch; null
- * where they know none.
+ * Returns the strip of one slot, from the first leader in the records to `toMs`, milliseconds since the
+ * epoch. Null if the records contain no leader.
  */
 export function stripOf(
   { records, gaps }: History,
@@ -179,7 +182,7 @@ export function stripOf(
   };
 }
 
-/** What the records do not tell yet, and the page has seen: the leader of the last one is gone. */
+/** Returns the gap that the records do not contain yet but the page has seen: the last leader is gone. */
 function openGap(
   last: Reign | undefined,
   unled: readonly { readonly toMs: number }[],
@@ -195,7 +198,10 @@ function reignOf(record: History['records'][number]): Reign[] {
   return [{ leader: record.node, term: record.term, fromMs: Date.parse(record.readyAt) }];
 }
 
-/** What of a status lets the history grow, so that it need not be read at every change of a score. */
+/**
+ * Returns a key of those parts of a status that extend the history, so that it is not read at every change of
+ * a score.
+ */
 export function historyKey({ leaders, paused, switchover, sites, nodes }: Status): string {
   const drained = nodes.filter(({ state }) => state === 'DRAINING').map(({ node }) => node);
   const slots = leaders.map(({ elected, leader, transition }) => {

@@ -1,4 +1,4 @@
-/** Lengths of time and instants, as the page writes them. */
+/** Formats durations and instants for the page. */
 
 const secondMs = 1000;
 const minuteMs = 60 * secondMs;
@@ -13,7 +13,7 @@ export function lengthText(lengthMs: number): string {
   return wholeText(length);
 }
 
-/** As `lengthText`, in whole seconds: of what still runs. */
+/** Like `lengthText`, but in whole seconds, for durations that still run. */
 export function wholeText(lengthMs: number): string {
   const length = Math.max(0, lengthMs);
   if (length < minuteMs) return `${Math.floor(length / secondMs)} s`;
@@ -22,7 +22,7 @@ export function wholeText(lengthMs: number): string {
   return two(length, dayMs, 'd', hourMs, 'h');
 }
 
-/** Of what is measured against a limit, as `petrel list` has it: in seconds up to ten minutes. */
+/** Formats a duration that is measured against a limit, as in `petrel list`: in seconds up to ten minutes. */
 export function countText(lengthMs: number): string {
   return lengthMs < 10 * minuteMs ? `${Math.floor(Math.max(0, lengthMs) / secondMs)} s` : wholeText(lengthMs);
 }
@@ -32,14 +32,14 @@ function two(length: number, large: number, largeName: string, small: number, sm
   return `${Math.floor(length / large)} ${largeName}${rest === 0 ? '' : ` ${rest} ${smallName}`}`;
 }
 
-/** Of an instant seen at another: "3 min ago", "in 2 h". */
+/** Formats an instant relative to `nowMs`: "3 min ago", "in 2 h". */
 export function agoText(instant: string, nowMs: number): string {
   const aheadMs = Date.parse(instant) - nowMs;
   if (aheadMs > 0) return `in ${wholeText(aheadMs)}`;
   return aheadMs > -secondMs ? 'just now' : `${wholeText(-aheadMs)} ago`;
 }
 
-/** "14:03:22" in the reader's own zone, with the day before it where that is not the day of `nowMs`. */
+/** "14:03:22" in the reader's own time zone, preceded by the date if that is not the day of `nowMs`. */
 export function clockText(instant: string, nowMs: number): string {
   const at = new Date(instant);
   const time = [at.getHours(), at.getMinutes(), at.getSeconds()].map(twoDigits).join(':');

@@ -1,9 +1,9 @@
-/** Asks for the token. What is typed goes to the page's memory, and out of the field at once. */
+/** Asks for the token. The input is stored in the page's memory and removed from the field immediately. */
 import { useLayoutEffect, useRef } from 'preact/hooks';
 import type { Failed } from './api.js';
 
 interface TokenFormProps {
-  /** Why the last one would not do; null where there was none. */
+  /** Why the last token was refused. Null if there was none. */
   readonly failed: Failed | null;
   onToken(token: string): void;
   onCancel(): void;

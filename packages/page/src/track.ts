@@ -1,17 +1,17 @@
-/** A change of leader phase by phase: what is done, what runs and against which limit, what is to come. */
+/** A change of leader, phase by phase: what is done, what runs and against which limit, and what is ahead. */
 import { type Phase, phases, type Status } from './schemas.js';
 import { isSeveral, slotsOf } from './slots.js';
 
-/** What the page has seen of the transition under way; null while it has seen none. */
+/** What the page has seen of the transition in progress. Null while it has seen none. */
 export interface Witness {
   readonly term: number;
-  /** When it saw each phase first, by the ensemble's clock, in milliseconds since the epoch. */
+  /** When it first saw each phase, by the ensemble's clock, in milliseconds since the epoch. */
   readonly seenAtMs: Readonly<Partial<Record<Phase, number>>>;
-  /** Whose release it saw. */
+  /** The node whose release it saw. */
   readonly from: string | null;
 }
 
-/** What is known after another picture. */
+/** Returns what is known after another picture. */
 export function witness(before: Witness | null, { transition, asOf }: Status): Witness | null {
   if (transition === null) return null;
   const { term, phase, node } = transition;
@@ -23,7 +23,7 @@ export function witness(before: Witness | null, { transition, asOf }: Status): W
   };
 }
 
-/** By slot: of each that is under way. */
+/** By slot, for each slot with a transition in progress. */
 export type Witnesses = ReadonlyMap<number, Witness>;
 
 export function witnesses(before: Witnesses, status: Status): Witnesses {
@@ -39,14 +39,14 @@ export interface Step {
   readonly phase: Phase;
   readonly state: 'done' | 'now' | 'ahead';
   readonly label: string;
-  /** How long it took or takes, at the moment of the picture; null where the page does not know. */
+  /** How long it took or takes, at the time of the picture. Null if the page does not know. */
   readonly elapsedMs: number | null;
-  /** Of the one that runs. */
+  /** Limit of the step that runs. */
   readonly limitMs: number | null;
 }
 
 export interface Track {
-  /** Null where the group has but one. */
+  /** Null if the group has only one. */
   readonly slot: number | null;
   readonly term: number;
   readonly to: string | null;
@@ -54,7 +54,7 @@ export interface Track {
   readonly steps: readonly Step[];
 }
 
-/** Of every slot that is under way. */
+/** Returns the track of every slot with a transition in progress. */
 export function tracksOf(status: Status, seen: Witnesses): Track[] {
   return slotsOf(status).flatMap((own) => {
     const track = trackOf(own, seen.get(own.slot) ?? null);
@@ -62,7 +62,7 @@ export function tracksOf(status: Status, seen: Witnesses): Track[] {
   });
 }
 
-/** Null while nothing is under way. */
+/** Returns null while no transition is in progress. */
 export function trackOf(status: Status, seen: Witness | null): Omit<Track, 'slot'> | null {
   const { transition, elected } = status;
   if (transition === null) return null;

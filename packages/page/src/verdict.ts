@@ -1,39 +1,39 @@
-/** The one thing to know at three in the morning: is the group led. */
+/** The one thing to know at three in the morning: whether the group has a leader. */
 import type { Status, Transition } from './schemas.js';
 import { isSeveral, type SlotStatus, slotsOf } from './slots.js';
 
 export type Tone =
-  /** Somebody is READY and nothing moves. */
+  /** A node is READY and no transition is in progress. */
   | 'led'
-  /** A change of leader is under way and within its limit. */
+  /** A change of leader is in progress and within its limit. */
   | 'moving'
-  /** Nobody leads, and nobody is on the way in time. */
+  /** No node leads, and none will within the limit. */
   | 'leaderless';
 
 export interface Verdict {
   readonly tone: Tone;
   readonly headline: string;
   readonly detail: string;
-  /** No claim is READY, whatever is under way. */
+  /** Whether no claim is READY, whatever is in progress. */
   readonly leaderless: boolean;
-  /** Of what is under way; null where nothing is. */
+  /** The clock of the transition in progress. Null if there is none. */
   readonly clock: Clock | null;
 }
 
 export interface Clock {
-  /** At the moment of the picture. */
+  /** At the time of the picture. */
   readonly elapsedMs: number;
   readonly limitMs: number;
 }
 
-/** `elapsedMs`: how long it has been since the agent told this. */
+/** `elapsedMs`: time since the agent sent this status. */
 export function verdictOf(status: Status, elapsedMs: number): Verdict {
   return isSeveral(status) ? ofSeveral(status, elapsedMs) : verdictOfSlot(status, elapsedMs);
 }
 
 const worstFirst = ['leaderless', 'moving', 'led'] as const satisfies readonly Tone[];
 
-/** As bad as the worst of the slots. */
+/** The tone is that of the worst slot. */
 function ofSeveral(status: Status, elapsedMs: number): Verdict {
   const each = slotsOf(status).map((own) => ({ slot: own.slot, ...verdictOfSlot(own, elapsedMs) }));
   const led = each.filter(({ leaderless }) => !leaderless).length;
@@ -47,7 +47,7 @@ function ofSeveral(status: Status, elapsedMs: number): Verdict {
   };
 }
 
-/** Of what `status` says of a leader, which is the group's first slot's, or that of another one. */
+/** Returns the verdict on the leader in `status`: that of the group's first slot, or of another slot. */
 export function verdictOfSlot(status: Status, elapsedMs: number): Verdict {
   const { leader, transition } = status;
   const leaderless = leader?.status !== 'READY';
@@ -70,26 +70,26 @@ export function verdictOfSlot(status: Status, elapsedMs: number): Verdict {
   };
 }
 
-/** Since when the page knows that nobody leads. */
+/** Since when the page knows that no node leads. */
 export interface Leaderless {
-  /** Milliseconds since the epoch, the ensemble's clock. */
+  /** In milliseconds since the epoch, by the ensemble's clock. */
   readonly sinceMs: number;
-  /** It saw a leader just before; otherwise it may be for longer. */
+  /** Whether the page saw a leader just before. Otherwise the group may have had none for longer. */
   readonly exact: boolean;
 }
 
-/** What is known after another picture: `before` it; null while somebody leads. */
+/** Returns what is known after another picture, with `before` the one before it. Null while a node leads. */
 export function leaderlessAfter(
   before: { readonly status: Status; readonly leaderless: Leaderless | null } | null,
   { leader, asOf }: Status,
 ): Leaderless | null {
   if (leader?.status === 'READY') return null;
   if (before !== null) return before.leaderless ?? { sinceMs: Date.parse(asOf), exact: true };
-  // Who takes over is the only owner of a claim since it claimed.
+  // A node that takes over has been the only owner of a claim since it claimed.
   return { sinceMs: Date.parse(leader?.status === 'PROGRESS' ? leader.since : asOf), exact: false };
 }
 
-/** Since when each slot has had nobody; one that is led is not among them. */
+/** Since when each slot has had no leader. Contains no slot that has one. */
 export type LeaderlessSlots = ReadonlyMap<number, Leaderless>;
 
 export function leaderlessSlots(
@@ -104,7 +104,7 @@ export function leaderlessSlots(
   );
 }
 
-/** Null: the slot is a new one. */
+/** Null if the slot is new. */
 function slotBefore(
   { status, leaderless }: { readonly status: Status; readonly leaderless: LeaderlessSlots },
   { slot }: SlotStatus,
