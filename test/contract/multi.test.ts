@@ -29,7 +29,7 @@ describe('a multi that succeeds', () => {
     expect(error).toBe('OK');
     expect(results.map(({ type, path }) => [type, path])).toEqual([
       [opcodes.create, `${root}/a`],
-      // Not as a create2: the stat is left out.
+      // Not a create2 result: the stat is left out.
       [opcodes.create, `${root}/b`],
       [opcodes.setData, undefined],
       [opcodes.delete, undefined],

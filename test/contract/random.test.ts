@@ -1,6 +1,6 @@
 /**
- * Random histories, played to the chosen ZooKeeper and to the development server: every reply, stat and
- * notification must be the same. What the other cases forgot to ask is asked here.
+ * Replays random histories against the chosen ZooKeeper and the development server. Every reply, stat and
+ * notification must be the same. This covers what the other cases leave out.
  */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Acl, openAcl, permissions } from '../../src/model/acl.js';
@@ -44,7 +44,7 @@ async function play(address: string, root: string, seed: number): Promise<string
   return history.transcript;
 }
 
-/** Some more often than others, so that most histories are about a few znodes that exist. */
+/** Some names are more frequent, so that most histories use a few existing znodes. */
 const names = ['a', 'a', 'a', 'a', 'b', 'b', 'b', 'a/c', 'a/c', 'a/c', 'b/d', 'b/d', 'a/c/e', '', 'x//y'];
 const newSession = 'starts a new session';
 const readers: readonly ReadOpcode[] = ['exists', 'getData', 'getChildren', 'getChildren2'];
@@ -56,7 +56,7 @@ class History {
   readonly #root: string;
   readonly #chance: () => number;
   readonly #clients: WireClient[];
-  /** Zxids are told relative to this one, and session ids by the player who had them. */
+  /** Zxids are reported relative to this one, and session ids by the player that had them. */
   #startZxid = 0n;
   readonly #sessions = new Map<bigint, string>();
 
@@ -89,7 +89,7 @@ class History {
       await each.ping();
       for (const { type, path } of each.events.splice(0)) heard.push(`${index} hears ${type} ${path}`);
     }
-    // In which order a session's ephemerals go is nobody's promise.
+    // The order in which a session's ephemeral znodes are removed is not defined.
     if (what === newSession) heard.sort();
     this.transcript.push([`${player}: ${what}`, happened, ...heard].join('; '));
   }
@@ -132,7 +132,7 @@ class History {
     return [`multi of ${chosenOnes.map(({ opcode }) => opcode)}`, `${error} ${this.#plain(results)}`];
   }
 
-  /** Comes back to its session, and asks what it missed. */
+  /** Reconnects to the session, and requests the changes it missed. */
   async #reconnect(client: WireClient, player: number): Promise<[string, string]> {
     const { zxid } = await client.ping();
     const { sessionId, password } = client;
@@ -169,7 +169,10 @@ class History {
     return `${children} ${kind === 'getChildren2' ? this.#plain(readStat(body)) : ''}`;
   }
 
-  /** As text, without what must differ: instants, and the absolute values of zxids and session ids. */
+  /**
+   * Formats a value as text, without what must differ: instants, and the absolute values of zxids and session
+   * ids.
+   */
   #plain(value: unknown): string {
     return JSON.stringify(value, (key, part: unknown) => {
       if (key.endsWith('timeMs')) return undefined;

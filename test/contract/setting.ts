@@ -1,4 +1,4 @@
-/** The ZooKeeper that a contract's cases run against, and clients of it that are closed after each case. */
+/** The ZooKeeper that the contract's cases run against, and its clients, which are closed after each case. */
 import { afterAll, afterEach, beforeAll, beforeEach } from 'vitest';
 import { startZooKeeper, type TestServer, uniqueRoot } from '../support/ensemble.js';
 import { type Handshake, WireClient } from './wire-client.js';
@@ -6,17 +6,17 @@ import { type Handshake, WireClient } from './wire-client.js';
 export const tickTimeMs = 500;
 
 export interface Setting {
-  /** `host:port` of a server that this file has to itself. */
+  /** `host:port` of a server that only this file uses. */
   readonly address: string;
-  /** A znode of this case alone. */
+  /** A znode that only this case uses. */
   readonly root: string;
-  /** A new client, with a new session unless told otherwise. */
+  /** Opens a new client, with a new session by default. */
   connect(handshake?: Handshake): Promise<WireClient>;
-  /** A connection on which nothing has been said yet. */
+  /** Opens a connection without sending anything. */
   dial(): Promise<WireClient>;
 }
 
-/** To be called once in a file. */
+/** Call once per file. */
 export function contractSetting(): Setting {
   const clients: WireClient[] = [];
   let server: TestServer;

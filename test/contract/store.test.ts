@@ -1,4 +1,4 @@
-/** The store port's verbs: what they give and how they fail, over a real session. */
+/** The store port's operations: their results and errors, over a real session. */
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { Store } from '../../src/ports/store.js';
 import { openStore, parseConnectionString } from '../../src/zookeeper/index.js';
@@ -172,7 +172,7 @@ describe('a session', () => {
     const woken: string[] = [];
     store.onChange((path) => woken.push(path));
     const { sessionId } = store;
-    // Breaks the connection: a session has one, and the newest attempt takes it from the older.
+    // Breaks the connection: a session has only one, and the newest attempt takes it over.
     const thief = openStore({
       servers: parseConnectionString(server.connectString),
       sessionTimeoutMs,

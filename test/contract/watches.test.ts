@@ -17,7 +17,7 @@ beforeEach(async () => {
   node = `${root}/node`;
 });
 
-/** What the client has been told since it was last asked. */
+/** Returns the notifications that the client received since the last call. */
 async function told(by: WireClient = client): Promise<Event[]> {
   await by.ping();
   return by.events.splice(0);

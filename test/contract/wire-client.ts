@@ -1,7 +1,6 @@
 /**
- * A ZooKeeper client of the barest kind, for what no client library lets a test do: choose a session's
- * password, send any request at any time, see every reply as it came. Without reconnection, pings and
- * retries.
+ * A minimal ZooKeeper client for what no client library allows: choosing a session's password, sending any
+ * request at any time, and seeing every reply as it arrived. It does not reconnect, ping or retry.
  */
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
@@ -35,7 +34,7 @@ export interface Handshake {
   readonly sessionId?: bigint;
   readonly password?: Buffer;
   readonly lastZxidSeen?: bigint;
-  /** False for a client of before 3.4. Default true. */
+  /** False for a client older than 3.4. True by default. */
   readonly readOnlyFlag?: boolean;
 }
 
@@ -46,13 +45,13 @@ export interface Event {
 
 export const eventTypes = { created: 1, deleted: 2, dataChanged: 3, childrenChanged: 4 } as const;
 
-/** What the server said instead of a reply. */
+/** The server closed the connection instead of replying. */
 export class Disconnected extends Error {}
 
 export class WireClient implements AsyncDisposable {
   /** Every notification so far, oldest first. */
   readonly events: Event[] = [];
-  /** The xid of every packet since the handshake, in the order of arrival; -1 for a notification. */
+  /** The xid of every packet since the handshake, in order of arrival. -1 for a notification. */
   readonly xids: number[] = [];
   sessionId = 0n;
   password: Buffer = Buffer.alloc(0);
@@ -73,7 +72,7 @@ export class WireClient implements AsyncDisposable {
     });
   }
 
-  /** Connected on TCP, with nothing said yet. */
+  /** Opens a TCP connection without sending anything. */
   static async dial(address: string): Promise<WireClient> {
     const colon = address.lastIndexOf(':');
     const socket = connect(Number(address.slice(colon + 1)), address.slice(0, colon));
@@ -82,7 +81,7 @@ export class WireClient implements AsyncDisposable {
     return client;
   }
 
-  /** A client with a session. When the server grants none, `sessionId` is 0n. */
+  /** Opens a client with a session. If the server grants none, `sessionId` is 0n. */
   static async connect(address: string, handshake: Handshake = {}): Promise<WireClient> {
     const client = await WireClient.dial(address);
     await client.shakeHands(handshake);
@@ -111,7 +110,7 @@ export class WireClient implements AsyncDisposable {
     this.#shakingHands = false;
   }
 
-  /** Waits for a packet without asking for any: only the end of the connection can settle this. */
+  /** Waits for a packet without requesting one. Only the end of the connection can settle this. */
   async receiveNothing(): Promise<never> {
     await this.#nextPacket();
     throw new Error('the server sent something that nobody asked for');
@@ -239,13 +238,13 @@ export class WireClient implements AsyncDisposable {
     return this.request('closeSession');
   }
 
-  /** Ends the session if it can, and the connection in any case. */
+  /** Ends the session if possible, and closes the connection in any case. */
   async leave(): Promise<void> {
     if (this.sessionId !== 0n && !this.closed) await this.closeSession().catch(() => undefined);
     await this.disconnect();
   }
 
-  /** Breaks the connection; the session lives on. */
+  /** Breaks the connection. The session remains. */
   async disconnect(): Promise<void> {
     this.#socket.destroy();
     if (!this.#socket.closed) await once(this.#socket, 'close');

@@ -1,5 +1,5 @@
 /**
- * ZooKeeper's own command line, ZooKeeperMain. Debian: apt-get install default-jre-headless
+ * ZooKeeper's own command-line client, ZooKeeperMain. On Debian: apt-get install default-jre-headless
  * libzookeeper-java.
  */
 import { execFile, spawnSync } from 'node:child_process';
@@ -24,10 +24,7 @@ afterAll(async () => {
   await server.close();
 });
 
-/**
- * Gives these commands to one command line, and returns what it prints: results, and messages apart from
- * them.
- */
+/** Passes these commands to one command line, and returns its results and, separately, its messages. */
 async function zkCli(...commands: string[]): Promise<{ results: string[]; messages: string[] }> {
   const main = ['-cp', jars.join(':'), 'org.apache.zookeeper.ZooKeeperMain'];
   const args = [...jvmFlags, ...main, '-server', server.connectString];

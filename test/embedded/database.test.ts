@@ -1,4 +1,4 @@
-/** What is promised of the state machine itself, beyond what the contract says of any ZooKeeper. */
+/** Promises of the state machine itself, in addition to those that the contract makes for any ZooKeeper. */
 import { describe, expect, it } from 'vitest';
 import { type Client, Database } from '../../src/embedded/database.js';
 import { formatSequence } from '../../src/embedded/paths.js';

@@ -1,4 +1,4 @@
-"""What a kazoo client does with a ZooKeeper. Usage: kazoo_client.py HOST:PORT CASE. Fails by an exception."""
+"""Runs a case with a kazoo client against a ZooKeeper. Usage: kazoo_client.py HOST:PORT CASE. Raises on failure."""
 
 import sys
 import threading

@@ -25,7 +25,7 @@ afterEach(async () => {
 
 const to = (path: string) => (write: Write) => write.operations.some((operation) => operation.path === path);
 
-/** Settled or not, as a value. */
+/** Returns a function that reports whether the promise has settled. */
 function settled(promise: Promise<unknown>): () => boolean {
   let isSettled = false;
   const settle = () => {
@@ -35,7 +35,7 @@ function settled(promise: Promise<unknown>): () => boolean {
   return () => isSettled;
 }
 
-/** Time enough for an answer: what asks for its health is answered all the same. */
+/** Waits long enough for an answer. Meanwhile, the server must still answer health checks. */
 async function roundTrips(): Promise<void> {
   for (let count = 0; count < 3; count++)
     expect(await fourLetterWord(server.connectString, 'ruok')).toBe('imok');

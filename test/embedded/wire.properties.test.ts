@@ -1,4 +1,7 @@
-/** The server against clients that send anything: they are answered or let go, and nobody else notices. */
+/**
+ * The server against clients that send arbitrary bytes: it answers or disconnects them, and no other client
+ * is affected.
+ */
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import fc from 'fast-check';
@@ -27,7 +30,7 @@ const watches = (writer: JuteWriter, lists: number) => {
   for (let list = 0; list < lists; list++) writeStrings(writer, ['/', '/a', '/b']);
 };
 
-/** A good request of each kind. */
+/** A valid request of each kind. */
 const bodies: Record<Opcode, Write> = {
   create: (writer) => writeCreate(writer, '/a', { data: 'x' }),
   create2: (writer) => writeCreate(writer, '/a/b', { flags: 3 }),
@@ -131,7 +134,7 @@ describe('a server whose clients send garbage', () => {
   let server: DevelopmentServer;
   let bystander: WireClient;
   beforeAll(async () => {
-    // A long session: it is kept alive by what it is asked between two inputs alone.
+    // A long session timeout: only the bystander's requests between two inputs keep the session alive.
     server = await startDevelopmentServer({ tickTimeMs: 5000 });
     bystander = await WireClient.connect(server.connectString, { timeoutMs: 100_000 });
     await bystander.authenticate('digest', 'by:stander');
@@ -143,12 +146,12 @@ describe('a server whose clients send garbage', () => {
     await server.close();
   });
 
-  /** Sends all of it, in these pieces, hangs up, and waits until the server has. */
+  /** Sends these pieces, closes the connection, and waits until the server has closed it too. */
   async function send(bytes: readonly Buffer[]): Promise<void> {
     const socket = connect(server.port, server.host);
     socket.on('error', () => undefined);
     socket.setNoDelay(true);
-    // What is answered is read, or the server would wait before it reads on.
+    // Reads the answers. Otherwise the server would wait before it reads more.
     socket.resume();
     for (const piece of bytes) socket.write(piece);
     socket.end();
@@ -218,7 +221,7 @@ describe('what once did harm', () => {
     await server.close();
   });
 
-  /** Connected, with nothing said; what it is sent is left unread. */
+  /** Opens a connection without sending anything. Data from the server is left unread. */
   async function dial(): Promise<Socket> {
     const socket = connect({ port: server.port, host: server.host, allowHalfOpen: true });
     socket.on('error', () => undefined);
@@ -309,7 +312,7 @@ describe('what once did harm', () => {
     await client.multi(paths.map((one) => operations.create(one)));
     const started = process.cpuUsage();
     for (let round = 0; round < 400; round++) await client.setData(paths.at(-1) ?? '', 'x');
-    // Five milliseconds each, when every change looked all the way up for watches.
+    // Each change took five milliseconds when it searched for watches all the way to the root.
     expect(process.cpuUsage(started).user).toBeLessThan(700_000);
   });
 });

@@ -1,4 +1,7 @@
-/** Elections by vote, through ZooKeeper, and Petrel's own; and what all have in common. */
+/**
+ * Elections by vote, elections through ZooKeeper, Petrel's own election, and what all elections have in
+ * common.
+ */
 import { describe, expect, it } from 'vitest';
 import { algorithms } from '../../packages/lab/src/algorithms/index.js';
 import { zooKeeperRecipe } from '../../packages/lab/src/algorithms/zookeeper-recipe.js';
@@ -10,8 +13,8 @@ import { broken, everyAlgorithm, experiment, mean } from './run.js';
 const electing = everyAlgorithm.filter((name) => name !== 'anonymous');
 
 describe.each(electing)('%s', (name) => {
-  // Petrel's own agents take a hundred times as long, and live through all of this and more in
-  // `test/simulation`.
+  // Petrel's own agents take a hundred times as long. `test/simulation` runs them through all of this and
+  // more.
   const runs = name === 'petrel' ? 1 : 3;
 
   it('agrees on one leader, whatever happens', async () => {
@@ -29,7 +32,7 @@ describe.each(electing)('%s', (name) => {
   });
 });
 
-// POLE's timer doubles without end: what is lost often enough it waits for longer than anybody watches.
+// POLE's timer doubles without a limit: after enough losses, it waits for longer than the simulation runs.
 describe.each(electing.filter((name) => !name.startsWith('pole')))('%s', (name) => {
   it('agrees though two of five messages are lost, and then stays with whom it agreed on', async () => {
     for (const scenario of ['start', 'crash', 'bye']) {
@@ -54,7 +57,7 @@ describe.each(['majority', 'pole', 'pole-rotating', 'pole-latency', 'zk-recipe',
   },
 );
 
-// Slower than masters renew their leases, too.
+// The second delay is longer than the interval between lease renewals.
 it.each([100, 600])(
   'two masters never hold leases at a time, whatever is lost and whoever comes back, at %i ms',
   async (meanMs) => {

@@ -1,4 +1,4 @@
-/** The literature run again: what its sources print, within a tolerance. */
+/** Reproduces the literature: the numbers that its sources print, within a tolerance. */
 import { describe, expect, it } from 'vitest';
 import { chartsOf } from '../../packages/lab/src/chart.js';
 import { resultsOf, runTask, tasksOf } from '../../packages/lab/src/experiment.js';

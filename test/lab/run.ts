@@ -1,9 +1,9 @@
-/** Runs of one election, held against theory. */
+/** Runs one election and compares it with theory. */
 import { algorithms } from '../../packages/lab/src/algorithms/index.js';
 import { conditionsSchema } from '../../packages/lab/src/conditions.js';
 import { type Result, resultsOf, runTask, tasksOf } from '../../packages/lab/src/experiment.js';
 
-/** Throws where there is no such election. */
+/** Throws if there is no such election. */
 export async function experiment(
   name: string,
   given: Record<string, unknown>,
@@ -17,7 +17,7 @@ export async function experiment(
   return result;
 }
 
-/** What theory says and the runs do not bear out. */
+/** Returns the statements of theory that the runs do not confirm. */
 export function broken(result: Result): string[] {
   return result.theory
     .filter(({ holds }) => !holds)

@@ -1,6 +1,6 @@
 /**
- * What is said of measurements: where theory applies, when a run is over, how far off a mean may be, and how
- * it is drawn.
+ * The evaluation of measurements: where theory applies, when a run is over, how far off a mean may be, and
+ * how the results are drawn.
  */
 import { describe, expect, it } from 'vitest';
 import { splitShare } from '../../packages/lab/src/algorithms/majority-lease.js';
@@ -78,7 +78,7 @@ describe('theory is held against runs', () => {
   });
 
   it('of votes that are hardly ever split', async () => {
-    // Of three, the two others within a tenth of the longest wait after the first.
+    // With three nodes: both others wake within a tenth of the longest wait after the first.
     expect(splitShare(3, 3, 0.1)).toBeCloseTo(0.028, 9);
     expect(await theoryOf('majority', { nodes: 3, delay: slow })).toEqual(['leaders']);
     expect(broken(await experiment('majority', { nodes: 9, delay: slow, suppressMs: 4000 }, 300))).toEqual(

@@ -1,4 +1,4 @@
-/** What the page reads is what the agent says. */
+/** The page can read everything that the agent sends. */
 
 import { describe, expect, it } from 'vitest';
 import type { z } from 'zod';
@@ -13,7 +13,7 @@ import type { termSchema } from '../../src/http/reads.js';
 import type { Status } from '../../src/http/status.js';
 import { status } from './builders.js';
 
-/** Compiles only where all that the agent may say is something that the page reads. */
+/** Compiles only if the page can read everything that the agent may send. */
 type Reads<Said extends Read, Read> = Said;
 type Checked = [
   Reads<Status, shapes.Status>,

@@ -21,7 +21,7 @@ export interface Handshake {
 export interface Request {
   readonly xid: number;
   readonly type: number;
-  /** What follows the header. */
+  /** The content after the header. */
   readonly body: JuteReader;
 }
 
@@ -30,7 +30,7 @@ export interface Script {
   readonly handshake?: (talk: Talk, handshake: Handshake) => void;
   readonly ping?: (talk: Talk) => void;
   readonly close?: (talk: Talk) => void;
-  /** Anything but a ping and the end of the session. */
+  /** Called for any request except a ping and the end of the session. */
   readonly request?: (talk: Talk, request: Request) => void;
 }
 
@@ -165,15 +165,15 @@ export function reply(xid: number, { error = 0, zxid = 1n, body = nothing } = {}
   return new JuteWriter().int(xid).long(zxid).int(error).raw(body).packet();
 }
 
-/** A stat of nothing but zeros. */
+/** A stat that consists of zeros. */
 export const emptyStat = Buffer.alloc(68);
 
-/** The body of an answer to getData. */
+/** Returns the body of an answer to getData. */
 export function dataAnswer(data: Buffer | null): Buffer {
   return new JuteWriter().buffer(data).raw(emptyStat).bytes();
 }
 
-/** The answer to a multi of checks; those of `/bad` fail. */
+/** Returns the answer to a multi of checks. Checks of `/bad` fail. */
 export function multiAnswer(request: JuteReader): Buffer {
   const paths: string[] = [];
   for (let type = request.int(); !request.bool(); type = request.int()) {

@@ -1,5 +1,5 @@
 /**
- * What the client library gets wrong about connections and sessions, and our store does not. Each test shows
+ * Faults of the client library with connections and sessions that our store does not have. Each test shows
  * both in the same scenario.
  */
 import { once } from 'node:events';
@@ -30,7 +30,7 @@ import { twoWays } from './two-ways.js';
 
 const sessionTimeoutMs = 1500;
 const nothing = Buffer.alloc(0);
-/** The library's create takes any number for a mode. */
+/** The library's create accepts any number as a mode. */
 const ephemeral = 1;
 
 describe('a server that falls silent (B1)', () => {
@@ -91,9 +91,9 @@ describe('a server that does not answer the handshake (B2)', () => {
     await using ourWay = await startProxy({ target });
     await using theirWay = await startProxy({ target });
     using theirs = stock(`${mute.address},${theirWay.address}`, { sessionTimeout: sessionTimeoutMs });
-    // Long enough not to expire on a machine that is busy.
+    // Long enough not to expire on a busy machine.
     await using ours = await connectedProbe(`${mute.address},${ourWay.address}`, { sessionTimeoutMs: 6000 });
-    // Whichever server came first at the start, the mute one comes next.
+    // The mute server comes next, no matter which server came first at the start.
     const met = mute.talks.length;
     ourWay.resetAll();
     await until(() => mute.talks.length > met);
@@ -113,7 +113,7 @@ describe('a server that does not answer the handshake (B2)', () => {
 });
 
 describe('an answer cut in its middle (B3)', () => {
-  /** The first connection ends within an answer, the second grants the same session. */
+  /** The first connection ends in the middle of an answer. The second grants the same session. */
   const script: Script = {
     request: (talk, { xid }) => {
       if (talk.index > 0) return;
@@ -180,7 +180,7 @@ describe('an answer cut in its middle (B3)', () => {
   });
 });
 
-/** As a real server does when the session has ended: says so, and closes. */
+/** Answers like a real server after the session has ended: reports it, and closes the connection. */
 function grantThenExpire(talk: Talk): void {
   if (talk.index === 0) {
     talk.grant();
@@ -251,7 +251,7 @@ describe('closing (B7)', () => {
     theirs.client.connect();
     await until(() => theirFake.talks[0]?.handshake);
     theirs.client.close();
-    // It asks to end a session that it does not have yet.
+    // The library asks to end a session that it does not have yet.
     await until(() => theirFake.talks[0]?.types.includes(op.CLOSE_SESSION));
   });
 
@@ -305,7 +305,7 @@ describe('closing (B7)', () => {
 });
 
 describe('what must come first on a new connection (B9)', () => {
-  /** The second connection is the first that may do anything. */
+  /** The first connection breaks at a read. The next two are destroyed as soon as they are accepted. */
   const script: Script = {
     accepted: (talk) => {
       if (talk.index > 0 && talk.index < 3) talk.destroy();

@@ -1,5 +1,5 @@
 /**
- * What the client library gets wrong about requests, answers and watches, and our store does not. Each test
+ * Faults of the client library with requests, answers and watches that our store does not have. Each test
  * shows both in the same scenario.
  */
 import { once } from 'node:events';

@@ -1,4 +1,4 @@
-/** How a store finds its servers: names, addresses, several of them, some of them down. */
+/** How a store finds its servers: by names or addresses, among several, and with some of them down. */
 import type { LookupAddress } from 'node:dns';
 import { networkInterfaces } from 'node:os';
 import { describe, expect, it } from 'vitest';
@@ -12,7 +12,7 @@ import { twoWays } from './two-ways.js';
 
 type Lookup = NonNullable<ProbeOptions['lookup']>;
 
-/** A resolver with these names only. Undefined: it never answers. */
+/** Returns a resolver that knows only these names. Undefined: it never answers. */
 function resolver(names: Record<string, readonly string[] | undefined>): Lookup {
   return (host, _options, callback) => {
     if (!(host in names)) callback(new Error(`getaddrinfo ENOTFOUND ${host}`), []);
@@ -141,7 +141,7 @@ describe('servers that are down', () => {
     await using ours = probe(fake.address, { sessionTimeoutMs: 4000 });
     const startedAtMs = performance.now();
     await until(() => fake.talks.length === 4);
-    // Three pauses, each half a second on average; all of them next to nothing is one case in millions.
+    // Three pauses, each half a second on average. All three are close to zero in one of millions of cases.
     expect(performance.now() - startedAtMs).toBeGreaterThan(20);
     expect(ours.states.slice(0, 2)).toEqual(['CONNECTED', 'SUSPENDED']);
   });

@@ -1,6 +1,6 @@
 import { type Clock, systemClock } from '../../src/ports/clock.js';
 
-/** The system's clock, which can leap forward while no timer fires: what a process sees that was frozen. */
+/** The system's clock, which can jump forward while no timer fires, as in a process that was frozen. */
 export class JumpingClock implements Clock {
   #aheadMs = 0;
 

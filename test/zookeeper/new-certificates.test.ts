@@ -1,4 +1,4 @@
-/** A4: certificates that are replaced on disk are shown from the next connection on. */
+/** A4: new connections use certificates that were replaced on disk. */
 import { copyFile, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -40,7 +40,7 @@ it('A4 a certificate that was replaced is shown at the next connection, and a br
     expect(await connectOnce()).toBe('second');
     expect(told.slice(1)).toEqual([expect.stringContaining('keeping the old certificates')]);
     expect(told.at(-1)).toContain('TLS options: cert: ');
-    // One file after the other: a certificate whose key is not there yet.
+    // Files are replaced one after the other: the certificate's key is still missing.
     await copyFile(files.certificatePath, cert);
     expect(await connectOnce()).toBe('second');
     expect(told.at(-1)).toContain('TLS options: cert and key: ');

@@ -1,4 +1,4 @@
-/** T1: the log reports an outage of ZooKeeper from the start, while it lasts, and when it is over. */
+/** T1: the log reports an outage of ZooKeeper at its start, while it lasts, and at its end. */
 import { describe, expect, it } from 'vitest';
 import { systemClock } from '../../src/ports/clock.js';
 import { Outage } from '../../src/zookeeper/outage.js';

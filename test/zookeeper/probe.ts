@@ -1,4 +1,4 @@
-/** A store with a memory: what it told its listeners, and what it logged. */
+/** A store that records what it reported to its listeners and what it logged. */
 
 import type { Store, StoreError, StoreState } from '../../src/ports/store.js';
 import { isStoreError } from '../../src/ports/store.js';
@@ -19,7 +19,7 @@ export interface Probe extends AsyncDisposable {
 
 export type ProbeOptions = Partial<Omit<StoreOptions, 'servers' | 'logger'>>;
 
-/** Opens a store; does not wait for the connection. */
+/** Opens a store without waiting for the connection. */
 export function probe(connectString: string, options: ProbeOptions = {}): Probe {
   const [states, changes, logged]: [StoreState[], string[], LogEntry[]] = [[], [], []];
   const log = (level: string) => (fields: object, message: string) => logged.push({ level, fields, message });
@@ -37,14 +37,14 @@ export function probe(connectString: string, options: ProbeOptions = {}): Probe 
   return { store, states, changes, logged, [Symbol.asyncDispose]: close };
 }
 
-/** The same, once the connection stands. */
+/** Opens a store and waits for the connection. */
 export async function connectedProbe(connectString: string, options: ProbeOptions = {}): Promise<Probe> {
   const opened = probe(connectString, options);
   await opened.store.connected({ timeoutMs: 10_000 });
   return opened;
 }
 
-/** The error of a call that must fail. */
+/** Returns the error of a call that must fail. */
 export async function failureOf(call: Promise<unknown>): Promise<StoreError> {
   const outcome = await call.then(
     (value) => new Error('the call succeeded', { cause: value }),

@@ -1,13 +1,13 @@
 /**
- * The client library as it comes, to show beside our store what is wrong with it: a test of a fault means
- * nothing if the library had none.
+ * The unmodified client library, to compare its faults with our store: a test of a fault means nothing if the
+ * library did not have it.
  */
 import { execFile } from 'node:child_process';
 import { type EventEmitter, once } from 'node:events';
 import { createRequire } from 'node:module';
 import type { Socket } from 'node:net';
 
-/** What the tests call of the library, which Petrel itself mostly does not. */
+/** The parts of the library that the tests call. Petrel itself does not use most of them. */
 export interface StockClient extends EventEmitter {
   connectionManager: {
     connect: () => void;
@@ -67,7 +67,7 @@ export interface Stock extends Disposable {
   readonly events: string[];
 }
 
-/** A stock client that is not yet told to connect. */
+/** Creates a stock client that is not connecting yet. */
 export function stock(connectString: string, options: StockOptions = {}): Stock {
   const client = library.createClient(connectString, {
     sessionTimeout: 2000,
@@ -89,7 +89,7 @@ export async function connectedStock(connectString: string, options: StockOption
   return opened;
 }
 
-/** Its own close does not end it in all cases. */
+/** The library's own close does not end the client in all cases. */
 function silence(client: StockClient): void {
   client.connectionManager.connect = () => undefined;
   client.connectionManager.queue = () => undefined;
@@ -97,9 +97,9 @@ function silence(client: StockClient): void {
 }
 
 /**
- * Runs a script with a stock client in a process of its own. In it: `client`, made for `connectString`.
- * Resolves with what the process wrote to stderr when it crashed, or with undefined when it ended well,
- * which the script must see to by `process.exit()`.
+ * Runs a script with a stock client in a separate process. The script can use `client`, made for
+ * `connectString`. Resolves with what the process wrote to stderr if it crashed, or with undefined if it
+ * ended without an error. The script must end the process with `process.exit()`.
  */
 export function crashOfStock(connectString: string, script: string): Promise<string | undefined> {
   const options = JSON.stringify({ sessionTimeout: 2000, spinDelay: 50 });

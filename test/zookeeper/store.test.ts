@@ -1,4 +1,4 @@
-/** The store port as its users see it, against whatever ZooKeeper the tests have. */
+/** The store port as its users see it, against the ZooKeeper that the tests use. */
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { describe, expect, it } from 'vitest';
@@ -213,7 +213,7 @@ describe('a chroot', () => {
     await plain.store.set(`${root}/a`, nothing, 'any');
     await plain.store.set(root, nothing, 'any');
     await until(() => ours.changes.length === 2);
-    // Their order is open: what changes before the watches are set again is told when they are.
+    // The order is not defined: changes made before the watches are set again are reported when they are.
     expect(ours.changes.toSorted()).toEqual(['/', '/a']);
     await store.sync('/');
   });
@@ -343,7 +343,7 @@ describe('a session', () => {
       message: 'connect to ZooKeeper: the ensemble has ended the session',
     });
     expect(ours.states).toEqual(['LOST']);
-    // ZooKeeper closes the other's connection all the same, but not its session.
+    // ZooKeeper still closes the other client's connection, but not its session.
     await other.store.connected();
     expect(other.store.sessionId).toBe(sessionId);
   });

@@ -1,13 +1,13 @@
 /**
- * Two proxies to one server, as if it were two servers: the way a client took can be broken, the other stays
- * whole.
+ * Two proxies to one server that look like two servers. The connection in use can be broken while the other
+ * proxy stays intact.
  */
 import { sharedZooKeeper } from '../support/ensemble.js';
 import { startProxy, type TcpProxy } from '../support/proxy.js';
 
 export interface TwoWays extends AsyncDisposable {
   readonly connectString: string;
-  /** The way in use by the one client that there is, and the other. */
+  /** The proxy that the only client uses, and the other one. */
   which(): { used: TcpProxy; other: TcpProxy };
 }
 

@@ -1,13 +1,13 @@
 /**
- * Servers that grant one session different timeouts, as in an ensemble whose limits are changed server by
- * server.
+ * Servers that grant different timeouts for one session, as in an ensemble whose limits are being changed
+ * server by server.
  */
 import { describe, expect, it } from 'vitest';
 import { until } from '../support/until.js';
 import { FakeServer, type Script } from './fake-server.js';
 import { connectedProbe } from './probe.js';
 
-/** Grants one timeout after the other, and hangs up on any request. */
+/** Grants one timeout after the other, and closes the connection on any request. */
 function granting(...timeoutsMs: readonly number[]): Script {
   return {
     handshake: (talk) => talk.grant({ timeoutMs: timeoutsMs[talk.index] ?? timeoutsMs.at(-1) ?? 0 }),

@@ -1,6 +1,6 @@
 /**
- * The client against a server that sends anything: it says what is wrong, goes elsewhere, and holds no more
- * than it was sent.
+ * The client against a server that sends arbitrary bytes: it reports the error, tries another server, and
+ * stores no more than it received.
  */
 import fc from 'fast-check';
 import jute from 'node-zookeeper-client/lib/jute/index.js';
@@ -38,7 +38,7 @@ const result = (type: number, body: Buffer = Buffer.alloc(0)) =>
   new JuteWriter().int(type).bool(false).int(0).raw(body).bytes();
 const endOfResults = new JuteWriter().int(-1).bool(true).int(-1).bytes();
 
-/** The body of a good answer to each request. */
+/** The body of a valid answer to each request. */
 const bodies = new Map<number, Buffer>([
   [op.CREATE, text('/a')],
   [op.DELETE, Buffer.alloc(0)],
@@ -97,7 +97,7 @@ describe('the decoder', () => {
   });
 });
 
-/** Bytes and texts that a decoded record holds. */
+/** Returns the size of the bytes and texts in a decoded record. */
 function sizeOf(value: unknown): number {
   if (Buffer.isBuffer(value)) return value.length;
   if (typeof value === 'string') return Math.floor(value.length / 3);
@@ -131,10 +131,10 @@ describe('frames', () => {
   });
 });
 
-/** What one server does on its first connection; on later ones it behaves. */
+/** What a server does on its first connection. On later connections it behaves correctly. */
 interface Mischief {
   readonly handshake: Mutation | null;
-  /** Before the answer to the first request. */
+  /** A notification sent before the answer to the first request. */
   readonly news: Mutation | null;
   readonly answer: Mutation | null;
   readonly shares: readonly number[];
@@ -178,7 +178,7 @@ const calls: readonly ((store: Store) => Promise<unknown>)[] = [
   (store) => store.multi(operations),
 ];
 
-/** The error of a call that must end one way or the other. */
+/** Returns the error of a call, or null if it succeeds. The call must settle. */
 async function settled(call: Promise<unknown>): Promise<StoreError | null> {
   try {
     await call;
@@ -210,8 +210,8 @@ describe('a store whose server sends garbage', () => {
     try {
       await settled(store.connected({ timeoutMs: 5000 }));
       await settled(call(store));
-      // A session that garbage ended is over; one that lives is of use again, on another connection if need
-      // be.
+      // A session that garbage ended is over. Any other session is usable again, on another connection if
+      // necessary.
       const error = await settled(store.connected({ timeoutMs: 5000 }));
       if (error !== null) expect(store.state).toBe('LOST');
     } finally {
@@ -221,7 +221,7 @@ describe('a store whose server sends garbage', () => {
 
   it('ends every call with an answer or an error, and goes on where it is answered', async () => {
     const scenes = fc.tuple(mischief, fc.constantFrom(...calls), fc.constantFrom('', '/chroot'));
-    // Several at once: most of the time each waits.
+    // Several run in parallel, because each waits most of the time.
     await holds(
       fc.asyncProperty(fc.array(scenes, { minLength: 8, maxLength: 8 }), async (many) => {
         await Promise.all(many.map((scene) => suffer(...scene)));
@@ -232,7 +232,7 @@ describe('a store whose server sends garbage', () => {
 });
 
 describe('what once did harm', () => {
-  /** The answer to the handshake, or to a first request, and what the store says of it. */
+  /** Returns what the store reports about this answer to the handshake or to a first request. */
   async function troubles(script: Script): Promise<string> {
     await using server = await FakeServer.start(script);
     const servers = parseConnectionString(server.address);

@@ -143,7 +143,7 @@ function waitsOf(all: readonly number[]): Waits {
   return { meanMs: all.reduce((sum, ms) => sum + ms, 0) / all.length, worstMs: Math.max(...all) };
 }
 
-/** Simulates requests on their way through a service. */
+/** Simulates requests to a service. */
 class Serving {
   readonly #service: Service;
   readonly #events = new Events();

@@ -98,7 +98,7 @@ class Run<Message> {
     }
   }
 
-  /** Runs until all agree and nothing is under way. Returns false if that does not happen. */
+  /** Runs until all agree and no message is in transit. Returns false if that does not happen. */
   async #settle(): Promise<boolean> {
     const { events } = this.#world;
     const from = events.now;
@@ -111,7 +111,7 @@ class Run<Message> {
   }
 
   /**
-   * Whether the election has ended. With slow messages and frequent renewals, a message is always under way.
+   * Whether the election has ended. With slow messages and frequent renewals, a message is always in transit.
    */
   #isSettled(from: number): boolean {
     const { events, census, network } = this.#world;

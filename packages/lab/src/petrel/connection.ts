@@ -41,7 +41,7 @@ export class End {
   }
 
   /**
-   * Yields what can be processed after a packet has arrived: nothing while an earlier packet is under way.
+   * Yields what can be processed after a packet has arrived: nothing while an earlier packet is in transit.
    */
   *arrived({ place, bytes }: Packet): Generator<Packet['bytes']> {
     this.#early.set(place, bytes);
