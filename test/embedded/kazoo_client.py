@@ -1,4 +1,4 @@
-"""Runs a case with a kazoo client against a ZooKeeper. Usage: kazoo_client.py HOST:PORT CASE. Raises on failure."""
+"""Runs one case with a kazoo client. Usage: kazoo_client.py HOST:PORT CASE. Raises an error on failure."""
 
 import sys
 import threading

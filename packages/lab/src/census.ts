@@ -4,10 +4,10 @@
  */
 
 /**
- * The leader of a node that knows that another node leads, but not which one. It contradicts no other node.
+ * Recorded for a node that knows that another node leads, but not which one. It contradicts no other node.
  */
 export const somebodyElse = -2;
-/** The leader of a node that knows of none. */
+/** Recorded for a node that knows of no leader. */
 export const nobody = -1;
 
 export class Census {

@@ -8,8 +8,8 @@ export interface Timer {
 }
 
 /**
- * What a node may know and do. Nodes are numbered from 0. In an election that needs ids, the number is the
- * id.
+ * The information and actions available to a node. Nodes are numbered from 0. In an election that needs ids,
+ * the number is the id.
  */
 export interface Context<Message> {
   readonly id: number;

@@ -255,7 +255,7 @@ export function recoveryMs(
   });
 }
 
-/** Returns when a quorum has it. */
+/** Returns the instant at which a quorum has it. */
 function nth(instants: readonly number[]): number {
   return instants.toSorted((a, b) => a - b)[quorum - 1] ?? Number.NaN;
 }

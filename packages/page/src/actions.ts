@@ -40,7 +40,7 @@ export interface Call {
 
 interface Form {
   readonly title: string;
-  /** What the action does, in one sentence. */
+  /** Effect of the action, in one sentence. */
   readonly about: string;
   /** The label of its button. */
   readonly verb: string;

@@ -7,7 +7,7 @@ export interface SiteColumn {
   /** Null for nodes whose site is not known. */
   readonly settings: SiteStatus | null;
   readonly nodes: readonly NodeCard[];
-  /** "3 of 4 fit" */
+  /** "3 of 4 eligible" */
   readonly eligible: string;
 }
 

@@ -2,7 +2,7 @@
 import { type Phase, phases, type Status } from './schemas.js';
 import { isSeveral, slotsOf } from './slots.js';
 
-/** What the page has seen of the transition in progress. Null while it has seen none. */
+/** Observations of the transition in progress. Null while the page has made none. */
 export interface Witness {
   readonly term: number;
   /** When it first saw each phase, by the ensemble's clock, in milliseconds since the epoch. */

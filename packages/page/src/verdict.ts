@@ -7,7 +7,7 @@ export type Tone =
   | 'led'
   /** A change of leader is in progress and within its limit. */
   | 'moving'
-  /** No node leads, and none will within the limit. */
+  /** No node leads, and no transition is in progress within its limit. */
   | 'leaderless';
 
 export interface Verdict {

@@ -1,5 +1,5 @@
 /**
- * Theory of announce–listen: E. Schooler, chapter on leader election, as far as it covers each case. Where
+ * Theory of announce–listen: E. Schooler, chapter on leader election, as far as the chapter states it. Where
  * the printed formula differs from the derived one, both are here. N nodes, R = N−1 receivers, l loss, TA,
  * TL, TS, Δ as in `Conditions`.
  */

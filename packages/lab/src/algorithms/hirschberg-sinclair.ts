@@ -1,9 +1,9 @@
 /**
  * Hirschberg and Sinclair: an election on a ring, in both directions. In phase k, a node that is still in the
- * election sends a probe 2^k nodes far to both sides. A node with a higher number drops the probe. Otherwise
- * the last node that it reaches turns it back. After two replies, the next phase begins, again to both sides
- * (which one printed version leaves out). A node whose own probe returns leads, and notifies all nodes in one
- * round.
+ * election sends a probe to each side, up to 2^k nodes away. A node with a higher number drops the probe.
+ * Otherwise the last node that it reaches turns it back. After two replies, the next phase begins, again to
+ * both sides (which one printed version leaves out). A node whose own probe returns leads, and notifies all
+ * nodes in one round.
  */
 
 import { algorithm } from '../algorithm.js';
@@ -165,8 +165,8 @@ export function messageBound(n: number): number {
 }
 
 /**
- * Returns how many nodes can begin a phase. For `k` ≥ 1: between two of them lie 2^(k−1) that lost to one of
- * them.
+ * Returns how many nodes can begin a phase. For `k` ≥ 1: between two of them lie 2^(k−1) nodes that lost to
+ * one of them.
  */
 export function initiatorBound(n: number, phase: number): number {
   return phase === 0 ? n : Math.floor(n / (2 ** (phase - 1) + 1));

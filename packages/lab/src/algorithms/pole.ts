@@ -3,8 +3,8 @@
  * Application Scores (2011). Processes propose themselves with their scores. A process that has the proposals
  * of all decides immediately. A process that has those of a majority first waits for the election timer. Then
  * it votes for the best. A process that has a leader answers a proposal with its vote. A leader is followed
- * once a majority of votes in one epoch are equal and the leader's own is among them. The retry timer sends
- * lost messages again and doubles its interval each time.
+ * once a majority has cast equal votes in one epoch, the leader's own among them. The retry timer sends lost
+ * messages again and doubles its interval each time.
  *
  * The printed lines 29 to 32 set the timer to T+1 so that it fires immediately; here it is a timer.
  */

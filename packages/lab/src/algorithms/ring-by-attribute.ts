@@ -7,8 +7,8 @@
  * In this form it does not survive a crash during an election. There are two repairs. In the first, processes
  * time out: the predecessor on its successor's silence, and the initiator on its election. In the second, a
  * failure detector restarts the election. That repair is only as good as its detector. If a crash is not
- * detected, processes keep following the dead process. If it detects crashes that did not happen, no election
- * may ever end.
+ * detected, processes keep following the dead process. If the detector reports crashes that did not happen,
+ * it is possible that no election ever ends.
  */
 
 import { type Algorithm, algorithm } from '../algorithm.js';
@@ -120,7 +120,7 @@ class Process implements Node<Message> {
     const { id } = this.#context;
     const { initiator, best } = election;
     if (initiator < this.#seen) return;
-    // Not restarted with every message: a message whose owner is gone would arrive repeatedly.
+    // The timer is not restarted with every message: one that names a process that is gone keeps arriving.
     if (this.#seen === none) this.#waitForEnd();
     this.#seen = initiator;
     if (best === id) {
@@ -132,7 +132,7 @@ class Process implements Node<Message> {
     this.#pass(this.#passed);
   }
 
-  /** Whether this message has been round and missed its owner, which is gone. */
+  /** Whether this message has gone round without reaching the process it names, which is gone. */
   #hasPassed({ epoch, initiator, best }: Election): boolean {
     const last = this.#passed;
     return last !== null && last.epoch === epoch && last.initiator === initiator && last.best === best;

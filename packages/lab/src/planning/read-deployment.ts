@@ -21,7 +21,7 @@ import { missingRoundTrips } from './round-trips.js';
  */
 const longestText = 2 ** 21;
 
-/** The most problems with a position, which takes a search. No more are shown. */
+/** The most problems that get a position, because finding one takes a search. No more problems are shown. */
 const mostPlaced = 30;
 
 interface Problem {

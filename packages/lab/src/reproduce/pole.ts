@@ -14,7 +14,7 @@ interface Situation {
   readonly strategy: string;
   readonly term?: number;
   /**
-   * What the paper measured: the mean, and the value in each centre. Half of another's value if the paper
+   * Measurements of the paper: the mean, and the value in each centre. Half of another's value if the paper
    * says so.
    */
   readonly published?: { readonly meanMs: number; readonly centresMs?: readonly number[] };

@@ -25,7 +25,7 @@ export interface Reproduction {
   readonly points: readonly Compared[];
 }
 
-/** What must run for a reproduction, and how to make it from the results. */
+/** The runs that a reproduction needs, and how it is made from their results. */
 export interface Plan {
   readonly cases: readonly Case[];
   readonly runs: number;
