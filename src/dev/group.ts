@@ -75,7 +75,7 @@ export class DevGroup {
     const { agents } = this.#stage;
     await this.configure(this.#config(agents.nodes));
     agents.startAll();
-    const isWhole = (view: GroupView) => areAllIn(view, agents.nodes) && isQuiet(view) && !isInBackoff(view);
+    const isWhole = (view: GroupView) => areAllIn(view, agents.nodes) && isQuiet(view) && !hasBackoff(view);
     let view = await this.until('the group to be whole', isWhole);
     const elector = present(view.seats[0], 'the first seat').node;
     if (readyLeader(view) === elector) {
@@ -195,7 +195,7 @@ function areAllIn({ members, seats }: GroupView, nodes: readonly string[]): bool
   });
 }
 
-function isInBackoff({ elected }: GroupView): boolean {
+function hasBackoff({ elected }: GroupView): boolean {
   const nowMs = systemClock.wallMs();
   return (elected.value?.failures ?? []).some(({ until }) => until !== null && fromInstant(until) > nowMs);
 }

@@ -87,7 +87,7 @@ groups:
     expect(() => checkGroups(within)).toThrow('no groups can be below it');
     const below = await read('groups: [{root: /a/b/c}]\ngroupsUnder: /a\n');
     expect(() => checkGroups(below)).toThrow('/a/b/c is below a child of groupsUnder (/a)');
-    const affinity = await read('groups: [{root: /a/b}]\ngroupsUnder: /a\n');
-    expect(() => checkGroups(affinity)).not.toThrow();
+    const separate = await read('groups: [{root: /a/b}]\ngroupsUnder: /a\n');
+    expect(() => checkGroups(separate)).not.toThrow();
   });
 });

@@ -17,7 +17,7 @@ const session: SessionNote = {
   auth: null,
 };
 
-function incarnationKey(end: (agent: AgentListener) => void) {
+function agentThat(end: (agent: AgentListener) => void) {
   const machine = new SimulatedMachine(() => quick);
   const own = machine.seenBy(machine.newProcess('guardian'));
   const held: SessionNote[] = [];
@@ -44,7 +44,7 @@ function incarnationKey(end: (agent: AgentListener) => void) {
 }
 
 it('T5 an agent that left in order has its session tried no more by its guardian', async () => {
-  const { life, held } = incarnationKey((agent) => {
+  const { life, held } = agentThat((agent) => {
     agent.message({ type: 'ended', code: 0 });
     agent.gone('exited with code 0', 0);
   });
@@ -53,7 +53,7 @@ it('T5 an agent that left in order has its session tried no more by its guardian
 });
 
 it('that of one that died is held', async () => {
-  const { life, held } = incarnationKey((agent) => agent.gone('was ended by SIGKILL', 137));
+  const { life, held } = agentThat((agent) => agent.gone('was ended by SIGKILL', 137));
   await expect(life.over).rejects.toThrow('held');
   expect(held).toEqual([session]);
 });

@@ -56,8 +56,8 @@ export function shares({ centres }: Deployment, load: Load): ReadonlyMap<string,
   const total = load.reduce((sum, part) => sum + part, 0);
   return new Map(
     survivors.map((server) => {
-      const affinity = survivors.filter((other) => centres[other] === centres[server]).length;
-      return [server, (load[Number(centres[server]?.slice(1)) - 1] ?? 0) / total / affinity];
+      const neighbours = survivors.filter((other) => centres[other] === centres[server]).length;
+      return [server, (load[Number(centres[server]?.slice(1)) - 1] ?? 0) / total / neighbours];
     }),
   );
 }

@@ -4,7 +4,7 @@
 import type { Chance } from '../support/chance.js';
 import { bystander, whoElects } from './faults.js';
 import type { Setup } from './setup.js';
-import { at, hasDigits, type LogContext, people, plain, settledMs } from './told.js';
+import { at, hasDigits, people, plain, type ScriptedRun, settledMs } from './told.js';
 
 const digits = 23;
 
@@ -12,7 +12,7 @@ export function keepsClaim(seed: number): boolean {
   return hasDigits(seed, digits);
 }
 
-export function keepingLifeOf({ between }: Chance, setup: Setup): LogContext {
+export function keepingLifeOf({ between }: Chance, setup: Setup): ScriptedRun {
   const movedMs = settledMs + between(1_500, 2_500);
   return {
     setup: {

@@ -7,7 +7,7 @@ import { groupConfigSchema } from '../../src/model/group-config.js';
 import type { Chance } from '../support/chance.js';
 import { bystander, whoElects, whoLeads } from './faults.js';
 import type { Setup } from './setup.js';
-import { at, hasDigits, type LogContext, plain, settledMs } from './told.js';
+import { at, hasDigits, plain, type ScriptedRun, settledMs } from './told.js';
 
 /** Distinct from the digits of other scripted runs and of the sweep through calls. */
 const digits = 43;
@@ -16,7 +16,7 @@ export function hasLeaseLosses(seed: number): boolean {
   return hasDigits(seed, digits);
 }
 
-export function leaseLossLifeOf({ between, odds }: Chance, setup: Setup): LogContext {
+export function leaseLossLifeOf({ between, odds }: Chance, setup: Setup): ScriptedRun {
   const { sessionTimeoutMs } = setup;
   const config = groupConfigSchema.parse({ ...setup.config, backoff: { base: '10s', max: '2m' } });
   const isForAll = odds(0.3);

@@ -8,7 +8,7 @@ import type { Chance } from '../support/chance.js';
 import { bystander, type Fault, type PlannedFault, whoElects, whoLeads } from './faults.js';
 import type { Mood } from './machine.js';
 import type { Setup } from './setup.js';
-import { at, type LogContext, people, plain, type Scenario, settledMs } from './told.js';
+import { at, people, plain, type Scenario, type ScriptedRun, settledMs } from './told.js';
 
 const scenarioEvery = 10;
 /** Last digit of the seeds that play a script. */
@@ -20,7 +20,7 @@ export function isTold(seed: number): boolean {
 }
 
 /** Returns null if this seed's run is not scripted. */
-export function scenarioOf(seed: number, chance: Chance, setup: Setup): LogContext | null {
+export function scenarioOf(seed: number, chance: Chance, setup: Setup): ScriptedRun | null {
   if (!isTold(seed)) return null;
   const scenario = scenarios[Math.floor(seed / scenarioEvery) % scenarios.length];
   return scenario === undefined ? null : scenario(chance, setup);

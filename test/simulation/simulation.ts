@@ -25,7 +25,7 @@ import { hasSiteRules, siteLifeOf } from './site-lives.js';
 import { hasSeveralLeaders, slotLifeOf } from './slot-lives.js';
 import { isInPlace, missingText } from './slots-filled.js';
 import { hasStalls, stallLifeOf } from './stall-lives.js';
-import type { LogContext } from './told.js';
+import type { ScriptedRun } from './told.js';
 import { hasUnlikeServers, unlikeServersLifeOf } from './unlike-lives.js';
 import { Wiretap } from './wiretap.js';
 import { World } from './world.js';
@@ -64,7 +64,7 @@ export interface SimulateOptions {
 }
 
 export async function simulate(seed: number, options: SimulateOptions = {}): Promise<Outcome> {
-  const { life, ofWorld } = incarnationKey(seed);
+  const { life, ofWorld } = runOf(seed);
   const { setup } = life;
   const faults = options.faults ?? life.faults;
   const simulation = new Simulation(setup, new World(ofWorld, options.keepsTrace ?? false));
@@ -98,7 +98,7 @@ function sourcesOf(seed: number) {
   };
 }
 
-function incarnationKey(seed: number): { readonly life: LogContext; readonly ofWorld: Chance } {
+function runOf(seed: number): { readonly life: ScriptedRun; readonly ofWorld: Chance } {
   const { ofSetup, ofFaults, ofWorld, ofSites, ofSlots, ofLeaseLosses, ofLimits, ofStalls, ofKeeping } =
     sourcesOf(seed);
   const setup = drawSetup(ofSetup);

@@ -7,7 +7,7 @@ import type { Chance } from '../support/chance.js';
 import { bystander, type Fault, type PlannedFault, sweepEvery, whoElects, whoLeads } from './faults.js';
 import { isTold } from './scenarios.js';
 import type { Setup } from './setup.js';
-import { at, type LogContext, people, type Scenario, settledMs, twoSites } from './told.js';
+import { at, people, type Scenario, type ScriptedRun, settledMs, twoSites } from './told.js';
 
 /** Share of the runs that neither are scripted nor step through calls, which are four in five. */
 const share = 0.155;
@@ -21,7 +21,7 @@ export function hasSiteRules(seed: number, chance: Chance): boolean {
 }
 
 /** Turns a drawn run into one of a group with site rules. */
-export function siteLifeOf(chance: Chance, drawn: LogContext): LogContext {
+export function siteLifeOf(chance: Chance, drawn: ScriptedRun): ScriptedRun {
   if (chance.odds(toldShare)) return chance.pick(scenarios)(chance, drawn.setup);
   const setup = { ...drawn.setup, troubleMs: drawn.setup.troubleMs + longerMs };
   const ruled = { ...setup, config: drawRules(chance, setup) };

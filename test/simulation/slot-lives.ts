@@ -16,7 +16,7 @@ import {
 } from './faults.js';
 import { isTold } from './scenarios.js';
 import { names, type Setup } from './setup.js';
-import { at, type LogContext, people, type Scenario, settledMs, twoSites } from './told.js';
+import { at, people, type Scenario, type ScriptedRun, settledMs, twoSites } from './told.js';
 
 /** Share of the runs that neither are scripted, nor step through calls, nor have site rules. */
 const share = 0.185;
@@ -30,7 +30,7 @@ export function hasSeveralLeaders(seed: number, chance: Chance): boolean {
 }
 
 /** Turns a drawn run into one of a group with several leaders. */
-export function slotLifeOf(chance: Chance, drawn: LogContext): LogContext {
+export function slotLifeOf(chance: Chance, drawn: ScriptedRun): ScriptedRun {
   const { setup } = drawn;
   const nodes = names.slice(0, Math.max(setup.nodes.length, chance.pick([2, 3, 3, 4, 4, 5])));
   const several = { ...setup, nodes, slots: mostSlots, checksPeace: chance.odds(0.25) };

@@ -6,7 +6,7 @@ import { groupConfigSchema } from '../../src/model/group-config.js';
 import type { Chance } from '../support/chance.js';
 import { whoLeads } from './faults.js';
 import type { Setup } from './setup.js';
-import { at, hasDigits, type LogContext, plain, settledMs } from './told.js';
+import { at, hasDigits, plain, type ScriptedRun, settledMs } from './told.js';
 
 const digits = 13;
 
@@ -14,7 +14,7 @@ export function hasStalls(seed: number): boolean {
   return hasDigits(seed, digits);
 }
 
-export function stallLifeOf({ between }: Chance, setup: Setup): LogContext {
+export function stallLifeOf({ between }: Chance, setup: Setup): ScriptedRun {
   const { sessionTimeoutMs } = setup;
   const config = groupConfigSchema.parse({ ...setup.config, backoff: { base: '10s', max: '2m' } });
   const forMs = Math.round(between(0.4, 0.6) * sessionTimeoutMs);

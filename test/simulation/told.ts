@@ -4,13 +4,13 @@ import type { Chance } from '../support/chance.js';
 import type { Act, Fault, PlannedFault } from './faults.js';
 import type { Setup } from './setup.js';
 
-export interface LogContext {
+export interface ScriptedRun {
   readonly setup: Setup;
   readonly faults: readonly PlannedFault[];
 }
 
 /** A scripted run. What the script leaves open is drawn. */
-export type Scenario = (chance: Chance, setup: Setup) => LogContext;
+export type Scenario = (chance: Chance, setup: Setup) => ScriptedRun;
 
 /** When the group has settled, so that what must happen soon is judged. */
 export const settledMs = 3_300;

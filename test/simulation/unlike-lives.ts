@@ -9,7 +9,7 @@
 import type { Chance } from '../support/chance.js';
 import { type Direction, ensembleLeader, type Fault, whoLeads } from './faults.js';
 import type { ServerConfig, Setup } from './setup.js';
-import { at, hasDigits, type LogContext, plain, settledMs } from './told.js';
+import { at, hasDigits, plain, type ScriptedRun, settledMs } from './told.js';
 
 const digits = 33;
 
@@ -17,7 +17,7 @@ export function hasUnlikeServers(seed: number): boolean {
   return hasDigits(seed, digits);
 }
 
-export function unlikeServersLifeOf({ between, odds, pick, upTo }: Chance, setup: Setup): LogContext {
+export function unlikeServersLifeOf({ between, odds, pick, upTo }: Chance, setup: Setup): ScriptedRun {
   const { sessionTimeoutMs } = setup;
   const tickMs = sessionTimeoutMs / 8;
   // The reply of the server that resumes the session is lost, and everything after it.

@@ -58,7 +58,7 @@ function overlaps(events: readonly HookEvent[]): string[] {
 }
 
 function stillAlive(start: HookEvent): string[] {
-  const others = start.alive.filter((other) => isInBackoff(other, start) && !idleStates.has(other.state));
+  const others = start.alive.filter((other) => excludes(other, start) && !idleStates.has(other.state));
   const names = new Set(others.map(nameOf));
   return [...names].map((name) => `${nameOf(start)} took over at ${start.at} while ${name} was alive`);
 }
@@ -77,7 +77,7 @@ interface Earlier {
 function stillActive(start: HookEvent, later: readonly HookEvent[], earlier: Earlier): string[] {
   const last = new Map<string, HookEvent>();
   for (const event of later) {
-    if (!isInBackoff(event, start)) continue;
+    if (!excludes(event, start)) continue;
     const name = nameOf(event);
     const works = (event.phase === 'takeover' || event.phase === 'run') && earlier.begun.has(name);
     if (works || (event.phase === 'release' && earlier.releasing.has(name))) last.set(name, event);
@@ -108,7 +108,7 @@ function beginsLeadership({ phase, event }: HookEvent): boolean {
 }
 
 /** Two leaderships of one slot, or of one node, must not be active at the same time. */
-function isInBackoff(one: LeadershipSpan, other: LeadershipSpan): boolean {
+function excludes(one: LeadershipSpan, other: LeadershipSpan): boolean {
   const isSame = one.node === other.node && one.token === other.token;
   return !isSame && (one.slot === other.slot || one.node === other.node);
 }

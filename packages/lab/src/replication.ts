@@ -53,8 +53,8 @@ export function sharesOf({ servers }: Deployment, loads: readonly number[]): Rea
   const names = Object.keys(servers);
   return new Map(
     names.map((name) => {
-      const affinity = names.filter((other) => servers[other] === servers[name]).length;
-      return [name, (loads[(servers[name] ?? 0) - 1] ?? 0) / total / affinity];
+      const neighbours = names.filter((other) => servers[other] === servers[name]).length;
+      return [name, (loads[(servers[name] ?? 0) - 1] ?? 0) / total / neighbours];
     }),
   );
 }

@@ -89,7 +89,7 @@ class Run<Message> {
       case 'highest':
         return new Set([highest]);
       case 'after-highest':
-        return new Set([this.#world.constraintContextOf(highest, 0).successor()]);
+        return new Set([this.#world.contextOf(highest, 0).successor()]);
       default: {
         const drawn = Int32Array.from({ length: nodes }, (_, id) => id);
         this.#world.random.shuffle(drawn);
@@ -173,7 +173,7 @@ class Run<Message> {
     const { events } = this.#world;
     // A node does not believe itself dead.
     if (node === suspected) return;
-    this.#world.suspect(node, suspected, this.#world.incarnationKey(suspected));
+    this.#world.suspect(node, suspected, this.#world.incarnationOf(suspected));
     const until = events.now + ticks(this.#conditions.detectMs);
     events.plan(until, 'timer', () => this.#world.trust(node, suspected));
   }

@@ -141,11 +141,11 @@ export class World<Message> {
     seat.node.restored?.(dead);
   }
 
-  incarnationKey(id: number): number {
+  incarnationOf(id: number): number {
     return this.#seat(id).life;
   }
 
-  constraintContextOf(id: number, life: number): Context<Message> {
+  contextOf(id: number, life: number): Context<Message> {
     const { conditions, events, census, network, random } = this;
     const seat = this.#seat(id);
     const isOver = () => seat.life !== life;
@@ -186,7 +186,7 @@ export class World<Message> {
   #begin(id: number, make: (context: Context<Message>) => Node<Message> | null): Node<Message> | null {
     const seat = this.#seat(id);
     seat.life += 1;
-    seat.node = make(this.constraintContextOf(id, seat.life));
+    seat.node = make(this.contextOf(id, seat.life));
     return seat.node;
   }
 

@@ -50,7 +50,7 @@ export function overlaps(hooks: readonly HookRecord[], leaderships: readonly Lea
   const seen = inTime(hooks)
     .filter(isTakeoverStart)
     .flatMap((start) => {
-      const others = start.alive.filter((other) => isInBackoff(other, start) && !idle.has(other.state));
+      const others = start.alive.filter((other) => excludes(other, start) && !idle.has(other.state));
       const seen = new Map(others.map((other) => [nameOf(other), other]));
       return [...seen].map(([name, other]) => {
         const what = `${nameOf(start)} began to take over and saw ${name} alive`;
@@ -59,7 +59,7 @@ export function overlaps(hooks: readonly HookRecord[], leaderships: readonly Lea
     });
   const recorded = leaderships.flatMap((leadership) => {
     return leaderships.flatMap((earlier) => {
-      if (!isInBackoff(earlier, leadership) || earlier.startMs > leadership.startMs) return [];
+      if (!excludes(earlier, leadership) || earlier.startMs > leadership.startMs) return [];
       const untilMs = endBefore(earlier, leadership.startMs);
       if (untilMs <= leadership.startMs) return [];
       const lengthMs = (untilMs - leadership.startMs).toFixed(1);
@@ -73,7 +73,7 @@ export function overlaps(hooks: readonly HookRecord[], leaderships: readonly Lea
 type Named = Pick<HookRecord, 'node' | 'slot' | 'token'>;
 
 /** Whether the two must not work simultaneously. */
-function isInBackoff(one: Named, other: Named): boolean {
+function excludes(one: Named, other: Named): boolean {
   return nameOf(one) !== nameOf(other) && (one.slot === other.slot || one.node === other.node);
 }
 
