@@ -1,6 +1,5 @@
 /**
- * The HTTP server itself: its limits, and what every answer bears. What it answers is the affair of the
- * modules beside it.
+ * Creates the HTTP server: its limits, and the headers of every response. Other modules define the routes.
  */
 import {
   createServer,
@@ -40,7 +39,7 @@ export type App = FastifyInstance<
   ZodTypeProvider
 >;
 
-/** PEM. */
+/** In PEM format. */
 export interface Certificate {
   readonly cert: Buffer;
   readonly key: Buffer;
@@ -48,20 +47,20 @@ export interface Certificate {
 
 const limits = {
   maxHeaderSize: 8 * 1024,
-  /** For a client to send the head of a request, and all of it. */
+  /** Time for a client to send the headers of a request, and the whole request. */
   headersTimeout: 5_000,
   requestTimeout: 10_000,
   connectionsCheckingInterval: 1_000,
   keepAliveTimeout: 60_000,
 } as const;
 const handshakeMs = 5_000;
-/** Requests of one connection that wait for their turn. */
+/** Pipelined requests of one connection that may wait for their turn. */
 const maxWaiting = 32;
 const maxBodyBytes = 16 * 1024;
-/** A connection on which nothing moves is closed. */
+/** A connection without any traffic is closed after this time. */
 const silenceMs = 75_000;
 
-/** Not listening yet, and without routes. Throws for a certificate that will not do. */
+/** Creates a server that has no routes and does not listen yet. Throws if the certificate is unusable. */
 export async function createApp(log: Logger, certificate: Certificate | null): Promise<App> {
   const answer = (error: unknown, request: FastifyRequest, reply: FastifyReply) =>
     answerError(log, error, request, reply);
@@ -100,7 +99,9 @@ export async function createApp(log: Logger, certificate: Certificate | null): P
   return app;
 }
 
-/** What a server with this certificate is to be opened with, or to go on with. */
+/**
+ * Returns the options for a server with this certificate, or for replacing the certificate of an open one.
+ */
 export function secured(certificate: Certificate): SecureContextOptions {
   return { ...certificate, minVersion: 'TLSv1.2' };
 }
@@ -116,9 +117,9 @@ function createLimited(handler: RequestListener, certificate: Certificate | null
 }
 
 /**
- * Of several requests sent at once on one connection, the answer to a later one waits behind the earlier
- * ones. It is made when its turn has come, so that it is not old when it is sent. Who lets too many wait is
- * hung up on.
+ * Holds back pipelined requests: a response is computed only when the earlier ones on its connection have
+ * been sent. It is therefore current when it is sent. A connection with too many waiting requests is
+ * destroyed.
  */
 function turns() {
   const waiting = new WeakMap<Socket, number>();
@@ -140,7 +141,10 @@ function turns() {
   };
 }
 
-/** Another type can be sent across sites without a question asked. An empty body is an empty object. */
+/**
+ * Accepts only JSON, because a page from another site can send other types without a CORS preflight. An empty
+ * body counts as an empty object.
+ */
 function takeJsonAlone(app: App): void {
   const parse = app.getDefaultJsonParser('error', 'error');
   app.removeAllContentTypeParsers();

@@ -1,4 +1,7 @@
-/** What people change, by the same functions as the commands do. All of it wants the token. */
+/**
+ * Routes for the changes that operators make, with the same functions as the commands. All of them require
+ * the token.
+ */
 import fastifyRateLimit from '@fastify/rate-limit';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import * as z from 'zod';
@@ -38,7 +41,7 @@ export interface ChangesOptions {
 
 const aMinute = 60_000;
 const changesAMinute = 60;
-/** Of one address. More are told so without a line in the log. */
+/** Per address. Further failures are answered, but not logged. */
 const failuresAMinute = 10;
 
 const oneLine = z
@@ -46,7 +49,7 @@ const oneLine = z
   .max(500, 'expected at most 500 characters')
   .regex(/^[^\p{Cc}\p{Cf}\p{Zl}\p{Zp}]*$/u, 'expected one line of printable characters');
 
-/** What every change may say, as the commands' options do. */
+/** What every change accepts, like the options of the commands. */
 const common = {
   reason: oneLine.optional().describe('reason for the change, shown in the history and in the status'),
   by: oneLine.optional().describe('name of the requester, shown in the history'),
@@ -97,13 +100,13 @@ const priorityBody = strictObject({
 });
 
 export const changeAnswerSchema = changeResultSchema.omit({ outcome: true }).extend({
-  /** Where to follow the term, on this agent; null where there is none to follow. */
+  /** Where to follow the term on this agent. Null if there is no term to follow. */
   follow: z.object({ outcome: z.string(), events: z.string() }).nullable(),
 });
 type ChangeAnswer = z.infer<typeof changeAnswerSchema>;
 
 const response = {
-  /** Nothing had to be changed, or nothing was to be. */
+  /** Nothing had to be changed, or the request was a dry run. */
   200: changeAnswerSchema,
   202: changeAnswerSchema,
   ...failures,
@@ -133,7 +136,7 @@ export async function addChanges(app: App, options: ChangesOptions): Promise<voi
       },
       onRequest: authorize,
       preValidation: emptyIfAbsent,
-      // What these schemas let through, they let through again.
+      // The body has passed these schemas already, so parsing it again succeeds.
       handler: async ({ ip, ...asked }, reply): Promise<ChangeAnswer> => {
         const common = body.parse(asked.body);
         return await answerChange(
@@ -158,7 +161,7 @@ export async function addChanges(app: App, options: ChangesOptions): Promise<voi
 interface ChangeRoute<Params, Body extends Common> {
   readonly method?: 'PUT' | 'DELETE';
   readonly url: string;
-  /** That does the same. */
+  /** The command that does the same. */
   readonly command: string;
   readonly params: z.ZodType<Params>;
   readonly body: z.ZodType<Body>;
@@ -246,7 +249,7 @@ function addNodes(add: Add): void {
   }
 }
 
-/** All that a body may say may be left out of some. */
+/** Allows requests without a body: some routes have only optional fields. */
 function emptyIfAbsent(request: FastifyRequest, _reply: FastifyReply, done: () => void): void {
   if (request.body === undefined) request.body = {};
   done();
@@ -263,7 +266,7 @@ function targetOf(to: string | undefined, toSite: string | undefined): Target {
   return toSite === undefined ? 'best-other' : { site: toSite };
 }
 
-/** Lets through who has the token, and no more often than is good for a group. */
+/** Accepts only requests with the token, and limits their rate to what a group can bear. */
 function authorization(app: App, { token, log }: ChangesOptions) {
   const countFailure = app.createRateLimit({ max: failuresAMinute, timeWindow: aMinute });
   const countChange = app.createRateLimit({ max: changesAMinute, timeWindow: aMinute });
@@ -274,7 +277,7 @@ function authorization(app: App, { token, log }: ChangesOptions) {
       });
     }
     const given = /^Bearer +(\S+)$/i.exec(request.headers.authorization ?? '')?.[1];
-    // Who has the token is not kept out by those who have not, which may come from the same address.
+    // Requests with the token are not limited by failures of others, which may come from the same address.
     if (given !== undefined && token.accepts(given)) return throwIfExceeded(await countChange(request));
     throwIfExceeded(await countFailure(request));
     log.warn(
@@ -354,7 +357,7 @@ async function carryOut(
   return { plan: change, version: change.version };
 }
 
-/** What a command asks a person about, and refuses where there is none. */
+/** Requires the confirmation that the commands ask for, or refuse without a terminal. */
 function mustLeaveSomebody({ leavesNobody, follows }: Plan, yes: boolean): void {
   if (!leavesNobody || yes) return;
   throw new PetrelError('REFUSED', 'confirmation required: send "yes": true to proceed', {

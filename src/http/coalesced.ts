@@ -1,16 +1,16 @@
-/** One piece of work for all who want its result at about the same time. */
+/** Shares one run of some work among all callers that want its result at about the same time. */
 import type { Clock } from '../ports/clock.js';
 
 export interface CoalescedOptions<T> {
   readonly clock: Clock;
-  /** From the beginning of one run to the next, at least. */
+  /** Minimum time between the starts of two runs. */
   readonly minIntervalMs: number;
   work(): Promise<T>;
 }
 
 /**
- * Never more than one run at a time, and none more often than said, whoever many ask. A run that is given to
- * somebody begins after they asked: what they did before shows in it.
+ * Runs the work at most once at a time, and at most once per interval, however many callers there are. A
+ * caller's run begins after its call, so its result includes everything the caller did before.
  */
 export class Coalesced<T> {
   readonly #options: CoalescedOptions<T>;
@@ -22,7 +22,7 @@ export class Coalesced<T> {
     this.#options = options;
   }
 
-  /** Rejects with what the work rejects with. */
+  /** Rejects with the error of the work. */
   ask(): Promise<T> {
     this.#next ??= this.#begin();
     return this.#next;

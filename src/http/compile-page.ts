@@ -1,11 +1,11 @@
 /**
- * Makes the page's script out of packages/page: one file, with all that it needs. Part of the build; in a
- * clone, where nothing was built, done when the page is first asked for.
+ * Bundles the page's script from packages/page into one file. The build runs this. In a clone that was not
+ * built, it runs at the first request for the page.
  */
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
 
-/** `folder` is packages/page/src, with a slash at its end. Throws where the source does not compile. */
+/** `folder` is packages/page/src, with a trailing slash. Throws if the source does not compile. */
 export async function compilePage(folder: URL): Promise<Buffer> {
   const { outputFiles } = await build({
     entryPoints: [fileURLToPath(new URL('main.tsx', folder))],

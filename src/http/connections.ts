@@ -2,7 +2,7 @@
  * Limits on open connections. Each costs the agent a file descriptor and time that a lease renewal needs. So
  * their number is bounded, and idle connections give way to active ones.
  *
- * Not promised: an answer for everybody while somebody fills all connections with readers of events.
+ * Not promised: an answer for every client while some client fills all connections with readers of events.
  */
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import { Server as SecureServer } from 'node:https';
@@ -13,7 +13,7 @@ export const maxConnections = 1_500;
 /** Idle connections: new, between two requests, or with half a request sent. */
 export const maxIdle = 256;
 
-/** Closes the connection that has been idle longest when too many are idle. */
+/** Closes the connection that has been idle longest if too many are idle. */
 export function limitConnections(server: Server): void {
   server.maxConnections = maxConnections;
   const idle = new Set<Socket>();

@@ -1,10 +1,10 @@
 /**
- * The group as it changes, for any number of readers: server-sent events, each a whole picture, so that a
- * reader who missed some has missed nothing that still holds. One look at ZooKeeper serves them all, and only
- * while there are any.
+ * Streams the state of the group to any number of readers as server-sent events. Each event is a complete
+ * picture, so a reader who missed some has missed nothing that still applies. One follower of ZooKeeper
+ * serves all readers, and only while there are any.
  *
- * Not promised: every change. Several that come while one is read are one. A reader who does not keep up is
- * dropped, and connects again.
+ * Not promised: every change. Several changes during one read become one event. A reader who does not keep up
+ * is disconnected, and can connect again.
  */
 import { randomBytes } from 'node:crypto';
 import type { ServerResponse } from 'node:http';
@@ -27,28 +27,28 @@ export interface EventsOptions {
 
 /** Readers written to in one turn. Lease renewals and other requests run between turns. */
 export const readersPerTurn = 50;
-/** What a reader may have left unread, beside one picture. */
+/** Data that a reader may leave unread, in addition to one picture. */
 const maxBacklogBytes = 64 * 1024;
-/** A reader who hears nothing for long must know that the picture may be old. */
+/** A reader who receives nothing for longer must assume that its picture is old. */
 const aliveMs = 5_000;
-/** Some things change by time alone. */
+/** Some things change with time alone. */
 const lookAgainMs = 5_000;
 const retryMs = 1_000;
 const alive = Buffer.from(': alive\n\n');
 
-/** What `out-of-touch` holds, and `refused`. */
+/** Data of the events `out-of-touch` and `refused`. */
 export const outOfTouchSchema = z.object({ reason: z.string() });
 
 export class EventHub {
   readonly #options: EventsOptions;
   readonly #readers = new Set<ServerResponse>();
-  /** Tells the events of one agent's life from those of any other. */
+  /** Distinguishes the events of this incarnation of the agent from those of any other. */
   readonly #life = randomBytes(6).toString('hex');
   #number = 0;
-  /** The newest event, for those who come now; null: none yet. */
+  /** The newest event, for new readers. Null if there is none yet. */
   #newest: Buffer | null = null;
   #said = '';
-  /** Messages still to be written, by reader, the next ones first. */
+  /** Messages still to be written, by reader, in the order of writing. */
   readonly #due = new Map<ServerResponse, Buffer>();
   #cancelTurn: (() => void) | null = null;
   #following: AbortController | null = null;
@@ -62,7 +62,7 @@ export class EventHub {
     return this.#readers.size;
   }
 
-  /** Begins with the group as it is, as soon as that is known. */
+  /** Adds a reader. The first event is the current state of the group, as soon as it is known. */
   add(reader: ServerResponse): void {
     reader.writeHead(200, {
       ...commonHeaders,
@@ -106,7 +106,7 @@ export class EventHub {
     this.#cancelTurn = null;
   }
 
-  /** Until the signal fires, over as many sessions as it takes. Never rejects. */
+  /** Follows the group until the signal aborts, across as many sessions as necessary. Never rejects. */
   async #follow(signal: AbortSignal): Promise<void> {
     const { log } = this.#options;
     while (!signal.aborted) {
@@ -167,7 +167,7 @@ export class EventHub {
     this.#give(this.#readers, message);
   }
 
-  /** Writes to a few readers at a time; each gets the message that is newest when its turn comes. */
+  /** Writes to a few readers at a time. Each gets the message that is newest when its turn comes. */
   #give(readers: Iterable<ServerResponse>, message: Buffer): void {
     for (const reader of readers) this.#due.set(reader, message);
     if (this.#cancelTurn === null) this.#writeSome();
@@ -189,7 +189,7 @@ export class EventHub {
     } else reader.write(message);
   }
 
-  /** A comment now and again, so that neither side takes a quiet group for a dead connection. */
+  /** Sends a comment regularly, so that neither side mistakes a quiet group for a dead connection. */
   #keepAlive(): void {
     this.#cancelAlive = this.#options.clock.timer(aliveMs, () => {
       const quiet = [...this.#readers].filter((reader) => !this.#due.has(reader));
@@ -199,12 +199,12 @@ export class EventHub {
   }
 }
 
-/** ZooKeeper answers, and does not let this agent read the group. */
+/** Whether ZooKeeper responds, but does not let this agent read the group. */
 function isRefusal(error: unknown): boolean {
   return isPermissionError(error) || (error instanceof PetrelError && error.code === 'FORBIDDEN');
 }
 
-/** That time goes by is no news. */
+/** Leaves out elapsed time, which alone is no reason for an event. */
 function withoutElapsed(key: string, value: unknown): unknown {
   return key === 'elapsedMs' || key === 'asOf' ? undefined : value;
 }

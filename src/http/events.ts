@@ -1,4 +1,4 @@
-/** The address at which readers follow the group. */
+/** The route for following the group. */
 import * as z from 'zod';
 import type { App } from './app.js';
 import { Denial, failures } from './failures.js';

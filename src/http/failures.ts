@@ -1,6 +1,4 @@
-/**
- * What goes wrong, as answers: always the same shape, saying what would be right, and nothing of the inside.
- */
+/** Responses for errors. They always have the same shape, name a remedy, and reveal nothing internal. */
 import type { Socket } from 'node:net';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { hasZodFastifySchemaValidationErrors } from 'fastify-type-provider-zod';
@@ -12,10 +10,10 @@ import { plainMessage } from '../model/plain-message.js';
 import { isStoreError } from '../ports/store.js';
 import { commonHeaderLines, commonHeaders } from './headers.js';
 
-/** Not let through, before anybody looked at the group. */
+/** A request that is rejected before the group is consulted. */
 export class Denial extends Error {
   override readonly name = 'Denial';
-  /** HTTP's. */
+  /** HTTP status. */
   readonly status: number;
   readonly code: string;
   readonly reasons: readonly string[];
@@ -47,11 +45,11 @@ const statusOf: Readonly<Record<PetrelErrorCode, number>> = {
   UNREACHABLE: 503,
 };
 
-/** The answers with which any call may fail. */
+/** Error responses that every route may give. */
 export const failures = {
   400: failureSchema,
   403: failureSchema,
-  /** Of a group that the agent is not in. */
+  /** The agent is not in the requested group. */
   404: failureSchema,
   500: failureSchema,
   503: failureSchema,
@@ -72,12 +70,12 @@ export function answerError(
   const { status, code, message, reasons, headers } = told(error);
   if (status >= 500 && status !== 503) log.error({ error, method, url }, `HTTP: ${errorMessage(error)}`);
   const failure: Failure = { error: { code, message, reasons: [...reasons] } };
-  // Not by the route's own schemas: they know nothing of what goes wrong before or beside it.
+  // Serialized by hand: the schemas of the route do not cover errors that occur outside its handler.
   const text = JSON.stringify(failure);
   void reply
     .code(status)
-    // Again: what Fastify refuses itself never came by the hook that gives them, and a route may have had its
-    // own.
+    // Set again: requests that Fastify itself rejects skip the hook that sets the common headers. The route
+    // may also have replaced them.
     .headers({ ...commonHeaders, ...headers })
     .type('application/json; charset=utf-8')
     .serializer((payload: string) => payload)
@@ -129,7 +127,7 @@ function remedyText(remedy: Remedy): string {
   }
 }
 
-/** What went wrong, and what would help, on one line. */
+/** Returns the error and its remedy on one line. */
 export function failureText(error: unknown): string {
   const { message, reasons } = toldAs(asPetrelError(error), remedyText);
   return [message, ...reasons.filter((reason) => !message.includes(reason))].join('; ');
@@ -140,20 +138,20 @@ const frameworkWords: Readonly<Record<number, readonly [code: string, message: s
   415: ['UNSUPPORTED_MEDIA_TYPE', 'unsupported content type: send JSON with Content-Type: application/json'],
 };
 
-/** Of errors that Fastify finds in a request; null: it is none. */
+/** The status of an error that Fastify found in a request. Null for any other error. */
 function statusOfFramework(error: unknown): number | null {
   if (!(error instanceof Error) || !('statusCode' in error) || typeof error.statusCode !== 'number')
     return null;
   return error.statusCode >= 400 && error.statusCode < 500 ? error.statusCode : null;
 }
 
-/** A route: which methods it takes, and its path, with `:NAME` for what a caller says. */
+/** A route: the methods it accepts, and its path, with `:NAME` for parameters. */
 export interface Place {
   readonly methods: readonly string[];
   readonly url: string;
 }
 
-/** A place that is not there, or takes other methods. */
+/** The error for a path that does not exist, or that does not accept the method. */
 export function notFound({ method, url }: FastifyRequest, known: readonly Place[]): Denial {
   const path = url.split('?')[0] ?? '';
   const allowed = new Set(known.filter((one) => isAt(one, path)).flatMap(({ methods }) => methods));
@@ -183,7 +181,7 @@ const brokenRequests: Readonly<Record<string, readonly [line: string, code: stri
   ERR_HTTP_REQUEST_TIMEOUT: ['408 Request Timeout', 'TIMEOUT', 'timed out while receiving the request'],
 };
 
-/** What is no HTTP, or too slow, is told so where it can be, and the connection is closed. */
+/** Answers a request that is too slow or is not HTTP, if possible, and closes the connection. */
 export function answerBrokenRequest(error: Error & { readonly code: string }, socket: Socket): void {
   if (error.code === 'ECONNRESET' || socket.destroyed) return;
   const [line, code, message] = brokenRequests[error.code] ?? [

@@ -1,7 +1,7 @@
 /**
- * The group, as the HTTP interface reads and changes it: by a session of its own, so that no reader, however
- * many there are, holds up the agent's lease renewals or wakes its rounds. It is open while it is used, and a
- * little longer.
+ * The group, as the HTTP interface reads and changes it, over a separate session. Readers, however many, thus
+ * neither delay the agent's lease renewals nor trigger its rounds. The session is open while it is in use,
+ * and for a short time after that.
  */
 import type { Rules } from '../../strategies/registry.js';
 import { errorMessage, PetrelError } from '../errors.js';
@@ -25,7 +25,7 @@ export interface GroupSessionOptions {
   readonly clock: Clock;
 }
 
-/** A group as it was read, and when: milliseconds since the epoch, the ensemble's clock. */
+/** A group, and when it was read, in milliseconds since the epoch on the ensemble's clock. */
 export interface Look {
   readonly view: GroupView;
   readonly nowMs: number;
@@ -34,7 +34,7 @@ export interface Look {
 const connectTimeoutMs = 5_000;
 const idleMs = 30_000;
 const closeTimeoutMs = 500;
-/** However many ask, the group is read at most this often. */
+/** The group is read at most this often, however many requests there are. */
 const minIntervalMs = 50;
 
 export class GroupSession {
@@ -57,17 +57,17 @@ export class GroupSession {
     this.#records = new Coalesced({ clock, minIntervalMs, work: () => this.#readRecords() });
   }
 
-  /** The group, read after this was called. Throws PetrelError UNREACHABLE or INVALID, StoreError. */
+  /** Returns the group, read after this call. Throws PetrelError UNREACHABLE or INVALID, StoreError. */
   look(): Promise<Look> {
     return this.#looks.ask();
   }
 
-  /** The newest records, read after this was called. Throws as `look` does. */
+  /** Returns the newest records, read after this call. Throws like `look`. */
   async history(wanted: Wanted): Promise<History> {
     return historyOf(this.#options.paths, await this.#newest(toRead(wanted)), wanted);
   }
 
-  /** What has become of a term; null while nothing has. Throws as `look` does. */
+  /** Returns the outcome of a term, or null while it has none. Throws like `look`. */
   async outcome(term: number, slot = 1): Promise<Outcome | null> {
     const { view } = await this.look();
     return await outcomeOfTerm(view, { term, slot }, async () => {
@@ -77,14 +77,14 @@ export class GroupSession {
     });
   }
 
-  /** The time by the ensemble's clock, as `KeptClock` has it. */
+  /** Returns the time on the ensemble's clock, as `KeptClock` does. */
   nowMs(store: Store, view: GroupView): Promise<number> {
     return this.#time.nowMs(store, view);
   }
 
   /**
-   * Does something in touch with the group. Throws PetrelError UNREACHABLE when no server answers, and what
-   * `work` does.
+   * Runs `work` with a connected session. Throws PetrelError UNREACHABLE if no server responds, and the
+   * errors of `work`.
    */
   async use<T>(work: (access: GroupAccess) => Promise<T>): Promise<T> {
     this.#users += 1;
@@ -98,7 +98,7 @@ export class GroupSession {
     }
   }
 
-  /** For good. */
+  /** Closes the session permanently. */
   async close(): Promise<void> {
     this.#closed = true;
     this.#cancelIdle();
@@ -107,7 +107,7 @@ export class GroupSession {
 
   async #read(access: GroupAccess): Promise<Look> {
     const { store } = access;
-    // What others committed before is seen from here on, as it is by a command.
+    // From here on, reads include everything that others committed before, as they do for a command.
     await store.sync('/');
     const view = await readGroup(access, { scores: true });
     return { view, nowMs: await this.#time.nowMs(store, view) };

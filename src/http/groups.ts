@@ -1,6 +1,6 @@
 /**
- * The groups that an agent's HTTP interface speaks for: one, or several, of which a call names one by its
- * root. What a group needs for reading is made when somebody asks, and all of it reads by one session.
+ * The groups that an agent's HTTP interface serves. With several groups, a request selects one by its root.
+ * The readers of a group are created at its first request, and all of them share one session.
  */
 
 import * as z from 'zod';
@@ -20,14 +20,14 @@ import { GroupSession } from './group-session.js';
 export const ofRoot = {
   root: z.string().optional().describe('root path of the group; optional if the agent is in one group only'),
 };
-/** What else is asked is refused: it might be meant to change what happens. */
+/** Other parameters are rejected, because they might be intended to change the result. */
 export const rootQuery = strictObject(ofRoot);
-/** For whoever only looks at a status line, and may add what it likes to what it polls. */
+/** For routes that pollers use only for the status line. Pollers may add parameters of their own. */
 export const tolerantRootQuery = z.object(ofRoot);
 
 export interface GroupsOptions {
   readonly groups: ServedGroups;
-  /** A session of its own, with no part in the election. */
+  /** Opens a separate session, which takes no part in the election. */
   openStore(): Store;
   readonly rules: Rules;
   readonly clock: Clock;
@@ -54,7 +54,7 @@ export class Groups {
     return this.#options.groups.all();
   }
 
-  /** Throws Denial 400 where it is not clear which is meant, 404 for one that the agent is not in. */
+  /** Throws Denial 400 if the request is ambiguous, and 404 for a group that the agent is not in. */
   pick(root: string | undefined): ServedGroup {
     const all = this.all();
     const [first, ...others] = all;
@@ -86,12 +86,12 @@ export class Groups {
     return this.#readersOf(root).hub;
   }
 
-  /** Of events. */
+  /** The number of readers of events. */
   get readers(): number {
     return [...this.#readers.values()].reduce((sum, { hub }) => sum + hub.readers, 0);
   }
 
-  /** Ends what hears of events. */
+  /** Ends all streams of events. */
   endEvents(): void {
     for (const { hub } of this.#readers.values()) hub.close();
   }
@@ -121,7 +121,7 @@ export class Groups {
   }
 }
 
-/** One session for all that is read, open while anything is. */
+/** One session for all reads, open while any reader is open. */
 class ReadingSession {
   readonly #log: Logger;
   readonly #openStore: () => Store;

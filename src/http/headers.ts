@@ -1,7 +1,4 @@
-/**
- * What every answer bears. A route that answers a page says itself what that may load, in a header of its
- * own.
- */
+/** Headers of every response. A route that returns a page sets its own `content-security-policy`. */
 
 export const commonHeaders = {
   'cache-control': 'no-store',
@@ -11,7 +8,7 @@ export const commonHeaders = {
   'x-content-type-options': 'nosniff',
 } as const;
 
-/** For an answer that is written by hand. */
+/** For responses that are written by hand. */
 export const commonHeaderLines = Object.entries(commonHeaders)
   .map(([name, value]) => `${name}: ${value}\r\n`)
   .join('');

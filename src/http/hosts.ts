@@ -1,8 +1,10 @@
 /**
- * By which names an agent may be asked that only its own machine can reach. A page from elsewhere whose name
- * is made to point at this machine could else read, in a browser here, what the group is: its requests bear
- * that name as their host. What this node is, for load balancers, is answered under any name: they send what
- * they like, and it tells little.
+ * Restricts the host names under which an agent that listens on loopback only can be addressed. Otherwise a
+ * page from another site could point its own name at this machine and read the group in a local browser. Such
+ * requests carry that name as their host.
+ *
+ * The role of this node, for load balancers, is available under any name: load balancers send arbitrary
+ * names, and the role reveals little.
  */
 import { hostText, isLoopback, type ListenAddress } from '../config/listen.js';
 import { quoted } from '../model/outside.js';
@@ -11,13 +13,16 @@ import { Denial } from './failures.js';
 
 export interface Names {
   readonly listen: ListenAddress;
-  /** Further names by which it is asked, through a proxy on this machine. */
+  /** Further names under which clients reach it, through a proxy on this machine. */
   readonly hosts: readonly string[];
-  /** Paths that are answered under any name. */
+  /** Paths that are served under any name. */
   readonly open: ReadonlySet<string>;
 }
 
-/** Other names are answered 421. An agent that others can reach is asked by names that it need not know. */
+/**
+ * Rejects other names with 421. An agent that other machines can reach accepts any name, because it cannot
+ * know its names.
+ */
 export function refuseOtherNames(app: App, { listen, hosts, open }: Names): void {
   if (!isLoopback(listen.host)) return;
   const known = new Set(hosts.map((host) => host.toLowerCase()));
@@ -28,7 +33,7 @@ export function refuseOtherNames(app: App, { listen, hosts, open }: Names): void
   });
 }
 
-/** What bears no name was sent by no browser, or need bear none. */
+/** A request without a host name comes from no browser, or needs none. */
 function isOwn(host: string): boolean {
   const name = host.replace(/^\[(.*)\]$/, '$1');
   return name === '' || name.endsWith('.localhost') || isLoopback(name);

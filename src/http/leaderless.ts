@@ -1,21 +1,22 @@
 /**
- * For how long a slot of a group had no leader, as the elector sees it: while it is in touch, that no claim
- * is READY; while it is not, that any lease must have ended since. A node that is not the elector counts
- * nothing: it does not read the claim.
+ * Measures for how long a slot of a group had no leader, as seen by the elector. While the elector is
+ * connected, that is the time without a READY claim. While it is not connected, it is the time after which
+ * every lease must have ended. A node that is not the elector counts nothing, because it does not read the
+ * claim.
  *
- * Not counted: time in which a leader no longer acts but its claim stands, because it releases, is dead or is
- * cut off. So the result is a lower bound.
+ * Not counted: time in which a leader no longer acts but its claim remains, because the leader releases, is
+ * dead or is cut off. The result is therefore a lower bound.
  */
 export interface Sight {
   readonly isElector: boolean;
   readonly inTouch: boolean;
-  /** The slot's claim is READY, or was when the group was read last. */
+  /** Whether the slot's claim is READY, or was when the group was last read. */
   readonly isLed: boolean;
-  /** No lease outlives this, once out of touch. */
+  /** After connectivity is lost, no lease lasts longer than this. */
   readonly sessionTimeoutMs: number;
 }
 
-/** Looks come at least this often, unless the process stood still: then it has seen nothing. */
+/** Observations come at least this often, unless the process was stalled and has observed nothing. */
 const longestGapMs = 35_000;
 
 const nothing: Sight = { isElector: false, inTouch: false, isLed: false, sessionTimeoutMs: 0 };
@@ -26,7 +27,9 @@ export class LeaderlessTime {
   #inTouchAtMs = 0;
   #totalMs = 0;
 
-  /** What is seen from `nowMs` on; monotonic, and never before an earlier call. */
+  /**
+   * Records what is observed from `nowMs` on, which is monotonic and never earlier than in a previous call.
+   */
   see(sight: Sight, nowMs: number): void {
     this.#totalMs += this.#sinceLastMs(nowMs);
     if (sight.inTouch || this.#sight.inTouch || !this.#sight.isElector) this.#inTouchAtMs = nowMs;
@@ -34,7 +37,10 @@ export class LeaderlessTime {
     this.#atMs = nowMs;
   }
 
-  /** Nothing can be read any more, so whether this node is the elector, and what it saw, stands. */
+  /**
+   * Records that nothing can be read any more. Whether this node is the elector, and what it last saw, is
+   * kept.
+   */
   loseSight(nowMs: number): void {
     this.see({ ...this.#sight, inTouch: false }, nowMs);
   }

@@ -1,7 +1,7 @@
 /**
  * The page for Prometheus: the metrics of every group that the agent is in, and those of its process.
- * Rendering those of a thousand groups takes a while, in which others have their turns; then those that tell
- * of a leader are looked at again.
+ * Rendering a thousand groups takes long, so it yields between groups. After that, it renders again the
+ * groups whose leadership on this node has changed in the meantime.
  */
 import { collectDefaultMetrics, Registry } from 'prom-client';
 import type { ServedGroups } from '../node/served-groups.js';
@@ -13,7 +13,7 @@ export interface MetricsPageOptions {
   readonly clock: Clock;
 }
 
-/** What the name of a metric says already, or Node.js is about to withdraw. */
+/** Metrics that repeat others, or that Node.js is about to remove. */
 const leftOut = [
   'nodejs_active_resources_total',
   'nodejs_active_handles',
@@ -47,7 +47,7 @@ export class MetricsPage {
     });
   }
 
-  /** What tells of leading is so at the end of the very turn in which this resolves. */
+  /** The leadership that it shows is current at the end of the turn in which this resolves. */
   async text(): Promise<string> {
     const process = await this.#ofProcess();
     const parts: Part[] = [];
@@ -66,7 +66,7 @@ export class MetricsPage {
     for (const metrics of this.#byRoot.values()) metrics.close();
   }
 
-  /** Costs nothing where nobody asks. */
+  /** Created at the first request, so it costs nothing without one. */
   async #ofProcess(): Promise<string> {
     if (this.#process === null) {
       const register = new Registry();
@@ -87,7 +87,7 @@ function staleOf(parts: readonly Part[]): Part | undefined {
   return parts.find(({ leads, metrics }) => leads !== metrics.leads);
 }
 
-/** Of every metric what it is, and then all that there is of it. */
+/** Joins the pages: each metric's description appears once, followed by all its samples. */
 function merged(texts: readonly string[]): string {
   const families = new Map<string, string[]>();
   for (const family of texts.flatMap((text) => text.split(/^(?=# HELP )/m))) {

@@ -1,10 +1,9 @@
 /**
- * The metrics of an agent in one group, by Prometheus' conventions. What stands at an instant is taken from
- * the agent when it is asked for; what happens is counted when the agent tells of it. Nothing is asked of
- * ZooKeeper.
+ * The metrics of an agent in one group, following Prometheus' conventions. Gauges read the agent's state when
+ * they are rendered. Counters count the agent's events. Nothing is requested from ZooKeeper.
  *
- * Promised: `petrel_leader` is looked up on the clock when all else is rendered; the answer is made anew
- * until it agrees.
+ * Promised: `petrel_leader` is compared with the clock after everything else is rendered. If they disagree,
+ * the page is rendered again.
  */
 import { Counter, Gauge, Histogram, Registry } from 'prom-client';
 import * as z from 'zod';
@@ -29,7 +28,7 @@ export interface MetricsOptions extends ServedGroup {
 
 const phaseBuckets = [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300];
 const electionBuckets = [0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
-/** What lies at or below 0 has outlived the lease. */
+/** A margin of 0 or less means that the lease had already ended. */
 const marginBuckets = [0, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
 
 const phases = ['release', 'claim', 'takeover'] as const;
@@ -44,7 +43,7 @@ const states = [
 export class Metrics {
   readonly #options: MetricsOptions;
   readonly #registry = new Registry();
-  /** By slot; of one that is gone its time stands. */
+  /** By slot. The time of a removed slot is kept. */
   readonly #leaderless = new Map([[1, new LeaderlessTime()]]);
   readonly #unlisten: readonly (() => void)[];
   readonly #counted: Counted;
@@ -71,7 +70,7 @@ export class Metrics {
     return this.#registry.contentType;
   }
 
-  /** As it is at the end of the very turn in which this resolves. */
+  /** The leadership that it shows is current at the end of the turn in which this resolves. */
   async text(): Promise<string> {
     for (;;) {
       const leads = this.leads;
@@ -208,7 +207,7 @@ export class Metrics {
     });
   }
 
-  /** Null: there is nothing to tell. */
+  /** `read` returns null if there is no value to show. */
   #gauge(name: string, help: string, read: () => number | null): void {
     new Gauge({
       name,
@@ -223,7 +222,7 @@ export class Metrics {
   }
 }
 
-/** What happens, counted. Every series that an alert looks at is there from the beginning. */
+/** Counts events. Every series that an alert uses exists from the start. */
 class Counted {
   readonly #transitions;
   readonly #phases;
@@ -318,12 +317,12 @@ function ofSnapshot<T>(
   return snapshot === null ? null : read(snapshot);
 }
 
-/** In a slot that is given up nobody is missing. */
+/** Whether the slot has a leader. A slot that was abandoned needs none, and counts as led. */
 function isLed({ current, elected }: SlotState): boolean {
   return current?.value?.status === 'READY' || (elected.value !== null && isGivenUp(elected.value));
 }
 
-/** From all slots, whichever its takeover failed in. */
+/** Considers all slots, because a takeover may have failed in any of them. */
 function backsOff(snapshot: GroupSnapshot, node: string, nowMs: number): boolean | null {
   if (snapshot.elected.value === null) return null;
   const ends = slotStates(snapshot).map(
@@ -332,7 +331,7 @@ function backsOff(snapshot: GroupSnapshot, node: string, nowMs: number): boolean
   return ends.some((until) => until !== null && fromInstant(until) > nowMs);
 }
 
-/** A page of metrics. */
+/** A rendered page of metrics. */
 export interface Rendered {
   readonly contentType: string;
   text(): Promise<string>;
@@ -350,7 +349,7 @@ export function addMetrics(app: App, metrics: Rendered): void {
         },
       },
     },
-    // What stands in the answer was so in the turn in which it is written.
+    // The response is current in the turn in which it is written.
     async (_request, reply) => {
       const text = await metrics.text();
       return reply.type(metrics.contentType).send(text);

@@ -1,7 +1,6 @@
 /**
- * The page for people: at `/`, with its files beside it. It is read, and changes the group, by the calls that
- * everybody has; nothing of a group but its root is in the page itself, so whoever reaches the port may have
- * it.
+ * The status page at `/`, and its files. It reads and changes the group through the public HTTP API. The page
+ * itself contains nothing about a group except its root, so any client that reaches the port may have it.
  */
 import type { FastifyReply, FastifyRequest, FastifySchema } from 'fastify';
 import * as z from 'zod';
@@ -10,7 +9,7 @@ import type { App } from './app.js';
 import { type Groups, tolerantRootQuery } from './groups.js';
 import { type PageFile, type PageFiles, readPageFiles } from './page-files.js';
 
-/** Nothing but the agent's own files and calls, and no script made out of text. */
+/** Allows only the agent's own files and API, and no script made from text. */
 const policy = [
   "default-src 'none'",
   "script-src 'self'",
@@ -24,10 +23,10 @@ const policy = [
   "trusted-types 'none'",
 ].join('; ');
 
-/** Its name changes with its content. */
+/** For a file whose address changes with its content. */
 const forGood = 'public, max-age=31536000, immutable';
 
-/** Read once; what failed is tried again by the next who asks. */
+/** Reads once. A failed read is repeated at the next request. */
 function kept<T>(read: () => Promise<T>): () => Promise<T> {
   let held: Promise<T> | null = null;
   return () => {
@@ -39,7 +38,7 @@ function kept<T>(read: () => Promise<T>): () => Promise<T> {
   };
 }
 
-/** For all servers of a process: they do not change while it runs. */
+/** Shared by all servers of a process: the files do not change while it runs. */
 const files = kept(readPageFiles);
 
 export function addPage(app: App, groups: Groups): void {
@@ -71,7 +70,7 @@ export function addPage(app: App, groups: Groups): void {
   for (const [path, part] of parts) {
     app.get(path, { schema: { hide: true } }, async (request, reply) => {
       const all = await files();
-      // Without the hash, or with another one, it may be another file tomorrow.
+      // Under an address without the hash, or with another one, the file may change.
       const isNamed = request.url === `${path}?${all.hash}`;
       reply.header('cache-control', isNamed ? forGood : 'no-cache');
       return give(request, reply, part(all));
@@ -79,7 +78,7 @@ export function addPage(app: App, groups: Groups): void {
   }
 }
 
-/** The page of an agent in several groups, before one is chosen. */
+/** The page of an agent in several groups, for selecting one. */
 function linksTo(roots: readonly string[], hash: string): string {
   const links = roots.map(
     (root) => `<li><a href="?root=${encodeURIComponent(root)}">${asHtml(root)}</a></li>`,

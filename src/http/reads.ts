@@ -1,4 +1,7 @@
-/** What the group is, was, and would be: what `petrel list`, `history`, `explain` and `wait` say. */
+/**
+ * Routes for the present, past and hypothetical state of the group: the same as `petrel list`, `history`,
+ * `explain` and `wait`.
+ */
 import * as z from 'zod';
 import { explain, explanationSchema } from '../group/explain.js';
 import { historySchema } from '../group/history.js';
@@ -23,7 +26,7 @@ const historyQuery = strictObject({
   ...ofRoot,
 });
 
-/** Given once, or several times. */
+/** May be given once or several times. */
 const names = z
   .union([nameSchema, z.array(nameSchema)])
   .optional()
@@ -37,7 +40,7 @@ const termParams = strictObject({
 });
 export const termSchema = z.object({
   term: z.int(),
-  /** Null while there is none. */
+  /** Null while there is no outcome. */
   outcome: outcomeSchema.nullable(),
 });
 

@@ -1,12 +1,13 @@
 /**
- * What this node is, for load balancers and the like: the status line says it all. Nothing is asked of
- * ZooKeeper.
+ * Routes for the role of this node, for load balancers and similar clients. The status line alone gives the
+ * answer. Nothing is requested from ZooKeeper.
  *
- * Promised: 200 on `/leader` was true when it was made, which is the last thing done before it is written; so
- * it was true at some moment after the request was sent, and for `leaseMs` from there nobody else can lead
- * because this process is slow, frozen or cut off. Not promised: what becomes of the answer on its way. A
- * process may be frozen in the very instant between: an answer that takes longer than `leaseMs` to arrive
- * tells nothing.
+ * Promised: 200 on `/leader` was true when the response was created, immediately before it is written. It was
+ * therefore true at some time after the request was sent. For `leaseMs` from then on, no other node can lead
+ * because this process is slow, frozen or cut off.
+ *
+ * Not promised: how long the response travels. The process may freeze between creating and writing it. A
+ * response that takes longer than `leaseMs` to arrive proves nothing.
  */
 import * as z from 'zod';
 import type { AgentStatus } from '../agent/agent.js';
@@ -24,25 +25,25 @@ export const roleSchema = z.object({
   node: nameSchema,
   site: nameSchema,
   root: z.string(),
-  /** READY, its workload lives as far as is known, and the lease is good. */
+  /** Whether the node is READY, its workload runs as far as is known, and the lease is valid. */
   leads: z.boolean(),
-  /** For how much longer it leads if nothing more is heard of ZooKeeper; null when it does not lead. */
+  /** How much longer it leads if ZooKeeper does not respond again. Null if it does not lead. */
   leaseMs: z.int().nullable(),
-  /** How far its leadership has come; null when it has none. */
+  /** Stage of its leadership. Null if it has none. */
   stage: z.enum(stages).nullable(),
   term: z.int().nullable(),
-  /** Which of the group's slots it has claimed; null while it has none. */
+  /** The slot of the group that it has claimed. Null while it has no claim. */
   slot: z.int().nullable(),
   fencingToken: z.string().nullable(),
-  /** Registered, with a seat, and in touch with ZooKeeper. */
+  /** Whether it is registered, has a seat, and is connected to ZooKeeper. */
   joined: z.boolean(),
   elector: z.boolean(),
-  /** On its way out. */
+  /** Whether the agent is shutting down. */
   leaving: z.boolean(),
 });
 export type Role = z.infer<typeof roleSchema>;
 
-/** Of an agent of several groups, asked for none of them. */
+/** Response of an agent in several groups if the request selects none. */
 export const aliveSchema = z.object({ groups: z.int() });
 
 interface RoleRoute {
@@ -51,7 +52,7 @@ interface RoleRoute {
   holds(role: Role, slot?: number): boolean;
 }
 
-/** Of a group of several leaders: in this slot. */
+/** In a group with several leaders: only in this slot. */
 const roleQuery = tolerantRootQuery.extend({
   slot: z.coerce.number().int().min(1).max(mostLeaders).optional().describe('only in this slot'),
 });
@@ -80,7 +81,7 @@ const routes: readonly RoleRoute[] = [
   },
 ];
 
-/** Where load balancers ask. */
+/** Paths that load balancers poll. */
 export const rolePaths: ReadonlySet<string> = new Set(['/health', ...routes.map(({ path }) => path)]);
 
 export function addRoles(app: App, groups: Groups, clock: Clock): void {
@@ -95,9 +96,10 @@ export function addRoles(app: App, groups: Groups, clock: Clock): void {
         querystring: roleQuery,
         response: { 200: roleSchema, 400: failures[400], 404: failures[404], 503: roleSchema },
       },
-      // What is asked a hundred times a second is not looked through again: it is the agent's own.
+      // Skips the check of the response, which the agent itself made: clients may poll a hundred times a
+      // second.
       serializerCompiler: () => JSON.stringify,
-      // Not async: what is told is looked up in the same breath as it is written.
+      // Not async: the role is looked up in the same turn as it is written.
       handler: ({ query: { root, slot } }, reply) => {
         const role = roleOf(groups.pick(root), clock);
         void reply.code(holds(role, slot) ? 200 : 503).send(role);

@@ -1,6 +1,6 @@
 /**
- * The HTTP interface of an agent. It never holds the agent up, nor the process: what is slow, broken or too
- * much is turned away, and when the agent has left it is gone at once.
+ * The HTTP interface of an agent. It never delays the agent or the process: slow, broken or excessive
+ * requests are rejected. It closes immediately when the agent has left.
  */
 import { createHash } from 'node:crypto';
 import { Server as SecureServer } from 'node:https';
@@ -23,20 +23,20 @@ import { addReads } from './reads.js';
 import { addRoles, rolePaths } from './roles.js';
 import { TokenCheck } from './token.js';
 
-/** What is read from files, and can be read anew. */
+/** Values that are read from files, and can be read again. */
 export interface Secrets {
-  /** Null: nobody may change anything. */
+  /** Null if changes are disabled. */
   readonly token: string | null;
-  /** Null: HTTP in the clear. */
+  /** Null for HTTP without TLS. */
   readonly certificate: Certificate | null;
 }
 
 export interface HttpOptions {
   readonly listen: ListenAddress;
-  /** Further names by which it is asked: see hosts.ts. */
+  /** Further names under which clients reach it (see hosts.ts). */
   readonly hosts: readonly string[];
   readonly groups: ServedGroups;
-  /** A session of its own, with no part in the election. */
+  /** Opens a separate session, which takes no part in the election. */
   openStore(): Store;
   readonly rules: Rules;
   readonly secrets: Secrets;
@@ -44,7 +44,7 @@ export interface HttpOptions {
   readonly log: Logger;
 }
 
-/** The port is somebody else's, or the address is not this machine's; the cause says which. */
+/** The port is in use, or the address is not one of this machine. The cause says which. */
 export class CannotListen extends PetrelError {}
 
 export class HttpServer {
@@ -66,7 +66,7 @@ export class HttpServer {
   }
 
   /**
-   * Listens when this resolves. Throws PetrelError INVALID for a certificate that will not do, CannotListen.
+   * Resolves once the server listens. Throws PetrelError INVALID for an unusable certificate, CannotListen.
    */
   static async open(options: HttpOptions): Promise<HttpServer> {
     const { listen, log, secrets } = options;
@@ -87,7 +87,7 @@ export class HttpServer {
     return server;
   }
 
-  /** `http://127.0.0.1:8008` */
+  /** For example `http://127.0.0.1:8008`. */
   get url(): string {
     const address = this.#app.server.address();
     const port = typeof address === 'object' ? address?.port : undefined;
@@ -95,14 +95,14 @@ export class HttpServer {
     return `${scheme}://${hostText(this.#host)}:${port}`;
   }
 
-  /** Of events. */
+  /** The number of readers of events. */
   get readers(): number {
     return this.#groups.readers;
   }
 
   /**
-   * From the next request, and the next connection, on. Returns whether they differ from those before. Throws
-   * for a certificate that will not do; nothing is changed then.
+   * Uses these secrets from the next request and the next connection on. Returns whether they differ from the
+   * previous ones. Throws for an unusable certificate, and then changes nothing.
    */
   use(secrets: Secrets): boolean {
     const { token, certificate } = secrets;
@@ -134,7 +134,7 @@ export class HttpServer {
   }
 }
 
-/** Instead of the secrets themselves, which are not kept. */
+/** A digest to compare by, so that the secrets themselves need not be kept. */
 function digestOf({ token, certificate }: Secrets): string {
   const parts = [token, certificate?.cert.toString('base64'), certificate?.key.toString('base64')];
   return createHash('sha256').update(JSON.stringify(parts)).digest('hex');

@@ -1,20 +1,22 @@
-/** Who may change the group: whoever has the token. */
+/** Checks the token that permits changes to the group. */
 import { createHash, timingSafeEqual } from 'node:crypto';
 
 export class TokenCheck {
-  /** Of the token: comparing takes the same time whatever is compared, and however long it is. */
+  /**
+   * Digest of the token. Comparing digests takes the same time whatever the given token is, and however long.
+   */
   #digest: Buffer | null;
 
   constructor(token: string | null) {
     this.#digest = digestOf(token);
   }
 
-  /** From now on. */
+  /** Replaces the token for all later checks. */
   use(token: string | null): void {
     this.#digest = digestOf(token);
   }
 
-  /** False: nobody may change anything. */
+  /** False if changes are disabled. */
   get isSet(): boolean {
     return this.#digest !== null;
   }
