@@ -1,7 +1,7 @@
 /**
- * Who is in the group, and where each answers probes, read off the registrations. Rarely, and without
- * watches: one request every ten seconds while nobody comes or goes. After that, one more for each node that
- * is new, and for each that does not answer where it was registered last.
+ * Reads from the registrations which nodes are in the group, and where each answers probes. It reads rarely
+ * and sets no watches: one request every ten seconds while membership does not change. If it changes, one
+ * more request follows for each new node, and for each that does not answer at its known address.
  */
 
 import { parseJson } from '../model/names.js';
@@ -12,21 +12,24 @@ import type { Clock } from '../ports/clock.js';
 import { isStoreError, type Store } from '../ports/store.js';
 
 const lookEveryMs = 10_000;
-/** At the start others come, too: looked again after this, then twice as much, and so on. */
+/**
+ * Other nodes often start at the same time. The first repetition comes after this, and the interval then
+ * doubles.
+ */
 const firstLookAgainMs = 1_000;
-/** A node that does not answer is looked up so often, though nobody came or went. */
+/** A node that does not answer is looked up at this interval even if membership does not change. */
 const lookUpSilentEveryMs = 300_000;
 
 export interface DirectoryOptions {
   readonly paths: GroupPaths;
-  /** Itself is not among the peers. */
+  /** This node, which is not one of its peers. */
   readonly node: string;
   readonly clock: Clock;
-  /** To read by; null when there is none. */
+  /** The session to read with. Null if there is none. */
   session(): Store | null;
-  /** Whether a node answers where it is known to be, and when it did last, monotonic. */
+  /** Whether a node answers at its known address, and when it last did, monotonic. */
   answers(node: string): { readonly now: boolean; readonly lastAtMs: number };
-  /** Where they are now, by node id; null for one that answers no probes. */
+  /** Receives the current addresses by node id. Null for a node that answers no probes. */
   found(addresses: ReadonlyMap<string, ProbeAddress | null>): void;
   failed(error: unknown): void;
 }
@@ -34,7 +37,7 @@ export interface DirectoryOptions {
 interface Entry {
   readonly address: ProbeAddress | null;
   readonly readAtMs: number;
-  /** The group's membership when it was read. */
+  /** The zxid of the group's last change of membership before the read. */
   readonly membership: bigint;
 }
 
@@ -45,7 +48,7 @@ export class Directory {
   #cancel = () => {};
   #isClosed = false;
 
-  /** Looks at once, and from then on until `close`. */
+  /** Reads immediately, and then repeatedly until `close`. */
   constructor(options: DirectoryOptions) {
     this.#options = options;
     void this.#look();
@@ -87,7 +90,7 @@ export class Directory {
     this.#entries = new Map((await Promise.all(reads)).filter((entry) => entry !== null));
   }
 
-  /** It may have come back elsewhere under its name. */
+  /** A node may have come back under its name at another address. */
   #isOutdated(node: string, { readAtMs, membership }: Entry, now: bigint): boolean {
     const answers = this.#options.answers(node);
     if (answers.now) return false;
@@ -96,8 +99,7 @@ export class Directory {
   }
 
   /**
-   * Null for one that answers no probes, or whose registration cannot be read; undefined for one that has
-   * gone.
+   * Null if the node answers no probes or its registration cannot be read. Undefined if the node has left.
    */
   async #addressOf(store: Store, node: string): Promise<ProbeAddress | null | undefined> {
     const { paths } = this.#options;

@@ -1,4 +1,4 @@
-/** `HOST:PORT` as people write it: an IPv6 address stands in brackets. */
+/** Parses and formats `HOST:PORT`, with an IPv6 address in brackets. */
 import { isIP, isIPv6 } from 'node:net';
 import { quoted } from '../model/outside.js';
 
@@ -10,14 +10,14 @@ export interface Endpoint {
 const nameForm =
   /^(?=.{1,253}$)[A-Za-z0-9_](?:[A-Za-z0-9_-]*[A-Za-z0-9_])?(?:\.[A-Za-z0-9_](?:[A-Za-z0-9_-]*[A-Za-z0-9_])?)*\.?$/;
 
-/** Throws an Error that says what would be right. */
+/** Throws an Error that says what is expected. */
 export function parseEndpoint(text: string): Endpoint {
   const { host, port } = parseHost(text);
   if (port === null) throw new Error(`${quoted(text)} has no port: write HOST:PORT, such as 0.0.0.0:7946`);
   return { host, port };
 }
 
-/** The same, but that the port may be left out. */
+/** Like `parseEndpoint`, but the port is optional. */
 export function parseHost(text: string): { readonly host: string; readonly port: number | null } {
   const [, bracketed, plain, digits] = /^(?:\[([^\]]*)\]|([^:[\]]*))(?::(\d{1,5}))?$/.exec(text) ?? [];
   const host = bracketed ?? plain ?? '';
@@ -36,7 +36,7 @@ export function endpointText({ host, port }: Endpoint): string {
   return isIPv6(host) ? `[${host}]:${port}` : `${host}:${port}`;
 }
 
-/** A name of digits and dots alone is an address that went wrong. */
+/** A name that consists of digits and dots only is a malformed address. */
 function isAddressOrName(host: string): boolean {
   return isIP(host) === 4 || (nameForm.test(host) && !/^[\d.]+$/.test(host));
 }

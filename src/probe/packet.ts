@@ -1,20 +1,21 @@
 /**
- * One probe on the wire: 112 bytes, question and answer alike, so that no answer is larger than its question.
+ * One probe on the wire. Questions and answers have 112 bytes each, so that no answer is larger than its
+ * question.
  *
- * | bytes   | hold                                                                                          |
+ * | bytes   | content                                                                                       |
  * | ------- | --------------------------------------------------------------------------------------------- |
  * | 0–7     | `PTRL`, version 1, kind (1 question, 2 answer, 3 late answer), two zeros                      |
  * | 8–23    | the group, 24–39 the sender, 40–55 the receiver: each the start of a SHA-256 of its name      |
  * | 56–71   | the question's number, drawn at random; the answer repeats it                                 |
- * | 72–79   | client requests per second at the sender: a double, NaN where it does not know                |
- * | 80–111  | HMAC-SHA-256 of all before it, by a key made of the group's secret and its root path          |
+ * | 72–79   | client requests per second at the sender: a double, NaN if unknown                            |
+ * | 80–111  | HMAC-SHA-256 of all previous bytes, with a key derived from the group's secret and root path  |
  *
- * Where the group has no secret the key is made of an empty one: whoever knows names can then make packets,
- * and nodes with a secret and nodes without do not hear each other.
+ * If the group has no secret, the key is derived from an empty one. Any process that knows the names can then
+ * make packets. Nodes with a secret and nodes without one do not accept each other's packets.
  *
- * Kind, sender, receiver and group are under the MAC, so that nothing can be sent back, on, or to another
- * group. A question changes nothing in who gets it; an answer counts once, and only while its question waits
- * for it. So nothing that is sent again counts.
+ * The MAC covers kind, sender, receiver and group, so a packet cannot be sent back, forwarded, or used in
+ * another group. A question changes nothing at its receiver. An answer counts once, and only while its
+ * question waits for it. Replayed packets therefore have no effect.
  */
 import { createHash, createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 
@@ -25,21 +26,19 @@ const kinds = ['question', 'answer', 'late'] as const;
 const beginnings = { question: head(1), answer: head(2), late: head(3) };
 
 export interface Packet {
-  /**
-   * late: an answer to a question that may have waited for its receiver to run, so that it measures nothing.
-   */
+  /** `late`: an answer to a question that may have waited until its receiver ran, so it measures nothing. */
   readonly kind: (typeof kinds)[number];
   readonly from: Tag;
-  /** Of the question. */
+  /** The number of the question. */
   readonly number: Tag;
-  /** Null where the sender does not know it. */
+  /** Null if the sender does not know it. */
   readonly requestsPerSecond: number | null;
 }
 
-/** 16 bytes in hexadecimal digits: what stands for a name, or a number. */
+/** 16 bytes in hexadecimal digits: a digest of a name, or a number. */
 export type Tag = string;
 
-/** Whoever guessed at numbers, a hundred thousand a second, would be right once in 10^26 years. */
+/** At a hundred thousand guesses a second, one guess would be right in 10^26 years. */
 export function newNumber(): Tag {
   return randomBytes(tagBytes).toString('hex');
 }
@@ -86,8 +85,8 @@ export class PacketCoder {
   }
 
   /**
-   * Null for whatever is not a packet for this node in this group. Who sent it is not proven before
-   * `isGenuine`.
+   * Returns null for anything that is not a packet for this node in this group. Only `isGenuine` proves the
+   * sender.
    */
   read(bytes: Buffer): Packet | null {
     if (bytes.length !== packetBytes) return null;

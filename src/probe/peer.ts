@@ -1,4 +1,6 @@
-/** One peer, as this node probes it: what it was asked, what it answered, and what is made of that. */
+/**
+ * One peer, as this node probes it: the questions sent, the answers received, and the resulting round trips.
+ */
 import { lookup } from 'node:dns/promises';
 import { isIP } from 'node:net';
 import {
@@ -13,33 +15,32 @@ import type { ProbeAddress } from '../model/znodes.js';
 import { newNumber, type Packet, type Tag, tagOf } from './packet.js';
 import type { Address, WireName } from './wire.js';
 
-/** An answer that comes later is none. No round trip on this planet takes as long. */
+/** A later answer does not count. No round trip on this planet takes as long. */
 const answerWithinMs = 3_000;
 /**
- * Without an answer for as long as so many probes take, of whatever reason, what was measured is worth
- * nothing.
+ * Measurements are discarded if no answer comes for the duration of this many probes, for whatever reason.
  */
 const rememberedProbes = 60;
-/** A name may come to lead elsewhere, and one of several addresses may be the one that answers. */
+/** A name may resolve to a new address, and of several addresses perhaps only one answers. */
 const resolveEveryMs = 60_000;
 const resolveSilentEveryMs = 5_000;
 
 export interface PeerOptions {
   readonly node: string;
   readonly address: ProbeAddress;
-  /** What this node speaks. */
+  /** Transports of this node. */
   readonly transports: readonly WireName[];
   readonly intervalMs: number;
-  /** Sends a question at once, or not at all: whether it did. */
+  /** Sends a question immediately or not at all. Returns whether it was sent. */
   ask(wire: WireName, to: Address, peer: Tag, number: Tag): boolean;
   now(): number;
-  /** Its name leads nowhere. */
+  /** Called if the peer's name cannot be resolved. */
   unresolved(error: unknown): void;
 }
 
 interface Way {
   known: RoundTrips;
-  /** When questions that wait for an answer were sent, by their numbers. */
+  /** When the questions that wait for an answer were sent, by number. */
   readonly waiting: Map<Tag, number>;
 }
 
@@ -67,31 +68,31 @@ export class Peer {
     if (isIP(address.host) !== 0) this.#resolved = address;
   }
 
-  /** Where packets for it go; null while its name is not resolved. */
+  /** Where to send its packets. Null while its name is not resolved. */
   get resolved(): Address | null {
     return this.#resolved;
   }
 
   /**
-   * Null where this node and the peer have no protocol in common, it does not answer, or was not asked for
-   * long.
+   * Null if this node and the peer have no protocol in common, if it does not answer, or if it was not probed
+   * for long.
    */
   get roundTripMs(): number | null {
     if (this.#isForgotten(this.#options.now())) return null;
     return this.#ways.udp.known.mean?.ms ?? this.#ways.tcp.known.mean?.ms ?? null;
   }
 
-  /** That it gets from its clients, as it said when it answered last; null where it does not know. */
+  /** Requests per second that it gets from its clients, from its last answer. Null if it does not know. */
   get requestsPerSecond(): number | null {
     return this.#requestsPerSecond;
   }
 
-  /** Monotonic; -Infinity when it never did. */
+  /** Monotonic. -Infinity if it has never answered. */
   get answeredAtMs(): number {
     return this.#answeredAtMs;
   }
 
-  /** Questions in a row that it left unanswered, by whichever protocol it answers best. */
+  /** Successive questions without an answer, by the protocol with the fewest. */
   get missed(): number {
     return Math.min(...this.#transports.map((wire) => this.#ways[wire].known.missed));
   }
@@ -100,7 +101,7 @@ export class Peer {
     return this.#transports.length > 0;
   }
 
-  /** To be called while this process is steady: what was not seen has not come then. */
+  /** Call this only while the process is steady: an answer that has not been seen then has not arrived. */
   ask(): void {
     const nowMs = this.#options.now();
     for (const wire of this.#transports) this.#giveUpWaiting(this.#ways[wire], nowMs);
@@ -109,7 +110,10 @@ export class Peer {
     for (const wire of this.#transports) if (this.#usesNow(wire)) this.#askBy(wire);
   }
 
-  /** An answer that is proven to be this peer's. It counts once; `isSteady`: it was seen as it came. */
+  /**
+   * Records an answer that is proven to be this peer's. It counts once. `isSteady`: it was seen when it
+   * arrived.
+   */
   answered(packet: Packet, wire: WireName, isSteady: boolean, atMs: number): void {
     const way = this.#ways[wire];
     const sentAtMs = way.waiting.get(packet.number);
@@ -126,14 +130,14 @@ export class Peer {
   }
 
   /**
-   * A node that does not run as it should asks nothing, and so misses nothing: what it measured is from
+   * A node that does not run steadily sends no questions and so misses no answers. Its measurements are from
    * before that.
    */
   #isForgotten(nowMs: number): boolean {
     return nowMs - this.#answeredAtMs > rememberedProbes * this.#options.intervalMs;
   }
 
-  /** TCP as long as UDP is not answered; UDP is asked all the time, so that it is found when it opens. */
+  /** TCP is used while UDP is not answered. UDP is always probed, so that it is found once it works. */
   #usesNow(wire: WireName): boolean {
     return wire === 'udp' || !this.#transports.includes('udp') || this.#udpIsClosed;
   }
@@ -158,7 +162,7 @@ export class Peer {
     }
   }
 
-  /** Not waited for: the next question goes where the answer leads. */
+  /** Not awaited: the next question uses the result. */
   async #resolve(nowMs: number): Promise<void> {
     const { host, port } = this.address;
     const isSilent = this.missed >= mostMissed;

@@ -1,12 +1,14 @@
 /**
- * Measures the round trips between this node and its peers, and carries their request rates, as heartbeats do
- * in Becker, Junqueira and Serafini, *Leader Election for Replicated Services Using Application Scores*
+ * Measures the round trips between this node and its peers, and exchanges their request rates, as heartbeats
+ * do in Becker, Junqueira and Serafini, *Leader Election for Replicated Services Using Application Scores*
  * (2011).
  *
- * What is promised: a round trip is measured on this node's clock alone; what came while this process did not
- * run measures nothing, here or there (`pulse.ts`); answers go only to where their receiver is registered, or
- * back on the connection that the question came on; a packet of a stranger changes nothing, and nothing that
- * comes throws. What is not: that strangers are told apart where the group has no secret.
+ * Promised: a round trip is measured on this node's clock alone. A packet that arrived while this process did
+ * not run measures nothing, here or there (`pulse.ts`). Answers go only to the registered address of their
+ * receiver, or back on the connection of the question. A stranger's packet changes nothing, and no packet
+ * makes it throw.
+ *
+ * Not promised: that strangers are recognized if the group has no secret.
  */
 import { isDeepStrictEqual } from 'node:util';
 import type { Logger } from 'pino';
@@ -26,27 +28,27 @@ import { openTransports, type Transports } from './wires.js';
 
 export interface ProbeSettings {
   readonly listen: Endpoint;
-  /** Where others reach it, if not where it listens. */
+  /** Where others reach it, if that is not where it listens. */
   readonly address: { readonly host: string; readonly port: number | null } | null;
   readonly protocol: ProbeProtocol;
   readonly intervalMs: number;
-  /** Of the whole group; null where anybody may probe. */
+  /** Secret of the whole group. Null if any process may probe. */
   readonly secret: string | null;
 }
 
 export interface ProberOptions extends ProbeSettings {
   readonly node: string;
   readonly root: string;
-  /** Where others reach a node that listens at all addresses of its machine. */
+  /** Where others reach a node that listens on all addresses of its machine. */
   readonly hostName: string;
   readonly clock: Clock;
   readonly log: Logger;
 }
 
 export interface SlotsInput {
-  /** The agent's session, to read registrations by. */
+  /** The agent's session, for reading registrations. */
   session(): Store | null;
-  /** Requests a second that this node gets from its clients; null where it does not know. */
+  /** Requests per second that this node gets from its clients. Null if unknown. */
   requestsPerSecond(): number | null;
 }
 
@@ -55,7 +57,7 @@ interface Probed {
   stop(): void;
 }
 
-/** So many probes in a row without an answer are worth a line in the log. */
+/** After this many successive probes without an answer, the log mentions the peer. */
 const worthTelling = 30;
 
 export class Prober {
@@ -79,7 +81,9 @@ export class Prober {
     this.address = addressOf(options, transports.port);
   }
 
-  /** Listens, and measures nothing before `begin`. Throws PetrelError INVALID where it cannot listen. */
+  /**
+   * Starts listening, but measures nothing before `begin`. Throws PetrelError INVALID if it cannot listen.
+   */
   static async open(options: ProberOptions): Promise<Prober> {
     const { listen, protocol, log } = options;
     const troubles = new Troubles(log);
@@ -97,7 +101,7 @@ export class Prober {
     return prober;
   }
 
-  /** Looks for peers, and measures, until `close`. */
+  /** Looks for peers and measures until `close`. */
   begin(surroundings: SlotsInput): void {
     const { clock, node, root } = this.#options;
     this.#surroundings = surroundings;
@@ -112,7 +116,7 @@ export class Prober {
     });
   }
 
-  /** By node id: the smoothed time there and back, in milliseconds, of the peers that answer. */
+  /** Smoothed round-trip times in milliseconds by node id, for the peers that answer. */
   roundTrips(): ReadonlyMap<string, number> {
     const measured = [...this.#peers.values()].flatMap(
       ({ peer: { node, roundTripMs } }): [string, number][] =>
@@ -121,10 +125,7 @@ export class Prober {
     return new Map(measured.toSorted(([a], [b]) => (a < b ? -1 : 1)));
   }
 
-  /**
-   * By node id: what peers said last of the requests that they get a second, if they know, and said it just
-   * now.
-   */
+  /** Requests per second by node id, for the peers that know theirs and reported it recently. */
   heardRates(): ReadonlyMap<string, number> {
     const { clock, intervalMs } = this.#options;
     const sinceMs = clock.monotonicMs() - mostMissed * intervalMs;
@@ -135,12 +136,12 @@ export class Prober {
     return new Map(rates);
   }
 
-  /** Its own end, whatever address others are told. */
+  /** The local endpoint, whatever address others use. */
   get listensAt(): Endpoint {
     return { host: this.#options.listen.host, port: this.#transports.port };
   }
 
-  /** Lets go of every socket and timer. Never rejects; may be called at any time. */
+  /** Closes all sockets and timers. Never rejects, and may be called at any time. */
   async close(): Promise<void> {
     this.#directory?.close();
     this.#stallDetector.close();
@@ -155,7 +156,7 @@ export class Prober {
     return { now: peer.roundTripMs !== null, lastAtMs: peer.answeredAtMs };
   }
 
-  /** A peer that is where it was goes on as it is. */
+  /** Peers whose address has not changed are kept as they are. */
   #meet(addresses: ReadonlyMap<string, ProbeAddress | null>): void {
     for (const [tag, { peer, stop }] of this.#peers) {
       if (isDeepStrictEqual(addresses.get(peer.node), peer.address)) continue;
@@ -168,7 +169,8 @@ export class Prober {
   }
 
   /**
-   * From now on. The first time at a moment drawn at random, so that many peers are not probed all at once.
+   * Probes the peer from now on. The first probe comes after a random delay, so that many peers are not
+   * probed at the same time.
    */
   #probe(node: string, address: ProbeAddress): void {
     const { clock, intervalMs } = this.#options;
@@ -204,7 +206,7 @@ export class Prober {
     return this.#transports.byName.get(wire)?.send(to, question) ?? false;
   }
 
-  /** Whose packet it was; null for a stranger's, who gets no answer. */
+  /** Returns the sender. Returns null for a stranger, who gets no answer. */
   #take(bytes: Buffer, wire: WireName, reply: ((bytes: Buffer) => void) | null): Tag | null {
     const atMs = this.#options.clock.monotonicMs();
     const packet = this.#coder.read(bytes);

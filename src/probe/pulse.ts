@@ -1,10 +1,10 @@
 /**
- * Tells whether this process runs as it should, so that what arrives is seen when it arrives. A process that
- * was frozen, starved or busy finds on its return what came long before; how long before, nobody can tell.
+ * Detects stalls of this process. While it runs steadily, a packet is seen when it arrives. A process that
+ * was frozen, starved or busy later finds packets that arrived long before, and cannot know how long.
  *
- * A beat is due every 50 ms. While one is 25 ms late, and until three came in time after a late one, the
- * process is not steady: by then it has read what had come in between. A standstill of more than 75 ms is
- * always noticed; a shorter one may make a round trip seem that much longer.
+ * A beat is due every 50 ms. The process is not steady while a beat is 25 ms late, and until three beats
+ * after a late one were on time. By then it has read everything that arrived in between. A stall of more than
+ * 75 ms is always noticed. A shorter one may make a round trip seem longer by its duration.
  */
 import type { Clock } from '../ports/clock.js';
 

@@ -1,11 +1,10 @@
 /**
- * Packets by TCP, over connections that are kept: a round trip is that of a packet, not that of connecting.
- * All packets are of one size, so that they need no frames around them. None of the sockets keeps the process
- * alive.
+ * Sends packets over TCP. Connections are kept open, so that a round trip does not include connecting. All
+ * packets have the same size, so they need no framing. No socket keeps the process alive.
  *
- * Who connects has to show a packet of a peer of the group soon. Only so many strangers are let try at a
- * time, and only so many connections are kept for one peer; the oldest goes first. A connection on which
- * anything else comes is closed.
+ * A client that connects must soon send a packet of a peer of the group. The number of unproven connections
+ * is limited, and so is the number of connections of one peer. The oldest is closed first. A connection that
+ * sends anything else is closed.
  */
 import { lookup } from 'node:dns/promises';
 import { once } from 'node:events';
@@ -15,13 +14,13 @@ import { packetBytes, type Tag } from './packet.js';
 import type { Address, OnPacket, OnTrouble, Wire } from './wire.js';
 
 const connectMs = 3_000;
-/** Questions come more often on a connection in use. */
+/** Longer than the interval between questions on a connection in use. */
 const idleMs = 90_000;
 const provenWithinMs = 5_000;
 const mostStrangers = 64;
 const mostOfOnePeer = 4;
 
-/** Rejects when the address cannot be listened at. */
+/** Rejects if it cannot listen on the address. */
 export async function openTcp(at: Endpoint, onPacket: OnPacket, onTrouble: OnTrouble): Promise<TcpWire> {
   const { address } = await lookup(at.host);
   const server = createServer({ noDelay: true });
@@ -36,9 +35,9 @@ export class TcpWire implements Wire {
   readonly #server: Server;
   readonly #onPacket: OnPacket;
   readonly #onTrouble: OnTrouble;
-  /** Connections that others made, oldest first. */
+  /** Incoming connections, oldest first. */
   readonly #accepted = new Map<Socket, Tag | null>();
-  /** Connections of our own, by where they lead. */
+  /** Outgoing connections, by their destination. */
   readonly #dialled = new Map<string, Socket>();
   #isClosed = false;
 
@@ -90,7 +89,7 @@ export class TcpWire implements Wire {
     this.#closeSurplus(null, mostStrangers);
     socket.unref();
     socket.setTimeout(provenWithinMs, () => socket.destroy());
-    // A stranger's troubles are his own.
+    // Errors of a stranger's connection do not concern this node.
     socket.on('error', () => {});
     socket.once('close', () => this.#accepted.delete(socket));
     this.#read(socket, (peer) => {
@@ -120,7 +119,9 @@ export class TcpWire implements Wire {
   }
 }
 
-/** What would have to wait, because the other side does not read, is not sent: it would come late. */
+/**
+ * Sends nothing if the data would have to wait because the other side does not read: it would arrive late.
+ */
 function sendNow(socket: Socket, bytes: Buffer): boolean {
   if (socket.connecting || !socket.writable || socket.writableLength > 0) return false;
   socket.write(bytes);

@@ -1,6 +1,6 @@
 /**
- * What goes wrong on the way to peers, each kind once until the peer answers again: it is tried again every
- * second.
+ * Logs problems on the way to peers. Probes are repeated every second, so each kind is logged once until the
+ * peer answers again.
  */
 import type { Logger } from 'pino';
 import { errorMessage } from '../errors.js';
@@ -15,7 +15,7 @@ export class Troubles {
     this.#log = log;
   }
 
-  /** `to` is null for what concerns all. */
+  /** `to` is null for a problem that concerns all peers. */
   met(to: Endpoint | null, error: unknown): void {
     const where = to === null ? 'any peer' : endpointText(to);
     const kind = codeOf(error) || errorMessage(error);
@@ -23,12 +23,12 @@ export class Troubles {
     this.#log.warn({ error }, `probes to ${where} fail, retrying: ${errorMessage(error)}`);
   }
 
-  /** Says `text` unless that was said of this one already. */
+  /** Logs `text`, unless it was already logged for this peer. */
   once(where: string, text: string): void {
     if (!this.#isKnown(where, text)) this.#log.warn(text);
   }
 
-  /** What is met there from now on is told again. */
+  /** Problems of this peer are logged again from now on. */
   over(where: string): void {
     this.#told.delete(where);
   }

@@ -1,4 +1,4 @@
-/** What carries packets to peers, and gives what came. Two of them: `udp.ts`, `tcp.ts`. */
+/** Interface of the transports that carry packets between peers: `udp.ts` and `tcp.ts`. */
 import { isIPv6 } from 'node:net';
 import { errorMessage, PetrelError } from '../errors.js';
 import { type Endpoint, endpointText } from './endpoint.js';
@@ -10,23 +10,23 @@ export type Address = Endpoint;
 export type WireName = 'udp' | 'tcp';
 
 /**
- * Called for each packet that came. Returns whose it is; null for a stranger's. The bytes are not to be kept.
- * `reply` sends back the way that it came, where such a way is proven to lead to who sent it.
+ * Called for each packet that arrives. Returns its sender, or null for a stranger. The callee must not keep
+ * the bytes. `reply` sends back on the same path, if that is proven to lead to the sender.
  */
 export type OnPacket = (bytes: Buffer, wire: WireName, reply: ((bytes: Buffer) => void) | null) => Tag | null;
 
 export interface Wire {
   readonly port: number;
-  /** Sends at once, or not at all: whether it did. Never throws. */
+  /** Sends immediately or not at all. Returns whether it was sent. Never throws. */
   send(to: Address, bytes: Buffer): boolean;
-  /** Nothing comes, and nothing is sent, from now on. */
+  /** Stops receiving and sending. */
   close(): Promise<void>;
 }
 
-/** Told of what goes wrong on the way to an address; null for what concerns all. */
+/** Called for an error on the way to an address. The address is null if the error concerns all peers. */
 export type OnTrouble = (to: Address | null, error: Error) => void;
 
-/** The error for a person when an address cannot be listened at. */
+/** The error for the operator if the transport cannot listen on an address. */
 export function cannotListen(at: Endpoint, wire: WireName, cause: unknown): PetrelError {
   const code = codeOf(cause);
   const right = remedies[code] ?? 'use an address of this machine and a free port, such as 0.0.0.0:7946';
@@ -49,7 +49,7 @@ export function codeOf(error: unknown): string {
   return error instanceof Error && 'code' in error ? String(error.code) : '';
 }
 
-/** How an address is written for a socket that speaks IPv6, which may speak IPv4 too. */
+/** Returns the address in the form for an IPv6 socket, which can also reach IPv4 addresses. */
 export function mapped(host: string): string {
   return isIPv6(host) ? host : `::ffff:${host}`;
 }

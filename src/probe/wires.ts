@@ -1,4 +1,4 @@
-/** The protocols that a node speaks, all at one port. */
+/** The transports of a node, all on one port. */
 import type { ProbeProtocol } from '../model/znodes.js';
 import type { Endpoint } from './endpoint.js';
 import { openTcp } from './tcp.js';
@@ -12,10 +12,10 @@ export interface Transports {
 }
 
 const openers = { tcp: openTcp, udp: openUdp };
-/** A port that is free by one protocol may be taken by the other. */
+/** A port that is free for one protocol may be in use for the other. */
 const triesForAnyPort = 20;
 
-/** Throws PetrelError INVALID where the address cannot be listened at. */
+/** Throws PetrelError INVALID if it cannot listen on the address. */
 export async function openTransports(
   at: Endpoint,
   protocol: ProbeProtocol,

@@ -1,6 +1,6 @@
 /**
- * A score that a command writes. It runs as the health check does: in a group of its own, killed at its
- * limit.
+ * Reads a score that a command prints. The command runs like the health check: in its own process group, and
+ * killed at its timeout.
  */
 import { readScore } from '../core/measuring.js';
 import { argvOf, type Command, commandText } from '../hooks/command.js';
@@ -15,13 +15,13 @@ export interface CommandGaugeOptions extends Machine {
   readonly name: string;
   readonly command: Command;
   readonly timeoutMs: number;
-  /** Beside the agent's own. */
+  /** Added to the agent's environment. */
   readonly env: Readonly<Record<string, string>>;
 }
 
-/** A command that is told to stop and does not is killed after this long. */
+/** Time between asking a command to stop and killing it. */
 const graceMs = 500;
-/** On a busy machine what a command wrote may come well after its end. */
+/** On a busy machine, output may arrive well after the command has ended. */
 const drainMs = 2000;
 
 export class CommandGauge implements Gauge {
@@ -64,7 +64,7 @@ export class CommandGauge implements Gauge {
   }
 }
 
-/** The lines of its output that hold something, as far as they matter. */
+/** Keeps the first nonblank line of the command's output, and counts the others. */
 class Written {
   #first = '';
   #lines = 0;

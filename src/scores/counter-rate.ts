@@ -1,10 +1,10 @@
-/** How fast counters grow: over a while, since a rate between two looks is mostly noise. */
+/** Measures how fast counters grow. It uses a window, because a rate between two readings is mostly noise. */
 import { difference } from '../core/measuring.js';
 import type { Score } from '../model/scores.js';
 
 type Counters = ReadonlyMap<string, Score>;
 
-/** Counters by their series, as they stood at one instant of a monotonic clock. */
+/** Counters by series, as read at one instant of a monotonic clock. */
 export interface CounterReading {
   readonly atMs: number;
   readonly counters: Counters;
@@ -12,13 +12,13 @@ export interface CounterReading {
 
 interface Grown {
   readonly atMs: number;
-  /** Since the reading before. */
+  /** Growth since the previous reading. */
   readonly by: number;
 }
 
 export class CounterRate {
   readonly #windowMs: number;
-  /** Of a page with very many series only the last reading is kept. */
+  /** Only the last reading is kept, because a page may have very many series. */
   #counters: Counters = new Map();
   #grown: readonly Grown[] = [];
 
@@ -26,7 +26,10 @@ export class CounterRate {
     this.#windowMs = windowMs;
   }
 
-  /** The growth of all of them a second, over the window; null while there was only one reading in it. */
+  /**
+   * Returns the growth per second of all counters over the window. Null while the window contains only one
+   * reading.
+   */
   add({ atMs, counters }: CounterReading): number | null {
     const inWindow = this.#grown.filter((one) => one.atMs >= atMs - this.#windowMs);
     this.#grown = [...inWindow, { atMs, by: growth(this.#counters, counters) }];
@@ -37,7 +40,7 @@ export class CounterRate {
   }
 }
 
-/** A counter that fell began anew at 0. What a series that is new had counted before is not known. */
+/** A counter that fell was restarted at 0. What a new series counted before its first reading is unknown. */
 function growth(before: Counters, after: Counters): number {
   return [...after].reduce((sum, [series, now]) => {
     const was = before.get(series);

@@ -1,10 +1,10 @@
-/** What measures one score: once each time that it is asked. */
+/** Measures one score, once per call. */
 import type { Parsed } from '../model/names.js';
 import type { Score } from '../model/scores.js';
 
 export interface Gauge {
-  /** Null without a problem: it cannot be told yet. Never rejects. */
+  /** Null without a problem if there is no value yet. Never rejects. */
   measure(): Promise<Parsed<Score | null>>;
-  /** Gives up a measurement under way. Resolves when nothing of it is left. */
+  /** Cancels the current measurement. Resolves when nothing of it is left. */
   close(): Promise<void>;
 }

@@ -1,6 +1,4 @@
-/**
- * What this node has measured of itself and what counts at this moment: sources and the application write it.
- */
+/** The current scores of this node. Sources and the application write them. */
 import { defaultTolerance, type Tolerance } from '../core/measuring.js';
 import type { Score } from '../model/scores.js';
 
@@ -9,12 +7,12 @@ export class Measurements {
   readonly #tolerances = new Map<string, Tolerance>();
   readonly #listeners = new Set<() => void>();
 
-  /** By name. What was not measured, or too long ago, is missing. */
+  /** By name. A score that was not measured, or too long ago, is missing. */
   get values(): ReadonlyMap<string, Score> {
     return this.#values;
   }
 
-  /** Scores that were ever told of, missing ones included. */
+  /** The number of known scores, including missing ones. */
   get size(): number {
     return this.#tolerances.size;
   }
@@ -27,7 +25,7 @@ export class Measurements {
     return this.#tolerances.get(name) ?? defaultTolerance(name);
   }
 
-  /** Null: it is missing. */
+  /** Records a score. Null marks it as missing. */
   tell(name: string, score: Score | null, tolerance: Tolerance = this.tolerance(name)): void {
     this.#tolerances.set(name, tolerance);
     if (score === (this.#values.get(name) ?? null)) return;
@@ -36,13 +34,13 @@ export class Measurements {
     for (const listener of this.#listeners) listener();
   }
 
-  /** It is measured no more. */
+  /** Removes a score that is no longer measured. */
   drop(name: string): void {
     this.tell(name, null);
     this.#tolerances.delete(name);
   }
 
-  /** Hears of every value that is not what it was. The returned function unsubscribes. */
+  /** Calls the listener whenever a value changes. The returned function unsubscribes. */
   onChange(listener: () => void): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);

@@ -1,4 +1,4 @@
-/** Scores that are read by HTTP: a body that is a number, or a metric on a Prometheus page. */
+/** Reads scores over HTTP: from a body that is a number, or from a metric on a Prometheus page. */
 
 import { readScore } from '../core/measuring.js';
 import { errorMessage } from '../errors.js';
@@ -20,7 +20,7 @@ export interface PageGaugeOptions {
   readonly address: string;
   readonly timeoutMs: number;
   readonly maxBytes: number;
-  /** What the page says. */
+  /** Reads the score from the page's text. */
   read(text: string): Parsed<Score | null>;
 }
 
@@ -35,7 +35,7 @@ class PageGauge implements Gauge {
 
   async measure(): Promise<Parsed<Score | null>> {
     const { address, read } = this.#options;
-    // One for each: a signal that lasted would remember all that was ever asked under it.
+    // One controller per request: a longer-lived signal would keep references to all previous requests.
     this.#asking = new AbortController();
     const fetching = fetchText(address, this.#options, this.#asking.signal);
     this.#underWay = fetching.catch(() => {});
@@ -81,7 +81,10 @@ function readOne(found: readonly Series[], source: PrometheusSource): Parsed<Sco
   return { value: null, problem };
 }
 
-/** Of all the series together: how fast a service is asked is the sum over the kinds of requests. */
+/**
+ * Returns the rate of all series together. The request rate of a service is the sum over all kinds of
+ * requests.
+ */
 function readRate(found: readonly Series[], rate: CounterRate, atMs: number): Parsed<number | null> {
   const counters = new Map<string, Score>();
   for (const series of found) {

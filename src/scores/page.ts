@@ -1,4 +1,4 @@
-/** Fetching a small text by HTTP: within a time, up to a size, from that address and no other. */
+/** Fetches a small text over HTTP, within a timeout and a size limit, and only from the given address. */
 
 import { errorMessage } from '../errors.js';
 import { brief } from '../model/names.js';
@@ -9,7 +9,7 @@ export interface PageLimits {
   readonly maxBytes: number;
 }
 
-/** Throws an Error that says what was wrong. The signal gives up. */
+/** Throws an Error that says what went wrong. The signal cancels the request. */
 export async function fetchText(
   address: string,
   { timeoutMs, maxBytes }: PageLimits,
@@ -42,7 +42,7 @@ function refusal({ status, headers }: Response): string {
 async function bodyText({ body }: Response, maxBytes: number): Promise<string> {
   const chunks: Uint8Array[] = [];
   let bytes = 0;
-  // Leaving the loop by an error lets go of the connection.
+  // Leaving the loop with an error releases the connection.
   for await (const chunk of body ?? []) {
     bytes += chunk.byteLength;
     if (bytes > maxBytes) throw new Error(`responded with more than ${maxBytes} bytes`);
@@ -51,7 +51,7 @@ async function bodyText({ body }: Response, maxBytes: number): Promise<string> {
   return Buffer.concat(chunks).toString('utf8');
 }
 
-/** `fetch failed` says nothing; what lies below it does. */
+/** The message `fetch failed` says nothing, but its cause does. */
 function reasonOf(error: unknown): string {
   const cause = error instanceof TypeError && error.cause !== undefined ? error.cause : error;
   const code = cause instanceof Error && 'code' in cause ? String(cause.code) : '';

@@ -1,24 +1,24 @@
 /**
- * The series of one metric on a page in Prometheus' text format, version 0.0.4 (prometheus.io, *Exposition
- * formats*).
+ * Finds the series of one metric on a page in Prometheus' text format, version 0.0.4 (prometheus.io,
+ * *Exposition formats*).
  *
- * Reads the lines of that metric alone and passes over the rest, be it well-formed or not: a page costs
- * little more than a search through it. Not read: the quoted names of the format's later version, and more
- * lines of one metric than the agent, which also has a lease to renew, can read in passing.
+ * It reads only the lines of that metric and skips the rest, well-formed or not. A page therefore costs
+ * little more than a search through it. Not supported: the quoted names of the format's later version, and
+ * more lines of one metric than the agent can read without delaying lease renewals.
  */
 import type { Parsed } from '../model/names.js';
 import { quoted } from '../model/outside.js';
 
 export interface Series {
   readonly labels: ReadonlyMap<string, string>;
-  /** As it stands there: it may be NaN or an infinity. */
+  /** As written on the page. It may be NaN or an infinity. */
   readonly value: string;
 }
 
-/** Of the lines of one metric, all together. */
+/** Limit on the length of all lines of one metric together. */
 const longestLines = 2 ** 20;
 
-/** In the order of the page; those that have `labels`, and maybe others beside them. */
+/** Returns the series that have `labels`, possibly with others, in the order of the page. */
 export function findSeries(
   page: string,
   metric: string,
@@ -40,7 +40,7 @@ export function findSeries(
   return { value: found, problem: null };
 }
 
-/** The lines that begin with the metric's name, without blanks around them. */
+/** Yields the trimmed lines that begin with the metric's name. */
 function* linesOf(page: string, metric: string): Generator<string> {
   for (let at = page.indexOf(metric); at !== -1; at = page.indexOf(metric, at)) {
     const start = page.lastIndexOf('\n', at) + 1;
@@ -56,12 +56,12 @@ const labelPattern =
   /[ \t]*([a-zA-Z_][a-zA-Z0-9_]*)[ \t]*=[ \t]*"([^"\\]*(?:\\.[^"\\]*)*)"[ \t]*(?:,|(?=\}))/y;
 const closePattern = /[ \t]*\}/y;
 /**
- * The value, a timestamp, and what OpenMetrics may put behind them. A blank comes before each: nothing is
- * tried twice.
+ * The value, a timestamp, and what OpenMetrics may append. Each part starts with a blank, so nothing is tried
+ * twice.
  */
 const valuePattern = /[ \t]*(\S+)(?:[ \t]+-?[\d.]+)?(?:[ \t]+#.*)?$/y;
 
-/** Of a line, what follows the name. Null: it is malformed. */
+/** Reads the part of a line after the name. Returns null if it is malformed. */
 function readLine(rest: string): Series | null {
   const labels = new Map<string, string>();
   let at = 0;

@@ -1,9 +1,9 @@
 /**
- * Measures the scores of a node, each in its own rhythm, one measurement of each at a time, in the agent
- * itself.
+ * Measures the scores of a node in the agent itself, each at its own interval, and one measurement of each at
+ * a time.
  *
- * A source that fails costs the score nothing until its last value is too old. It is logged when it begins to
- * fail, and when it has not failed for as long as a value counts: not each time, however often it fails.
+ * If a source fails, its score remains valid until its last value is too old. The log reports when a source
+ * starts to fail, and when it has not failed for the maximum age of a value. It does not report each failure.
  */
 import { isDeepStrictEqual } from 'node:util';
 import { defaultTolerance } from '../core/measuring.js';
@@ -31,15 +31,15 @@ export class ScoreSources {
   readonly #running = new Map<string, Measuring>();
   readonly #closing = new Set<Promise<void>>();
 
-  /** Measures at once, and from then on until `close`. */
+  /** Measures immediately, and then repeatedly until `close`. */
   constructor(sources: SourcesByName, options: ScoreSourcesOptions) {
     this.#options = options;
     this.use(sources);
   }
 
   /**
-   * Measures these from now on. A score whose source changes keeps its value until it is measured, or too
-   * old.
+   * Replaces the sources. A score whose source changes keeps its value until it is measured again or the
+   * value is too old.
    */
   use(sources: SourcesByName): void {
     for (const [name, { source }] of [...this.#running]) {
@@ -53,7 +53,7 @@ export class ScoreSources {
     }
   }
 
-  /** Kills what is under way. Never rejects. */
+  /** Cancels all current measurements. Never rejects. */
   async close(): Promise<void> {
     for (const name of [...this.#running.keys()]) this.#end(name);
     await Promise.all(this.#closing);
@@ -67,17 +67,17 @@ export class ScoreSources {
   }
 }
 
-/** One score. */
+/** Measures one score. */
 class Measuring {
   readonly source: ScoreSource;
   readonly #name: string;
   readonly #options: ScoreSourcesOptions;
   readonly #gauge: Gauge;
   readonly #next: Alarm;
-  /** Rings when its value is too old to count. */
+  /** Fires when the value is too old to count. */
   readonly #tooOld: Alarm;
   readonly #maxAgeMs: number;
-  /** Null: it was not failing lately. */
+  /** Null if it has not failed recently. */
   #failedAtMs: number | null = null;
   #closed = false;
 

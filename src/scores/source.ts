@@ -1,5 +1,5 @@
 /**
- * A score's source, as settings name it: a command, an address whose body is a number, a metric on a
+ * Score sources as settings define them: a command, an address whose body is a number, or a metric on a
  * Prometheus page.
  */
 import * as z from 'zod';
@@ -11,14 +11,14 @@ import { nameSchema, strictObject } from '../model/names.js';
 import { cut } from '../model/outside.js';
 import { plainMessage } from '../model/plain-message.js';
 
-/** No node needs so many. */
+/** Far more than a node needs. */
 export const mostScores = 100;
 
 const shortestMs = 100;
 const longestMs = 3_600_000;
 const fallbackMaxAgeMs = 10_000;
 
-/** Kept as it was written. */
+/** Validated, but kept as written. */
 const period = durationSchema.superRefine((input, context) => {
   try {
     durationMs(input, { minMs: shortestMs, maxMs: longestMs });
@@ -28,16 +28,16 @@ const period = durationSchema.superRefine((input, context) => {
 });
 
 const rhythm = {
-  /** From the start of one measurement to the start of the next, unless that one takes longer. */
+  /** Time between the starts of two measurements, unless a measurement takes longer. */
   every: period.default('1s'),
   /** A measurement that takes longer has failed. */
   timeout: period.default('1s'),
   /**
-   * A score that was not measured for this long counts as missing. Default 10 s, or three measurements if
-   * longer.
+   * A score that was not measured for this long counts as missing. The default is 10 s or three intervals,
+   * whichever is longer.
    */
   maxAge: period.optional(),
-  /** What it must move by to be told anew; default by its name. */
+  /** The change from which a new value is published. The default depends on the name. */
   tolerance: toleranceSchema.optional(),
 };
 
@@ -56,23 +56,23 @@ const kinds = {
   prometheus: strictObject({
     prometheus: addressSchema,
     metric: z.string(metricRule).regex(/^[a-zA-Z_:][a-zA-Z0-9_:]{0,255}$/, metricRule),
-    /** Series that have other labels beside these are meant, too. */
+    /** Series with further labels match too. */
     labels: z.record(z.string(), z.string(labelRule), labelRule).default({}),
-    /** A counter: the score is its growth a second. */
+    /** For a counter: the score is its growth per second. */
     rate: z.boolean('expected true or false').default(false),
     ...rhythm,
   }).superRefine(lastsLongEnough),
 } as const;
 const kindNames = ['command', 'http', 'prometheus'] as const;
 
-/** A source as people write it. */
+/** A source as operators write it. */
 export type ScoreSourceOptions = Command | z.input<(typeof kinds)[(typeof kindNames)[number]]>;
 export type ScoreSource = z.output<(typeof kinds)[(typeof kindNames)[number]]>;
 export type PrometheusSource = z.output<typeof kinds.prometheus>;
 
 const sourceRule = 'expected a command, or an object with one of the keys command, http, prometheus';
 
-/** By name. A command alone stands for a source with that command. */
+/** Sources by name. A plain command is short for a source with that command. */
 export const scoreSourcesSchema = z
   .record(z.string(), z.unknown(), 'expected scores as names with sources')
   .transform((entries, context): Readonly<Record<string, ScoreSource>> => {
@@ -121,7 +121,7 @@ function isAddress(text: string): boolean {
   return (protocol === 'http:' || protocol === 'https:') && username === '' && password === '';
 }
 
-/** The commands that are to be run, by what settings call them. */
+/** Returns the commands that the sources run, by their path in the settings. */
 export function scoreCommands(sources: SourcesByName): Record<string, Command> {
   const commands = Object.entries(sources).flatMap(([name, source]): [string, Command][] =>
     'command' in source ? [[`scores.${name}`, source.command]] : [],

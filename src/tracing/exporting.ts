@@ -1,4 +1,4 @@
-/** Spans to a collector, by OTLP over HTTP. It is loaded only where an exporter is configured. */
+/** Sends spans to a collector by OTLP over HTTP. Loaded only if an exporter is configured. */
 import type { Tracer } from '@opentelemetry/api';
 import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-http';
 import { detectResources, envDetector, resourceFromAttributes } from '@opentelemetry/resources';
@@ -9,20 +9,20 @@ import type { Clock } from '../ports/clock.js';
 import { version } from '../version.js';
 import { ChosenIds } from './ids.js';
 
-/** Spans wait so long for company. */
+/** Time for which spans wait, to be sent in one batch. */
 const delayMs = 1_000;
-/** One that is not taken by then is lost; and a process that ends is held up by no more. */
+/** Spans that are not accepted by then are lost. The limits also bound the delay of a process that exits. */
 const exportTimeoutMs = 2_000;
 const closeTimeoutMs = 1_000;
 
 export interface Exporting {
   readonly tracer: Tracer;
   readonly ids: ChosenIds;
-  /** Sends what waits, within a second. Never rejects. */
+  /** Sends the waiting spans, within a second. Never rejects. */
   close(): Promise<void>;
 }
 
-/** Where to, and with which headers, is in the environment, as OpenTelemetry has it. */
+/** The address and the headers come from OpenTelemetry's environment variables. */
 export function openExporting(node: string, clock: Clock, log: Logger): Exporting {
   const own = { 'service.name': 'petrel', 'service.version': version, 'service.instance.id': node };
   const ids = new ChosenIds();
@@ -53,7 +53,7 @@ export function openExporting(node: string, clock: Clock, log: Logger): Exportin
   };
 }
 
-/** Says once when spans cannot be sent, and once when they can be again. */
+/** Logs once when spans cannot be sent, and once when they can be sent again. */
 function told(exporter: SpanExporter, log: Logger): SpanExporter {
   let isFailing = false;
   return {
@@ -71,8 +71,8 @@ function told(exporter: SpanExporter, log: Logger): SpanExporter {
 }
 
 /**
- * Not the error itself: it may hold all that the other side answered, credentials that were sent to it
- * included.
+ * Does not return the error itself, which may contain the collector's whole response, including credentials
+ * that were sent to it.
  */
 function whyOf(error: Error): string {
   const code = 'code' in error ? ` (${String(error.code)})` : '';

@@ -1,6 +1,6 @@
 /**
- * Ids that all nodes derive alike, so that their spans join into one trace, with nothing passed between them:
- * a trace is a term of a slot of a group.
+ * Ids that all nodes derive in the same way. Their spans thus join into one trace without any communication.
+ * A trace is a term of a slot of a group.
  */
 
 import { createHash } from 'node:crypto';
@@ -22,7 +22,9 @@ export function spanIdOf(root: string, of: TracedTerm, ...what: string[]): strin
   return digest('span', root, ...named(of), ...what).slice(0, 16);
 }
 
-/** The first slot's is the one of a group that has but one, so that it stays what it is when others come. */
+/**
+ * The first slot has the ids of a group with one leader, so that they remain the same when slots are added.
+ */
 function named({ term, slot = 1 }: TracedTerm): string[] {
   return slot === 1 ? [String(term)] : [String(term), `slot ${slot}`];
 }
@@ -31,12 +33,12 @@ function digest(...parts: string[]): string {
   return createHash('sha256').update(JSON.stringify(parts)).digest('hex');
 }
 
-/** Random ids, save for the span that is started next. */
+/** Generates random ids, except for the span that `with` starts. */
 export class ChosenIds implements IdGenerator {
   readonly #random = new RandomIdGenerator();
   #next: { readonly traceId: string; readonly spanId: string } | null = null;
 
-  /** What `start` starts has these ids. It starts one span, and does not wait. */
+  /** The span that `start` starts gets these ids. `start` must start one span, synchronously. */
   with<T>(traceId: string, spanId: string, start: () => T): T {
     this.#next = { traceId, spanId };
     try {

@@ -1,10 +1,10 @@
 /**
- * What an agent does in a transition, as spans of OpenTelemetry: the elector's decision, the old leader's
- * release, the candidate's takeover up to READY, their hooks, and, of the elector again, the transition as a
- * whole.
+ * Reports an agent's part in a transition as OpenTelemetry spans. There are spans for the elector's decision,
+ * the old leader's release, the candidate's takeover up to READY, and their hooks. The elector also reports
+ * the transition as a whole.
  *
- * Instants are each machine's own clock's, so spans of different nodes are as far off as these are. Not
- * traced: what a guardian does when its agent is dead.
+ * Times come from each machine's own clock, so spans of different nodes are offset by the difference of their
+ * clocks. Not traced: the actions of a guardian whose agent is dead.
  */
 
 import {
@@ -33,7 +33,7 @@ export interface TransitionTracerOptions {
   readonly node: string;
   readonly site: string;
   readonly tracer: Tracer;
-  /** The generator that `tracer` has. */
+  /** The id generator that `tracer` uses. */
   readonly ids: ChosenIds;
   readonly clock: Clock;
 }
@@ -43,7 +43,7 @@ type Phase = 'takeover' | 'release';
 interface OpenPhase {
   readonly phase: Phase;
   readonly of: TracedTerm;
-  /** Its beginning, since the epoch, and on the monotonic clock. */
+  /** When it began: milliseconds since the epoch, and on the monotonic clock. */
   readonly wallMs: number;
   readonly monotonicMs: number;
   readonly attributes: Attributes;
@@ -55,20 +55,20 @@ interface SpanOf {
   readonly startMs: number;
   readonly endMs: number;
   readonly attributes: Attributes;
-  /** Null where it went well. */
+  /** Null if it succeeded. */
   readonly failure: string | null;
 }
 
-/** Decisions that are remembered until they are recorded: one a slot, and more only when one failed. */
+/** Number of decisions remembered until they are recorded: one per slot, and more only if one failed. */
 const mostDecisions = 8 * mostLeaders;
 const whole = 'transition';
 
 export class TransitionTracer {
   readonly #options: TransitionTracerOptions;
-  /** By trace. */
+  /** Start of each decision, by trace id. */
   readonly #decidedMs = new Map<string, number>();
   #open: OpenPhase | null = null;
-  /** The term that was recorded last, by slot. */
+  /** The last recorded term, by slot. */
   readonly #recorded = new Map<number, number>();
 
   constructor(options: TransitionTracerOptions) {
@@ -147,7 +147,7 @@ export class TransitionTracer {
     this.#make(span, isOfPhase ? this.#within(of, phase, node) : this.#within(of, whole));
   }
 
-  /** Whoever elects when it ends tells the whole of it, also where another one decided. */
+  /** The node that is elector at the end reports the whole transition, even if another node decided it. */
   #transition(record: TransitionRecord): void {
     const { root, clock, ids } = this.#options;
     const { slot, term, electedAt, claimedAt, outcome, fencingToken, error, resumes } = record;
@@ -164,13 +164,13 @@ export class TransitionTracer {
     const failure = outcome === 'FAILED' ? (error?.reason ?? outcome) : null;
     const endMs = Math.max(startMs, clock.wallMs());
     const span = { name: whole, of, startMs, endMs, attributes, failure };
-    // One that became READY again under the same term has a span of its own.
+    // A node that became READY again in the same term gets a separate span.
     if (this.#recorded.get(slotOf(record)) === term) this.#make(span, this.#within(of, whole));
     else ids.with(traceIdOf(root, of), spanIdOf(root, of, whole), () => this.#make(span, ROOT_CONTEXT));
     this.#recorded.set(slotOf(record), term);
   }
 
-  /** Where spans of a term have their parent, whichever node tells of that. */
+  /** Returns the parent of a term's spans, whichever node reports it. */
   #within(of: TracedTerm, ...what: string[]): Context {
     const { root } = this.#options;
     const spanId = spanIdOf(root, of, ...what);
@@ -198,7 +198,7 @@ export class TransitionTracer {
   }
 }
 
-/** What the decision and the transition that it began both tell. */
+/** The attributes that the spans of a decision and of its transition have in common. */
 function ofDecision({
   reason,
   cause,
