@@ -1,4 +1,4 @@
-/** Arguments as people write them, checked before anything is tried. */
+/** Parses command-line arguments, before a command does anything. */
 import { InvalidArgumentError } from 'commander';
 import type * as z from 'zod';
 import { errorMessage } from '../errors.js';
@@ -11,7 +11,7 @@ export function name(text: string): string {
   return checked(nameSchema, text);
 }
 
-/** For an option that takes several. */
+/** For an option that may be repeated. */
 export function names(text: string, before: string[] = []): string[] {
   return [...before, name(text)];
 }
@@ -24,7 +24,7 @@ export function wholeNumber(min: number, max: number): (text: string) => number 
   };
 }
 
-/** Milliseconds. */
+/** Returns milliseconds. */
 export function duration(text: string): number {
   try {
     return durationMs(text, { minMs: 1 });
@@ -33,7 +33,7 @@ export function duration(text: string): number {
   }
 }
 
-/** As `readPointInTime` has it. */
+/** Like `readPointInTime`. */
 export function pointInTime(text: string): (nowMs: number) => number {
   try {
     return readPointInTime(text);

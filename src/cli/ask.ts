@@ -1,21 +1,21 @@
-/** Asking the person at the terminal, where there is one. */
+/** Asks the operator for confirmation, if there is a terminal. */
 import { createInterface } from 'node:readline/promises';
 import { PetrelError } from '../errors.js';
 import { oneLine } from '../model/outside.js';
 
 export interface ChoiceInput {
-  /** One line, ending in a question mark. */
+  /** One line that ends with a question mark. */
   readonly question: string;
-  /** One line each: what a person should know before answering. */
+  /** What the operator should know before answering, one line each. */
   readonly facts?: readonly string[];
   /**
-   * One line each: what speaks against it. Without a person to ask, these are reasons to refuse; with none,
-   * it goes on.
+   * Reasons against it, one line each. Without a terminal they are reasons to refuse. If there are none, the
+   * command proceeds.
    */
   readonly dangers: readonly string[];
 }
 
-/** Throws PetrelError REFUSED when the answer is no, or when there is danger and nobody to ask. */
+/** Throws PetrelError REFUSED if the answer is no, or if there are dangers but no terminal. */
 export async function makeSure(
   { question, facts = [], dangers }: ChoiceInput,
   saidYes: boolean,
@@ -41,11 +41,11 @@ export function isPersonThere(): boolean {
   return process.stdin.isTTY === true && process.stderr.isTTY === true;
 }
 
-/** The end of the input is a no. */
+/** The end of the input counts as a no. */
 async function isYes(question: string): Promise<boolean> {
   const lines = createInterface({ input: process.stdin, output: process.stderr });
   const ended = new Promise<string>((resolve) => lines.once('close', () => resolve('')));
-  // The terminal is in raw mode meanwhile: ^C arrives here, not as a signal.
+  // The terminal is in raw mode at this time, so ^C arrives here instead of as a signal.
   lines.once('SIGINT', () => process.kill(process.pid, 'SIGINT'));
   try {
     const answer = await Promise.race([lines.question(`${question} [y/N] `), ended]);

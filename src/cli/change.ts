@@ -1,6 +1,6 @@
 /**
- * Commands that change a group: shown beforehand, asked about where it is dangerous, followed to their
- * outcome.
+ * Runs commands that change a group: shows the plan, asks for confirmation if it is dangerous, and follows
+ * the change to its outcome.
  */
 import type { Command } from 'commander';
 import * as z from 'zod';
@@ -49,13 +49,13 @@ export function saidYes(command: Command): boolean {
 
 export interface ChangeCommand {
   readonly request: Request;
-  /** What to ask a person at a terminal in any case; null: only where it is dangerous. */
+  /** Question for the operator. If undefined, only dangerous changes need confirmation. */
   readonly question?: string;
   /** settled: until nothing is left to do. term: until the next term has an outcome, which must be READY. */
   readonly until: 'settled' | 'term';
 }
 
-/** Runs a change and prints its result; sets the exit code by the outcome. Throws PetrelError. */
+/** Runs a change, prints its result, and sets the exit code by the outcome. Throws PetrelError. */
 export async function runChange(command: Command, change: ChangeCommand): Promise<void> {
   const options = optionsSchema.parse(command.opts());
   await withSession(command, async (session) => {
@@ -75,7 +75,7 @@ export async function runChange(command: Command, change: ChangeCommand): Promis
     if (!waits || settings.format === 'pretty') print(settings.format, printable(announced));
     if (!waits) return;
     const outcome = await waitFor(session, change.until, term, made.slot).catch((error: unknown) => {
-      // The change stands, and whoever reads this can follow its term.
+      // The change was made, so print how to follow its term.
       if (settings.format !== 'pretty') print(settings.format, printable(announced));
       throw error;
     });
@@ -85,9 +85,7 @@ export async function runChange(command: Command, change: ChangeCommand): Promis
   });
 }
 
-/**
- * Asks before the first attempt, and again only if a later one turns out dangerous when the first was not.
- */
+/** Asks before the first attempt, and again only if a later attempt is dangerous and the first was not. */
 function onceConfirmed({ question }: ChangeCommand, yes: boolean): (plan: Plan) => Promise<void> {
   let confirmed: 'nothing' | 'harmless' | 'danger' = 'nothing';
   return async (plan) => {
@@ -126,7 +124,9 @@ function tellProgress(line: string): void {
   process.stderr.write(`${styled('dim', oneLine(line), process.stderr)}\n`);
 }
 
-/** A switchover must end with the node that was to lead; elsewhere what counts is that all is done. */
+/**
+ * A switchover must end with the expected leader. For other changes it is enough that nothing is left to do.
+ */
 function exitCodeOf(outcome: Outcome, until: ChangeCommand['until'], expected: string | null): number {
   if (until === 'settled') return exitCodes.done;
   return outcome.state === 'READY' && outcome.node === expected ? exitCodes.done : exitCodes.failed;
@@ -183,7 +183,7 @@ function followsLines(follows: ChangeResult['follows']): string[] {
   ];
 }
 
-/** For people; where it did not go as it should, also how things stand now. */
+/** Prints the outcome for operators. If it is not READY, also prints the current state of the group. */
 export async function tellOutcome({ access }: Session, outcome: Outcome): Promise<void> {
   process.stdout.write(`${outcomeText(outcome)}\n`);
   if (outcome.state === 'READY') return;
@@ -210,7 +210,7 @@ export function outcomeText(outcome: Outcome): string {
   }
 }
 
-/** What is known of a failed hook. */
+/** Describes a failed hook. */
 export function failureLines(record: Pick<TransitionRecord, 'error'> | null): string[] {
   if (record === null || record.error === null) return [];
   const { command, exitCode, signal, durationMs, outputTail } = record.error;

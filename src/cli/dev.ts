@@ -1,6 +1,6 @@
 /**
- * `petrel dev`: the development server and four agents in two sites on this machine, for trying Petrel out,
- * and for rehearsing what happens when somebody dies in the middle of a change of leader.
+ * `petrel dev`: runs the development server and four agents in two sites on this machine. It serves for
+ * trying Petrel out, and for rehearsing crashes in the middle of a change of leader.
  */
 
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -27,18 +27,22 @@ import { openStore, parseConnectionString } from '../zookeeper/index.js';
 import { stdoutLost } from './outlet.js';
 
 export interface DevOptions {
-  /** Port to try for ZooKeeper; another is taken when it is in use. */
+  /** Port to try for ZooKeeper. If it is in use, another one is used. */
   readonly port: number;
-  /** Port to try for HTTP of the first agent, those behind it for the others; 0: any that are free. */
+  /**
+   * Port to try for HTTP of the first agent. The other agents use the ports after it. 0 for any free ports.
+   */
   readonly httpPort: number;
   readonly root: string;
-  /** How this command was started, to be told how to start others: `petrel`, `npm run --silent petrel --`. */
+  /**
+   * How this command was started, for showing how to start others: `petrel`, `npm run --silent petrel --`.
+   */
   readonly invocation: string;
-  /** What to rehearse; null: nothing. */
+  /** The crash point to rehearse. Null for none. */
   readonly crash: CrashPoint | null;
-  /** Ends after the rehearsal. */
+  /** Exit after the rehearsal. */
   readonly once: boolean;
-  /** Of the agents; null: as they have it by default. */
+  /** Log level of the agents. Null for their default. */
   readonly logLevel: LogLevel | null;
   print(line: string): void;
 }
@@ -49,8 +53,8 @@ const sessionTimeoutMs = 4000;
 const sessionTimeout = `${sessionTimeoutMs / 1000}s`;
 
 /**
- * Site a is preferred, so that there is something to see when its priority changes; it leads first, whoever
- * starts first.
+ * Site a is preferred, so that a change of its priority has a visible effect. It leads first, in whatever
+ * order the nodes start.
  */
 const usualConfig = groupConfigSchema.parse({
   sites: { a: { priority: 100 }, b: { priority: 50 } },
@@ -58,15 +62,15 @@ const usualConfig = groupConfigSchema.parse({
 });
 const configText = Buffer.from(JSON.stringify(usualConfig));
 
-/** Nobody waits long for what does not come. */
+/** Short timeouts, so that a rehearsal is short even if something does not happen. */
 const rehearsalConfig: Partial<GroupConfig> = {
   timeouts: { claim: '6s', prepare: '5s', takeover: '10s', release: '10s', fence: '10s', grace: '1s' },
   backoff: { base: '5s', max: '1m' },
 };
 
 /**
- * Runs until SIGINT or SIGTERM, or, asked for once, until the rehearsal is over. Throws PetrelError when the
- * server cannot be started, or the rehearsal fails.
+ * Runs until SIGINT or SIGTERM, or with `once` until the rehearsal is over. Throws PetrelError if the server
+ * cannot be started or the rehearsal fails.
  */
 export async function runDev(options: DevOptions): Promise<void> {
   const { root, print, crash } = options;
@@ -154,7 +158,7 @@ async function rehearse(rehearsal: Rehearsal, crash: CrashPoint, print: Print): 
   return outcome;
 }
 
-/** What happens, with the time since the kill. */
+/** Returns a function that prints events with the time since the kill. */
 function sayer(print: Print): (text: string, atMs: number | null) => void {
   return (text, atMs) => {
     const at = atMs === null ? '' : `+${(atMs / 1000).toFixed(3)} s`;
@@ -177,8 +181,8 @@ function summary({ cast, leader, term, leaderlessMs }: Outcome): string[] {
 }
 
 /**
- * Resolves on a signal, or when nobody reads the output. With `once` only on a signal: the outcome sets the
- * exit code.
+ * Resolves on a signal, or when the output is closed. With `once` it resolves only on a signal, because the
+ * outcome sets the exit code.
  */
 function stopRequest({ once }: DevOptions): Promise<undefined> {
   return new Promise((resolve) => {
@@ -195,7 +199,7 @@ interface Leader {
   readonly token: bigint;
 }
 
-/** Whoever leads next is worth killing, too. Ends when the group cannot be watched any more. */
+/** Shows how to kill each later leader. Ends when the group cannot be watched any more. */
 async function tellLeaders(first: Leader, stage: Stage, { root, print }: DevOptions): Promise<void> {
   let leader = first;
   try {
@@ -210,7 +214,7 @@ async function tellLeaders(first: Leader, stage: Stage, { root, print }: DevOpti
   }
 }
 
-/** Waits for a READY leader whose claim is another than the one with this token. */
+/** Waits for a READY leader with a claim other than that with this token. */
 async function nextLeader(store: Store, root: string, last: bigint | null): Promise<Leader> {
   const { current } = groupPaths(root);
   for (;;) {

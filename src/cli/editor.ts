@@ -1,4 +1,4 @@
-/** Letting a person edit a text in the editor of their choice. */
+/** Opens a text in the operator's editor. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
@@ -12,7 +12,7 @@ export interface Draft {
   readonly text: string;
 }
 
-/** A file, readable to its owner alone, for a text that is to be edited. */
+/** Creates a file for the text that only its owner can read. */
 export async function newDraft(text: string): Promise<Draft> {
   const path = join(await mkdtemp(join(tmpdir(), 'petrel-')), 'config.yaml');
   await writeFile(path, text, { mode: 0o600 });
@@ -20,13 +20,13 @@ export async function newDraft(text: string): Promise<Draft> {
 }
 
 /**
- * Opens the file in $VISUAL, $EDITOR or vi, and returns what it holds when that has ended. Throws PetrelError
- * FAILED.
+ * Opens the file in $VISUAL, $EDITOR or vi, and returns its content when the editor has exited. Throws
+ * PetrelError FAILED.
  */
 export async function edit({ path }: Draft): Promise<Draft> {
   const editor = process.env.VISUAL || process.env.EDITOR || 'vi';
   const ignore = () => {};
-  // ^C in the editor is the editor's.
+  // ^C in the editor is for the editor only.
   process.on('SIGINT', ignore);
   try {
     const child = spawn('/bin/sh', ['-c', `${editor} "$1"`, 'sh', path], {

@@ -1,4 +1,4 @@
-/** What a command says when it fails, and the code it exits with. Scripts rely on the codes. */
+/** Error messages of commands, and their exit codes. Scripts rely on the codes. */
 import { CommanderError } from 'commander';
 import { PetrelError, type PetrelErrorCode, type Remedy } from '../errors.js';
 import { exitCodes } from '../exit-code.js';
@@ -19,7 +19,7 @@ const codeOf: Readonly<Record<PetrelErrorCode, number>> = {
   FAILED: exitCodes.failed,
 };
 
-/** The user pressed ^C, or the process was told to stop. */
+/** The user pressed ^C, or the process received SIGTERM. */
 export class Interrupted extends Error {
   override readonly name = 'Interrupted';
 }
@@ -30,12 +30,12 @@ export function exitCodeOf(error: unknown): number {
   return codeOf[asPetrelError(error).code];
 }
 
-/** What a program that works may end with. */
+/** Whether a program without defects may end with this error. */
 export function isForeseen(error: unknown): boolean {
   return [CommanderError, Interrupted, PetrelError, StoreError].some((known) => error instanceof known);
 }
 
-/** Writes what went wrong to stderr; with `-f json` as one line of `failureSchema`. */
+/** Writes the error to stderr. With `-f json` it is one line of `failureSchema`. */
 export function reportError(error: unknown, format: unknown): void {
   const { code, message, reasons } = describeError(error);
   if (format === 'json') {
@@ -43,7 +43,7 @@ export function reportError(error: unknown, format: unknown): void {
     return;
   }
   const listed = reasons.filter((reason) => !message.includes(reason));
-  // Reasons quote what stands in the tree, which others wrote.
+  // Reasons quote data from ZooKeeper, which others wrote.
   const lines = [
     `${styled('red', 'petrel:', process.stderr)} ${message.split('\n').map(oneLine).join('\n')}`,
     ...listed.map((reason) => `  - ${oneLine(reason)}`),

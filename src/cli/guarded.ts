@@ -1,12 +1,12 @@
 /**
- * Which command lines start a guardian. Decided before the rest of the command line is loaded, which a
- * guardian does without: so the few options with a value that may stand before a command are named here.
+ * Decides which command lines start a guardian, before the rest of the command line is loaded. A guardian
+ * does not load it. So the few options with a value that may precede a command are listed here.
  */
 
 const guarded: readonly string[] = ['agent', 'run'];
 const endsAtOnce: readonly string[] = ['--help', '-h', '--version', '-V', '--dry-run'];
 
-/** The options of every command that are followed by a value. */
+/** The options of every command that take a value. */
 export const valueOptions: readonly string[] = [
   '-c',
   '--config',
@@ -30,7 +30,7 @@ export const valueOptions: readonly string[] = [
   '--wait-timeout',
 ];
 
-/** Whether this process was started by a guardian (`src/guardian/parent.ts`), which may have died since. */
+/** Whether a guardian started this process (`src/guardian/parent.ts`). The guardian may have died since. */
 export function hasGuardian(): boolean {
   return process.send !== undefined && process.env.PETREL_GUARDIAN !== undefined;
 }
@@ -42,14 +42,12 @@ export function isGuarded(args: readonly string[]): boolean {
   );
 }
 
-/** Answered without any command. */
+/** Answered without running a command. */
 export function asksForVersion(args: readonly string[]): boolean {
   return commandOf(args) === undefined && ours(args).some((arg) => arg === '--version' || arg === '-V');
 }
 
-/**
- * The first word that is neither an option nor its value; whether there is such a command is another matter.
- */
+/** Returns the first word that is neither an option nor its value. It need not be a known command. */
 export function commandOf(args: readonly string[]): string | undefined {
   return ours(args).find(
     (arg, index) => !arg.startsWith('-') && !valueOptions.includes(args[index - 1] ?? ''),

@@ -1,6 +1,6 @@
 /**
- * The package `petrel-lab`, for `petrel lab` and the planning of `petrel simulate`. An agent has no use for
- * it, so it is installed separately, and loaded only by a command that needs it.
+ * Loads the package `petrel-lab`, for `petrel lab` and the planning of `petrel simulate`. An agent does not
+ * need it, so it is installed separately and loaded only by commands that need it.
  */
 import type { Command } from 'commander';
 import { errorMessage, PetrelError } from '../errors.js';
@@ -9,13 +9,13 @@ import type { Wanted } from '../what-if/asked-strategies.js';
 import type { Simulation } from '../what-if/simulation.js';
 import type { Assumed, Situation } from '../what-if/situation.js';
 
-/** What the package exports by default. */
+/** The default export of the package. */
 export interface LabPackage {
-  /** Gives the command `petrel lab` its arguments, options and action. */
+  /** Defines the arguments, options and action of `petrel lab`. */
   defineLab(lab: Command): void;
-  /** Reads a described deployment; `of` names the file. Throws PetrelError INVALID. */
+  /** Reads the description of a deployment. `of` names the file. Throws PetrelError INVALID. */
   describedSituation(of: string, text: string, assumed: Assumed): DescribedSituation;
-  /** The latencies of a simulation, as SVG. */
+  /** Returns the latencies of a simulation as SVG. */
   plotOf(simulation: Simulation): string;
 }
 
@@ -23,10 +23,10 @@ export interface DescribedSituation extends Pick<Wanted, 'own' | 'listed'> {
   readonly situation: Situation;
 }
 
-/** Not a literal, or the compiler would need a package that is itself compiled after this one. */
+/** Not a literal: with a literal, the compiler would need a package that is compiled after this one. */
 const packageName: string = 'petrel-lab';
 
-/** Throws PetrelError INVALID, which says what to install. `wantedBy`: what cannot be done without it. */
+/** Throws PetrelError INVALID, which says how to install it. `wantedBy`: what needs the package. */
 export async function loadLab(wantedBy: string): Promise<LabPackage> {
   try {
     const loaded: { readonly default: LabPackage } = await import(packageName);
@@ -43,7 +43,7 @@ function missingText(wantedBy: string, error: unknown): string {
   return `${wantedBy} cannot load ${packageName}: ${errorMessage(error)}. Install the version that matches petrel: ${install}`;
 }
 
-/** And not just something that the package needs itself. */
+/** Whether the package itself is missing, rather than one of its dependencies. */
 function isNotInstalled(error: unknown): boolean {
   return errorMessage(error).includes(`'${packageName}'`);
 }

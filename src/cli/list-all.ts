@@ -1,4 +1,4 @@
-/** `petrel list --all`: many groups, a line each. */
+/** `petrel list --all`: many groups, one line each. */
 
 import type { Command } from 'commander';
 import { hasGroups } from '../config/group-settings.js';
@@ -15,8 +15,8 @@ import { type Session, withEnsemble } from './session.js';
 import { styled } from './style.js';
 
 /**
- * `under`: where to look; undefined: the groups of the settings file, or all that there are. Throws
- * PetrelError INVALID.
+ * `under` limits the search. If undefined, lists the groups of the settings file, or all groups if it names
+ * none. Throws PetrelError INVALID.
  */
 export async function listAll(command: Command, under: string | undefined): Promise<void> {
   if (under !== undefined && under !== '/' && !commonSettings.shape.root.safeParse(under).success)
@@ -36,7 +36,7 @@ export async function listAll(command: Command, under: string | undefined): Prom
 
 type Configured = Parameters<typeof hasGroups>[0];
 
-/** So that nobody takes what may not be read for what is not there. */
+/** Reports znodes that cannot be read, so that their groups are not taken for missing. */
 function closed(path: string): void {
   const right = 'pass credentials that allow it with --auth-file';
   process.stderr.write(`petrel: no permission to read the znodes below ${cut(path)}: ${right}\n`);
@@ -66,7 +66,7 @@ function printable(lines: readonly GroupLine[]): Printable {
   };
 }
 
-/** One for each slot, whose term then says of which it is, as in the history. */
+/** One row for each slot. With several slots, the term includes the slot, as in the history. */
 function rowsOf({ root, leaders, elector, nodes, paused, problem }: GroupLine): string[][] {
   const isSeveral = leaders.length > 1;
   const group = [elector ?? '-', String(nodes), paused ? 'yes' : 'no'];

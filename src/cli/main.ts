@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 /**
- * Every process of Petrel begins here: as a guardian, or as the command line. Neither loads the other's
- * program.
+ * Entry point of every Petrel process, as a guardian or as the command line. Neither loads the program of the
+ * other.
  */
 import { fileURLToPath } from 'node:url';
 import v8 from 'node:v8';
@@ -11,15 +11,16 @@ import { hasGuardian, isGuarded } from './guarded.js';
 const args = process.argv.slice(2);
 
 keepInspectorClosed();
-// Sent by the same tools; by default it ends the process.
+// The same tools send it, and by default it ends the process.
 process.on('SIGUSR2', () => {});
-// A service manager may ask for a reload before the agent has read any settings.
+// A service manager may request a reload before the agent has read its settings.
 if (hasGuardian()) process.on('SIGHUP', () => {});
 
 async function beGuardian(): Promise<void> {
   const { runGuardian } = await import('../guardian/program.js');
-  // It does next to nothing, so it has no use for compilers: megabytes of them stay untouched. Not before all
-  // is loaded: what Node.js has compiled of its own in advance would not do under other flags.
+  // A guardian is almost idle, so it does without the optimizing compilers, which saves megabytes of memory.
+  // The flags are set only after everything is loaded: Node.js' own precompiled code is not valid with other
+  // flags.
   for (const flag of ['--no-opt', '--no-sparkplug']) v8.setFlagsFromString(flag);
   process.exit(await runGuardian(fileURLToPath(import.meta.url), args));
 }
@@ -28,7 +29,7 @@ async function beCommandLine(): Promise<void> {
   const { partFromGuardian, runCommandLine } = await import('./run.js');
   const { code, isMishap } = await runCommandLine(args);
   process.exitCode = code;
-  // A guardian starts an agent again that ended of nothing foreseen.
+  // A guardian restarts an agent that ended with an unexpected error.
   if (!isMishap) await partFromGuardian(code);
 }
 

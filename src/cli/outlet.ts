@@ -1,25 +1,25 @@
 /**
- * stdout and stderr of a command. A failed write ends no command and changes no verdict's exit code: a
- * verdict that nobody reads is still a verdict.
+ * stdout and stderr of a command. A failed write does not end a command, and does not change the exit code of
+ * a verdict. A verdict that cannot be printed is still valid.
  */
 import { setImmediate as turn } from 'node:timers/promises';
 import { errorMessage, PetrelError } from '../errors.js';
 
 const lost = new AbortController();
 
-/** Fires when stdout cannot be written any more, so that a command which prints for ever can end. */
+/** Fires when stdout can no longer be written, so that a command with endless output can end. */
 export const stdoutLost: AbortSignal = lost.signal;
 
-/** Call once per process, before anything is written. */
+/** Call this once per process, before anything is written. */
 export function outliveOutput(): void {
   process.stdout.on('error', (error) => lost.abort(error));
-  // There is nowhere left to report this.
+  // There is no way left to report this.
   process.stderr.on('error', () => {});
 }
 
 /**
- * For a command whose only result is what it printed. Throws PetrelError FAILED if that could not be written.
- * A reader that has gone (`petrel list | head`) has had enough, which is no failure.
+ * For a command whose only result is its output. Throws PetrelError FAILED if that could not be written. It
+ * is not an error if the reader closes the output early (`petrel list | head`).
  */
 export async function checkPrinted(): Promise<void> {
   await new Promise<void>((resolve) => process.stdout.write('', () => resolve()));

@@ -1,4 +1,4 @@
-/** What a command prints, in the format that was asked for. */
+/** Prints results in the requested format. */
 import CliTable from 'cli-table3';
 import type * as z from 'zod';
 import type { OutputFormat } from '../config/settings.js';
@@ -6,13 +6,13 @@ import { visibleYaml } from '../group/visible-yaml.js';
 import { oneLine, visibleJson } from '../model/outside.js';
 import { styled } from './style.js';
 
-/** One result, ready for each format. */
+/** One result, in a form for each format. */
 export interface Printable {
-  /** Its schema stands beside the module that makes it. */
+  /** Its schema is next to the module that creates it. */
   readonly json: unknown;
-  /** For people. */
+  /** Text for operators. */
   pretty(): string;
-  /** The first row names the columns. */
+  /** The first row contains the column names. */
   readonly rows: readonly (readonly string[])[];
 }
 
@@ -20,7 +20,7 @@ export function print(format: OutputFormat, result: Printable): void {
   process.stdout.write(`${text(format, result)}\n`);
 }
 
-/** One line a result, so that a stream of results can be read line by line. */
+/** Prints each result on one line in JSON, so that a stream of results can be read line by line. */
 export function printLine(format: OutputFormat, result: Printable): void {
   process.stdout.write(
     format === 'json' ? `${visibleJson(JSON.stringify(result.json))}\n` : `${text(format, result)}\n`,
@@ -34,14 +34,14 @@ function text(format: OutputFormat, result: Printable): string {
     case 'yaml':
       return visibleYaml(result.json).trimEnd();
     case 'tsv':
-      // A cell stays in its cell, whatever it holds.
+      // Cells never contain tabs or line breaks, whatever their content.
       return result.rows.map((row) => row.map(oneLine).join('\t')).join('\n');
     case 'pretty':
       return result.pretty();
   }
 }
 
-/** Columns without lines between them, as kubectl prints them. */
+/** Aligns columns without lines between them, like kubectl. */
 export function table(header: readonly string[], rows: readonly (readonly string[])[]): string {
   const nothing = Object.fromEntries(borders.map((name) => [name, '']));
   const made = new CliTable({
@@ -75,8 +75,8 @@ const borders = [
 ];
 
 /**
- * A copy for a terminal: what comes out of the tree was written by others, so it keeps no line breaks and
- * nothing that commands a terminal.
+ * Returns a copy that is safe for a terminal. Data from ZooKeeper was written by others, so line breaks and
+ * control characters are removed.
  */
 export function forTerminal<T>(schema: z.ZodType<T>, value: T): T {
   const clean = (_key: string, part: unknown) => (typeof part === 'string' ? oneLine(part) : part);

@@ -1,4 +1,4 @@
-/** The command line as a whole: its commands and the options that all of them take. */
+/** The command line as a whole: its commands, and the options of all commands. */
 import { Command, CommanderError } from 'commander';
 import { settingOptions } from '../config/read-settings.js';
 import { clientSettings } from '../config/settings.js';
@@ -6,13 +6,12 @@ import { version } from '../version.js';
 
 interface Family {
   readonly commands: readonly string[];
-  /** `isNamed`: one of its commands is to run, not only to be listed. */
+  /** `isNamed`: one of the commands will be run, not only listed. */
   load(isNamed: boolean): Promise<(program: Command) => void>;
 }
 
 /**
- * In the order of the help. Whoever names a command loads what that needs, and none of the others: an agent
- * starts the sooner.
+ * In the order of the help. Only the modules of the given command are loaded, so that an agent starts faster.
  */
 const families: readonly Family[] = [
   { commands: ['dev'], load: async () => (await import('./commands/agent.js')).addDev },
@@ -43,8 +42,8 @@ const families: readonly Family[] = [
 ];
 
 /**
- * With the command that is `named`, or all of them where there is none of that name; none where that is null.
- * What is parsed throws CommanderError instead of exiting, and leaves it to the caller to say why.
+ * Creates the program with the command that is `named`, or with all commands if that is unknown. Null for no
+ * commands. Parsing throws CommanderError instead of exiting, and leaves the error message to the caller.
  */
 export async function createProgram(named?: string | null): Promise<Command> {
   const program = new Command('petrel')
@@ -67,7 +66,10 @@ function wantedBy(named: string | null | undefined): readonly Family[] {
   return wanted.length > 0 ? wanted : families;
 }
 
-/** Where an unknown command is nearly none of its neighbours: where it may be found. */
+/**
+ * Adds a hint to the error for an unknown command that resembles no command: where a subcommand of that name
+ * exists.
+ */
 export async function withHint(error: unknown): Promise<unknown> {
   if (!(error instanceof CommanderError)) return error;
   if (error.code === 'commander.unknownOption') return withoutValue(error);
@@ -82,7 +84,7 @@ export async function withHint(error: unknown): Promise<unknown> {
   return new CommanderError(error.exitCode, error.code, `${error.message}; ${hint}`);
 }
 
-/** An option that there is not may hold what it should not: `--password=…`. */
+/** Removes the value of an unknown option, which may be a secret: `--password=…`. */
 function withoutValue({ exitCode, code, message }: CommanderError): CommanderError {
   return new CommanderError(exitCode, code, message.replace(/'(-[^=']*)=[\s\S]*?'/, "'$1'"));
 }

@@ -1,4 +1,4 @@
-/** A text that a command is given: in a file, or on stdin. */
+/** Reads a text that a command is given in a file or on stdin. */
 import { readFile } from 'node:fs/promises';
 import { errorMessage, PetrelError } from '../errors.js';
 

@@ -1,4 +1,4 @@
-/** One run of the command line: from arguments to an exit code. */
+/** Runs the command line once, from arguments to an exit code. */
 import { CommanderError } from 'commander';
 import { exitCodes } from '../exit-code.js';
 import { exitCodeOf, isForeseen, reportError } from './errors.js';
@@ -10,11 +10,11 @@ export { partFromGuardian } from '../guardian/parent-process.js';
 
 export interface CommandLineEnd {
   readonly code: number;
-  /** It ended of an error that nobody had thought of. */
+  /** Whether it ended with an unexpected error. */
   readonly isMishap: boolean;
 }
 
-/** Never rejects; the caller exits with the code once all output is written. */
+/** Never rejects. The caller exits with the code once all output is written. */
 export async function runCommandLine(args: readonly string[]): Promise<CommandLineEnd> {
   outliveOutput();
   const program = await createProgram(asksForVersion(args) ? null : commandOf(args));
@@ -23,7 +23,7 @@ export async function runCommandLine(args: readonly string[]): Promise<CommandLi
     return asMeant(Number(process.exitCode ?? (await codeOfPrinting())));
   } catch (error) {
     if (error instanceof CommanderError && error.exitCode === 0) return asMeant(await codeOfPrinting());
-    // No command was named, and the help says it all.
+    // No command was named, and the help explains how.
     if (error instanceof CommanderError && error.code === 'commander.help') return asMeant(exitCodes.usage);
     reportError(await withHint(error), program.opts().format ?? process.env.PETREL_FORMAT);
     return { code: exitCodeOf(error), isMishap: !isForeseen(error) };
@@ -34,7 +34,7 @@ function asMeant(code: number): CommandLineEnd {
   return { code, isMishap: false };
 }
 
-/** Exit code of a command that gave no verdict, so that its output was its only result. */
+/** Returns the exit code of a command without a verdict, whose only result is its output. */
 async function codeOfPrinting(): Promise<number> {
   try {
     await checkPrinted();

@@ -1,4 +1,4 @@
-/** A command's time in touch with ZooKeeper: opened, used, closed, whatever happens. */
+/** The session of a command with ZooKeeper. It is closed in any case. */
 import type { Command } from 'commander';
 import { accessOf, identityOf } from '../config/access-settings.js';
 import type { ClientSettings } from '../config/settings.js';
@@ -20,7 +20,7 @@ import { chosenRoot } from './which-group.js';
 export interface Session {
   readonly settings: ClientSettings;
   readonly access: GroupAccess;
-  /** Fires on ^C and SIGTERM. */
+  /** Aborts on ^C and SIGTERM. */
   readonly signal: AbortSignal;
   author(reason: string | undefined): Author;
 }
@@ -29,9 +29,9 @@ const sessionTimeoutMs = 10_000;
 const closeTimeoutMs = 500;
 
 /**
- * Runs `work` in touch with ZooKeeper, on the group that the settings are about. Throws PetrelError INVALID
- * where they are about several, UNREACHABLE when no server answers in time, Interrupted on ^C, and what
- * `work` throws.
+ * Runs `work` with a connected session, on the group that the settings name. Throws PetrelError INVALID if
+ * they name several groups, UNREACHABLE if no server responds in time, Interrupted on ^C, and the errors of
+ * `work`.
  */
 export async function withSession<T>(command: Command, work: (session: Session) => Promise<T>): Promise<T> {
   const context = await readClientSettings(command);
@@ -41,7 +41,10 @@ export async function withSession<T>(command: Command, work: (session: Session) 
   return await inTouch({ ...context, settings: { ...settings, root } }, work);
 }
 
-/** As `withSession`, for what is about no group, or about many: `access` is to none that anybody chose. */
+/**
+ * Like `withSession`, for work on no group or on many. The group in `access` is then not one that the user
+ * chose.
+ */
 export async function withEnsemble<T>(command: Command, work: (session: Session) => Promise<T>): Promise<T> {
   return await inTouch(await readClientSettings(command), work);
 }
@@ -71,7 +74,7 @@ async function inTouch<T>(context: ClientContext, work: (session: Session) => Pr
   }
 }
 
-/** Throws PetrelError REFUSED where this process would add to the group what others could not read. */
+/** Throws PetrelError REFUSED if this process would create znodes that others could not read. */
 export async function checkAccess({ access, settings }: Session): Promise<void> {
   const own = identityOf(settings);
   await checkSameAccess(access.store, access.paths, accessOf(settings, own), own);
@@ -91,7 +94,7 @@ async function connect(store: Store, settings: ClientSettings, signal: AbortSign
   const timeoutMs = settings.connectTimeoutMs;
   try {
     await store.connected({ timeoutMs, signal });
-    // What others committed before is seen from here on.
+    // From here on, reads include everything that others committed before.
     await store.sync('/', { timeoutMs, signal });
   } catch (error) {
     if (!isStoreError(error) || !error.outcomeUnknown) throw error;

@@ -1,4 +1,4 @@
-/** From settings to what they stand for. */
+/** Reads the settings of commands. */
 import { hostname, userInfo } from 'node:os';
 import type { Command } from 'commander';
 import { type DescribedSetting, readSettings } from '../config/read-settings.js';
@@ -8,11 +8,14 @@ import type { LogLevel } from '../log.js';
 export interface ClientContext {
   readonly described: readonly DescribedSetting[];
   readonly settings: ClientSettings;
-  /** A command's own words say what went wrong; the log is for those who ask for it. */
+  /** Silent by default: a command's own messages report errors, and the log must be requested. */
   readonly logLevel: LogLevel;
 }
 
-/** Settings of a command that looks at a group. Warnings go to stderr. Throws PetrelError INVALID. */
+/**
+ * Returns the settings of a command that shows or changes a group. Warnings go to stderr. Throws PetrelError
+ * INVALID.
+ */
 export async function readClientSettings(command: Command): Promise<ClientContext> {
   const { values, described, warnings } = await readSettings(clientSettings, {
     flags: command.optsWithGlobals(),
@@ -23,7 +26,7 @@ export async function readClientSettings(command: Command): Promise<ClientContex
   return { settings: values, described, logLevel: isAskedFor ? values.logLevel : 'silent' };
 }
 
-/** Who does it, for the history: the person behind sudo where there is one. */
+/** Returns the user for the history. With sudo, that is the user who called it. */
 export function whoAmI(): string {
   return `${process.env.SUDO_USER || userName()}@${hostname()}`;
 }

@@ -1,4 +1,4 @@
-/** The result of `petrel simulate` as tables. */
+/** Formats the result of `petrel simulate` as tables. */
 import { type Outcome, type Simulation, simulationSchema } from '../what-if/simulation.js';
 import { forTerminal, type Printable, table } from './output.js';
 import { styled } from './style.js';

@@ -1,4 +1,4 @@
-/** `--slot`: which of a group's leaders something is about. */
+/** `--slot`: selects one of a group's leaders. */
 import { Option } from 'commander';
 import { mostLeaders } from '../model/group-config.js';
 import { wholeNumber } from './arguments.js';

@@ -1,4 +1,4 @@
-/** Colour, where a person looks: on a terminal, and not with NO_COLOR. */
+/** Colours text on a terminal, unless NO_COLOR is set. */
 import { styleText } from 'node:util';
 
 export type Style = 'bold' | 'dim' | 'red' | 'green' | 'yellow';

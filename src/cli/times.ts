@@ -1,4 +1,4 @@
-/** Times as people read them, next to the instants that they can compare. */
+/** Formats times for operators, together with the exact instants. */
 import { formatDuration } from '../model/duration.js';
 import { fromInstant } from '../model/names.js';
 
@@ -12,7 +12,7 @@ export function agoText(instant: string, nowMs: number): string {
   return aheadMs > 0 ? `in ${formatDuration(aheadMs)}` : `${formatDuration(-aheadMs)} ago`;
 }
 
-/** "-" where there is no length. */
+/** Returns "-" for null. */
 export function lengthText(lengthMs: number | null): string {
   if (lengthMs === null) return '-';
   return lengthMs < 10_000

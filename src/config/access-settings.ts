@@ -1,4 +1,4 @@
-/** Who this process is to ZooKeeper, and to whom the znodes that it makes are open. */
+/** This process's identity in ZooKeeper, and the ACLs of the znodes that it creates. */
 import * as z from 'zod';
 import { PetrelError } from '../errors.js';
 import { type Access, aclOf, worldRights } from '../model/access.js';
@@ -57,7 +57,7 @@ export type AccessSettings = {
   readonly [Name in keyof typeof accessFields]: z.output<(typeof accessFields)[Name]>;
 };
 
-/** `USER:PASSWORD`; null where none are given. Throws PetrelError INVALID for a file that will not do. */
+/** Returns `USER:PASSWORD`, or null if none are set. Throws PetrelError INVALID for an unusable file. */
 export function credentialsOf({ auth, authFile }: AccessSettings): string | null {
   const text = auth ?? (authFile === null ? null : readSecretText('authFile', authFile));
   if (text === null) return null;
@@ -65,15 +65,15 @@ export function credentialsOf({ auth, authFile }: AccessSettings): string | null
   throw new PetrelError('INVALID', `authFile: ${authFile} contains no credentials: ${authRule}`);
 }
 
-/** Who this process is; null: nobody in particular. Throws as `credentialsOf`. */
+/** Returns the identity of this process, or null if it has none. Throws like `credentialsOf`. */
 export function identityOf(settings: AccessSettings): Identity | null {
   const credentials = credentialsOf(settings);
   return credentials === null ? null : digestIdentity(credentials);
 }
 
 /**
- * `own`: who this process is. Null: the znodes made are open to everybody. Where no agents are named, they
- * are who this process is. Throws as `credentialsOf`.
+ * `own` is the identity of this process, and the only agent if no agents are named. Returns null if new
+ * znodes are open to every client. Throws like `credentialsOf`.
  */
 export function accessOf(settings: AccessSettings, own = identityOf(settings)): Access | null {
   const { aclAgents, aclOperators, aclObservers, aclWorld: world } = settings;
@@ -88,8 +88,8 @@ export function accessOf(settings: AccessSettings, own = identityOf(settings)): 
 }
 
 /**
- * An agent that is none by its own settings would make znodes that it may not touch. Throws PetrelError
- * INVALID.
+ * Throws PetrelError INVALID if the settings do not list this process as an agent. It would lock itself out
+ * of the znodes that it creates.
  */
 export function checkAgent(settings: AccessSettings): void {
   const own = identityOf(settings);
@@ -110,8 +110,8 @@ export function checkAgent(settings: AccessSettings): void {
 }
 
 /**
- * What they come to for a store. `rootOf`: of the group that a path is of, where there are several. Throws as
- * `credentialsOf`.
+ * Returns the options for a store. `rootOf` returns the root of the group that a path belongs to, for a
+ * process in several groups. Throws like `credentialsOf`.
  */
 export function accessOptions(
   settings: AccessSettings,

@@ -1,4 +1,4 @@
-/** The list of groups that a node is in, as its settings hold it. */
+/** The list of a node's groups, as given in its settings. */
 import * as z from 'zod';
 import { strictObject } from '../model/names.js';
 import { quoted, UnusableKey, usableKey } from '../model/outside.js';
@@ -6,7 +6,7 @@ import type { GroupFields } from './node-settings.js';
 
 const mostGroups = 5_000;
 
-/** A list of groups, each with a root of its own and what it does not have from the top level. */
+/** The schema of the list. Each group has its own root, and the settings that differ from the top level. */
 export function groupList(of: GroupFields) {
   const hooks = strictObject({
     onTakeover: of.onTakeover.unwrap().optional(),
@@ -38,7 +38,7 @@ export function groupList(of: GroupFields) {
     });
 }
 
-/** A group's znodes are below its root, so none can be below another's. */
+/** A group's znodes are below its root, so no root may be below another one. */
 function rootProblem(roots: readonly string[]): string | null {
   const seen = new Set(roots);
   if (seen.size < roots.length) {
@@ -57,7 +57,7 @@ export function ancestors(root: string): string[] {
   return names.slice(0, -1).map((_, index) => `/${names.slice(0, index + 1).join('/')}`);
 }
 
-/** A text in the place of a list, as a variable has it. */
+/** Parses the list from an environment variable. */
 export function groupsFromText(texts: readonly string[]): unknown {
   try {
     return JSON.parse(texts.at(-1) ?? '', (key, value: unknown) => {

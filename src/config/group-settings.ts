@@ -3,8 +3,8 @@ import { ancestors } from './group-list.js';
 import type { AgentSettings } from './settings.js';
 
 /**
- * The root, of these, of the group that a znode is of; of no group: a root that makes it nothing of a
- * group's.
+ * Returns the one of these roots whose group contains the znode. If there is none, returns `path`, as a root
+ * that makes the znode belong to no group.
  */
 export function rootAmong(roots: ReadonlySet<string>, path: string): string {
   return ancestors(path).findLast((above) => roots.has(above)) ?? path;
@@ -13,14 +13,13 @@ export function rootAmong(roots: ReadonlySet<string>, path: string): string {
 export type ChosenGroups = Pick<AgentSettings, 'groups' | 'groupsUnder'>;
 
 /**
- * Whether the agent is in several groups, by a list or by what is below a path; else it is in that of its
- * `root`.
+ * Whether the agent is in several groups, given as a list or as a parent path. Otherwise its group is `root`.
  */
 export function hasGroups({ groups, groupsUnder }: ChosenGroups): boolean {
   return groups.length > 0 || groupsUnder !== null;
 }
 
-/** Throws PetrelError INVALID for what does not go together with several groups. */
+/** Throws PetrelError INVALID for settings that conflict with several groups. */
 export function checkGroups(settings: AgentSettings): void {
   if (!hasGroups(settings)) return;
   const { groups, groupsUnder, probeListen } = settings;
@@ -43,8 +42,8 @@ export function checkGroups(settings: AgentSettings): void {
 }
 
 /**
- * The settings of each group by its root: of those that are listed, and of those found below `groupsUnder`.
- * What an entry does not say is as at the top level.
+ * Returns the settings of each group by root, for the listed groups and those found below `groupsUnder`.
+ * Settings that an entry omits come from the top level.
  */
 export function settingsByRoot(
   settings: AgentSettings,

@@ -46,7 +46,7 @@ export const httpFields = {
   }),
 };
 
-/** Where to answer, by default `fallback`. */
+/** Address of the HTTP server. The default is `fallback`. */
 export function listen(fallback: string, defaultText: string) {
   return setting(parsedBy(parseListen, 'ADDRESS:PORT, or off').prefault(fallback), {
     key: 'http.listen',

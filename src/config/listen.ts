@@ -1,15 +1,15 @@
-/** Where an agent answers HTTP, as people write it. */
+/** Parses and formats the listen address of an agent's HTTP server. */
 import { BlockList, isIP, isIPv6 } from 'node:net';
 import { quoted } from '../model/outside.js';
 
 export interface ListenAddress {
-  /** A host's name or an address, IPv6 without brackets. */
+  /** A host name or an address, IPv6 without brackets. */
   readonly host: string;
-  /** 0: any that is free. */
+  /** 0 for any free port. */
   readonly port: number;
 }
 
-/** auto: the usual place, or nowhere if somebody else has it. */
+/** `auto`: the usual address, or none if it is in use. */
 export type Listen = ListenAddress | 'auto' | 'off';
 
 export const usualListen: ListenAddress = { host: '127.0.0.1', port: 8008 };
@@ -17,7 +17,7 @@ export const usualListen: ListenAddress = { host: '127.0.0.1', port: 8008 };
 const pattern = /^(?:\[(?<v6>[^\]]+)\]|(?<host>[^:[\]\s/@]+)):(?<port>\d{1,5})$/;
 const rule = 'write ADDRESS:PORT (such as 127.0.0.1:8008, 0.0.0.0:8008 or [::1]:8008), off, or auto';
 
-/** Throws a RangeError that says what would be right. */
+/** Throws a RangeError that says what is expected. */
 export function parseListen(text: string): Listen {
   if (text === 'off' || text === 'auto') return text;
   const { v6, host = v6, port = '' } = pattern.exec(text)?.groups ?? {};
@@ -29,7 +29,7 @@ export function parseListen(text: string): Listen {
   return { host, port: Number(port) };
 }
 
-/** As a URL has it. */
+/** Returns the host as written in a URL. */
 export function hostText(host: string): string {
   return isIPv6(host) ? `[${host}]` : host;
 }
@@ -39,7 +39,8 @@ loopback.addSubnet('127.0.0.0', 8, 'ipv4');
 loopback.addAddress('::1', 'ipv6');
 
 /**
- * Nobody but this machine can reach it. False for names other than localhost: who knows what they stand for.
+ * Whether only this machine can reach it. False for names other than localhost, because they may resolve to
+ * any address.
  */
 export function isLoopback(host: string): boolean {
   const family = isIP(host);

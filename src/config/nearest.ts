@@ -3,7 +3,7 @@ import { distance } from 'fastest-levenshtein';
 
 const longestWord = 200;
 
-/** The known word that `word` is most likely a misspelling of. */
+/** Returns the known word that `word` is most likely a misspelling of. */
 export function nearestOf(word: string, known: readonly string[]): string | undefined {
   if (word.length > longestWord) return undefined;
   const far = Math.max(2, Math.floor(word.length / 3));

@@ -1,7 +1,6 @@
 /**
- * What every command and every node is told: each setting is declared once, with its key in the file, its
- * flag and its environment variable. What the whole group shares is not here but in the group's
- * configuration.
+ * Settings of commands and nodes. Each is declared once, with its key in the file, its flag and its
+ * environment variable. Settings that the whole group shares are in the group's configuration instead.
  */
 import { homedir, hostname } from 'node:os';
 import { join } from 'node:path';
@@ -21,7 +20,7 @@ import { optionalPath, parsedBy, setting } from './setting.js';
 
 const servers = parsedBy(parseConnectionString, 'expected a list of servers: host:port,host:port');
 
-/** Every command takes these. */
+/** Settings of every command. */
 export const commonSettings = z.object({
   zookeeper: setting(servers.prefault('127.0.0.1:2181'), {
     key: 'zookeeper',
@@ -125,7 +124,7 @@ export const commonSettings = z.object({
   }),
 });
 
-/** What it takes to find an ensemble, and to be let in. */
+/** Settings for connecting to an ensemble and authenticating to it. */
 export const reachSettings = commonSettings.pick({
   zookeeper: true,
   auth: true,
@@ -138,7 +137,7 @@ export const reachSettings = commonSettings.pick({
   tlsServername: true,
 });
 
-/** What a node has in the one group that it is in, or in each. */
+/** Settings of a node, in its one group or in each of its groups. */
 export const nodeSettings = commonSettings.extend({
   nodeId: setting(nameSchema.prefault(hostname), {
     key: 'nodeId',
@@ -263,7 +262,7 @@ function hook(name: string, help: string) {
   });
 }
 
-/** The last one given counts. */
+/** The last value counts. */
 export function wholeNumber(texts: readonly string[]): unknown {
   const text = texts.at(-1) ?? '';
   return /^-?\d+$/.test(text) ? Number(text) : text;

@@ -1,4 +1,4 @@
-/** The settings by which a node probes, and what they come to. */
+/** The settings for probes, and their conversion for the prober. */
 import * as z from 'zod';
 import { PetrelError } from '../errors.js';
 import { durationInMs } from '../model/duration.js';
@@ -53,7 +53,10 @@ export const probeFields = {
 
 type Given = { readonly [Name in keyof typeof probeFields]: z.output<(typeof probeFields)[Name]> };
 
-/** Null where it does not: it has nowhere to listen. Throws PetrelError INVALID for a secret that is none. */
+/**
+ * Returns null if the node does not probe because it has no listen address. Throws PetrelError INVALID for an
+ * unusable secret.
+ */
 export function probeSettings(settings: Given): ProbeSettings | null {
   const { probeListen, probeAddress, probeProtocol, probeIntervalMs, probeSecret, probeSecretFile } =
     settings;

@@ -1,6 +1,6 @@
 /**
- * Effective settings: a flag beats the environment, the environment beats the file, the file beats the
- * default. What is given must be right wherever it stands, also where something stronger overrides it.
+ * Computes the effective settings. A flag overrides the environment, the environment overrides the file, and
+ * the file overrides the default. Every given value must be valid, even if another one overrides it.
  */
 import { constants } from 'node:fs';
 import { access } from 'node:fs/promises';
@@ -19,7 +19,7 @@ import { allSettings } from './settings.js';
 import type { SettingsFile } from './settings-file.js';
 
 export interface SettingSources {
-  /** As commander's `opts()` gives them. */
+  /** In the form that commander's `opts()` returns. */
   readonly flags: Readonly<Record<string, unknown>>;
   readonly env: Readonly<Record<string, string | undefined>>;
 }
@@ -27,22 +27,22 @@ export interface SettingSources {
 export interface EffectiveSettings<Values> {
   readonly values: Values;
   readonly described: readonly DescribedSetting[];
-  /** Not wrong, but likely not meant; one line each. */
+  /** Likely mistakes that are not errors, one line each. */
   readonly warnings: readonly string[];
-  /** Files that settings name and that cannot be read; none where that is an error. */
+  /** Files that settings name but that cannot be read. Empty if such files are errors. */
   readonly unreadable: readonly UnreadableFile[];
 }
 
 export interface SettingName {
-  /** Of its value. */
+  /** Name of its value. */
   readonly name: string;
   readonly key: string;
 }
 
 export interface DescribedSetting extends SettingName {
-  /** As one would write it; secrets are not shown. */
+  /** As written in a settings file. Secrets are not shown. */
   readonly value: string;
-  /** It is set, and not shown. */
+  /** Whether the value is set but not shown. */
   readonly isSecret: boolean;
   /** Where the value comes from: a flag, a variable, a place in the file, or `default`. */
   readonly source: string;
@@ -60,7 +60,7 @@ export interface UnreadableFile {
 interface Given {
   readonly source: string;
   readonly value: unknown;
-  /** What a relative path is relative to. */
+  /** Directory that relative paths are resolved against. */
   readonly directory: string;
 }
 
@@ -70,7 +70,7 @@ interface Field {
   readonly meta: SettingMeta;
 }
 
-/** `commonSettings`, or one that extends them. */
+/** `commonSettings`, or an extension of them. */
 export type SettingsSchema<Values> = z.ZodType<Values> & {
   readonly shape: Readonly<Record<string, z.core.$ZodType>>;
 };
@@ -78,16 +78,15 @@ export type SettingsSchema<Values> = z.ZodType<Values> & {
 const config = { flags: '-c, --config <file>', env: 'PETREL_CONFIG' };
 const shownSecret = '[secret]';
 
-/** The options of a command that takes these settings, `--config` among them. */
+/** Returns the options of a command that takes these settings, including `--config`. */
 export function settingOptions(settings: SettingsSchema<unknown>): Option[] {
   const file = new Option(config.flags, `settings file in YAML (env: ${config.env})`);
   return [file, ...fieldsOf(settings).flatMap(settingOption)];
 }
 
 /**
- * Throws PetrelError INVALID with every problem found among its reasons, each with its place. `lack`: what
- * becomes of files that settings name and that cannot be read: they are among the problems, or are told
- * beside the values.
+ * Throws PetrelError INVALID with all problems as reasons, each with its place. `lack` decides about named
+ * files that cannot be read: they count as problems, or are returned in `unreadable`.
  */
 export async function readSettings<Values extends object>(
   settings: SettingsSchema<Values>,
@@ -116,8 +115,8 @@ export async function readSettings<Values extends object>(
 }
 
 /**
- * Flags as the variables that say the same, `--config` among them, so that what this process starts can be
- * told alike.
+ * Converts flags, including `--config`, into the corresponding variables. Child processes thus get the same
+ * settings.
  */
 export function flagsAsVariables(
   settings: SettingsSchema<unknown>,
@@ -131,7 +130,7 @@ export function flagsAsVariables(
   return Object.fromEntries(variables);
 }
 
-/** Settings whose values are not the same in both. */
+/** Returns the settings whose values differ. */
 export function differingSettings<Values extends object>(
   settings: SettingsSchema<Values>,
   one: Values,
@@ -142,7 +141,7 @@ export function differingSettings<Values extends object>(
     .map(({ name, meta: { key } }) => ({ name, key }));
 }
 
-/** The strongest value given for each setting, and what is wrong with any. */
+/** Returns the value with the highest precedence for each setting, and the problems of all values. */
 async function gather(fields: readonly Field[], sources: SettingSources) {
   const path = flagTexts(sources.flags, config.flags).at(-1) ?? (sources.env[config.env] || undefined);
   const knownKeys = fieldsOf(allSettings).map(({ meta }) => meta.key);
@@ -165,7 +164,7 @@ async function gather(fields: readonly Field[], sources: SettingSources) {
 
 const noFile: SettingsFile = { entries: [], problems: [] };
 
-/** Without a file, the YAML parser is not loaded. */
+/** Loads the YAML parser only if there is a file. */
 async function readFrom(path: string, knownKeys: readonly string[]): Promise<SettingsFile> {
   const { readSettingsFile } = await import('./settings-file.js');
   return readSettingsFile(path, knownKeys);
@@ -216,7 +215,7 @@ function located(meta: SettingMeta, entry: Given): Given {
   return typeof value !== 'string' || value === '' ? entry : { ...entry, value: resolve(directory, value) };
 }
 
-/** Among several there may be names of packages: only what begins as a path is one. */
+/** A list may contain names of packages, so only an entry that starts like a path is resolved. */
 function locatedModule(value: unknown, directory: string): unknown {
   return typeof value === 'string' && /^\.{1,2}\//.test(value) ? resolve(directory, value) : value;
 }
@@ -255,7 +254,7 @@ function valueProblems({ schema, meta }: Field, { source, value }: Given): strin
   });
 }
 
-/** YAML takes `site: 1` for a number. */
+/** YAML parses `site: 1` as a number. */
 function isUnquoted(schema: Field['schema'], value: unknown): value is number | boolean {
   return (
     (typeof value === 'number' || typeof value === 'boolean') && z.safeParse(schema, String(value)).success
@@ -344,15 +343,15 @@ function valueText(name: string, value: unknown): string {
 }
 
 /**
- * True for variables that Kubernetes sets in every pod for a Service named petrel, like PETREL_PORT=tcp://….
+ * Whether Kubernetes sets this variable in every pod for a Service named petrel, like PETREL_PORT=tcp://….
  */
 function isOfKubernetes(name: string, value = ''): boolean {
   return /_PORT$/.test(name) ? /^[a-z]+:\/\//.test(value) : /_SERVICE_(HOST|PORT)|_PORT_\d+_/.test(name);
 }
 
 /**
- * Other programs set variables that begin like ours (a Kubernetes service named petrel does), so an unknown
- * one is no error; but one that is nearly ours is likely a slip.
+ * Returns warnings for unknown variables that resemble known ones. Other unknown variables are ignored: other
+ * programs also set variables with this prefix, such as Kubernetes for a Service named petrel.
  */
 function misspeltVariables(env: SettingSources['env']): string[] {
   const known = [config.env, ...fieldsOf(allSettings).map(({ meta }) => meta.env)];

@@ -1,16 +1,17 @@
-/** Files that hold a secret: a token, a password, a passphrase. */
+/** Files that contain a secret: a token, a password, a passphrase. */
 import { readFileSync, statSync } from 'node:fs';
 import { PetrelError } from '../errors.js';
 
 /**
- * A group may read it, as a service's own group does; nobody else may, and none but the owner may write it.
+ * The file's group may read it, such as the group of a service. All other users must have no access, and only
+ * the owner may write it.
  */
 const forbiddenMode = 0o027;
 
 /**
- * Reads the file's one line, without the line break at its end. Throws PetrelError INVALID when the file
- * holds more, cannot be read, or is open to others; the error never shows the content. `key` is the setting
- * that names the file.
+ * Reads the file's only line, without the line break at its end. Throws PetrelError INVALID if the file
+ * contains more, cannot be read, or is open to others. The error never shows the content. `key` is the
+ * setting that names the file.
  */
 export function readSecretText(key: string, path: string): string {
   const { mode, text } = read(key, path);
@@ -22,7 +23,8 @@ export function readSecretText(key: string, path: string): string {
     );
   }
   const secret = text.replace(/\r?\n$/, '');
-  // Earlier versions took it for a part of the secret: silence would make it another one.
+  // Earlier versions treated an extra line break as part of the secret. Ignoring it would silently change the
+  // secret.
   if (/[\r\n]$/.test(secret))
     throw new PetrelError('INVALID', `${key}: ${path} ends with an empty line: remove the empty line`);
   if (/[\r\n]/.test(secret)) throw new PetrelError('INVALID', `${key}: ${path} contains more than one line`);

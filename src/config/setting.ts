@@ -1,30 +1,31 @@
-/**
- * How one setting is declared: its schema, and its key in the file, its flag and its environment variable.
- */
+/** Declares a setting: its schema, its key in the file, its flag and its environment variable. */
 import * as z from 'zod';
 import { errorMessage } from '../errors.js';
 
 export interface SettingMeta {
-  /** Key in the file; a dot is one level of nesting. */
+  /** Key in the file. A dot separates levels of nesting. */
   readonly key: string;
-  /** As commander takes it; missing where a flag is no place for it. */
+  /** In commander's syntax. Absent if the setting has no flag. */
   readonly flags?: string;
   readonly env: string;
   readonly help: string;
-  /** What the default is, where its value alone would not say it. */
+  /** Describes the default if its value alone is not clear. */
   readonly defaultText?: string;
-  /** Never shown. */
+  /** The value is never shown. */
   readonly secret?: boolean;
-  /** A path: in the file relative to the file's directory, elsewhere to the working directory. */
+  /**
+   * The value is a path, relative to the file's directory if given in the file, else to the working
+   * directory.
+   */
   readonly isPath?: boolean;
-  /** A file that must be there and readable. */
+  /** The value names a file that must exist and be readable. */
   readonly isFile?: boolean;
   /**
-   * From the text of a flag or a variable to what the file would hold. Throws an Error that says what is
-   * wrong.
+   * Converts the text of a flag or a variable to the value that the file would contain. Throws an Error that
+   * says what is wrong.
    */
   readonly fromText?: (texts: readonly string[]) => unknown;
-  /** What separates several values in one variable; a flag is repeated instead. */
+  /** Separator of several values in one variable. A flag is repeated instead. */
   readonly separator?: string;
 }
 
@@ -37,7 +38,7 @@ export function setting<Schema extends z.ZodType>(schema: Schema, meta: SettingM
 
 export const optionalPath = () => z.string('a path').min(1, 'a path').nullable().prefault(null);
 
-/** A text that `parse` takes; what it throws is what is said of another. */
+/** Schema for a text that `parse` accepts. The message of an error that `parse` throws becomes the issue. */
 export function parsedBy(parse: (text: string) => unknown, what: string) {
   return z.string(what).superRefine((input, context) => {
     try {

@@ -1,4 +1,4 @@
-/** The settings file: YAML, read with the place of every key, so that an error can point at it. */
+/** Reads the settings file. It is YAML, and the place of every key is kept for error messages. */
 
 import { readFile } from 'node:fs/promises';
 import { type Document, isMap, isScalar, type Node, type Pair } from 'yaml';
@@ -8,7 +8,7 @@ import { nearestOf } from './nearest.js';
 import { parseYaml, yamlProblem } from './yaml.js';
 
 export interface FileEntry {
-  /** Dotted. */
+  /** With dots between levels. */
   readonly key: string;
   readonly value: unknown;
   /** file:line:column */
@@ -21,7 +21,7 @@ export interface SettingsFile {
   readonly problems: readonly string[];
 }
 
-/** Never throws: what is wrong is among the problems. */
+/** Never throws. Errors are returned as problems. */
 export async function readSettingsFile(path: string, knownKeys: readonly string[]): Promise<SettingsFile> {
   try {
     return readDocument(path, await readFile(path, 'utf8'), knownKeys);
@@ -31,7 +31,7 @@ export async function readSettingsFile(path: string, knownKeys: readonly string[
 }
 
 function readDocument(path: string, text: string, knownKeys: readonly string[]): SettingsFile {
-  // No quoted lines in what it says: they may hold a secret.
+  // The messages quote no lines, which may contain a secret.
   const { document, problems, lines } = parseYaml(text);
   const placeOf = (offset: number | undefined) => {
     const { line, col } = lines.linePos(offset ?? 0);

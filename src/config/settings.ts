@@ -1,6 +1,5 @@
 /**
- * The settings of one process, by what it is: an agent, `petrel run`, or a command that looks at a group or
- * changes it.
+ * The settings of one process, by kind: an agent, `petrel run`, or a command that shows or changes a group.
  */
 import * as z from 'zod';
 import { restartPolicies } from '../hooks/restarting-workload.js';
@@ -10,7 +9,7 @@ import { listen } from './http-settings.js';
 import { commonSettings, nodeSettings, wholeNumber } from './node-settings.js';
 import { setting } from './setting.js';
 
-/** Of the groups that an agent is in, where it is in several. */
+/** The groups of an agent that is in several. */
 export const groupsSettings = {
   groups: setting(groupList(nodeSettings.shape).prefault([]), {
     key: 'groups',
@@ -26,13 +25,10 @@ export const groupsSettings = {
   }),
 };
 
-/** An agent takes these too. */
+/** Settings of an agent. */
 export const agentSettings = nodeSettings.extend(groupsSettings);
 
-/**
- * `petrel run` takes an agent's, but that its command takes the place of the hooks that begin and end a
- * leadership.
- */
+/** Settings of `petrel run`. They are those of an agent, without the hooks that its command replaces. */
 export const runSettings = nodeSettings.omit({ onTakeover: true, onRelease: true }).extend({
   nodeId: setting(nodeSettings.shape.nodeId.clone(), {
     key: 'nodeId',
@@ -41,7 +37,7 @@ export const runSettings = nodeSettings.omit({ onTakeover: true, onRelease: true
     help: 'id of this node, unique in the group',
     defaultText: 'the host name; with a number appended if another petrel run on this machine uses it',
   }),
-  /** Many of them may run on one machine. */
+  /** Off by default, because many of them may run on one machine. */
   httpListen: listen('off', 'off'),
   restart: setting(z.enum(restartPolicies, `one of ${restartPolicies.join(', ')}`).prefault('no'), {
     key: 'run.restart',
@@ -61,7 +57,7 @@ export const runSettings = nodeSettings.omit({ onTakeover: true, onRelease: true
 export const outputFormats = ['pretty', 'json', 'yaml', 'tsv'] as const;
 export type OutputFormat = (typeof outputFormats)[number];
 
-/** Commands that look at a group, or change it, take these beside the common ones. */
+/** Settings of commands that show or change a group. */
 export const clientSettings = commonSettings.extend({
   format: setting(z.enum(outputFormats, `one of ${outputFormats.join(', ')}`).prefault('pretty'), {
     key: 'format',
@@ -84,7 +80,7 @@ export const clientSettings = commonSettings.extend({
   }),
 });
 
-/** Whatever a settings file may hold. */
+/** All settings that a settings file may contain. */
 export const allSettings = agentSettings.extend(runSettings.shape).extend(clientSettings.shape);
 
 export type CommonSettings = z.output<typeof commonSettings>;

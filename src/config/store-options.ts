@@ -1,4 +1,4 @@
-/** From settings to what opens a store. */
+/** Converts settings to the options for opening a store. */
 import { readFileSync } from 'node:fs';
 import type { TlsNote } from '../guardian/messages.js';
 import { parseConnectionString, type StoreOptions, type TlsOptions } from '../zookeeper/index.js';
@@ -7,8 +7,8 @@ import { readSecretText } from './secret-file.js';
 import type { CommonSettings } from './settings.js';
 
 /**
- * `rootOf`: as `accessOptions` has it. Throws PetrelError INVALID for a connection string that cannot be
- * meant, and for a file of a secret that will not do.
+ * `rootOf`: see `accessOptions`. Throws PetrelError INVALID for an invalid connection string and for an
+ * unusable secret file.
  */
 export function storeOptions(
   settings: CommonSettings,
@@ -22,7 +22,7 @@ export function storeOptions(
   };
 }
 
-/** What the guardian needs of them, to end a session. */
+/** Returns the TLS options that the guardian needs to close a session. */
 export function tlsNote(tls: TlsOptions | undefined, settings: TlsSettings): TlsNote | null {
   if (tls === undefined) return null;
   const { ca, cert, key, passphrase = null, servername = null, rejectUnauthorized = true } = tls;
@@ -36,13 +36,10 @@ export function tlsNote(tls: TlsOptions | undefined, settings: TlsSettings): Tls
   };
 }
 
-/**
- * Null where none of the TLS settings is given: then the connection is in the clear. Throws for files that
- * will not do.
- */
+/** Returns null if no TLS setting is given, which means a plaintext connection. Throws for unusable files. */
 export function tlsOptions(settings: TlsSettings): TlsOptions | null {
   const tls = readTls(settings);
-  // The settings stay; the files that they name are read before each connection.
+  // The settings remain the same, but their files are read again before each connection.
   return tls === null ? null : { ...tls, reread: () => readTls(settings) ?? tls };
 }
 

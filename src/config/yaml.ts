@@ -1,14 +1,14 @@
 /**
- * YAML that people wrote, and what is wrong with it in words that help them. Takes time in proportion to the
- * text, however wrong that is: the parser's own search for keys given twice, and its quoting of lines, do
- * not.
+ * Parses YAML and reports its problems in helpful terms. The time is proportional to the length of the text,
+ * however malformed it is. That is not true of the parser's own checks for duplicate keys and its quoting of
+ * lines, so both are off.
  */
 import { type Document, isScalar, LineCounter, parseDocument, visit, type YAMLMap } from 'yaml';
 import { errorMessage } from '../errors.js';
 import { cut } from '../model/outside.js';
 
 export interface YamlProblem {
-  /** Where in the text. */
+  /** Position in the text. */
   readonly offset: number;
   readonly message: string;
 }
@@ -16,11 +16,11 @@ export interface YamlProblem {
 export interface ParsedYaml {
   readonly document: Document;
   readonly problems: readonly YamlProblem[];
-  /** `line` and `col` begin at 1. */
+  /** `line` and `col` start at 1. */
   readonly lines: LineCounter;
 }
 
-/** Throws an Error where the text cannot even be gone through. */
+/** Throws an Error if the text cannot be parsed at all. */
 export function parseYaml(text: string): ParsedYaml {
   const lines = new LineCounter();
   const options = { lineCounter: lines, prettyErrors: false, uniqueKeys: false, logLevel: 'error' } as const;
@@ -29,7 +29,7 @@ export function parseYaml(text: string): ParsedYaml {
   return { document, lines, problems: [...errors, ...doubledKeys(document)] };
 }
 
-/** Throws an Error that says what is wrong, and where. Null for an empty text. */
+/** Throws an Error that says what is wrong, and where. Returns null for an empty text. */
 export function readYaml(text: string): unknown {
   try {
     const { document, problems, lines } = parseYaml(text);
@@ -42,7 +42,7 @@ export function readYaml(text: string): unknown {
   }
 }
 
-/** What a parser or an alias stumbled over. */
+/** Rewords an error of the parser or of an alias. */
 export function yamlProblem(error: unknown): string {
   const message = errorMessage(error).trim();
   if (/call stack/i.test(message)) return 'the YAML is nested too deeply';
@@ -62,7 +62,7 @@ function doubledIn({ items }: YAMLMap): YamlProblem[] {
   const seen = new Set<unknown>();
   return items.flatMap(({ key }) => {
     if (!isScalar(key) || key.value === '<<') return [];
-    // As an object key it would be lost.
+    // It would be lost as an object key.
     if (key.value === '__proto__')
       return [{ offset: key.range?.[0] ?? 0, message: '__proto__ is not allowed as a name' }];
     const isDoubled = seen.has(key.value);

@@ -17,7 +17,7 @@ import { wholeNumber } from '../arguments.js';
 import { print, table } from '../output.js';
 import { readClientSettings } from '../settings.js';
 
-/** What `agent --dry-run` prints: every setting with its source. */
+/** Output of `agent --dry-run`: every setting with its source. */
 export const settingsSchema = z.array(z.object({ key: z.string(), value: z.string(), source: z.string() }));
 
 export function addAgent(program: Command): void {
@@ -69,7 +69,7 @@ async function printSettings(command: Command, effective: EffectiveSettings<Agen
   print(settings.format, { json: described, rows: [header, ...rows], pretty: () => table(header, rows) });
 }
 
-/** There are four agents. */
+/** Leaves ports for the other three of the four agents. */
 const mostHttpPort = 65_535 - 3;
 
 const devSchema = z.object({
@@ -110,7 +110,7 @@ export function addDev(program: Command): void {
       if (once && crash === null) throw new PetrelError('INVALID', '--once requires --crash');
       const { settings, logLevel } = await readClientSettings(command);
       const print = (line: string) => process.stdout.write(`${line}\n`);
-      // A rehearsal says itself what happens.
+      // A rehearsal reports events itself.
       const level = logLevel === 'silent' ? (crash === null ? null : 'fatal') : logLevel;
       await runDev({ port, httpPort, root: settings.root, invocation, crash, once, logLevel: level, print });
       process.exitCode = exitCodes.done;
@@ -125,5 +125,5 @@ function crashPoint(text: string): CrashPoint {
   }
 }
 
-/** How this process was started, to tell a person how to start the next one. */
+/** How this process was started, for showing how to start further commands. */
 const invocation = process.env.npm_lifecycle_event === undefined ? 'petrel' : 'npm run --silent petrel --';

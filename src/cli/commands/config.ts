@@ -110,12 +110,15 @@ function printable(config: GroupConfig): Printable {
 
 const longestShown = 60;
 
-/** A long value would stretch the table past any terminal; json and yaml have all of it. */
+/**
+ * Shortened, because a long value would make the table wider than any terminal. JSON and YAML contain all of
+ * it.
+ */
 function shortened(value: string): string {
   return value.length <= longestShown ? value : `${value.slice(0, longestShown - 1)}…`;
 }
 
-/** The session is not kept while a person thinks. */
+/** Keeps no session open while the operator edits. */
 async function runEdit(command: Command): Promise<void> {
   const { before, rules } = await withSession(command, async ({ access }) => {
     return { before: await readConfigText(access), rules: access.rules };
@@ -130,7 +133,7 @@ async function runEdit(command: Command): Promise<void> {
   await discard(draft);
 }
 
-/** Throws PetrelError INVALID when what was written will not do and the person has had enough. */
+/** Throws PetrelError INVALID if the text is invalid and the operator stops trying. */
 async function editUntilValid(draft: Draft, known: Rules): Promise<GroupConfig> {
   for (;;) {
     const edited = await edit(draft);
@@ -146,7 +149,7 @@ async function editUntilValid(draft: Draft, known: Rules): Promise<GroupConfig> 
 
 const repairOptionsSchema = z.object({ dryRun: z.boolean().default(false), reason: z.string().optional() });
 
-/** `configVersion` is null where nothing was written. */
+/** `configVersion` is null if nothing was written. */
 export const repairSchema = z.object({ configVersion: z.int().nullable() });
 
 async function writeEdited(command: Command, before: ConfigText, config: GroupConfig): Promise<void> {

@@ -49,7 +49,7 @@ export function addDoctor(program: Command): void {
   }
 }
 
-/** An entry of `groups` has hooks and scores of its own. */
+/** Applies the hooks and scores of the group's entry in `groups`. */
 function ofGroup<T extends AgentSettings>(settings: T): T {
   const own = settingsByRoot(settings, []).get(settings.root);
   return own === undefined ? settings : { ...settings, ...own, groups: settings.groups };

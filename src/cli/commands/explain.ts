@@ -41,7 +41,7 @@ export function addExplain(program: Command): void {
     });
 }
 
-/** With the options of the group's own strategy where it is the same one, else with its defaults. */
+/** With the group's options if it is the group's strategy, else with the strategy's defaults. */
 function otherStrategy(view: GroupView, name: string) {
   const config = readableConfig(view);
   const strategyOptions = name === config.strategy ? config.strategyOptions : {};

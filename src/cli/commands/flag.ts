@@ -1,4 +1,4 @@
-/** `petrel flag …`: conditions that operators name, for the rules of the strategy conditional. */
+/** `petrel flag …`: conditions that operators set, for the rules of the strategy `conditional`. */
 import type { Command } from 'commander';
 import { clearFlag, setFlag } from '../../group/flags.js';
 import { name } from '../arguments.js';

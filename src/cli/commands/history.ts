@@ -92,7 +92,7 @@ function cells(record: HistoryEntry): string[] {
   const phases = phasesInTurn(record);
   return [
     resumes === null ? electedAt : (resumes.endedAt ?? claimedAt ?? electedAt),
-    // Where there are several leaders each slot counts its own terms.
+    // With several leaders, each slot has its own terms.
     slot === undefined ? String(term) : `${slot}:${term}`,
     `${outcome} (${cause})`,
     previous?.node ?? '-',

@@ -1,11 +1,12 @@
 /**
- * `petrel lab`, which the package petrel-lab defines. Where that is not installed, it says what to install.
+ * `petrel lab`, defined by the package petrel-lab. If that is not installed, the command says how to install
+ * it.
  */
 import type { Command } from 'commander';
 import { errorMessage } from '../../errors.js';
 import { loadLab } from '../lab-package.js';
 
-/** Loads the package only if the command `isNamed`: the help lists it without. */
+/** Loads the package only if `isNamed`. The help can list the command without it. */
 export async function readLab(isNamed: boolean): Promise<(program: Command) => void> {
   const define = isNamed ? await definition() : () => {};
   return (program) =>
@@ -24,7 +25,7 @@ async function definition(): Promise<(lab: Command) => void> {
   }
 }
 
-/** Whatever its arguments are. */
+/** Accepts any arguments. */
 function refuse(lab: Command, error: unknown): void {
   lab
     .argument('[election...]')

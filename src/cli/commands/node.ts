@@ -1,4 +1,4 @@
-/** `petrel node …`: one node. */
+/** `petrel node …`: changes one node. */
 import type { Command } from 'commander';
 import * as z from 'zod';
 import { exitCodes } from '../../exit-code.js';
@@ -45,11 +45,11 @@ export function addNode(program: Command): void {
 export const evictResultSchema = z.object({
   node: z.string(),
   dryRun: z.boolean(),
-  /** What was, or would be, removed from the tree. */
+  /** What was removed from ZooKeeper, or would be. */
   removed: z.array(z.string()),
-  /** Its claim still stands: leadership does not pass on before it is gone. */
+  /** Whether its claim remains. If so, no other node can lead until it is gone. */
   leavesClaim: z.boolean(),
-  /** Why the history does not tell of it; null where it does. */
+  /** Why the history has no record of it. Null if it has. */
   unrecorded: z.string().nullable(),
   outcome: outcomeSchema.nullable(),
 });
@@ -124,7 +124,7 @@ async function runEvict(command: Command, node: string): Promise<void> {
   });
 }
 
-/** Evicting a node that lives is in vain; removing the claim of one that leads makes two leaders. */
+/** A live node that is evicted returns. Removing the claim of a live leader creates two leaders. */
 function dangersOf({ node, alive }: Eviction, dead: boolean): string[] {
   if (alive === null) return [];
   if (!dead) {

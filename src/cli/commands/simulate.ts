@@ -1,4 +1,6 @@
-/** `petrel simulate`: what-if, on a group as it is or on a deployment that a file describes. */
+/**
+ * `petrel simulate`: shows what would happen in the current group, or in a deployment that a file describes.
+ */
 import { writeFile } from 'node:fs/promises';
 import { type Command, InvalidArgumentError } from 'commander';
 import * as z from 'zod';
@@ -133,7 +135,7 @@ async function writePlot(file: string, simulation: Simulation): Promise<void> {
   }
 }
 
-/** So that a script may ask before it takes something down. */
+/** Fails if there would be no leader, so that scripts can check before they take something down. */
 function refuseNobody({ outcomes, nodes }: Simulation): void {
   const failed = outcomes.filter(({ decides, node }) => decides && node === null);
   if (failed.length === 0) return;

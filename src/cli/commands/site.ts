@@ -1,4 +1,4 @@
-/** `petrel site …`: maintenance of a site, all nodes of it at once. */
+/** `petrel site …`: maintenance of a site with all its nodes. */
 
 import type { Command } from 'commander';
 import * as z from 'zod';

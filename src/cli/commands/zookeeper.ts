@@ -1,4 +1,4 @@
-/** `petrel zookeeper`: the embedded development server alone. */
+/** `petrel zookeeper`: runs only the embedded development server. */
 import { type Command, Option } from 'commander';
 import * as z from 'zod';
 import { startDevelopmentServer } from '../../embedded/server.js';
