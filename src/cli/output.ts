@@ -76,7 +76,7 @@ const borders = [
 
 /**
  * Returns a copy that is safe for a terminal. Data from ZooKeeper was written by others, so line breaks and
- * control characters are removed.
+ * control characters are replaced.
  */
 export function forTerminal<T>(schema: z.ZodType<T>, value: T): T {
   const clean = (_key: string, part: unknown) => (typeof part === 'string' ? oneLine(part) : part);

@@ -1,6 +1,7 @@
 /**
- * The nodes of a development group: processes of their own, so that they can be killed, stopped and started
- * like real ones. Each is a guardian and the agent that it starts. They leave when this process is gone.
+ * Runs the nodes of a development group as separate processes, so that they can be killed, stopped and
+ * started like real ones. Each consists of a guardian and the agent that it starts. They leave when this
+ * process exits.
  */
 import { type ChildProcess, type StdioOptions, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -11,15 +12,15 @@ import { hasEnded, parseStat } from '../hooks/process-state.js';
 import { withoutSecrets } from '../hooks/secret-variables.js';
 
 export interface DevAgentsOptions {
-  /** Starts Petrel: program and first arguments. */
+  /** The program and first arguments that start Petrel. */
   readonly petrel: readonly string[];
-  /** Arguments of every agent, hooks included. */
+  /** Arguments of every agent, including the hooks. */
   readonly flags: readonly string[];
   /** Further arguments of one node's agent. */
   readonly flagsOf?: (node: string) => readonly string[];
   /** Site of each node. */
   readonly sites: Readonly<Record<string, string>>;
-  /** Where their logs go. Default: where this process's go. */
+  /** Where their logs go. By default, to the output of this process. */
   readonly output?: 'inherit' | 'ignore';
 }
 
@@ -37,13 +38,13 @@ export class DevAgents implements AsyncDisposable {
     return Object.keys(this.#options.sites);
   }
 
-  /** Its guardian runs: so it has an agent, or will have one again. */
+  /** Whether its guardian runs, so that the node has an agent, or will have one again. */
   isRunning(node: string): boolean {
     const guardian = this.#guardians.get(node);
     return guardian !== undefined && !isOver(guardian);
   }
 
-  /** Starts those that do not run. Returns their names. */
+  /** Starts the nodes that do not run. Returns their names. */
   startAll(): string[] {
     const missing = this.nodes.filter((node) => !this.isRunning(node));
     for (const node of missing) this.start(node);
@@ -54,29 +55,29 @@ export class DevAgents implements AsyncDisposable {
     const { petrel, flags, flagsOf = () => [], sites, output = 'inherit' } = this.#options;
     const [program = process.execPath, ...first] = petrel;
     const stdio: StdioOptions = ['ignore', output, output, 'ipc'];
-    // Its own group: ^C reaches this process, which then stops the nodes one by one.
-    // They have a token of their own, and a ZooKeeper without passwords.
+    // Detached, because ^C must reach only this process, which then stops the nodes one by one. Without
+    // secrets, because the nodes have a separate token and a ZooKeeper without passwords.
     const options = { detached: true, stdio, env: withoutSecrets(process.env) };
     const own = ['--node-id', node, '--site', present(sites[node], `the site of ${node}`), ...flagsOf(node)];
     const args = [...first, 'agent', ...own, ...flags];
     this.#guardians.set(node, spawn(program, args, options));
   }
 
-  /** Starts those anew whose guardian waits before it starts the next agent. */
+  /** Restarts the nodes whose guardian is waiting before it starts the next agent. */
   async hurry(): Promise<void> {
     const waiting = this.nodes.filter((node) => this.isRunning(node) && this.#agentOf(node) === null);
     await Promise.all(waiting.map((node) => this.stop(node)));
     for (const node of waiting) this.start(node);
   }
 
-  /** Throws PetrelError FAILED when it does not run. */
+  /** Throws PetrelError FAILED if it does not run. */
   guardianPid(node: string): number {
     const pid = this.isRunning(node) ? this.#guardians.get(node)?.pid : undefined;
     if (pid === undefined) throw new PetrelError('FAILED', `the guardian of ${node} does not run`);
     return pid;
   }
 
-  /** Throws PetrelError FAILED when it cannot be found: it is looked for in /proc. */
+  /** Looks for the agent in /proc. Throws PetrelError FAILED if it is not found. */
   agentPid(node: string): number {
     const pid = this.#agentOf(node);
     if (pid === null) {
@@ -85,14 +86,14 @@ export class DevAgents implements AsyncDisposable {
     return pid;
   }
 
-  /** Asks the node to leave. */
+  /** Requests the node to leave. */
   term(node: string): void {
     this.#guardians.get(node)?.kill('SIGTERM');
   }
 
   /**
-   * SIGKILL, to both at once where both are meant. Returns their pids when they do not run any more. Throws
-   * PetrelError FAILED when one of them cannot be found.
+   * Sends SIGKILL, in immediate succession if to both. Returns their pids once they have exited. Throws
+   * PetrelError FAILED if one of them cannot be found.
    */
   async kill(node: string, part: NodePart): Promise<number[]> {
     const pids = [
@@ -133,7 +134,7 @@ export function isRunning(pid: number): boolean {
   return stat !== '' && !hasEnded(parseStat(stat));
 }
 
-/** Of its main thread, as all of Node.js are. */
+/** The children of the main thread, which starts all child processes in Node.js. */
 function childrenOf(pid: number): number[] {
   return textOf(`/proc/${pid}/task/${pid}/children`).split(' ').filter(Boolean).map(Number);
 }
@@ -142,7 +143,7 @@ function argumentsOf(pid: number): string[] {
   return textOf(`/proc/${pid}/cmdline`).split('\0');
 }
 
-/** Empty when there is no such process. */
+/** Returns an empty text if there is no such process. */
 function textOf(file: string): string {
   try {
     return readFileSync(file, 'latin1');

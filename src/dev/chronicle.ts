@@ -1,6 +1,6 @@
 /**
- * What happens to a group, in plain lines, as it shows from outside: by the transactions that ZooKeeper
- * commits and by what the hooks write down. Adds up how long nobody was READY.
+ * Reports the events of a group as lines of text. It observes the group from outside, by the transactions
+ * that ZooKeeper commits and the events that the hooks write. It also adds up the time without a READY node.
  */
 
 import type { Commit, WriteOperation } from '../embedded/commit.js';
@@ -24,7 +24,7 @@ export class Chronicle {
   readonly #options: ChronicleOptions;
   readonly #sessions = new Map<bigint, string>();
   readonly #draining = new Set<string>();
-  /** Token of the takeover that has begun on a node and is not released. */
+  /** Token of a takeover that has begun on a node and is not released. */
   readonly #begun = new Map<string, bigint>();
   #term = -1;
   #owner: string | null = null;
@@ -36,27 +36,30 @@ export class Chronicle {
     this.#options = options;
   }
 
-  /** Nobody counts as READY from here on, unless somebody is: from now on the time without is counted. */
+  /** Starts to measure the time without a READY node. */
   begin(): void {
     this.#leaderlessMs = 0;
     this.#leaderlessSinceMs = this.#ready === null ? this.#options.nowMs() : null;
   }
 
-  /** How long nobody was READY since it was begun, in milliseconds. */
+  /** Time without a READY node since `begin`, in milliseconds. */
   get leaderlessMs(): number {
     const since = this.#leaderlessSinceMs;
     return Math.round(this.#leaderlessMs + (since === null ? 0 : this.#options.nowMs() - since));
   }
 
-  /** The fencing token under which this node has begun a takeover whose release has not ended; null: none. */
+  /**
+   * Returns the fencing token of a takeover that this node has begun and not yet released. Null if there is
+   * none.
+   */
   begunUnder(node: string): bigint | null {
     return this.#begun.get(node) ?? null;
   }
 
-  /** The agent or the guardian of this node, or both. */
+  /** Records that the agent or the guardian of this node was killed, or both. */
   killed(text: string, node: string): void {
     this.#options.line(text);
-    // Whoever of the two lives, and the reaper if neither does, ends the workload at once.
+    // The survivor of the two ends the workload immediately, or the reaper if neither survives.
     if (this.#ready === node) this.#noLongerReady();
   }
 

@@ -1,6 +1,6 @@
 /**
- * The crash points of a change of leader: its steps, and who may die at each. A point is written
- * `[TRANSITION/]STEP[:WHO]`, e.g. `takeover-started`, `claim-created:zookeeper`,
+ * The crash points of a change of leader: its steps, and which process may be killed at each. A point is
+ * written `[TRANSITION/]STEP[:WHO]`, e.g. `takeover-started`, `claim-created:zookeeper`,
  * `failover/decided:candidate`.
  */
 import { distance } from 'fastest-levenshtein';
@@ -31,9 +31,9 @@ export const victims = {
 export type Victim = keyof typeof victims;
 
 interface Step {
-  /** The state of things in which somebody dies. */
+  /** The state in which a process is killed. */
   readonly text: string;
-  /** Whose step it is: who dies if nobody is named. */
+  /** The node that takes the step. Its agent is killed by default. */
   readonly of: 'elector' | 'leader' | 'candidate';
   readonly in: readonly Transition[];
 }
@@ -41,7 +41,7 @@ interface Step {
 const handovers = ['switchover', 'drain'] as const;
 const takeovers = ['switchover', 'failover', 'first'] as const;
 
-/** In the order in which they come. */
+/** In the order in which they occur. */
 export const steps = {
   'leaving-told': {
     text: 'the old leader has told the others that it leaves, and nobody has heard',
@@ -115,7 +115,10 @@ export function stepOf(step: StepName): Step {
   return steps[step];
 }
 
-/** Who can die in a transition: a first election, or one after the leader's death, has no old leader. */
+/**
+ * Returns the possible victims in a transition. A first election, or one after the leader's death, has no old
+ * leader.
+ */
 export function victimsIn(transition: Transition): Victim[] {
   const hasLeader = transition !== 'first' && transition !== 'failover';
   return keysOf(victims).filter((victim) => hasLeader || !victim.startsWith('leader'));
@@ -133,7 +136,7 @@ function stepsIn(transition: Transition): StepName[] {
   return keysOf(steps).filter((step) => stepOf(step).in.includes(transition));
 }
 
-/** Throws PetrelError INVALID, with what may have been meant. */
+/** Throws PetrelError INVALID, with suggestions. */
 export function parsePoint(text: string): CrashPoint {
   const [, before, name = '', who] = /^(?:([^/:]*)\/)?([^/:]*)(?::(.*))?$/.exec(text) ?? [];
   const step = chosen(name, keysOf(steps), 'step');
@@ -156,7 +159,7 @@ function chosen<Name extends string>(text: string, names: readonly Name[], what:
   throw new PetrelError('INVALID', `there is no ${what} ${quoted(text)}: ${hint} are ${names.join(', ')}`);
 }
 
-/** For `--help`. */
+/** Text for `--help`. */
 export function pointsHelp(): string {
   const list = (entries: readonly (readonly [string, string])[]) =>
     entries.map(([name, text]) => `  ${name.padEnd(17)} ${text}`).join('\n');

@@ -1,6 +1,6 @@
 /**
- * A development group in use: changes its configuration, waits until it is as wanted, and gives its nodes
- * their parts in a change of leader.
+ * Controls a development group: changes its configuration, waits for states, and assigns its nodes their
+ * roles in a change of leader.
  */
 
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -17,22 +17,22 @@ import type { DevAgents } from './agents.js';
 import type { DevHooks } from './hooks.js';
 import type { Cast } from './moments.js';
 
-/** What a group is made of. Its configuration is the rehearsal's to write. */
+/** The parts of a development group. The rehearsal writes its configuration. */
 export interface Stage {
   readonly server: DevelopmentServer;
   readonly store: Store;
   readonly paths: GroupPaths;
   readonly agents: DevAgents;
-  /** The agents' own. */
+  /** The hooks of the agents. */
   readonly hooks: DevHooks;
 }
 
 export interface DevGroupOptions {
-  /** Where it is to differ from the defaults. */
+  /** Differences from the default configuration. */
   readonly config: Partial<GroupConfig>;
-  /** For all that is waited for. */
+  /** Time limit for each wait. */
   readonly patienceMs: number;
-  /** Ends all waiting, with its reason. */
+  /** Ends all waits, with its reason. */
   readonly signal: AbortSignal;
 }
 
@@ -49,12 +49,12 @@ export class DevGroup {
     this.#options = options;
   }
 
-  /** Something has changed: what is waited for may be there. */
+  /** Reports that something has changed, so that waits check again. */
   changed(): void {
     this.#wake();
   }
 
-  /** All nodes paused in a group in which nobody was ever elected; the elector has come first. */
+  /** Joins all nodes to a paused group that never had a leader. The elector joins first. */
   async newGroup(): Promise<Cast> {
     const { agents } = this.#stage;
     const [first, ...others] = agents.nodes;
@@ -70,7 +70,7 @@ export class DevGroup {
     return { elector, leader: null, candidate };
   }
 
-  /** All nodes are there, and three of them have a part each. */
+  /** Waits for all nodes, and assigns three of them a role. */
   async wholeGroup(): Promise<Cast> {
     const { agents } = this.#stage;
     await this.configure(this.#config(agents.nodes));
@@ -93,13 +93,13 @@ export class DevGroup {
     return { elector, leader, candidate };
   }
 
-  /** Who comes next is told, and nothing moves that nobody asked for. */
+  /** Determines which node is elected next, and prevents unrequested transitions. */
   #config(order: readonly string[]): Partial<GroupConfig> {
     const strategy = { strategy: 'preference-list', strategyOptions: { order } };
     return { ...this.#options.config, ...strategy, failback: 'manual', paused: null, switchover: null };
   }
 
-  /** Asks for it, as the command line does. */
+  /** Requests a switchover, as the command line does. */
   async switchover(node: string): Promise<void> {
     const { store, paths } = this.#stage;
     const { elected } = await readGroup({ store, paths, rules: builtInRules });
@@ -109,7 +109,7 @@ export class DevGroup {
     await this.configure({ switchover: request });
   }
 
-  /** By compare-and-set: the elector may write, too. */
+  /** Uses compare-and-set, because the elector may also write. */
   async configure(change: Partial<GroupConfig>): Promise<void> {
     const { store, paths } = this.#stage;
     for (;;) {
@@ -124,7 +124,7 @@ export class DevGroup {
     }
   }
 
-  /** Reads the group at every change, and every so often, until it is as wanted. */
+  /** Reads the group at every change, and at an interval, until `isSo` is true. */
   async until(wanted: string, isSo: (view: GroupView) => boolean): Promise<GroupView> {
     const untilMs = systemClock.monotonicMs() + this.#options.patienceMs;
     for (;;) {
@@ -139,7 +139,7 @@ export class DevGroup {
     }
   }
 
-  /** Null while it cannot be read. */
+  /** Null while the group cannot be read. */
   async #view(): Promise<GroupView | null> {
     const { store, paths } = this.#stage;
     try {
@@ -150,7 +150,7 @@ export class DevGroup {
     }
   }
 
-  /** Throws PetrelError FAILED when it takes too long, and why it was ended when it was. */
+  /** Throws PetrelError FAILED if it takes too long, and the reason of the signal if that aborts. */
   async inTime<T>(wanted: string, work: Promise<T>): Promise<T> {
     const { signal } = this.#options;
     let cancel = () => {};
@@ -180,7 +180,7 @@ export function readyLeader({ current }: GroupView): string | null {
   return current?.value?.status === 'READY' ? current.value.node : null;
 }
 
-/** The elected node is READY, and the history says so. */
+/** Whether the elected node is READY and the history has recorded it. */
 export function isQuiet(view: GroupView): boolean {
   const { elected, current, history } = view;
   const term = elected.value?.term;

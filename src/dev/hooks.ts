@@ -1,7 +1,7 @@
 /**
- * Hooks of a development group that write down when they start and end, and wait or fail when told to: files
- * in one directory, so that whoever looks on needs nothing of the agents. When the directory is gone nothing
- * waits any more.
+ * Hooks of a development group that record when they start and end, and wait or fail on request. They
+ * communicate through files in one directory, so observers need no access to the agents. If the directory is
+ * removed, no hook waits any more.
  */
 import { type FSWatcher, mkdirSync, readFileSync, rmSync, watch, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -13,13 +13,14 @@ export interface HookEvent {
   readonly node: string;
   readonly phase: HookPhase;
   readonly event: 'started' | 'failed' | 'ended';
-  /** Fencing token; 0 where there is none yet. */
+  /** Fencing token, or 0 if there is none yet. */
   readonly token: bigint;
   readonly pid: number;
 }
 
 /**
- * A takeover's command is run before it waits, what others run after: its work is there while the hook runs.
+ * A takeover hook runs its command before it waits, and other hooks run theirs after it. The workload thus
+ * runs while the hook waits.
  */
 const script = `#!/bin/sh
 # PHASE [COMMAND...]
@@ -46,7 +47,7 @@ export class DevHooks implements Disposable {
   readonly #listeners = new Set<(event: HookEvent) => void>();
   #read = 0;
 
-  /** In a directory of its own, which exists. */
+  /** Creates the directory if necessary. It must not be used for anything else. */
   constructor(dir: string) {
     this.#dir = dir;
     this.#events = join(dir, 'events');
@@ -56,7 +57,7 @@ export class DevHooks implements Disposable {
     this.#watcher = watch(this.#events, () => this.catchUp());
   }
 
-  /** The hook as a line for the shell; `command` is run as part of it. */
+  /** Returns the hook as a shell command line. The hook runs `command`. */
   command(phase: HookPhase, command = 'true'): string {
     return `'${join(this.#dir, 'hook')}' ${phase} ${command}`;
   }
@@ -66,7 +67,10 @@ export class DevHooks implements Disposable {
     return () => this.#listeners.delete(listener);
   }
 
-  /** From its next start on it does not end; one that runs ends when it is let go. */
+  /**
+   * Makes this hook wait, from its next start, until `endLeadership`. A hook that already waits is not
+   * affected.
+   */
   hold(node: string, phase: HookPhase): void {
     writeFileSync(join(this.#dir, `hold.${node}.${phase}`), '');
   }
@@ -85,7 +89,7 @@ export class DevHooks implements Disposable {
     this.#watcher.close();
   }
 
-  /** Tells of all that is written down by now, without waiting to be told that something is. */
+  /** Emits all recorded events now, without waiting for the file watcher. */
   catchUp(): void {
     const lines = readFileSync(this.#events, 'utf8').split('\n').slice(0, -1);
     for (const line of lines.slice(this.#read)) {

@@ -1,4 +1,4 @@
-/** Where the agents of a development group answer HTTP: ports one behind the other, or any that are free. */
+/** Assigns HTTP ports to the agents of a development group: successive ones, or any free ones. */
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
@@ -7,17 +7,17 @@ import { join } from 'node:path';
 import { usualListen } from '../config/listen.js';
 
 export interface DevHttp {
-  /** Where a node answers. */
+  /** The address of a node's HTTP server. */
   urlOf(node: string): string;
-  /** Holds the token that changes want. */
+  /** File with the token that changes require. */
   readonly tokenFile: string;
   /** Flags of a node's agent. */
   flagsOf(node: string): readonly string[];
 }
 
 /**
- * `first`: the port to try for the first node, those behind it for the others; 0: any for each. Nobody is
- * kept from taking a port before its agent does: that agent then ends, and says why.
+ * `first`: the port to try for the first node, followed by those for the others. 0 for any free ports. The
+ * ports are not reserved: if another process takes one before its agent does, the agent exits and reports it.
  */
 export async function devHttp(nodes: readonly string[], first: number, dir: string): Promise<DevHttp> {
   const tokenFile = join(dir, 'token');
@@ -31,7 +31,7 @@ export async function devHttp(nodes: readonly string[], first: number, dir: stri
   };
 }
 
-/** All held until the last one is known, so that they differ. */
+/** Keeps all ports open until the last one is known, so that they differ. */
 async function freePorts(first: number, count: number): Promise<number[]> {
   const holders = [];
   try {
@@ -44,7 +44,7 @@ async function freePorts(first: number, count: number): Promise<number[]> {
   }
 }
 
-/** Null when somebody else has it. */
+/** Null if the port is in use. */
 async function hold(port: number): Promise<{ readonly port: number; endLeadership(): void } | null> {
   const server = createServer();
   server.listen(port, usualListen.host);

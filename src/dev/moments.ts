@@ -1,4 +1,4 @@
-/** How each step of a change of leader shows from outside, and how the group is kept in it. */
+/** Defines how each step of a change of leader shows from outside, and how the group is stopped at it. */
 
 import type { Write, WriteOperation } from '../embedded/commit.js';
 import type { Moment } from '../embedded/standstill.js';
@@ -9,22 +9,22 @@ import { claimSchema, electedSchema, historyRecordSchema } from '../model/znodes
 import type { StepName } from './crash-points.js';
 import type { HookPhase } from './hooks.js';
 
-/** Who plays which part. */
+/** Which node has which role. */
 export interface Cast {
-  /** It neither leads nor is to lead. */
+  /** It is neither the leader nor the candidate. */
   readonly elector: string;
-  /** The leader before; null in a first election. */
+  /** The previous leader. Null in a first election. */
   readonly leader: string | null;
   readonly candidate: string;
 }
 
 export type Sign =
-  /** ZooKeeper is asked to write this, and stands still before or after it. */
+  /** ZooKeeper receives this write, and stands still before or after applying it. */
   | { readonly at: Moment; matches(write: Write): boolean }
-  /** This hook runs, and is kept from ending. */
+  /** This hook runs, and is prevented from ending. */
   | { readonly runs: HookPhase; readonly on: string };
 
-/** The sign of a step, for a transition that begins under `term`. */
+/** Returns the sign of a step, for a transition that begins under `term`. */
 export function signOf(step: StepName, cast: Cast, paths: GroupPaths, term: number): Sign {
   const { candidate } = cast;
   const leader = cast.leader ?? '';
@@ -84,7 +84,7 @@ function isDraining(write: Write, path: string): boolean {
   return parseJson(registrationSchema, written(write, path)).value?.draining === true;
 }
 
-/** A decision later than `term`; null where none is written. */
+/** Returns a decision with a term later than `term`, or null if the write contains none. */
 function electedIn(write: Write, paths: GroupPaths, term: number) {
   const elected = parseJson(electedSchema, written(write, paths.elected)).value;
   return elected !== null && elected.term > term ? elected : null;

@@ -1,7 +1,7 @@
 /**
- * Brings a development group to a crash point, kills there who is to die, exactly then, and waits until the
- * group is in order again. The point is seen from outside: in what ZooKeeper is asked to write, and in what
- * the hooks write down; the development server stands still, or the hook waits, until the kill is done.
+ * Brings a development group to a crash point, kills a process exactly there, and waits until the group has
+ * recovered. It recognizes the point from outside, by the writes that ZooKeeper receives and the events that
+ * the hooks record. Until the kill is done, the development server stands still, or the hook waits.
  */
 
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -18,28 +18,28 @@ import { type HookEvent, type HookPhase, hookPhases } from './hooks.js';
 import { type Cast, type Sign, signOf } from './moments.js';
 
 export interface RehearsalOptions {
-  /** One line for each thing that happens. `atMs` counts from the kill; null before it. */
+  /** Receives one line for each event. `atMs` counts from the kill, and is null before it. */
   say(text: string, atMs: number | null): void;
-  /** Of the group, where it is to differ from the defaults. */
+  /** Differences from the group's default configuration. */
   readonly config?: Partial<GroupConfig>;
   /**
-   * How long to wait for the group to be whole, for the crash point, and for order after it. Default a
-   * minute.
+   * Time limit for each wait: for the group to be complete, for the crash point, and for the recovery. The
+   * default is one minute.
    */
   readonly patienceMs?: number;
 }
 
 export interface Outcome {
   readonly cast: Cast;
-  /** Who leads in the end. */
+  /** The leader at the end. */
   readonly leader: string;
   readonly term: number;
   readonly token: bigint;
-  /** How long nobody was READY, in milliseconds, since the change of leader began. */
+  /** Time without a READY node since the change of leader began, in milliseconds. */
   readonly leaderlessMs: number;
 }
 
-/** Steps before the old leader can have heard. */
+/** Steps that come before the old leader can know of the decision. */
 const beforeRelease: readonly StepName[] = ['leaving-told', 'decided'];
 
 export class Rehearsal implements Disposable {
@@ -49,14 +49,14 @@ export class Rehearsal implements Disposable {
   readonly #chronicle: Chronicle;
   readonly #unlisten: readonly (() => void)[];
   readonly #end = new AbortController();
-  /** Ends a standstill. Told whether the author of the step is dead. */
+  /** Ends a standstill. The argument says whether the author of the step is dead. */
   #goOn: (isAuthorDead: boolean) => void = () => {};
-  /** The cast is on: what comes before is of no interest. */
+  /** Whether the roles are assigned. Earlier events are not reported. */
   #isOn = false;
   #killedAtMs: number | null = null;
-  /** The token of the leadership that the kill ends. */
+  /** Token of the leadership that the kill ends. */
   #ending: bigint | null = null;
-  /** Agents that are dead, or that leave: by their process ids. */
+  /** Process ids of agents that are dead or leaving. */
   readonly #parting = new Set<number>();
 
   constructor(stage: Stage, options: RehearsalOptions) {
@@ -69,7 +69,7 @@ export class Rehearsal implements Disposable {
     this.#chronicle = new Chronicle({ paths, nowMs, line: (text) => this.#say(text) });
     this.#unlisten = [
       server.onCommit((commit) => {
-        // What a hook did before this was written is told before it.
+        // Report earlier events of the hooks before this transaction.
         if (commit.operations.some(({ type }) => type !== 'check')) hooks.catchUp();
         this.#chronicle.commit(commit);
         setImmediate(() => this.#group.changed());
@@ -79,9 +79,9 @@ export class Rehearsal implements Disposable {
   }
 
   /**
-   * Plays one crash point. A first election needs a group that nobody has joined yet. An agent that was
-   * killed is started again by its guardian; a node whose guardian was killed stays away until the next play.
-   * Throws PetrelError FAILED when something does not come in time.
+   * Plays one crash point. A first election requires a group that no node has joined yet. A guardian restarts
+   * its killed agent. A node whose guardian was killed stays away until the next play. Throws PetrelError
+   * FAILED if something does not happen in time.
    */
   async play(point: CrashPoint): Promise<Outcome> {
     this.#killedAtMs = null;
@@ -111,7 +111,7 @@ export class Rehearsal implements Disposable {
     }
   }
 
-  /** A play that is on fails, and holds nothing up any more. */
+  /** Makes a current play fail, and releases everything that it stopped. */
   [Symbol.dispose](): void {
     this.#isOn = false;
     this.#end.abort(new PetrelError('FAILED', 'the rehearsal was ended'));
@@ -131,7 +131,7 @@ export class Rehearsal implements Disposable {
     const { elected } = await readGroup({ store, paths, rules: builtInRules });
     const sign = signOf(point.step, cast, paths, elected.value?.term ?? 0);
     const reached = Promise.all([this.#sign(sign), this.#prepareFirst(point, cast)]);
-    // Should what comes next fail, nobody waits for it any more.
+    // If a later step fails, this promise is no longer awaited.
     reached.catch(() => {});
     if (point.transition === 'failed') hooks.fail(cast.candidate, 'takeover', true);
     this.#chronicle.begin();
@@ -144,9 +144,9 @@ export class Rehearsal implements Disposable {
   }
 
   /**
-   * The old leader releases while the candidate prepares, and which of them is done first is chance. Here it
-   * is the candidate, unless it is to die while it prepares: then the release runs, too. Resolves when that
-   * is so.
+   * The old leader releases while the candidate prepares, in a random order. This makes the candidate finish
+   * first. If the candidate is to be killed while it prepares, it makes the release run at that time.
+   * Resolves when that state is reached.
    */
   async #prepareFirst({ step, transition }: CrashPoint, { leader, candidate }: Cast): Promise<void> {
     if (leader === null || transition === 'failover' || beforeRelease.includes(step)) return;
@@ -156,7 +156,7 @@ export class Rehearsal implements Disposable {
     const { pid } = await this.#event(candidate, 'prepare', step === 'prepare-started' ? 'started' : 'ended');
     await releasing;
     if (step === 'prepare-started') return;
-    // Whoever waits for its end has heard of it.
+    // The agent that waits for the hook to exit has then been notified.
     while (isRunning(pid)) await sleep(1);
     if (step !== 'release-started') hooks.endLeadership(leader, 'release');
   }
@@ -171,7 +171,7 @@ export class Rehearsal implements Disposable {
     });
   }
 
-  /** Resolves at the sign; the group is kept there. */
+  /** Resolves at the sign, and keeps the group in that state. */
   async #sign(sign: Sign): Promise<void> {
     const { server, hooks } = this.#stage;
     if ('at' in sign) {
@@ -203,7 +203,7 @@ export class Rehearsal implements Disposable {
     }
   }
 
-  /** The node whose agent is dead then, if it is one's. */
+  /** Returns the node whose agent was killed, or null if none was. */
   async #kill(victim: Victim, cast: Cast): Promise<string | null> {
     const { server } = this.#stage;
     if (victim === 'zookeeper') {
@@ -234,7 +234,7 @@ export class Rehearsal implements Disposable {
     this.#chronicle.killed(`kill -9 ${pids.join(' ')}: ${who} of ${node}`, node);
   }
 
-  /** In order again, and whatever the kill leads to has happened. */
+  /** Whether the group has recovered, and all effects of the kill have occurred. */
   #isOver(view: GroupView, { transition }: CrashPoint, { leader }: Cast): boolean {
     const { agents } = this.#stage;
     if ([...this.#parting].some(isRunning)) return false;

@@ -1,4 +1,4 @@
-/** All checks. Each is a function of the facts alone. */
+/** Runs all checks. Each is a function of the facts alone. */
 import type { Facts } from './facts.js';
 import { type Finding, severities } from './finding.js';
 import { checkGroup } from './group.js';
@@ -9,7 +9,7 @@ import { checkTransports } from './transports.js';
 
 const checks = [checkServers, checkSession, checkGroup, checkTokens, checkNode, checkTransports];
 
-/** The worst first. */
+/** Returns the findings, the worst first. */
 export function examine(facts: Facts): Finding[] {
   const findings = checks.flatMap((check) => check(facts));
   return findings.toSorted((a, b) => severities.indexOf(b.severity) - severities.indexOf(a.severity));

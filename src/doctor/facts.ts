@@ -1,4 +1,4 @@
-/** What an examination is made of: gathered first, judged afterwards. */
+/** The facts that the checks are based on. All facts are gathered before any check runs. */
 import type { UnreadableFile } from '../config/read-settings.js';
 import type { SeenTokens, TokenSeen } from '../core/seen-tokens.js';
 import type { ZnodeAcl } from '../group/access.js';
@@ -13,10 +13,10 @@ export interface Facts {
   readonly node: NodeFacts;
 }
 
-/** Why it could not be found out, one line. */
+/** Why a fact could not be determined, on one line. */
 export interface Problem {
   readonly problem: string;
-  /** What helps, where that is known. */
+  /** What helps, if known. */
   readonly todo?: string;
 }
 
@@ -27,16 +27,19 @@ export function isProblem<T extends object>(facts: T | Problem): facts is Proble
 export interface ServerFacts {
   /** `host:port` */
   readonly server: string;
-  /** What it answers to `srvr`, or why it does not. */
+  /** Its response to `srvr`, or why there is none. */
   readonly summary: ServerSummary | Problem;
-  /** What it answers to `conf`; null where it is not to tell. */
+  /** Its response to `conf`. Null if that command is disabled. */
   readonly timing: ServerTiming | null;
 }
 
 export interface ServerSummary {
-  /** Null: it is there, and is not to tell. */
+  /** Null if the server is reachable but the command is disabled. */
   readonly version: string | null;
-  /** leader, follower, observer, standalone; null: it is not to tell, or serves nobody. */
+  /**
+   * leader, follower, observer or standalone. Null if the command is disabled or the server serves no
+   * clients.
+   */
   readonly mode: string | null;
   readonly isServing: boolean;
 }
@@ -45,7 +48,7 @@ export interface ServerTiming {
   readonly tickTimeMs: number;
   readonly minSessionTimeoutMs: number;
   readonly maxSessionTimeoutMs: number;
-  /** Null for a server that is no part of an ensemble. */
+  /** Null for a server that is not part of an ensemble. */
   readonly syncLimitTicks: number | null;
 }
 
@@ -56,19 +59,19 @@ export interface SessionFacts {
 
 export interface GroupFacts {
   readonly root: string;
-  /** Null where all is to be open. */
+  /** Null if all znodes are to be open. */
   readonly access: Access | null;
   readonly znodes: readonly ZnodeAcl[];
   readonly members: readonly MemberFacts[];
-  /** Who is READY; null: nobody. */
+  /** The READY leader, or null if there is none. */
   readonly leader: string | null;
-  /** Transitions past their time limit. */
+  /** Transitions past their deadline. */
   readonly late: readonly Transition[];
-  /** What is wrong in the tree, one line each. */
+  /** Problems with the group's znodes, one line each. */
   readonly problems: readonly string[];
-  /** The ensemble's clock against this machine's; null where it could not be read. */
+  /** The ensemble's clock compared with this machine's. Null if it could not be read. */
   readonly clock: ClockFacts | null;
-  /** Fencing tokens in force; of a slot without a claim, the smallest that the next can have. */
+  /** Current fencing tokens. For a slot without a claim, the smallest token that the next claim can have. */
   readonly tokens: readonly TokenSeen[];
 }
 
@@ -77,82 +80,85 @@ export interface MemberFacts {
   readonly version: string;
   /** By its own clock. */
   readonly startedAtMs: number;
-  /** By the ensemble's. */
+  /** By the ensemble's clock. */
   readonly registeredAtMs: number;
   readonly probe: ProbeAddress | null;
-  /** Peers that answer its probes; null where it does not probe, or has not told yet. */
+  /** Peers that answer its probes. Null if it does not probe, or has not reported yet. */
   readonly reaches: readonly string[] | null;
   /**
-   * Why no connection can be made from here to where it answers probes; null: it can, or it answers none by
-   * TCP.
+   * Why this machine cannot connect to its probe address. Null if it can, or if the node does not answer
+   * probes over TCP.
    */
   readonly unreachable: string | null;
 }
 
 export interface ClockFacts {
-  /** How far this machine's clock is ahead of the ensemble's, in the middle of what is possible. */
+  /** How far this machine's clock is ahead of the ensemble's: the middle of the possible range. */
   readonly aheadMs: number;
-  /** By how much it may be more or less. */
+  /** Half the width of that range. */
   readonly withinMs: number;
 }
 
 export interface NodeFacts {
   readonly version: string;
-  /** Why its settings make no agent, one line; null: they do. */
+  /** Why an agent would not start with these settings, on one line. Null if it would. */
   readonly settings: string | null;
-  /** Programs that cannot be run, one line each. */
+  /** Programs that cannot be executed, one line each. */
   readonly hooks: readonly string[];
   readonly hasHooks: boolean;
-  /** Files that hold a secret, with who may read them. */
+  /** Files that contain a secret, with their modes. */
   readonly secretFiles: readonly SecretFile[];
-  /** Files that settings name. */
+  /** Unreadable files that settings name. */
   readonly unreadable: readonly Pick<UnreadableFile, 'key' | 'path' | 'why'>[];
-  /** Where HTTP is to be answered; null: nowhere. */
+  /** Where the HTTP server is to listen. Null for nowhere. */
   readonly listen: ListenFacts | null;
   readonly system: SystemFacts;
   readonly transports: WireFacts;
   readonly certificates: readonly CertificateFacts[];
-  /** What the agent remembers of fencing tokens; null: nothing. */
+  /** The fencing tokens that the agent remembers. Null for none. */
   readonly seenTokens: SeenTokens | Problem | null;
-  /** By this machine's clock, by which it judges certificates. */
+  /** By this machine's clock, which it also uses for checking certificates. */
   readonly nowMs: number;
 }
 
 export interface ListenFacts {
   /** `address:port` */
   readonly address: string;
-  /** By name, so that an agent that cannot have it does not start; not: it goes on without. */
+  /**
+   * Whether the address is set explicitly. If it is not available, the agent then does not start. Otherwise
+   * it runs without HTTP.
+   */
   readonly isAskedFor: boolean;
-  /** free: it can be had. taken: somebody has it already. Otherwise why it cannot be had: one line. */
+  /** free: available. taken: in use. Otherwise why it is not available, on one line. */
   readonly state: 'free' | 'taken' | Problem;
-  /** Which agent has it, and whether it is this node's; null: none has. */
+  /** The agent that uses it, and whether that is this node's. Null if no agent does. */
   readonly owner: { readonly isOwn: boolean; readonly text: string } | null;
 }
 
 export interface WireFacts {
-  /** Credentials are given, and a server is not on this machine, and there is no TLS. */
+  /** Whether credentials are set, a server is on another machine, and TLS is off. */
   readonly isPasswordInClear: boolean;
-  /** A token is given, and other machines reach HTTP, and there is no TLS. */
+  /** Whether a token is set, other machines can reach the HTTP server, and TLS is off. */
   readonly isTokenInClear: boolean;
 }
 
 export interface CertificateFacts {
   readonly path: string;
   readonly key: string;
-  /** Null: it cannot be read. */
+  /** Null if it cannot be read. */
   readonly endsAtMs: number | null;
 }
 
 export interface SecretFile {
   readonly path: string;
   readonly key: string;
-  /** Null: it is not there, or cannot be seen. */
+  /** Null if the file does not exist or cannot be inspected. */
   readonly mode: number | null;
 }
 
 export interface SystemFacts {
-  /** Whether /proc shows processes: what proves a workload dead. */
+  /** Whether /proc shows processes, which is needed to prove that a workload is dead. */
   readonly seesProcesses: boolean;
-  /** Whether there is a /bin/sh for the reaper. */
+  /** Whether the reaper's /bin/sh exists. */
   readonly hasShell: boolean;
 }

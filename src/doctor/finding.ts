@@ -1,14 +1,17 @@
-/** What an examination of a node and its group comes to. */
+/** Results of the checks of a node and its group. */
 import * as z from 'zod';
 
-/** note: good to know. warning: works, and will hurt. error: does not work, or is open to strangers. */
+/**
+ * note: good to know. warning: works now, but will cause problems. error: does not work, or is open to
+ * strangers.
+ */
 export const severities = ['ok', 'note', 'warning', 'error'] as const;
 
 export const findingSchema = z.object({
   check: z.string(),
   severity: z.enum(severities),
   what: z.string(),
-  /** Null where all is well. */
+  /** Null if all is well. */
   todo: z.string().nullable(),
 });
 export type Finding = z.infer<typeof findingSchema>;
@@ -26,7 +29,7 @@ export function finding(
   return { check, severity, what, todo };
 }
 
-/** The findings, or that all is well where there are none. */
+/** Returns the findings, or an ok if there are none. */
 export function orOk(findings: readonly Finding[], check: string, what: string): Finding[] {
   return findings.length === 0 ? [ok(check, what)] : [...findings];
 }

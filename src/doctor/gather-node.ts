@@ -1,4 +1,4 @@
-/** What can be found out of the machine, and of the settings, without asking anybody. */
+/** Gathers the facts about the machine and the settings that need no network. */
 import { X509Certificate } from 'node:crypto';
 import { accessSync, constants, readdirSync, readFileSync, statSync } from 'node:fs';
 import { readTokens, tokenPath } from '../agent/leadership/token-file.js';
@@ -60,7 +60,7 @@ function seenTokens({ stateDir, root, nodeId }: AgentSettings): NodeFacts['seenT
   }
 }
 
-/** What would end an agent at its start. */
+/** Returns the problem that would end an agent at its start. */
 function settingsProblem(settings: AgentSettings): string | null {
   try {
     if (!isPerson(settings)) checkAgent(settings);
@@ -74,7 +74,7 @@ function settingsProblem(settings: AgentSettings): string | null {
   }
 }
 
-/** An operator or observer looks with settings of their own, which need make no agent. */
+/** Whether the user is an operator or an observer, whose settings need not suit an agent. */
 function isPerson(settings: AgentSettings): boolean {
   const own = identityOf(settings);
   const access = accessOf(settings, own);
@@ -96,7 +96,7 @@ function secretFiles(settings: AgentSettings, described: readonly DescribedSetti
   }));
 }
 
-/** A settings file that holds secrets itself, by the place that each was read from. */
+/** Returns settings files that contain secrets, by the place of each secret. */
 function secretsInSettings(described: readonly DescribedSetting[]): { key: string; path: string }[] {
   return described.flatMap(({ key, isSecret, source }) => {
     const path = /^(.*):\d+:\d+$/s.exec(source)?.[1];
@@ -112,7 +112,7 @@ function modeOf(path: string): number | null {
   }
 }
 
-/** With hidepid it still shows those of its own user, as workloads are. */
+/** With hidepid, /proc still shows processes of the same user, such as workloads. */
 function seesProcesses(): boolean {
   try {
     return readdirSync('/proc').filter((name) => /^\d+$/.test(name)).length > 0;
@@ -150,7 +150,7 @@ function certificatesOf({ tlsCa, tlsCert, httpTlsCert }: AgentSettings): Certifi
   );
 }
 
-/** Of the first certificate in the file. */
+/** The end of the first certificate in the file. */
 function endOf(path: string): number | null {
   try {
     return Date.parse(new X509Certificate(readFileSync(path)).validTo);

@@ -1,6 +1,6 @@
 /**
- * Finds out what an examination is made of. What cannot be found out is a fact, too: nothing here throws for
- * it.
+ * Gathers the facts for the checks. A fact that cannot be determined is recorded as such, and nothing here
+ * throws for it.
  */
 import { builtInRules } from '../../strategies/index.js';
 import { accessOf } from '../config/access-settings.js';
@@ -30,7 +30,7 @@ import { readSummary, readTiming } from './servers.js';
 export interface GatherOptions {
   readonly settings: AgentSettings & ClientSettings;
   readonly described: readonly DescribedSetting[];
-  /** Files that settings name. */
+  /** Unreadable files that settings name. */
   readonly unreadable: readonly UnreadableFile[];
   readonly clock: Clock;
   readonly log: Logger;
@@ -65,7 +65,7 @@ async function gatherServers({ settings, clock }: GatherOptions): Promise<Server
   );
 }
 
-// -- The session, and what it shows
+// -- The session, and the facts read with it
 
 type Reached = Pick<Facts, 'session' | 'group'>;
 
@@ -139,7 +139,7 @@ async function gatherGroup(
   };
 }
 
-/** The clock's znode tells how far the ensemble has counted, where it was written just now. */
+/** The clock's znode was just written, so its zxid is the ensemble's current one. */
 async function tokensInForce(
   store: Store,
   view: GroupView,
@@ -187,7 +187,7 @@ async function gatherMembers(
   return (await Promise.all(all)).flat();
 }
 
-/** The ensemble's clock is read by a write, somewhere between its sending and its answer. */
+/** Compares the clocks by a write that reads the ensemble's clock between its sending and its response. */
 async function compareClocks(store: Store, paths: GroupPaths, clock: Clock): Promise<ClockFacts | null> {
   try {
     const sentAtMs = clock.wallMs();

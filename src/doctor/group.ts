@@ -1,4 +1,4 @@
-/** The group in the tree: who may change it, who is in it, and whether they agree. */
+/** Checks the group in ZooKeeper: its access rights, its nodes, and whether they agree. */
 
 import { type Transition, transitionText } from '../group/transition.js';
 import { aclText, permissions } from '../model/acl.js';
@@ -6,7 +6,7 @@ import { firstOf } from '../model/outside.js';
 import { type Facts, type GroupFacts, isProblem, type MemberFacts } from './facts.js';
 import { type Finding, finding, ok, orOk } from './finding.js';
 
-/** People read times off logs; nothing else is decided by a clock of one's own. */
+/** Matters only for reading logs. No decision depends on the clock of one machine. */
 const clockToleranceMs = 1_000;
 
 export function checkGroup({ group, node }: Facts): Finding[] {
@@ -154,7 +154,7 @@ function checkOwnClock({
 
 const syncClocks = 'synchronize the clocks of all machines with NTP (chrony, systemd-timesyncd)';
 
-/** Of many that are alike the first tell enough. */
+/** Of many similar findings, only the first are listed. */
 const mostTold = 20;
 
 function seconds(ms: number): string {
@@ -204,7 +204,7 @@ function checkProbes({ members }: GroupFacts): Finding[] {
   );
 }
 
-/** The same port takes the probes by UDP, so a machine that is not there is found out this way, too. */
+/** The port also receives probes over UDP, so this check detects a missing machine in that case too. */
 function unreached({ node, probe, unreachable }: MemberFacts): Finding[] {
   if (probe === null || unreachable === null) return [];
   const what = `${node} is unreachable from this machine over TCP at ${probe.host}:${probe.port}: ${unreachable}`;

@@ -1,6 +1,6 @@
 /**
- * Whether an agent with these settings could answer HTTP where it is to, and who has the place if it could
- * not.
+ * Checks whether an agent with these settings could listen for HTTP, and if not, which agent uses the
+ * address.
  */
 import { request } from 'node:http';
 import { request as requestSecurely } from 'node:https';
@@ -17,7 +17,7 @@ export type ListenSettings = Pick<AgentSettings, 'httpListen' | 'httpTlsCert' | 
 const answerMs = 2_000;
 const mostBytes = 16 * 1024;
 
-/** Null where nothing is to be answered, or at any port that is free. Never rejects. */
+/** Null if HTTP is off or any free port may be used. Never rejects. */
 export async function listenFacts(settings: ListenSettings): Promise<ListenFacts | null> {
   const asked = parseListen(settings.httpListen);
   if (asked === 'off') return null;
@@ -53,7 +53,7 @@ function tryToListen({ host, port }: ListenAddress): Promise<ListenFacts['state'
   });
 }
 
-/** Of one group's agent, and of that of several. */
+/** The response of an agent in one group, or of an agent in several. */
 const answerSchema = z.union([
   z.object({ node: z.string(), root: z.string() }),
   z.object({ groups: z.number() }),
@@ -61,7 +61,8 @@ const answerSchema = z.union([
 type Answer = z.infer<typeof answerSchema>;
 
 /**
- * By what it says of itself. An agent of several groups does not tell its name, and is taken for this node's.
+ * Identifies the agent by its response. An agent in several groups does not report its name, and is assumed
+ * to be this node's.
  */
 async function ownerOf(place: ListenAddress, settings: ListenSettings): Promise<ListenFacts['owner']> {
   const answer = await healthOf(place, settings.httpTlsCert !== null);
@@ -71,7 +72,7 @@ async function ownerOf(place: ListenAddress, settings: ListenSettings): Promise<
   return { isOwn: answer.node === settings.nodeId, text };
 }
 
-/** Null where what answers is no agent. */
+/** Null if the response is not from an agent. */
 function healthOf({ host, port }: ListenAddress, isSecure: boolean): Promise<Answer | null> {
   const anywhere: Readonly<Record<string, string>> = { '0.0.0.0': '127.0.0.1', '::': '::1' };
   const options = { host: anywhere[host] ?? host, port, path: '/health', agent: false, timeout: answerMs };

@@ -1,4 +1,4 @@
-/** The machine that the node is on, and what its settings name there. */
+/** Checks the node's machine, and the files and programs that its settings name. */
 import { isOpenToOthers } from '../config/secret-file.js';
 import type { Facts, NodeFacts } from './facts.js';
 import { type Finding, finding, ok, orOk } from './finding.js';

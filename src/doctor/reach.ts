@@ -1,8 +1,11 @@
-/** Whether a peer can be reached from here at all. */
+/** Checks whether this machine can reach a peer. */
 import { connect } from 'node:net';
 import type { ProbeAddress } from '../model/znodes.js';
 
-/** Null: it takes connections where it answers probes. Otherwise why not, one line. Never rejects. */
+/**
+ * Returns null if it accepts connections at its probe address, otherwise the reason on one line. Never
+ * rejects.
+ */
 export function reachByTcp({ host, port }: ProbeAddress, timeoutMs: number): Promise<string | null> {
   return new Promise((resolve) => {
     const socket = connect({ host, port });

@@ -1,8 +1,8 @@
-/** The servers of the ensemble, and the session that they grant. */
+/** Checks the servers of the ensemble, and the session that they grant. */
 import { type Facts, isProblem, type ServerFacts, type ServerSummary, type ServerTiming } from './facts.js';
 import { type Finding, finding, ok, orOk } from './finding.js';
 
-/** Of the answer to `srvr`. */
+/** Parses the response to `srvr`. */
 export function readSummary(answer: string): ServerSummary {
   const isServing = !/not currently serving requests/.test(answer);
   const version = /^Zookeeper version: ([^,\n]+?)(?:-[0-9a-f]{12,})?(?:,.*)?$/m.exec(answer)?.[1] ?? null;
@@ -10,7 +10,7 @@ export function readSummary(answer: string): ServerSummary {
   return { version, mode, isServing };
 }
 
-/** Of the answer to `conf`; null where it is not to tell. */
+/** Parses the response to `conf`. Returns null if that command is disabled. */
 export function readTiming(answer: string): ServerTiming | null {
   const value = (key: string) => {
     const text = new RegExp(`^${key}=(\\d+)$`, 'm').exec(answer)?.[1];
@@ -125,9 +125,9 @@ function checkTimings(servers: readonly ServerFacts[]): Finding[] {
 }
 
 /**
- * The lease counts on a quarter of the session timeout being half a tick at least
- * (docs/reference/protocol.md, The lease). Beyond that the timeout is how fast a dead machine is noticed,
- * against how long a stall may be.
+ * The lease requires that a quarter of the session timeout is at least half a tick
+ * (docs/reference/protocol.md, The lease). Apart from that, a shorter timeout detects a dead machine faster,
+ * and a longer one tolerates longer stalls.
  */
 export function checkSession({ session, servers }: Facts): Finding[] {
   if (isProblem(session)) {

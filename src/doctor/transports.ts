@@ -1,9 +1,9 @@
-/** What goes over the network in the clear, and certificates that will not last. */
+/** Finds unencrypted traffic, and certificates that expire soon. */
 import type { CertificateFacts, Facts, NodeFacts } from './facts.js';
 import { type Finding, finding, ok, orOk } from './finding.js';
 
 const dayMs = 86_400_000;
-/** Time enough for people to renew a certificate. */
+/** Enough time for operators to renew a certificate. */
 const soonMs = 21 * dayMs;
 
 export function checkTransports({ node }: Facts): Finding[] {

@@ -1,12 +1,12 @@
-/** Access control lists: who may do what to one znode. Schemes: world, auth, digest and ip. */
+/** Access control lists: which client may do what to one znode. Schemes: world, auth, digest and ip. */
 
 import { BlockList, isIP } from 'node:net';
 import type { Acl, AclEntry, Identity } from '../model/acl.js';
 import { ZooKeeperError } from './errors.js';
 
 /**
- * The ACL to store for one that was asked for: duplicates dropped, `auth` replaced by the client's
- * identities.
+ * Returns the ACL to store for a requested one. Duplicates are removed, and `auth` is replaced by the
+ * client's identities.
  */
 export function resolveAcl(asked: Acl, client: readonly Identity[], path: string): Acl {
   const resolved = distinct(asked).flatMap((entry) => resolveEntry(entry, client, path));
@@ -54,10 +54,10 @@ function matches(wanted: Identity, identity: Identity): boolean {
   return subnet(wanted.id)?.check(address, family === 6 ? 'ipv6' : 'ipv4') ?? false;
 }
 
-/** The addresses that `address` or `address/bits` names. */
+/** Returns the addresses that `address` or `address/bits` stands for. */
 function subnet(text: string): BlockList | undefined {
   const [address = '', bits, ...rest] = text.split('/');
-  // An address with a zone (fe80::1%eth0) means something on one machine only.
+  // An address with a zone (fe80::1%eth0) is valid on one machine only.
   const family = address.includes('%') ? 0 : isIP(address);
   const width = family === 6 ? 128 : 32;
   const prefix = bits === undefined ? width : Number(bits);
@@ -68,7 +68,7 @@ function subnet(text: string): BlockList | undefined {
   return addresses;
 }
 
-/** What a client without the admin permission may see of an ACL: digests are hidden. */
+/** Returns the ACL for a client without the admin permission: digests are hidden. */
 export function redactedAcl(acl: Acl): Acl {
   return acl.map((entry) => {
     if (entry.identity.scheme !== 'digest') return entry;

@@ -1,27 +1,25 @@
-/** Writes as whoever rehearses failures is told of them. */
+/** Writes, as reported to the rehearsal of failures. */
 import type { Operation } from './tree.js';
 
-/**
- * What a client asks for in one write, or what was done: a path made by a sequence is then the one it got.
- */
+/** A requested or an applied write. If it was applied, sequential paths include their sequence numbers. */
 export interface Write {
   readonly sessionId: bigint;
-  /** A multi's, in order, or the only one. */
+  /** The operations of a multi in order, or the only operation. */
   readonly operations: readonly WriteOperation[];
 }
 
 export interface WriteOperation {
   readonly type: Operation['type'];
   readonly path: string;
-  /** What is written; null where nothing is. */
+  /** The data to write. Null if the operation writes none. */
   readonly data: Buffer | null;
 }
 
 export interface Commit extends Write {
   readonly zxid: bigint;
   /**
-   * How the session has ended, and its ephemeral znodes with it: by its client's wish, or its time; null: it
-   * has not.
+   * How the session has ended, along with its ephemeral znodes: closed by its client or expired. Null if it
+   * has not ended.
    */
   readonly endsSession: 'closed' | 'expired' | null;
 }

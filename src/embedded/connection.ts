@@ -1,6 +1,6 @@
 /**
- * One client's connection: cuts the byte stream into packets and tells its server of them. Whatever the
- * client sends, the worst that happens is that this connection is closed.
+ * One client's connection. It splits the byte stream into packets and passes them to its server. Whatever the
+ * client sends, the worst consequence is that this connection is closed.
  */
 
 import type { Socket } from 'node:net';
@@ -10,25 +10,25 @@ import { JuteReader, type JuteWriter } from './jute.js';
 
 /** ZooKeeper's default `jute.maxbuffer`: the longest packet that a server accepts. */
 export const maxPacketBytes = 0xfffff;
-/** A client that lets this much pile up unread is let go. */
+/** A client that leaves this much unread is disconnected. */
 const maxUnreadBytes = 64 * 1024 * 1024;
-/** For the handshake of a connection just made, and for a client to go when it was told the last. */
+/** Time limit for the handshake of a new connection, and for the client to close after the last response. */
 const patienceMs = 10_000;
 
 const wordBytes = 4;
 
 export interface ConnectionOwner {
-  /** The text that answers a four-letter word, or undefined when it isn't one. */
+  /** Returns the response to a four-letter word, or undefined if it is not one. */
   fourLetterWord(word: string): string | undefined;
-  /** May throw: the connection is then closed. */
+  /** May throw, which closes the connection. */
   packet(connection: Connection, reader: JuteReader): void;
-  /** Called once, when the connection is gone. */
+  /** Called once, when the connection has closed. */
   closed(connection: Connection): void;
   problem(connection: Connection, error: unknown): void;
 }
 
 export class Connection {
-  /** Tells connections apart; never used again. */
+  /** Identifies the connection. Never reused. */
   readonly number: number;
   readonly remote: string;
   readonly identities: Identity[];
@@ -39,7 +39,7 @@ export class Connection {
   readonly #socket: Socket;
   readonly #owner: ConnectionOwner;
   readonly #frames = new FrameReader(maxPacketBytes);
-  /** What came before it was clear whether it is a four-letter word; null since then. */
+  /** Bytes received before it is clear whether they are a four-letter word. Null after that. */
   #beginning: Buffer | null = Buffer.alloc(0);
   #deadline: NodeJS.Timeout | undefined;
   #ending = false;
@@ -65,7 +65,7 @@ export class Connection {
     socket.on('drain', () => this.#setBacklogged(false));
   }
 
-  /** What it still sends counts. */
+  /** Whether packets from the client are still processed. */
   get isOpen(): boolean {
     return !this.#ending && !this.#socket.destroyed;
   }
@@ -82,7 +82,7 @@ export class Connection {
     if (this.#socket.writableLength > maxUnreadBytes) this.destroy();
   }
 
-  /** Closes after what was sent has gone out. What still comes in is ignored. */
+  /** Closes after everything sent has been transmitted. Ignores what still arrives. */
   end(): void {
     this.#ending = true;
     this.#setDeadline();
@@ -94,14 +94,14 @@ export class Connection {
     this.#socket.destroy();
   }
 
-  /** While frozen, nothing is read. */
+  /** While frozen, it reads nothing. */
   setFrozen(frozen: boolean): void {
     this.#frozen = frozen;
     this.#updateFlow();
     this.#contain(() => this.#answerPackets());
   }
 
-  /** However busily the client sends bytes that are no whole packet. */
+  /** Applies even if the client keeps sending bytes that form no complete packet. */
   #setDeadline(): void {
     clearTimeout(this.#deadline);
     this.#deadline = setTimeout(() => {
@@ -130,7 +130,7 @@ export class Connection {
     });
   }
 
-  /** What is asked by a client that does not read has to wait, like what it has not sent yet. */
+  /** Requests of a client that does not read its responses have to wait, like those not received yet. */
   #answerPackets(): void {
     while (!this.#ending && !this.#backlogged && !this.#frozen) {
       const packet = this.#frames.next();
@@ -151,8 +151,8 @@ export class Connection {
   }
 
   /**
-   * Answers a four-letter word. Null when it was one, or may still become one; else the bytes that came so
-   * far.
+   * Answers a four-letter word. Returns null if it was one, or may still become one. Otherwise returns the
+   * bytes received so far.
    */
   #afterWord(before: Buffer, bytes: Buffer): Buffer | null {
     const beginning = Buffer.concat([before, bytes]);

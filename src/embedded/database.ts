@@ -1,7 +1,7 @@
 /**
- * ZooKeeper's state machine as one piece: tree, sessions and watches. Synchronous and deterministic: every
- * call is handed the time, and answers with what is to be sent to whom. It has no sockets and no timers, so
- * it runs in real time behind the development server and in virtual time in a simulation.
+ * ZooKeeper's state machine as a whole: tree, sessions and watches. It is synchronous and deterministic.
+ * Every call receives the time, and returns what is to be sent to which client. It has no sockets and no
+ * timers. It therefore runs in real time in the development server and in virtual time in a simulation.
  */
 
 import type { Acl, Identity } from '../model/acl.js';
@@ -21,19 +21,19 @@ import {
 import { type Notification, type WatchKind, type WatchMode, WatchTable } from './watches.js';
 
 export interface DatabaseOptions extends SessionOptions, TreeOptions {
-  /** Told of every transaction that changed something, before anybody else is. */
+  /** Called for every transaction that changed something, before any client is notified. */
   readonly committed?: (commit: Commit) => void;
 }
 
-/** One connection of a client: whom its requests come from, and where its watches report. */
+/** One connection of a client: the author of its requests, and the receiver of its watch events. */
 export interface Client extends Author {
-  /** Number of the connection, never used again for another. */
+  /** Number of the connection, never reused. */
   readonly watcher: number;
 }
 
 /** Watches that a client had before it lost its connection. */
 export interface FormerWatches {
-  /** Newest zxid that the client has seen: it hears at once of what changed later. */
+  /** Newest zxid that the client has seen. It is notified immediately of later changes. */
   readonly seenZxid: bigint;
   readonly data: readonly string[];
   readonly exist: readonly string[];
@@ -46,7 +46,7 @@ export class Database {
   readonly #tree: ZnodeTree;
   readonly #sessions: SessionTable;
   readonly #watches = new WatchTable();
-  /** As the options have them. */
+  /** As given in the options. */
   readonly timing: SessionLimits;
   readonly #committed: ((commit: Commit) => void) | undefined;
 
@@ -84,17 +84,20 @@ export class Database {
     return this.#sessions.touch(id, nowMs);
   }
 
-  /** What a server does when it starts on data that it finds: nobody could have been heard of meanwhile. */
+  /**
+   * Restarts the timeout of every session, as a server does when it starts on existing data: no client could
+   * have been heard in the meantime.
+   */
   touchAllSessions(nowMs: number): void {
     this.#sessions.takeOver(nowMs);
   }
 
-  /** Session timeout; undefined when the session is over. */
+  /** Session timeout. Undefined if the session has ended. */
   timeoutOf(id: bigint): number | undefined {
     return this.#sessions.timeoutOf(id);
   }
 
-  /** Ends a session, with all its ephemeral znodes. Undefined when there is no such session. */
+  /** Ends a session and deletes its ephemeral znodes. Returns undefined if there is no such session. */
   endSession(id: bigint, nowMs: number, how: 'closed' | 'expired' = 'expired'): Notification[] | undefined {
     if (!this.#sessions.end(id)) return undefined;
     const changes = this.#tree.removeOwnedBy(id, nowMs);
@@ -111,7 +114,7 @@ export class Database {
     return this.#sessions.overdue(nowMs);
   }
 
-  /** One transaction of one or more operations: all of them, or none. */
+  /** Applies one transaction of one or more operations: all of them, or none. */
   transact(
     operations: readonly Operation[],
     client: Client,
@@ -134,7 +137,7 @@ export class Database {
   }
 
   /**
-   * A watch is left whether the znode exists or not. Needs no permission, as before ZooKeeper 3.8.4 and
+   * Leaves the watch whether the znode exists or not. Needs no permission, as in ZooKeeper before 3.8.4 and
    * 3.9.2.
    */
   exists(path: string, client: Client, watch: boolean): Stat {
@@ -197,7 +200,7 @@ export class Database {
     if (!this.#watches.remove(kind, path, client.watcher)) throw new ZooKeeperError('NO_WATCHER', path);
   }
 
-  /** Sets a reconnected client's watches again, and answers what it missed meanwhile. */
+  /** Restores a reconnected client's watches, and returns the notifications that it missed. */
   restoreWatches(former: FormerWatches, client: Client): Notification[] {
     this.#requireSession(client);
     const { watcher } = client;
@@ -215,7 +218,7 @@ export class Database {
     return missed;
   }
 
-  /** Forgets a connection and its watches. Its session lives on. */
+  /** Removes a connection and its watches. Its session continues. */
   disconnect(watcher: number): void {
     this.#watches.removeWatcher(watcher);
   }

@@ -1,4 +1,4 @@
-/** ZooKeeper's error codes, as far as the development server gives them, and the error that carries one. */
+/** The ZooKeeper error codes that the development server uses, and the error class for them. */
 
 export const errorCodes = {
   RUNTIME_INCONSISTENCY: -2,

@@ -1,4 +1,4 @@
-/** ZooKeeper's four-letter words: plain-text questions about a server, asked instead of a handshake. */
+/** ZooKeeper's four-letter words: plain-text queries about a server, sent instead of a handshake. */
 
 import type { Connection } from './connection.js';
 import type { Database } from './database.js';
@@ -8,7 +8,7 @@ export interface ServerView {
   readonly connections: readonly Connection[];
 }
 
-/** The ZooKeeper release whose behaviour is followed, marked as not being it. */
+/** The ZooKeeper release whose behaviour it follows, marked as a different implementation. */
 const version = '3.8.0-petrel-development-server';
 
 export function answerFourLetterWord(word: string, server: ServerView): string | undefined {
@@ -43,7 +43,7 @@ function summary(server: ServerView, clientLines = ''): string {
   ].join('\n');
 }
 
-/** What a client may want to know of it; a real server tells more. */
+/** Contains what a client may need. A real server reports more. */
 function configuration({ database }: ServerView): string {
   const { tickTimeMs, minTimeoutMs, maxTimeoutMs } = database.timing;
   return `tickTime=${tickTimeMs}\nminSessionTimeout=${minTimeoutMs}\nmaxSessionTimeout=${maxTimeoutMs}\n`;

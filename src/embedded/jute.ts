@@ -2,7 +2,7 @@
  * Jute, ZooKeeper's serialization: big-endian numbers, length-prefixed bytes and strings, counted vectors.
  */
 
-/** A record that ends too early, or whose lengths make no sense. */
+/** A record that ends too early, or contains impossible lengths. */
 export class MalformedRecord extends Error {
   override readonly name = 'MalformedRecord';
 }
@@ -19,7 +19,7 @@ export class JuteReader {
     return this.#bytes.length - this.#offset;
   }
 
-  /** Another reader of what is left. */
+  /** Returns another reader for the remaining bytes. */
   fork(): JuteReader {
     return new JuteReader(this.#bytes.subarray(this.#offset));
   }
@@ -39,7 +39,7 @@ export class JuteReader {
   buffer(): Buffer | null {
     const length = this.int();
     if (length === -1) return null;
-    // Copied: what is kept must not hold on to the whole packet.
+    // Copied, so that keeping the value does not keep the whole packet in memory.
     return Buffer.from(this.#take(length));
   }
 
@@ -100,7 +100,7 @@ export class JuteWriter {
     return this;
   }
 
-  /** Bytes that are records already. */
+  /** Appends bytes that are already serialized. */
   raw(records: Buffer): this {
     return this.#add(records);
   }
@@ -109,7 +109,7 @@ export class JuteWriter {
     return Buffer.concat(this.#parts);
   }
 
-  /** The record as a packet: preceded by its length. */
+  /** Returns the record as a packet, preceded by its length. */
   packet(): Buffer {
     const body = this.bytes();
     return new JuteWriter().buffer(body).bytes();

@@ -1,6 +1,4 @@
-/**
- * Transactions and batched reads in the client protocol: how operations are read, and their results written.
- */
+/** Transactions and batched reads in the client protocol: reads operations and writes their results. */
 
 import type { Client, Database } from './database.js';
 import { errorCodes, ZooKeeperError } from './errors.js';
@@ -60,8 +58,8 @@ export function readMulti(reader: JuteReader): MultiOperation[] {
 }
 
 /**
- * What a multi may hold, and as what it is answered: a create2 as a create, without its stat, as in
- * ZooKeeper.
+ * Operations that a multi may contain, and the kind of their results. As in ZooKeeper, the result of a
+ * create2 is that of a create, without its stat.
  */
 const multiOpcodes = new Map<Opcode, OperationOpcode>([
   ['create', 'create'],
@@ -71,7 +69,10 @@ const multiOpcodes = new Map<Opcode, OperationOpcode>([
   ['check', 'check'],
 ]);
 
-/** A failed multi is answered by an error for each operation: none for those before the one that failed. */
+/**
+ * The response to a failed multi contains an error code for each operation: no error for those before the one
+ * that failed.
+ */
 export function writeMultiOutcome(
   writer: JuteWriter,
   multi: readonly MultiOperation[],
@@ -95,11 +96,12 @@ function errorOf(outcome: Outcome & { ok: false }, index: number): number {
 }
 
 /**
- * ZooKeeper's own client takes no longer reply. A few bytes may ask for the same large znode again and again.
+ * ZooKeeper's own client accepts no longer response. Without a limit, a few bytes could request the same
+ * large znode many times.
  */
 const maxReplyBytes = 4 * 1024 * 1024;
 
-/** Reads, each answered by its result or its error. */
+/** Answers each read with its result or its error. */
 export function answerMultiRead(
   reader: JuteReader,
   writer: JuteWriter,

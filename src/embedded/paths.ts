@@ -2,7 +2,7 @@
 
 import { ZooKeeperError } from './errors.js';
 
-/** Ranges of UTF-16 units that ZooKeeper refuses in a path. */
+/** Ranges of UTF-16 units that ZooKeeper rejects in a path. */
 const forbidden: readonly (readonly [number, number])[] = [
   [0x0000, 0x001f],
   [0x007f, 0x009f],
@@ -29,7 +29,9 @@ function isValid(path: string): boolean {
   return true;
 }
 
-/** The parent's path, which is empty for a child of the root. Checks no more than ZooKeeper does here. */
+/**
+ * Returns the parent's path, which is empty for a child of the root. Checks no more than ZooKeeper does here.
+ */
 export function parentOf(path: string): string {
   const slash = path.lastIndexOf('/');
   if (slash === -1 || path.includes('\0')) throw new ZooKeeperError('BAD_ARGUMENTS', path);
@@ -40,7 +42,7 @@ export function nameOf(path: string): string {
   return path.slice(path.lastIndexOf('/') + 1);
 }
 
-/** A path's ancestors, nearest first, up to the root. */
+/** Yields a path's ancestors, nearest first, up to the root. */
 export function* ancestorsOf(path: string): Generator<string> {
   for (let at = path; at !== '/' && at !== ''; ) {
     at = at.slice(0, at.lastIndexOf('/')) || '/';
@@ -48,7 +50,7 @@ export function* ancestorsOf(path: string): Generator<string> {
   }
 }
 
-/** A sequence as ZooKeeper appends it: Java's `%010d` of a signed 32-bit counter. */
+/** Formats a sequence as ZooKeeper appends it: Java's `%010d` of a signed 32-bit counter. */
 export function formatSequence(counter: number): string {
   return counter < 0 ? `-${String(-counter).padStart(9, '0')}` : String(counter).padStart(10, '0');
 }

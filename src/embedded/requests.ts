@@ -18,7 +18,7 @@ import type { Notification, WatchKind } from './watches.js';
 export interface Reply {
   readonly error: number;
   readonly body: Buffer;
-  /** Who is to be told of what, before the reply is sent. */
+  /** Notifications to send before the reply. */
   readonly notifications: readonly Notification[];
 }
 
@@ -30,12 +30,10 @@ interface Context {
   readonly writer: JuteWriter;
 }
 
-/**
- * Reads the request, writes the reply's body, and returns the notifications that the request gives rise to.
- */
+/** Reads the request, writes the body of the reply, and returns the notifications that the request causes. */
 type Handler = (context: Context) => readonly Notification[];
 
-/** Answers errors too: a request that can't be read is answered with MARSHALLING_ERROR. */
+/** Also answers errors. A request that cannot be read is answered with MARSHALLING_ERROR. */
 export function answer(
   opcode: Opcode,
   reader: JuteReader,
@@ -60,7 +58,7 @@ function codeOf(error: unknown): ErrorCode {
 
 const nobody: readonly Notification[] = [];
 
-/** A transaction of one operation. */
+/** Handles a transaction of one operation. */
 function single(opcode: OperationOpcode): Handler {
   return ({ database, client, nowMs, reader, writer }) => {
     const operation = readOperation(opcode, reader);
@@ -78,7 +76,7 @@ function reading(read: (context: Context) => void): Handler {
   };
 }
 
-/** The wire protocol has them; this server does not. */
+/** Part of the wire protocol, but not supported by this server. */
 const refused: Handler = () => {
   throw new ZooKeeperError('UNIMPLEMENTED', 'not in the development server');
 };
@@ -123,7 +121,7 @@ const handlers: Record<Opcode, Handler> = {
   multiRead: reading(({ database, client, reader, writer }) => {
     answerMultiRead(reader, writer, database, client);
   }),
-  // A server that is alone is always up to date.
+  // A single server is always up to date.
   sync: reading(({ reader, writer }) => {
     writer.string(reader.string());
   }),

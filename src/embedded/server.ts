@@ -1,9 +1,9 @@
 /**
- * The development server: one ZooKeeper server in this process, all of it in memory, for development and
+ * The development server: one ZooKeeper server in this process, entirely in memory, for development and
  * tests. It speaks ZooKeeper's client protocol, so any ZooKeeper client can use it.
  *
- * Not promised: persistence (all is lost when it closes), an ensemble, TLS, SASL, quotas, containers, znodes
- * with a time to live. Not for production: an election must outlive any one process.
+ * Not promised: persistence (all data is lost when it closes), an ensemble, TLS, SASL, quotas, containers,
+ * znodes with a time to live. Not for production: an election must outlive any one process.
  */
 
 import { randomUUID } from 'node:crypto';
@@ -21,19 +21,20 @@ import type { SessionTraffic } from './traffic.js';
 import type { SequenceOverflow } from './tree.js';
 
 export interface DevelopmentServerOptions {
-  /** Default 0: any free port. */
+  /** The default is 0: any free port. */
   readonly port?: number;
   /**
-   * Address to listen on. Default 127.0.0.1. There is no access control but ZooKeeper's own: keep it local.
+   * Address to listen on. The default is 127.0.0.1. There is no access control except ZooKeeper's ACLs, so
+   * keep it local.
    */
   readonly host?: string;
-  /** ZooKeeper's basic time unit, and how finely sessions expire. Default 500. */
+  /** ZooKeeper's basic time unit, and the granularity of session expiry. The default is 500. */
   readonly tickTimeMs?: number;
-  /** Shortest session timeout granted. Default two ticks. */
+  /** Shortest session timeout granted. The default is two ticks. */
   readonly minSessionTimeoutMs?: number;
-  /** Longest session timeout granted. Default twenty ticks. */
+  /** Longest session timeout granted. The default is twenty ticks. */
   readonly maxSessionTimeoutMs?: number;
-  /** What sequence counters do past 2147483647. Default `wraps`. */
+  /** What sequence counters do past 2147483647. The default is `wraps`. */
   readonly sequenceOverflow?: SequenceOverflow;
   readonly logger?: Logger;
 }
@@ -41,48 +42,44 @@ export interface DevelopmentServerOptions {
 export interface DevelopmentServer extends AsyncDisposable {
   readonly host: string;
   readonly port: number;
-  /** `host:port`, as clients take it. */
+  /** `host:port`, as clients expect it. */
   readonly connectString: string;
-  /**
-   * Ends a session at once, as if nothing had been heard of it for its timeout. False when there is no such
-   * session.
-   */
+  /** Ends a session immediately, as if its timeout had passed. Returns false if there is no such session. */
   expireSession(id: bigint): boolean;
   /**
-   * What each session has sent, and been told by watches, since the server started; ended sessions included.
+   * Returns the requests and watch notifications of each session since the server started, including ended
+   * sessions.
    */
   requestCounts(): Map<bigint, SessionTraffic>;
-  /** Breaks every connection. Sessions live on, and clients may connect again. */
+  /** Breaks every connection. Sessions continue, and clients may reconnect. */
   dropConnections(): void;
   /**
-   * Stops answering, as a stopped process does: connections are still taken, and nothing is ever said on
-   * them.
+   * Stops responding, like a stopped process: connections are still accepted, but nothing is sent on them.
    */
   freeze(): void;
-  /** Ends a freeze. Sessions whose time is over expire before anything that waits is read. */
+  /** Ends a freeze. Overdue sessions expire before any waiting data is read. */
   resume(): void;
   /**
-   * Stands still at the first write that `matches`: when it has `arrived`, before it is applied, or when it
-   * is `committed`, before anybody is told. Nothing is answered, no watch fires and no session expires until
-   * the standstill that this resolves to is ended. With `signal` it no longer waits for such a write, and
-   * rejects.
+   * Stands still at the first write that `matches`. `arrived` means before it is applied, and `committed`
+   * means before any client is notified. Until the returned standstill is ended, nothing is answered, no
+   * watch fires and no session expires. If `signal` aborts, it no longer waits for such a write, and rejects.
    */
   standStill(moment: Moment, matches: (write: Write) => boolean, signal?: AbortSignal): Promise<Standstill>;
-  /** Calls `listener` with every transaction, the ends of sessions included, before anybody else is told. */
+  /** Calls `listener` for every transaction, including ends of sessions, before any client is notified. */
   onCommit(listener: (commit: Commit) => void): () => void;
   /**
-   * Makes `next` the sequence of the next sequential znode under `path`: for rehearsing what happens when a
-   * counter passes 2147483647. Throws `PetrelError` (INVALID) when there is no such znode.
+   * Makes `next` the sequence of the next sequential znode under `path`, for rehearsing a counter that passes
+   * 2147483647. Throws `PetrelError` (INVALID) if there is no such znode.
    */
   setNextSequence(path: string, next: number): void;
-  /** Breaks every connection and takes no more, as if the server's process were gone. Its data are kept. */
+  /** Breaks every connection and accepts no more, as if the server's process had ended. Its data is kept. */
   halt(): Promise<void>;
   /**
-   * Starts again, on the same port and data, halting first if it ran. Sessions are as old as if just heard
-   * of. Throws `PetrelError` (FAILED) when it can't listen.
+   * Starts again on the same port and data, after halting if it was running. The timeouts of all sessions
+   * start again. Throws `PetrelError` (FAILED) if it cannot listen.
    */
   restart(): Promise<void>;
-  /** Breaks every connection, stops listening, and lets go of every timer. May be called twice. */
+  /** Breaks every connection, stops listening, and cancels every timer. May be called twice. */
   close(): Promise<void>;
 }
 
@@ -99,7 +96,7 @@ const optionsSchema = z.object({
 });
 
 /**
- * Starts a development server. Throws `PetrelError`: INVALID for bad options, FAILED when it can't listen.
+ * Starts a development server. Throws `PetrelError`: INVALID for invalid options, FAILED if it cannot listen.
  */
 export async function startDevelopmentServer(
   options: DevelopmentServerOptions = {},
@@ -243,22 +240,22 @@ async function listen(server: Server, host: string, port: number): Promise<numbe
   return typeof address === 'object' && address ? address.port : port;
 }
 
-/** Wall-clock time that runs evenly even when the machine's clock is set. */
+/** Returns wall-clock time that advances evenly, even if the machine's clock is changed. */
 function nowMs(): number {
   return Math.floor(performance.timeOrigin + performance.now());
 }
 
 /**
- * As if each start of the server were a new epoch of an ensemble. A client that comes back to a server
- * started anew then learns that its session is over, instead of being sent away for having seen later zxids;
- * and a fencing token is never given out twice.
+ * Each start of the server gets a new epoch, as in an ensemble. A client that returns to a restarted server
+ * thus learns that its session has ended. Otherwise it would be rejected for having seen later zxids. A
+ * fencing token is also never issued twice.
  */
 function startZxid(startedAtMs: number): bigint {
   const secondsSince2024 = Math.floor((startedAtMs - Date.UTC(2024, 0)) / 1000);
   return BigInt(secondsSince2024) << 32n;
 }
 
-/** Calls `work` at every whole tick. The returned function ends it. */
+/** Calls `work` at every whole tick. The returned function stops it. */
 function tick(tickTimeMs: number, work: () => void): () => void {
   let timer: NodeJS.Timeout;
   const schedule = () => {

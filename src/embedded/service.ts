@@ -1,6 +1,6 @@
 /**
- * ZooKeeper's client protocol over a database: handshakes, requests, watch notifications and the end of
- * sessions, for any number of connections.
+ * Serves ZooKeeper's client protocol from a database: handshakes, requests, watch notifications and the end
+ * of sessions, for any number of connections.
  */
 
 import type { Socket } from 'node:net';
@@ -73,7 +73,7 @@ export class Service implements ConnectionOwner {
     else this.#serve(connection, reader);
   }
 
-  /** A packet that waited. What was sent by a client that is gone is lost with it. */
+  /** Handles a packet that had to wait. The packets of a client that has disconnected are dropped. */
   #late(connection: Connection, reader: JuteReader): void {
     if (!connection.isOpen) return;
     try {
@@ -96,13 +96,13 @@ export class Service implements ConnectionOwner {
     );
   }
 
-  /** Ends the sessions that nothing was heard of for too long. */
+  /** Ends the sessions whose timeout has passed. */
   expireOverdue(): void {
     if (this.#frozen || this.#standstills.stands) return;
     for (const id of this.#database.overdueSessions(this.#nowMs())) this.endSession(id);
   }
 
-  /** Ends a session as its expiry would. False when there is none with this id. */
+  /** Ends a session as its expiry would. Returns false if there is none with this id. */
   endSession(id: bigint): boolean {
     const notifications = this.#database.endSession(id, this.#nowMs());
     if (!notifications) return false;
@@ -128,7 +128,7 @@ export class Service implements ConnectionOwner {
 
   #shakeHands(connection: Connection, reader: JuteReader): void {
     const request = readConnectRequest(reader);
-    // It has seen more than this server has: it must look for a server that is not behind.
+    // The client has seen later data than this server, so it must look for a server that is not behind.
     if (request.lastZxidSeen > this.#database.lastZxid) {
       connection.destroy();
       return;
@@ -143,7 +143,7 @@ export class Service implements ConnectionOwner {
   #grantSession(connection: Connection, request: ReturnType<typeof readConnectRequest>) {
     const { sessionId, password, timeoutMs } = request;
     if (sessionId === 0n) return this.#database.openSession(timeoutMs, this.#nowMs());
-    // As in ZooKeeper, before the password is looked at.
+    // As in ZooKeeper, this happens before the password is checked.
     this.#holderOf(sessionId)?.destroy();
     const session = this.#database.resumeSession(sessionId, password, timeoutMs, this.#nowMs());
     if (!session)

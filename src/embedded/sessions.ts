@@ -1,7 +1,7 @@
 /**
- * Sessions and their expiry. Deterministic: time and the secret are handed in. Sessions expire in buckets of
- * one tick, as in ZooKeeper: no earlier than their timeout after the last sign of life, and up to one tick
- * later.
+ * Sessions and their expiry. Deterministic: the caller passes the time and the secret. Sessions expire in
+ * buckets of one tick, as in ZooKeeper. They expire no earlier than their timeout after the last message, and
+ * up to one tick later.
  */
 
 import { createHash, timingSafeEqual } from 'node:crypto';
@@ -19,16 +19,16 @@ export interface SessionLimits {
 }
 
 export interface SessionOptions extends SessionLimits {
-  /** Passwords are made from this. */
+  /** Passwords are derived from this. */
   readonly secret: string;
-  /** When these sessions began to be numbered: ids of later starts are greater. */
+  /** When the numbering of these sessions began. Ids of later starts are greater. */
   readonly startedAtMs: number;
 }
 
 interface Entry {
-  /** Granted last. */
+  /** The last timeout granted. */
   timeoutMs: number;
-  /** Granted when the session was opened. */
+  /** The timeout granted when the session was opened. */
   readonly openedWithMs: number;
   expiresAtMs: number;
 }
@@ -66,7 +66,7 @@ export class SessionTable {
     return { id, password: this.#passwordOf(id), timeoutMs };
   }
 
-  /** Undefined when there is no such session any more, or the password is not its own. */
+  /** Returns undefined if there is no such session any more, or if the password is wrong. */
   resume(id: bigint, password: Buffer, askedTimeoutMs: number, nowMs: number): Session | undefined {
     const entry = this.#sessions.get(id);
     const expected = this.#passwordOf(id);
@@ -77,7 +77,7 @@ export class SessionTable {
     return { id, password: expected, timeoutMs: entry.timeoutMs };
   }
 
-  /** A sign of life. False when the session is over. */
+  /** Restarts the timeout. Returns false if the session has ended. */
   touch(id: bigint, nowMs: number): boolean {
     const entry = this.#sessions.get(id);
     if (!entry) return false;
@@ -85,13 +85,14 @@ export class SessionTable {
     return true;
   }
 
-  /** Session timeout; undefined when the session is over. */
+  /** Session timeout. Undefined if the session has ended. */
   timeoutOf(id: bigint): number | undefined {
     return this.#sessions.get(id)?.timeoutMs;
   }
 
   /**
-   * A new server takes over all sessions: each starts again from now, with the timeout it was opened with.
+   * Takes over all sessions, for a new server. Each starts again from now, with the timeout that it was
+   * opened with.
    */
   takeOver(nowMs: number): void {
     for (const [id, entry] of this.#sessions) {
@@ -104,7 +105,7 @@ export class SessionTable {
     return this.#sessions.delete(id);
   }
 
-  /** Sessions that should be over by now. They live on until `end` is called. */
+  /** Returns sessions whose timeout has passed. They continue until `end` is called. */
   overdue(nowMs: number): bigint[] {
     return this.ids.filter((id) => (this.#sessions.get(id)?.expiresAtMs ?? 0) <= nowMs);
   }

@@ -1,11 +1,10 @@
 /**
- * Moments at which the development server can be made to stand still, so that what fails exactly there can be
- * rehearsed: a write that has arrived and is not applied, or one that is applied and of which nobody was
- * told.
+ * Makes the development server stand still at a given moment, for rehearsing a failure exactly there. The
+ * moment is when a write has arrived but is not applied, or when it is applied but no client is notified.
  *
- * While it stands still nothing is answered, no watch fires and no session expires; what arrives waits, in
- * memory, and is served first when it goes on. So it is for the short while in which something is killed:
- * clients give up on a server that says nothing.
+ * During a standstill nothing is answered, no watch fires and no session expires. Arriving data waits in
+ * memory, and is served first afterwards. Keep a standstill short, just long enough to kill something:
+ * clients abandon a server that does not respond.
  */
 import type { Commit, Write, WriteOperation } from './commit.js';
 import type { Connection } from './connection.js';
@@ -18,9 +17,11 @@ export type Moment = 'arrived' | 'committed';
 
 export interface Standstill {
   readonly write: Write;
-  /** Goes on: the write is applied if it is not yet, and all who wait for it are told. */
+  /** Continues: applies the write if necessary, and notifies all clients that wait for it. */
   resume(): void;
-  /** Breaks the connection that the write came on, and goes on: it never arrived, or its reply is lost. */
+  /**
+   * Breaks the connection of the write, and continues. The write then never arrived, or its reply is lost.
+   */
   breakOff(): void;
 }
 
@@ -34,9 +35,9 @@ export class Standstills {
   readonly #points = new Set<Point>();
   readonly #listeners = new Set<(commit: Commit) => void>();
   readonly #waiting: (() => void)[] = [];
-  /** Where it stands still now. */
+  /** The point of the current standstill. */
   #at: Point | null = null;
-  /** A point that the write being applied has reached. */
+  /** The point that the current write has reached. */
   #due: { readonly point: Point; readonly commit: Commit } | null = null;
 
   get stands(): boolean {
@@ -65,21 +66,23 @@ export class Standstills {
     return () => this.#listeners.delete(listener);
   }
 
-  /** True when `step` has to wait: it is called when its turn comes. */
+  /** Returns true if `step` has to wait. It is then called in its turn. */
   defer(step: () => void): boolean {
     if (this.#at === null) return false;
     this.#waiting.push(step);
     return true;
   }
 
-  /** The database has applied a transaction. */
+  /** Called when the database has applied a transaction. */
   committed(commit: Commit): void {
     for (const listener of this.#listeners) listener(commit);
     const point = this.#reachedBy('committed', () => commit);
     if (point !== null) this.#due = { point, commit };
   }
 
-  /** True when it now stands still before a request; `apply` is called when it goes on. */
+  /**
+   * Returns true if the server now stands still before a request. `apply` is then called when it continues.
+   */
   stopBefore(connection: Connection, opcode: Opcode, reader: JuteReader, apply: () => void): boolean {
     let write: Write | null = null;
     const read = () => {
@@ -95,7 +98,7 @@ export class Standstills {
     return true;
   }
 
-  /** Calls `tell` now, or, where the transaction just applied has reached a point, when it goes on. */
+  /** Calls `tell` now. If the last transaction has reached a point, calls it when the server continues. */
   tell(connection: Connection | undefined, tell: () => void): void {
     const due = this.#due;
     this.#due = null;
@@ -109,7 +112,7 @@ export class Standstills {
     });
   }
 
-  /** All connections are gone, and with them whatever waits. */
+  /** Drops everything that waits, because all connections are gone. */
   reset(): void {
     this.#waiting.length = 0;
     this.#at = null;
@@ -134,7 +137,10 @@ export class Standstills {
   }
 }
 
-/** None for what is no write, or cannot be read: that is answered with an error in its turn. */
+/**
+ * Returns no operations for a request that is not a write or cannot be read. The latter is answered with an
+ * error in its turn.
+ */
 function readWrite(opcode: Opcode, reader: JuteReader): WriteOperation[] {
   try {
     return operationsOf(opcode, reader).map((operation) => ({

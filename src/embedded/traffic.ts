@@ -1,9 +1,11 @@
-/** Counts what each session sends and is told, so that a test can say how much a piece of work may cost. */
+/**
+ * Counts the requests and notifications of each session, so that tests can limit the cost of an operation.
+ */
 
 import type { Opcode } from './records.js';
 
 export interface SessionTraffic {
-  /** Requests received, by operation; operations never sent are absent. */
+  /** Requests received, by operation. Operations that were never sent are absent. */
   readonly requests: Readonly<Partial<Record<Opcode, number>>>;
   /** Watch notifications sent. */
   readonly notifications: number;
@@ -14,7 +16,7 @@ interface Counts {
   notifications: number;
 }
 
-/** Sessions remembered, ended ones included; the oldest are forgotten first. */
+/** Number of sessions remembered, including ended ones. The oldest are forgotten first. */
 const maxSessions = 10_000;
 
 export class Traffic {

@@ -1,7 +1,7 @@
 /**
- * The znode tree: ZooKeeper 3.8's data model in memory. Synchronous and deterministic: time is handed in, and
- * the same calls give the same tree. Knows nothing of connections, watches or session timeouts; a session is
- * only the owner of ephemeral znodes here.
+ * The znode tree: ZooKeeper 3.8's data model in memory. It is synchronous and deterministic: the caller
+ * passes the time, and the same calls give the same tree. It knows nothing of connections, watches or session
+ * timeouts. A session is only the owner of ephemeral znodes here.
  *
  * Not promised: persistence, quotas, containers, znodes with a time to live.
  */
@@ -26,7 +26,7 @@ export interface Stat {
 }
 
 export const createFlags = { persistent: 0, ephemeral: 1, sequential: 2 } as const;
-/** Flags from here up to `lastFlags` ask for containers and times to live. */
+/** Flags from here up to `lastFlags` request containers and times to live. */
 const firstRefusedFlags = 4;
 const lastFlags = 6;
 
@@ -37,7 +37,7 @@ export type Operation =
       readonly path: string;
       readonly data: Buffer | null;
       readonly acl: Acl;
-      /** `createFlags`, added. */
+      /** The sum of the `createFlags`. */
       readonly flags: number;
     }
   | { readonly type: 'delete'; readonly path: string; readonly version: number }
@@ -51,8 +51,8 @@ export type Operation =
   | { readonly type: 'check'; readonly path: string; readonly version: number };
 
 /**
- * `path` is the one created, with its sequence; `stat` is the znode's after the operation, null after a
- * delete.
+ * `path` is the created one, with its sequence. `stat` is that of the znode after the operation, or null
+ * after a delete.
  */
 export interface OperationResult {
   readonly path: string;
@@ -68,21 +68,21 @@ export type Outcome =
   | { readonly ok: true; readonly results: readonly OperationResult[]; readonly changes: readonly Change[] }
   | { readonly ok: false; readonly failedOperation: number; readonly error: ErrorCode };
 
-/** On whose behalf an operation is done. */
+/** The client on whose behalf an operation is done. */
 export interface Author {
   readonly sessionId: bigint;
   readonly identities: readonly Identity[];
 }
 
 /**
- * What a parent's sequence counter does past 2147483647. ZooKeeper up to 3.4 wraps to -2147483648. From 3.5
- * on it wraps only while creates overtake one another on their way through the server; a create that comes
- * alone is given 2147483647 again and again, so that one name can be handed out only once.
+ * What a parent's sequence counter does past 2147483647. ZooKeeper up to 3.4 wraps to -2147483648. Since 3.5
+ * it wraps only while creates overtake one another in the server. A create that is alone in the server gets
+ * 2147483647 every time, so that each name can be created only once.
  */
 export type SequenceOverflow = 'wraps' | 'sticks';
 
 export interface TreeOptions {
-  /** The zxid that the tree starts at; the first transaction has the next one. Default 0. */
+  /** The zxid that the tree starts at. The first transaction has the next one. The default is 0. */
   readonly startZxid?: bigint;
   readonly sequenceOverflow?: SequenceOverflow;
 }
@@ -97,7 +97,7 @@ interface Znode {
   pzxid: bigint;
   version: number;
   aversion: number;
-  /** Children ever created, signed 32 bit: the next sequence. */
+  /** Number of children ever created, signed 32 bit: the next sequence. */
   creates: number;
   acl: Acl;
   data: Buffer | null;
@@ -108,7 +108,7 @@ const readOnlyAcl: Acl = [{ permissions: permissions.read, identity: { scheme: '
 const systemPaths = ['/zookeeper', '/zookeeper/quota', '/zookeeper/config'];
 const undeletable = new Set([root, ...systemPaths]);
 
-/** What one transaction has done so far, and how to take it back. */
+/** The changes of one transaction so far, and how to undo them. */
 interface Transaction {
   readonly zxid: bigint;
   readonly nowMs: number;
@@ -133,7 +133,7 @@ export class ZnodeTree {
     }
   }
 
-  /** The zxid of the newest transaction, failed ones included. */
+  /** The zxid of the newest transaction, including failed ones. */
   get lastZxid(): bigint {
     return this.#lastZxid;
   }
@@ -150,13 +150,13 @@ export class ZnodeTree {
     return [...this.#nodes].reduce((sum, [path, node]) => sum + path.length + (node.data?.length ?? 0), 0);
   }
 
-  /** Takes the next zxid for an event that changes no znode, such as a new session. */
+  /** Uses the next zxid for an event that changes no znode, such as a new session. */
   advance(): bigint {
     this.#lastZxid += 1n;
     return this.#lastZxid;
   }
 
-  /** One transaction: all operations under one zxid, or none of them. */
+  /** Applies one transaction: all operations under one zxid, or none of them. */
   apply(operations: readonly Operation[], author: Author, nowMs: number): Outcome {
     const transaction: Transaction = { zxid: this.advance(), nowMs, author, changes: [], undo: [] };
     const results: OperationResult[] = [];
@@ -172,7 +172,7 @@ export class ZnodeTree {
     return { ok: true, results, changes: transaction.changes };
   }
 
-  /** Deletes what a session owns, under one zxid. */
+  /** Deletes the znodes that a session owns, under one zxid. */
   removeOwnedBy(sessionId: bigint, nowMs: number): readonly Change[] {
     const author = { sessionId, identities: [] };
     const transaction: Transaction = { zxid: this.advance(), nowMs, author, changes: [], undo: [] };
@@ -201,14 +201,14 @@ export class ZnodeTree {
     return { children: [...node.children], stat: statOf(node) };
   }
 
-  /** Znodes below this one, at any depth. */
+  /** Counts the znodes below this one, at any depth. */
   countDescendants(path: string, client: readonly Identity[]): number {
     demand(this.#get(path), permissions.read, client, path);
     const prefix = path === root ? root : `${path}/`;
     return [...this.#nodes.keys()].filter((other) => other !== path && other.startsWith(prefix)).length;
   }
 
-  /** `full` is false when the client may see who has access, but not their digests. */
+  /** `full` is false if the client may see the ACL, but not the digests. */
   getAcl(path: string, client: readonly Identity[]): { acl: Acl; stat: Stat; full: boolean } {
     const node = this.#get(path);
     demand(node, permissions.read | permissions.admin, client, path);
@@ -235,7 +235,7 @@ export class ZnodeTree {
     }
   }
 
-  // The order of the checks is ZooKeeper's: it decides which error a client sees.
+  // The order of the checks is ZooKeeper's, because it decides which error a client sees.
   #create(operation: Operation & { type: 'create' }, transaction: Transaction): OperationResult {
     const { author, zxid, nowMs } = transaction;
     const { ephemeral, sequential } = readFlags(operation.flags, operation.path);

@@ -1,14 +1,17 @@
 /**
- * Watches: who is to be told of the next change of what. A watcher is a connection, known by a number; its
- * watches end with it. Watches are left on the server by reads, fire once, and say only that something
- * changed.
+ * Watches: which client is notified of the next change of which znode. A watcher is a connection, identified
+ * by a number, and its watches end with it. Reads leave watches on the server. They fire once, and report
+ * only that something changed.
  */
 
 import { ancestorsOf } from './paths.js';
 import type { Change } from './tree.js';
 
 export type EventType = 'created' | 'deleted' | 'dataChanged' | 'childrenChanged';
-/** `once` is the usual watch; `persistent` fires until removed; `recursive` does so for the whole subtree. */
+/**
+ * `once` is the usual watch. `persistent` fires until it is removed, and `recursive` does so for the whole
+ * subtree.
+ */
 export type WatchMode = 'once' | 'persistent' | 'recursive';
 export type WatchKind = 'data' | 'children';
 
@@ -33,7 +36,7 @@ export class WatchTable {
     return this.#select(kind).some((table) => table.has(path, watcher));
   }
 
-  /** False when there was none. */
+  /** Returns false if there was none. */
   remove(kind: WatchKind | 'any', path: string, watcher: number): boolean {
     return this.#select(kind).filter((table) => table.remove(path, watcher)).length > 0;
   }
@@ -42,7 +45,7 @@ export class WatchTable {
     for (const table of this.#select('any')) table.removeWatcher(watcher);
   }
 
-  /** Whom a change concerns, in the order in which they are to be told. Uses up their watches. */
+  /** Returns the notifications for a change, in the order of sending, and removes one-time watches. */
   fire({ type, path }: Change): Notification[] {
     const { data, children } = this.#tables;
     const parent = path.slice(0, path.lastIndexOf('/')) || '/';
@@ -51,7 +54,7 @@ export class WatchTable {
     const ofChildren = type === 'deleted' ? children.fire(path, type) : [];
     const ofParent = children.fire(parent, 'childrenChanged');
     return [
-      // A connection that watches both data and children hears of a deletion once.
+      // A connection that watches both data and children is notified of a deletion once.
       ...notify(new Set([...ofNode, ...ofChildren]), type, path),
       ...notify(ofParent, 'childrenChanged', parent),
     ];
@@ -67,13 +70,14 @@ function notify(watchers: Iterable<number>, type: EventType, path: string): Noti
 }
 
 /**
- * Watches of one kind. Several watches of one watcher on one path are one, of the newest mode, as in
- * ZooKeeper.
+ * Watches of one kind. As in ZooKeeper, a watcher has one watch per path, with the mode that was set last.
  */
 class KindTable {
   readonly #byPath = new Map<string, Map<number, WatchMode>>();
   readonly #byWatcher = new Map<number, Set<string>>();
-  /** Where there are none, a change deep in the tree need not look all the way up. */
+  /**
+   * The number of recursive watches. While it is 0, a change deep in the tree need not check all ancestors.
+   */
   #recursive = 0;
 
   get count(): number {
