@@ -1,4 +1,4 @@
-/** What a run of the benchmark was asked for. */
+/** Arguments of a run of the benchmark. */
 import { parseArgs } from 'node:util';
 
 export const scenarioNames = ['handover', 'crash', 'start', 'scale', 'idle'] as const;
@@ -6,20 +6,20 @@ export type ScenarioName = (typeof scenarioNames)[number];
 
 export interface Asked {
   readonly scenarios: readonly ScenarioName[];
-  /** Parts of the names of contenders; none: all. */
+  /** Parts of contenders' names. Empty for all contenders. */
   readonly contenders: readonly string[];
-  /** In the place of each scenario's own number. */
+  /** Replaces the number of rounds of each scenario. */
   readonly rounds: number | null;
   readonly isQuick: boolean;
   /** Numbers of participants. */
   readonly sizes: readonly number[];
-  /** Null: the tables of the project's reports. */
+  /** Null for the tables of the project's reports. */
   readonly out: string | null;
-  /** As it was given. */
+  /** The arguments as given. */
   readonly given: readonly string[];
 }
 
-/** Throws where it makes no sense. */
+/** Throws for invalid arguments. */
 export function readArguments(given: readonly string[]): Asked {
   const { values } = parseArgs({
     args: [...given],

@@ -6,8 +6,9 @@ export function monotonicMs(): number {
 }
 
 /**
- * What the epoch's clock is ahead of the monotonic one, in milliseconds. It is read at the instant when its
- * millisecond changes, since Node.js has no finer reading of it; that takes up to a millisecond of processor.
+ * Returns by how many milliseconds the wall clock is ahead of the monotonic one. Reads it at the instant when
+ * its millisecond changes, because Node.js offers no finer resolution. That takes up to a millisecond of CPU
+ * time.
  */
 export function epochAheadMs(): number {
   const before = Date.now();

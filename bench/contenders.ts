@@ -1,4 +1,4 @@
-/** Who is measured: how one process of each is started, and where it queues. */
+/** The systems that are compared: how to start one process of each, and where it queues. */
 import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { mkdir, writeFile } from 'node:fs/promises';
@@ -17,13 +17,13 @@ const jars = [
   ...['netty-codec', 'netty-resolver', 'netty-transport-native-epoll', 'netty-transport-native-unix-common'],
 ].map((name) => join(jarDir, `${name}.jar`));
 
-/** What is made once for all processes. */
+/** Created once for all processes. */
 export interface Workshop {
   /** For settings, state and logs. */
   readonly directory: string;
-  /** Of the command line, as built. */
+  /** The built command line. */
   readonly main: string;
-  /** Where hooks say what they do. */
+  /** The pipe that hooks report to. */
   readonly pipe: string;
 }
 
@@ -31,16 +31,17 @@ export interface Seat {
   readonly connect: string;
   readonly path: string;
   readonly sessionMs: number;
-  /** Of the participant, or the beginning of the names of many. */
+  /** Name of the participant, or the prefix of the names of many. */
   readonly name: string;
   readonly count: number;
   /**
-   * The leader has something running that has to be dead before another may lead; only Petrel's agent has.
+   * Whether the leader runs a workload that must be dead before another node may lead. Only Petrel's agent
+   * does.
    */
   readonly hasWorkload: boolean;
   /**
-   * It is to be killed, and the session timeout is `sessionMs`, where a tool has two ways of which one has a
-   * fixed one.
+   * Whether it will be killed, so that the session timeout must be `sessionMs`. Matters for a tool that
+   * offers two commands, one of them with a fixed timeout.
    */
   readonly isKilled: boolean;
 }
@@ -54,21 +55,21 @@ export interface Command {
 export interface Contender {
   readonly name: string;
   readonly system: 'petrel' | 'zookeeper' | 'etcd';
-  /** One process can hold many participants, each with a session of its own. */
+  /** One process can contain many participants, each with its own session. */
   readonly holdsMany: boolean;
-  /** Something of its node outlives the death of the process that is in touch with ZooKeeper. */
+  /** Something on its node survives the process that has the session with ZooKeeper. */
   readonly isGuarded: boolean;
-  /** Why it cannot be measured on this machine; null when it can. */
+  /** Why it cannot be measured on this machine. Null if it can. */
   missing(): Promise<string | null>;
   prepare?(workshop: Workshop): Promise<void>;
   command(seat: Seat, workshop: Workshop): Promise<Command>;
-  /** Below which path there is one entry for each participant. */
+  /** The path below which each participant has one entry. */
   queue(path: string): string;
-  /** Where a program has words of its own: whether these mean that it leads. */
+  /** For a program with its own output: whether this line means that it leads. */
   leadsBy?(line: string): boolean;
 }
 
-/** Where the agent's workload notes its process id. */
+/** File in which the agent's workload records its process id. */
 export function workloadFile({ directory }: Workshop, name: string): string {
   return join(directory, `${name}.workload`);
 }
@@ -165,7 +166,7 @@ const kazoo: Contender = {
   },
 };
 
-/** `elect` has a fixed timeout of 60 s; `lock` stands in the same queue, and takes one. */
+/** `elect` has a fixed timeout of 60 s. `lock` waits in the same queue, and accepts a timeout. */
 const etcdctl: Contender = {
   name: 'etcdctl elect',
   system: 'etcd',

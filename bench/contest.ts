@@ -1,4 +1,4 @@
-/** One contender's election: its participants, who leads, and how another comes to. */
+/** One contender's election: its participants, its leader, and changes of leader. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { errorMessage } from '../src/errors.js';
 import { until } from '../test/support/until.js';
@@ -13,17 +13,17 @@ export interface Meeting {
   /** Address of the servers. */
   readonly connect: string;
   readonly sessionMs: number;
-  /** How many entries there are below a path. */
+  /** Returns the number of entries below a path. */
   entries(path: string): Promise<number>;
   readonly hasWorkload?: boolean;
   readonly isKilled?: boolean;
 }
 
-/** Since names say in whose election something happened. */
+/** Makes names unique, because a name identifies the election of an event. */
 let contests = 0;
 const patienceMs = 60_000;
 const patienceOfEachMs = 300;
-/** For what comes after the entry in the queue: the watch on whom it stands behind. */
+/** Time for what follows the entry in the queue: the watch on the predecessor. */
 const settlingMs = 150;
 
 export class Contest {
@@ -42,7 +42,7 @@ export class Contest {
     this.path = `/bench-${process.pid}-${this.#id}`;
   }
 
-  /** With so many processes, the first of which leads, when all of them stand in the queue. */
+  /** Starts this number of processes. The first one leads when all of them are in the queue. */
   static async open(meeting: Meeting, size: number): Promise<Contest> {
     const contest = new Contest(meeting);
     try {
@@ -58,7 +58,7 @@ export class Contest {
     return contest;
   }
 
-  /** With so many participants in one process. */
+  /** Starts this number of participants in one process. */
   static async openMany(meeting: Meeting, size: number): Promise<Contest> {
     const contest = new Contest(meeting);
     try {
@@ -87,7 +87,7 @@ export class Contest {
     return leading;
   }
 
-  /** The process that holds all of them. */
+  /** The process that contains all participants. */
   get holder(): Participant {
     const [holder] = this.participants;
     if (holder === undefined) throw new Error(`${this.contender.name}: nobody runs`);
@@ -100,13 +100,13 @@ export class Contest {
     return this.#start(`${this.#id}-${this.#started}`, 1);
   }
 
-  /** Has the process that holds all of them hold one more, in the place of one that has left. */
+  /** Adds a participant to the process that contains all of them, to replace one that has left. */
   joinHolder(): void {
     this.#started++;
     this.holder.say(`join ${this.#id}-${this.#started}`);
   }
 
-  /** Takes the leader out of the contest: who it was. */
+  /** Removes the leader from the contest, and returns it. */
   takeLeader(): Participant {
     const { leading } = this;
     this.#participants.delete(leading.name);
@@ -114,7 +114,7 @@ export class Contest {
     return leading;
   }
 
-  /** The next who leads, and so is the leader now. */
+  /** Waits for the next leader, and records it as the leader. */
   async anybody(mark: number, timeoutMs = patienceMs): Promise<ElectionEvent> {
     const { hub, contender } = this.#meeting;
     const describe = `a leader of ${contender.name}`;
@@ -130,12 +130,12 @@ export class Contest {
     return event;
   }
 
-  /** What its participants have said since. */
+  /** Returns the events of its participants since the mark. */
   since(mark: number): readonly ElectionEvent[] {
     return this.#meeting.hub.since(mark).filter(({ name }) => this.#isOwn(name));
   }
 
-  /** Waits until everybody stands in the queue. */
+  /** Waits until all participants are in the queue. */
   async complete(): Promise<void> {
     const queue = this.contender.queue(this.path);
     const stand = async () => {

@@ -1,14 +1,14 @@
-/** A proxy before one ZooKeeper server that counts what clients ask it and what it tells them, by kind. */
+/** A proxy in front of one ZooKeeper server that counts requests and notifications by kind. */
 import { type AddressInfo, createServer, connect as dial, type Server, type Socket } from 'node:net';
 import { FrameReader } from '../src/zookeeper/frames.js';
 
-/** Since it was started. */
+/** Since the proxy was started. */
 export interface Traffic {
-  /** By operation, pings apart. */
+  /** By operation, without pings. */
   readonly requests: Readonly<Record<string, number>>;
   readonly pings: number;
   readonly notifications: number;
-  /** Both ways, pings included. */
+  /** In both directions, including pings. */
   readonly bytes: number;
   readonly notificationBytes: number;
 }
@@ -113,7 +113,7 @@ export class CountingProxy {
     this.#count(server, client, (frame) => this.#countReply(frame));
   }
 
-  /** The first frame of each direction is the handshake. */
+  /** The first frame in each direction is the handshake. */
   #count(from: Socket, to: Socket, count: (frame: Buffer) => void): void {
     const reader = new FrameReader();
     let isHandshake = true;

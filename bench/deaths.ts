@@ -1,9 +1,9 @@
 /**
- * How long nobody works when something of the leader dies: its agent, its workload, its guardian; or hangs:
- * its agent. From the signal to the start of the successor's command, three nodes of `petrel run` on three
- * servers of a real ZooKeeper; and in the same rounds, for comparison, a leader of kazoo's Election recipe
- * that is killed. Prints also what was left of the lease when a hanging agent's workload was proven dead, and
- * whether two commands ever ran at once.
+ * Measures for how long no node works after the leader's agent, workload or guardian is killed, or its agent
+ * hangs. The time runs from the signal to the start of the successor's command. Three nodes of `petrel run`
+ * use three servers of a real ZooKeeper. For comparison, each round also kills a leader of kazoo's Election
+ * recipe. It also prints the remaining lease when a hanging agent's workload was proven dead, and whether two
+ * commands ever ran at the same time.
  *
  *   npm run bench:deaths             30 rounds, about 10 minutes
  *   ROUNDS=3 npm run bench:deaths
@@ -38,8 +38,8 @@ const { connectString } = java.ensemble;
 const root = uniqueRoot('deaths');
 
 /**
- * Says when it starts, whether it is alone, and is then nothing but a sleep. It holds the lock as long as it
- * lives.
+ * Records its start and whether it is the only one, and then only sleeps. It holds the lock as long as it
+ * runs.
  */
 const command = `at=$(date +%s%N); exec 9>>${directory}/lock
 flock -n 9 && alone=alone || alone=overlap
@@ -92,7 +92,7 @@ function nodeOf(name: string): PetrelProcess {
   return node;
 }
 
-/** Who works now, with everybody there. */
+/** Returns the node that works, once all nodes are running. */
 async function settled(): Promise<Start> {
   for (const [name, node] of nodes) if (!node.running) await run(name);
   await until(() => [...nodes.values()].every(({ agentPid }) => agentPid !== null), patience);
@@ -108,7 +108,7 @@ function epochMs(): number {
 
 interface Sample {
   readonly gapMs: number;
-  /** Of a hanging agent: of its lease, when its workload was proven dead. */
+  /** For a hanging agent: its remaining lease when its workload was proven dead. */
   readonly leaseLeftMs: number | null;
 }
 
@@ -128,7 +128,7 @@ const ways = [
 
 async function die(how: keyof typeof deaths): Promise<Sample> {
   const before = await settled();
-  // Not at the same point of the heartbeat every time.
+  // A random pause, so that the signal comes at varying points of the heartbeat.
   await pause(500 + Math.random() * 2_000);
   const node = nodeOf(before.node);
   const heard = node.log.length;
@@ -193,7 +193,7 @@ try {
   for (const node of ['a1', 'a2', 'b1']) await run(node);
   peers = ['one', 'two', 'three'].map((name) => new Peer(name));
   for (let round = 1; round <= rounds; round++) {
-    // Two groups that know nothing of each other: neither waits for the other's session to expire.
+    // The two groups are independent: neither waits for the other's session to expire.
     const [peer] = await Promise.all([killPeer(), eachDeath()]);
     samples.get(kazooKilled)?.push(peer);
     if (process.stderr.isTTY) process.stderr.write(`round ${round} of ${rounds}\r`);

@@ -1,10 +1,10 @@
-/** What Petrel means to be beside the others, judged by what one run has measured. */
+/** Petrel's goals relative to the other contenders, checked against the measurements of one run. */
 import { scaleScenario } from './scenarios/scale.js';
 import type { Samples } from './statistics.js';
 
 export interface Goal {
   readonly text: string;
-  /** Null: this run has not measured it. */
+  /** Null if this run has not measured it. */
   readonly isMet: boolean | null;
   readonly figure: string;
 }
@@ -16,7 +16,7 @@ export const names = {
   limit: 'limit',
 } as const;
 
-/** The same scenario names wherever they are spoken of. */
+/** The names of the scenarios, shared by all modules. */
 export const scenarios = {
   handover3: 'handover, three servers',
   handover1: 'handover, one server',
@@ -31,7 +31,7 @@ export interface BestPeer {
   readonly median: number;
 }
 
-/** The fastest of those that also stand on ZooKeeper. */
+/** Returns the fastest of the other contenders on ZooKeeper. */
 export function bestPeer(
   samples: Samples,
   scenario: string,
@@ -152,7 +152,7 @@ function times(ratio: number): string {
   return `${ratio.toFixed(2)} ×`;
 }
 
-/** Three digits are what such figures are good for. */
+/** More than three digits would not be meaningful. */
 export function round(value: number): string {
   if (value >= 100) return Math.round(value).toLocaleString('en');
   return value >= 10 ? value.toFixed(1) : value.toFixed(2);

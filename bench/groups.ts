@@ -1,9 +1,14 @@
 /**
- * What many groups cost one agent: three agents, each in all of the groups and leading a third of them, on
- * three servers of a real ZooKeeper. Prints how long it takes until every group is READY, the memory of
- * agents and guardians, what the servers are asked a second while nothing happens, and how long it takes
- * until every group is READY again when an agent dies, and when it dies together with its guardian. Then the
- * same of a hundred groups with hooks, of which none hangs, and of which one does.
+ * Measures what many groups cost one agent. Three agents are each in all of the groups and lead a third of
+ * them, on three servers of a real ZooKeeper. It prints:
+ *
+ * - how long it takes until every group is READY
+ * - the memory of agents and guardians
+ * - the packets per second at the servers while nothing happens
+ * - how long it takes until every group is READY again after an agent is killed, and after an agent and its
+ *   guardian are
+ *
+ * Then it measures a hundred groups with hooks, first without and then with a hook that hangs.
  *
  *   npm run bench:groups               1,000 groups, about 5 minutes
  *   MANY=100 npm run bench:groups
@@ -42,7 +47,7 @@ const all: PetrelProcess[] = [];
 
 interface Fleet {
   readonly roots: readonly string[];
-  /** The lines of the settings that say what a group has, beside its root. */
+  /** Lines of the settings for one group, after its root. */
   entry(root: string, index: number, node: number): readonly string[];
   readonly hooks: readonly string[];
 }
@@ -75,7 +80,7 @@ async function start(fleet: Fleet, node: number): Promise<PetrelProcess> {
   return agent;
 }
 
-/** Who leads, READY; null: nobody. */
+/** Returns the READY leader, or null if there is none. */
 async function leaderOf(from: Store, root: string): Promise<string | null> {
   try {
     const { data } = await from.getData(groupPaths(root).current);
@@ -87,7 +92,7 @@ async function leaderOf(from: Store, root: string): Promise<string | null> {
   }
 }
 
-/** Milliseconds from now until all of them are led, by whoever `may`. */
+/** Returns the milliseconds until each group has a leader that `may` accepts. */
 async function ledIn(roots: readonly string[], may: (node: string) => boolean): Promise<number> {
   const beganAtMs = performance.now();
   let open = [...roots];
@@ -169,7 +174,7 @@ function isNot(name: string): (node: string) => boolean {
   return (node) => node !== '' && node !== name;
 }
 
-/** Of a hundred groups with hooks; `hangs`: the takeover hook of the first. */
+/** Measures a hundred groups with hooks. `hangs`: the takeover hook of the first one hangs. */
 async function withHooks(hangs: boolean): Promise<void> {
   const parent = hangs ? '/hangs' : '/hooks';
   const roots = Array.from({ length: 100 }, (_, index) => `${parent}/g${String(index).padStart(3, '0')}`);

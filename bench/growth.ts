@@ -1,13 +1,13 @@
 /**
- * What an ensemble has to bear as groups and their number grow: agents as they ship on a simulated ensemble
- * in virtual time, every packet counted; then what three servers of a real ZooKeeper can do on this machine.
- * Writes docs/reports/tables/growth.md.
+ * Measures the load on an ensemble as groups and their number grow. Real agents run on a simulated ensemble
+ * in virtual time, and every packet is counted. Then it measures the capacity of three servers of a real
+ * ZooKeeper on this machine. Writes docs/reports/tables/growth.md.
  *
  *   npm run growth                        all of it, some minutes
  *   npm run growth -- --quick             small sizes, half a minute
  *   npm run growth -- --nodes 10,1000     one group of these sizes
- *   npm run growth -- --groups 10,100     so many groups
- *   npm run growth -- --no-zookeeper      nothing real
+ *   npm run growth -- --groups 10,100     these numbers of groups
+ *   npm run growth -- --no-zookeeper      only the simulation
  *   npm run growth -- --out DIRECTORY     writes there and not into docs/reports/tables
  */
 import { execFileSync } from 'node:child_process';
@@ -103,7 +103,7 @@ function sizesIn(option: string, text: string | undefined): number[] | null {
   return read.toSorted((a, b) => a - b);
 }
 
-/** Where it was written to changes nothing of what was counted. */
+/** Omits the output directory, which does not affect the counts. */
 function commandOf(args: readonly string[]): string {
   const at = args.indexOf('--out');
   const said = at === -1 ? args : args.toSpliced(at, 2);
@@ -114,7 +114,7 @@ function say(line: string): void {
   process.stderr.write(`${(performance.now() / 1000).toFixed(0).padStart(4)} s  ${line}\n`);
 }
 
-/** As the project's own checks want it. */
+/** Formats the page as the project's checks require. */
 function formatted(markdown: string): string {
   const biome = join(project, 'node_modules/.bin/biome');
   const args = ['format', `--stdin-file-path=${tables}/${page}`];

@@ -1,16 +1,16 @@
 /**
- * How long /leader takes to answer, while leadership is handed over and while nothing happens. Every node is
- * asked over a connection of its own, a hundred times a second, which is more than load balancers do, in
- * plain bytes, so that little of what is measured is the asker's own. Three agents and Petrel's development
- * ZooKeeper, each in a process of its own. A bare Node.js server that answers the same few bytes is asked
- * beside them in the same way: nothing that one does in Node.js on the same cores is faster.
+ * Measures the response time of /leader, during handovers and while nothing happens. Each node is polled over
+ * a separate connection a hundred times a second, more often than load balancers do. The poller writes plain
+ * bytes, so it contributes little to the result. Three agents and Petrel's development ZooKeeper run in
+ * separate processes. For comparison, a bare Node.js server with a response of the same size is polled in the
+ * same way. No Node.js program on the same cores could be faster.
  *
  *   npm run bench:http             20 handovers, about a minute
  *   ROUNDS=3 npm run bench:http
  *   HOOK='exit 0' npm run bench:http
  *                                  hooks that take no time instead of a second each: a handover is then only
- *                                  the moments in which all nodes of the group share the machine's cores
- *   PAUSE_MS=1 npm run bench:http  from an answer to the next question; 10 else
+ *                                  the time in which all nodes of the group share the machine's cores
+ *   PAUSE_MS=1 npm run bench:http  pause between a response and the next request; default 10
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -26,7 +26,7 @@ import { systemClock } from '../src/ports/clock.js';
 import { buildCommandLine } from '../test/support/build.js';
 import { until } from '../test/support/until.js';
 
-/** What a node does when it takes over, and when it releases. */
+/** The hook for takeover and release. */
 const hook = process.env.HOOK ?? 'sleep 1';
 const rounds = Number(process.env.ROUNDS ?? 20);
 const pauseMs = Number(process.env.PAUSE_MS ?? 10);
@@ -64,7 +64,7 @@ const agents = new DevAgents({
 });
 const token = (await readFile(http.tokenFile, 'utf8')).trim();
 
-/** From asking to READY, on the monotonic clock. */
+/** From the request to READY, on the monotonic clock. */
 const transitions: { readonly fromMs: number; readonly toMs: number }[] = [];
 interface Check {
   readonly node: string;
@@ -118,7 +118,7 @@ async function handOver(): Promise<void> {
   transitions.push({ fromMs, toMs: systemClock.monotonicMs() });
 }
 
-/** Until it is ended. */
+/** Polls until the process is killed. */
 function ask(node: string, url: string): void {
   const { hostname, port } = new URL(url);
   const asker = spawn(
@@ -148,7 +148,7 @@ function report(what: string, some: readonly Check[]): void {
   console.log(`${what}: ${some.length} answers, p50 ${half} ms, p99 ${most} ms, longest ${all} ms`);
 }
 
-/** How long answers took, at a share of them, in milliseconds. */
+/** Returns a quantile of the response times in milliseconds. */
 function at(some: readonly Check[], share: number): number {
   const tookMs = some.map(({ sentAtMs, receivedAtMs }) => receivedAtMs - sentAtMs).toSorted((a, b) => a - b);
   return tookMs[Math.floor((tookMs.length - 1) * share)] ?? Number.NaN;

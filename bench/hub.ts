@@ -1,4 +1,4 @@
-/** Everything that participants say, in one place and on one clock. */
+/** Collects the events of all participants in one place and on one clock. */
 import { epochAheadMs, monotonicMs } from './clocks.js';
 import { parseLine, type Said } from './lines.js';
 
@@ -14,12 +14,12 @@ export class Hub {
   readonly #waiting = new Set<() => void>();
   #epochAheadMs = epochAheadMs();
 
-  /** Clocks drift apart: to be called when nothing is being measured. */
+  /** Compares the clocks, which drift apart. Call this while nothing is being measured. */
   compareClocks(): void {
     this.#epochAheadMs = epochAheadMs();
   }
 
-  /** How many events there are so far: what comes behind a mark is what happened after it was made. */
+  /** The number of events so far. Later events come after this mark. */
   get mark(): number {
     return this.#events.length;
   }
@@ -31,7 +31,7 @@ export class Hub {
     this.#tell({ what: said.what, name: said.name, atMs });
   }
 
-  /** Of a program that tells no time: what it said has just arrived. */
+  /** Records an event of a program that reports no times, as of now. */
   arrived(what: Said['what'], name: string): void {
     this.#tell({ what, name, atMs: monotonicMs() });
   }
@@ -40,7 +40,7 @@ export class Hub {
     return this.#events.slice(mark);
   }
 
-  /** The first event behind the mark that is wanted. Rejects when there is none in time. */
+  /** Resolves with the first wanted event after the mark. Rejects if there is none in time. */
   event(
     wanted: (event: ElectionEvent) => boolean,
     { mark, timeoutMs, describe }: { mark: number; timeoutMs: number; describe: string },

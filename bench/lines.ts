@@ -1,13 +1,13 @@
 /**
- * What the benchmark's contenders print, one line each:
+ * Output of the benchmark's contenders, one line per event:
  *
  *     leads NAME CLOCK SECONDS      it leads: its callback, or its takeover hook, has begun
- *     leaves NAME CLOCK SECONDS     it is about to give leadership up
+ *     leaves NAME CLOCK SECONDS     it is about to release leadership
  *     released NAME CLOCK SECONDS   its work, or its release hook, has ended
  *
- * CLOCK is `monotonic` (CLOCK_MONOTONIC, one for all processes of a machine) or `epoch`, where that cannot be
- * had. A program that holds many participants obeys `join NAME` and `leave NAME` on its input; SIGTERM has
- * all of them leave, and ends it.
+ * CLOCK is `monotonic` (CLOCK_MONOTONIC, one for all processes of a machine), or `epoch` where that is not
+ * available. A program with many participants accepts `join NAME` and `leave NAME` on its input. On SIGTERM
+ * all of them leave, and it exits.
  */
 
 export interface Said {
@@ -20,7 +20,7 @@ export interface Said {
 const pattern =
   /^(?<what>leads|leaves|released) (?<name>\S+) (?<clock>monotonic|epoch) (?<seconds>\d+\.\d{1,9})$/;
 
-/** Null: something else, which programs print beside it. */
+/** Returns null for any other line that the program prints. */
 export function parseLine(line: string): Said | null {
   const { what, name = '', clock, seconds } = pattern.exec(line.trim())?.groups ?? {};
   if (what !== 'leads' && what !== 'leaves' && what !== 'released') return null;

@@ -1,9 +1,9 @@
-/** What the kernel tells of processes and of the machine. Linux only. */
+/** The kernel's figures for processes and the machine. Linux only. */
 import { readdir, readFile } from 'node:fs/promises';
 import { availableParallelism, cpus } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** Seconds of processor that a process has used, all its threads together. */
+/** Returns the CPU seconds that a process has used, summed over its threads. */
 export async function cpuSeconds(pid: number): Promise<number> {
   const threads = await readdir(`/proc/${pid}/task`);
   const used = await Promise.all(
@@ -17,7 +17,7 @@ export async function cpuSeconds(pid: number): Promise<number> {
 
 export interface Memory {
   readonly residentMb: number;
-  /** What is shared with others counts by its share. */
+  /** Memory shared with other processes counts by its share. */
   readonly proportionalMb: number;
 }
 
@@ -37,8 +37,8 @@ const looksEveryMs = 150;
 const quietShare = 0.25;
 
 /**
- * Waits until the machine has little else to do, or for `atMostMs`. The share of its processors that was in
- * use at the last look.
+ * Waits until the machine is nearly idle, or for `atMostMs`. Returns the share of its processors that was in
+ * use at the end.
  */
 export async function quiet(atMostMs: number): Promise<number> {
   const endsAtMs = performance.now() + atMostMs;

@@ -1,12 +1,12 @@
 /**
- * Petrel beside what people would use instead, on the same servers, in turn. Prints the goals, and writes
+ * Compares Petrel with its alternatives on the same servers, in turn. Prints the goals, and writes
  * docs/reports/tables/benchmarks.md and its plots.
  *
  *   npm run bench                                        all of it, about 10 minutes
  *   npm run bench -- --quick                             a few rounds of each, about 3 minutes
  *   npm run bench -- --scenario handover --rounds 20     one of handover, crash, start, scale, idle
- *   npm run bench -- --contender petrel --contender kazoo    these alone, by a part of their names
- *   npm run bench -- --large                             with 500 and 1,000 participants as well
+ *   npm run bench -- --contender petrel --contender kazoo    only these, by parts of their names
+ *   npm run bench -- --large                             also with 500 and 1,000 participants
  *   npm run bench -- --out DIRECTORY                     writes there and not into docs/reports/tables
  */
 import { execFileSync } from 'node:child_process';
@@ -58,7 +58,7 @@ for (const { text: goal, isMet, figure } of judge(samples, peers, asked.sizes))
 for (const line of missing) console.log(line);
 console.log(`written: ${join(out, page)}`);
 
-/** As the project's own checks want it. */
+/** Formats the page as the project's checks require. */
 function formatted(text: string): string {
   const biome = join(project, 'node_modules/.bin/biome');
   const args = ['format', `--stdin-file-path=${tables}/${page}`];

@@ -1,4 +1,4 @@
-/** Starts servers and contenders, runs the scenarios one after the other, and clears everything away. */
+/** Starts servers and contenders, runs the scenarios one after the other, and cleans up. */
 import { execFile } from 'node:child_process';
 import { constants, openSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
@@ -60,10 +60,7 @@ async function lookFor(all: readonly Contender[]): Promise<{ present: Contender[
   return { present, missing };
 }
 
-/**
- * Compiles what is to be compiled, and opens the pipe on which hooks speak. `main` is the command line, as
- * built.
- */
+/** Compiles what is necessary, and opens the pipe that hooks report to. `main` is the built command line. */
 export async function withWorkshop(
   main: string,
   present: readonly Contender[],
@@ -75,7 +72,7 @@ export async function withWorkshop(
   let reader: Socket | null = null;
   try {
     await promisify(execFile)('mkfifo', [pipe]);
-    // Open for writing as well, so that it does not end with a hook.
+    // Also open for writing, so that the pipe does not end with a hook.
     reader = new Socket({ fd: openSync(pipe, constants.O_RDWR | constants.O_NONBLOCK), readable: true });
     createInterface({ input: reader }).on('line', (line) => hub.take(line));
     const workshop = { directory, main, pipe };

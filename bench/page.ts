@@ -1,7 +1,7 @@
 /**
- * What the page weighs, and how soon it is there: the first contentful paint, and all nodes shown, from the
- * start of the navigation, in a browser that has nothing of it yet. An agent as it is built, and Petrel's
- * development ZooKeeper.
+ * Measures the size of the status page and how soon it is shown. The times are those of the first contentful
+ * paint and of all nodes being shown, from the start of the navigation, with an empty browser cache. Uses a
+ * built agent and Petrel's development ZooKeeper.
  *
  *   npm run bench:page             five visits each at 2 and at 200 nodes, half a minute
  */
@@ -61,7 +61,7 @@ try {
   await rm(dir, { recursive: true, force: true, maxRetries: 5 });
 }
 
-/** As it goes over the wire. */
+/** Size on the wire. */
 async function weight(): Promise<number> {
   const html = await (await fetch(url)).text();
   const parts = ['', ...[...html.matchAll(/(?:src|href)="([^"]+)"/g)].map(([, path = '']) => path)];

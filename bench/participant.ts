@@ -1,4 +1,4 @@
-/** One process of a contender, what it says, and its ends. */
+/** One process of a contender, its output, and the ways to end it. */
 import type { ChildProcess } from 'node:child_process';
 import { open, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -14,7 +14,7 @@ const patienceMs = 15_000;
 
 export class Participant {
   readonly name: string;
-  /** Monotonic: when its process was started. */
+  /** Monotonic time when its process was started. */
   readonly startedAtMs: number;
   readonly #child: ChildProcess;
   readonly #contender: Contender;
@@ -42,7 +42,7 @@ export class Participant {
         if (contender.leadsBy === undefined) hub.take(line);
         else if (contender.leadsBy(line)) hub.arrived('leads', seat.name);
       });
-      // Whoever is killed reads no more.
+      // A killed process no longer reads its input.
       child.stdin?.on('error', () => undefined);
       return new Participant(seat, contender, workshop, child, atMs);
     } finally {
@@ -55,13 +55,13 @@ export class Participant {
     return this.#child.pid;
   }
 
-  /** All processes that its node needs, the one that was started first. */
+  /** All processes that its node needs, starting with the one that was started first. */
   get pids(): readonly number[] {
     const { agent } = this;
     return agent === null ? [this.pid] : [this.pid, agent];
   }
 
-  /** Resolves when the process that was started has ended. */
+  /** Resolves when the started process has ended. */
   get ended(): Promise<unknown> {
     return exitOf(this.#child);
   }
@@ -70,24 +70,24 @@ export class Participant {
     this.#child.stdin?.write(`${line}\n`);
   }
 
-  /** Asks it to leave in order. */
+  /** Requests an orderly exit. */
   leave(): void {
     this.#child.kill('SIGTERM');
   }
 
-  /** Kills the process that is in touch with the servers, and nothing else. */
+  /** Kills only the process that is connected to the servers. */
   killElector(): void {
     process.kill(this.agent ?? this.pid, 'SIGKILL');
   }
 
-  /** Kills everything of its node, as far as one process can at once. */
+  /** Kills all processes of its node, as simultaneously as one process can. */
   async killHost(): Promise<void> {
     const workload = await this.#workload();
     const all = [this.pid, ...childrenOf(this.pid), ...workload].filter(isAlive);
     for (const pid of all) process.kill(pid, 'SIGKILL');
   }
 
-  /** Leaves, or is killed when that takes too long. */
+  /** Makes it leave, and kills it if that takes too long. */
   async end(): Promise<void> {
     if (!hasExited(this.#child)) {
       this.leave();
@@ -97,7 +97,7 @@ export class Participant {
     await exitOf(this.#child);
   }
 
-  /** The end of what it wrote to its log. */
+  /** Returns the end of its log. */
   async log(): Promise<string> {
     const text = await readFile(join(this.#workshop.directory, `${this.name}.log`), 'utf8').catch(() => '');
     return text.slice(-2_000);

@@ -1,6 +1,6 @@
 /**
- * What it costs to rank a large group by what its nodes measure, every node with a round trip to every other:
- * the time of the processor, which other work on the machine disturbs less than a clock would tell.
+ * Measures the cost of ranking a large group by the scores of its nodes, where every node has a round trip to
+ * every other. It measures CPU time, which other work on the machine disturbs less than elapsed time.
  *
  *   npm run bench:ranking              1000 nodes
  *   NODES=300 npm run bench:ranking    another number
@@ -33,7 +33,7 @@ measure('pole', {
   scores: ['latency', 'consensus', 'worst-case', 'history'].map((score) => ({ score, width: 10 })),
 });
 
-/** As an elector has it: read from JSON. */
+/** Read from JSON, as in an elector. */
 function peer(node: string): Peer {
   const roundTripsMs = new Map(names.map((other) => [other, 1 + upTo(200_000) / 1000]));
   const values = new Map([

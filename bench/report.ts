@@ -1,21 +1,21 @@
-/** What a run has measured, as Markdown. */
+/** Formats the measurements of a run as Markdown. */
 import { bestPeer, type Goal, judge, names, round, scenarios } from './goals.js';
 import { scaleScenario } from './scenarios/scale.js';
 import type { Samples, Spread } from './statistics.js';
 
 export interface Run {
   readonly samples: Samples;
-  /** Names of the contenders that stand on ZooKeeper, Petrel apart. */
+  /** Names of the other contenders on ZooKeeper. */
   readonly peers: readonly string[];
-  /** Of the scenario of many participants. */
+  /** Sizes of the scenario with many participants. */
   readonly sizes: readonly number[];
   /** Contenders that are not on this machine, and what could not be measured. */
   readonly missing: readonly string[];
-  /** The command that was run, when, and where. */
+  /** The command, its time, and the machine. */
   readonly command: string;
   readonly at: string;
   readonly machine: string;
-  /** Files of plots beside the page, by scenario. */
+  /** Names of the plots next to the page, by scenario. */
   readonly plots: ReadonlyMap<string, string>;
 }
 
@@ -151,7 +151,7 @@ function idles(run: Run): string[] {
   );
 }
 
-/** Nothing of a scenario that was not run. */
+/** Returns nothing for a scenario that was not run. */
 function section(run: Run, scenario: string, title: string, ...parts: readonly string[]): string[] {
   if (!run.samples.scenarios().includes(scenario)) return [];
   const plot = run.plots.get(scenario);
@@ -160,7 +160,7 @@ function section(run: Run, scenario: string, title: string, ...parts: readonly s
   return [`## ${heading}`, ...picture, ...parts.filter((part) => part !== '')];
 }
 
-/** A row for each contender, beside the best peer, and beside the limit if there is a measure of it. */
+/** Returns a row for each contender, compared with the best peer, and with the limit if that was measured. */
 export function compared(
   run: Run,
   scenario: string,
@@ -207,7 +207,7 @@ function medianOf(samples: Samples, scenario: string, name: string, measure: str
   return spread === null ? '–' : round(spread.median);
 }
 
-/** Numbers to the right, texts to the left. */
+/** Aligns numbers to the right, and texts to the left. */
 export function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
   const line = (cells: readonly string[]) => `| ${cells.join(' | ')} |`;
   const isFigure = (column: number) => rows.every((row) => /^[\d.,]+$|^–$/.test(row[column] ?? ''));
@@ -217,10 +217,7 @@ export function table(head: readonly string[], rows: readonly (readonly string[]
 
 export const markers = { begin: '<!-- measured: begin -->', end: '<!-- measured: end -->' } as const;
 
-/**
- * The page with what was measured in the place of what was measured before. Throws where it has no place for
- * it.
- */
+/** Replaces the measurements in the page. Throws if it has no place for them. */
 export function withMeasured(page: string, measured: string): string {
   const begin = page.indexOf(markers.begin);
   const end = page.indexOf(markers.end);

@@ -1,9 +1,8 @@
 /**
- * What scores cost an ensemble: a hundred nodes that measure one each second, on a server of a real
- * ZooKeeper, in five ways, one after the other. Writes and reads are those that the server counted (`mntr`:
- * how many updates and how many reads it has the latencies of; it takes the nodes' signs of life for reads).
- * The first way has no scores, so that the others can be compared with it: what it writes are the renewals of
- * the leader's lease.
+ * Measures the load of scores on an ensemble: a hundred nodes that measure one score each second, on a server
+ * of a real ZooKeeper, in five ways, one after the other. Writes and reads are the server's own counts
+ * (`mntr`: the number of update and read latencies, where heartbeats count as reads). The first way has no
+ * scores, for comparison. Its writes are the lease renewals of the leader.
  *
  *   npm run bench:scores                  10 minutes
  *   NODES=20 SECONDS=30 npm run bench:scores
@@ -20,7 +19,7 @@ const forSeconds = Number(process.env.SECONDS ?? 60);
 interface Way {
   readonly name: string;
   readonly strategy: string;
-  /** What follows a value, a second later; null: nothing is measured. */
+  /** Returns the value that follows one second later. Null if nothing is measured. */
   readonly next: ((value: number, second: number) => number) | null;
 }
 
@@ -57,11 +56,11 @@ async function measure(way: Way): Promise<void> {
   };
   score(0);
   await until(() => members.some(({ status }) => status.leads), { timeoutMs: 60_000 });
-  // Each way has its elector and its leader apart: who is both has more rounds.
+  // Elector and leader are different nodes in each way, because a node that is both has more rounds.
   const leader = members.findLast(({ status }) => !status.elector)?.node ?? nodeName(0);
   await group.switchover(leader);
   await group.ready(leader, 60_000);
-  // What joining and the first reports cost is over.
+  // After this, the cost of joining and of the first reports is over.
   await pause(15_000);
   const before = await served();
   const startedAtMs = performance.now();

@@ -1,4 +1,4 @@
-/** The servers that contenders meet at, started for the benchmark alone. */
+/** The servers for the contenders, started only for the benchmark. */
 import type { ChildProcess } from 'node:child_process';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -16,7 +16,7 @@ export const tickTimeMs = 500;
 const options = {
   tickTimeMs,
   maxSessionTimeoutMs: 120_000,
-  // As it is run: what is committed is on the disk.
+  // As in production: committed data is on the disk.
   extraConfig: ['forceSync=yes'],
   jvmFlags: ['-Xmx512m'],
 };
@@ -24,7 +24,7 @@ const options = {
 export class ZooKeeper implements AsyncDisposable {
   readonly description: string;
   readonly connect: string;
-  /** Of the driver. */
+  /** Session of the benchmark itself. */
   readonly store: Store;
   readonly #stop: () => Promise<void>;
 
@@ -44,7 +44,7 @@ export class ZooKeeper implements AsyncDisposable {
     return zookeeper;
   }
 
-  /** A session of its own. */
+  /** Opens a separate session. */
   open(sessionTimeoutMs: number): Store {
     return openStore({ servers: parseConnectionString(this.connect), sessionTimeoutMs });
   }
@@ -82,7 +82,7 @@ export class Etcd implements AsyncDisposable {
     this.#directory = directory;
   }
 
-  /** One server. */
+  /** Starts one server. */
   static async start(): Promise<Etcd> {
     const directory = await mkdtemp(join(tmpdir(), 'petrel-etcd-'));
     return await withFreePorts(async () => {
@@ -104,7 +104,7 @@ export class Etcd implements AsyncDisposable {
   }
 
   async entries(path: string): Promise<number> {
-    // All keys that begin so: the end is the first that does not.
+    // All keys with this prefix: the end of the range is the first key without it.
     const range = { key: base64(`${path}/`), range_end: base64(`${path}0`), count_only: true };
     const answer = await fetch(`${this.connect}/v3/kv/range`, {
       method: 'POST',

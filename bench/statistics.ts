@@ -1,4 +1,4 @@
-/** Samples of the benchmark, and what they tell together. */
+/** Samples of the benchmark, and their statistics. */
 
 export interface Sample {
   readonly scenario: string;
@@ -15,7 +15,7 @@ export interface Spread {
   readonly high: number;
 }
 
-/** By linear interpolation between neighbours; NaN of no values. */
+/** By linear interpolation between neighbours. NaN if there are no values. */
 export function quantile(values: readonly number[], share: number): number {
   const sorted = values.toSorted((a, b) => a - b);
   const at = (sorted.length - 1) * share;
@@ -32,7 +32,7 @@ export class Samples {
   readonly all: Sample[] = [];
   readonly #order: readonly string[];
 
-  /** @param order of contenders; others come behind them. */
+  /** @param order of contenders; others come after them. */
   constructor(order: readonly string[] = []) {
     this.#order = order;
   }
@@ -41,7 +41,7 @@ export class Samples {
     this.all.push({ scenario, contender, measure, value });
   }
 
-  /** Null: nothing was measured. */
+  /** Null if nothing was measured. */
   spread(scenario: string, contender: string, measure: string): Spread | null {
     const values = this.all
       .filter((one) => one.scenario === scenario && one.contender === contender && one.measure === measure)
@@ -55,7 +55,7 @@ export class Samples {
     };
   }
 
-  /** Who was measured. */
+  /** The measured contenders. */
   contenders(scenario: string, measure: string): string[] {
     const those = this.all.filter((one) => one.scenario === scenario && one.measure === measure);
     return [...new Set(those.map(({ contender }) => contender))].toSorted(

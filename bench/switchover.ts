@@ -1,10 +1,10 @@
 /**
- * What a planned switchover takes between the old leader's release and the new one's takeover, as a multiple
- * of one create-and-delete round trip on the same ensemble, measured in turn with it. The hooks themselves do
+ * Measures a planned switchover, from the old leader's release to the new one's takeover. The result is a
+ * multiple of one create-and-delete round trip on the same ensemble, measured alternately. The hooks do
  * nothing.
  *
- *   npm run bench:switchover                             an ensemble of its own, as the tests choose it
- *   PETREL_ZOOKEEPER=host:2181 npm run bench:switchover  an ensemble that runs
+ *   npm run bench:switchover                             a new ensemble, chosen as in the tests
+ *   PETREL_ZOOKEEPER=host:2181 npm run bench:switchover  a running ensemble
  */
 import { Group, type Member } from '../test/support/agent-group.js';
 import { chooseZooKeeper } from '../test/support/zookeeper/choose.js';

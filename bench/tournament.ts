@@ -1,6 +1,4 @@
-/**
- * What every scenario needs: the contenders that are there, and a place for what is measured and what is not.
- */
+/** What every scenario needs: the available contenders, and a place for measurements and failures. */
 import { errorMessage } from '../src/errors.js';
 import type { Contender, Workshop } from './contenders.js';
 import type { Contest, Meeting } from './contest.js';
@@ -14,7 +12,7 @@ export interface Tournament {
   readonly workshop: Workshop;
   readonly hub: Hub;
   readonly zookeeper: ZooKeeper;
-  /** Null where it is missing on this machine. */
+  /** Null if it is missing on this machine. */
   readonly etcd: Etcd | null;
   readonly samples: Samples;
   /** What could not be measured, and why. */
@@ -22,7 +20,7 @@ export interface Tournament {
   say(line: string): void;
 }
 
-/** Longest wait for the machine to have nothing else to do before a measurement. */
+/** Longest wait for the machine to become idle before a measurement. */
 export const quietMs = 1_500;
 
 type MeetingChange = Partial<Omit<Meeting, 'contender' | 'workshop' | 'hub'>> & {
@@ -37,7 +35,7 @@ export function meetingOf(tournament: Tournament, contender: Contender, change: 
   return { contender, workshop, hub, connect, entries: (path) => place.entries(path), ...change };
 }
 
-/** A contest for each; one that cannot be opened is left out, and said to be. */
+/** Opens a contest for each contender. One that cannot be opened is left out and reported. */
 export async function openContests(
   tournament: Tournament,
   scenario: string,
@@ -52,7 +50,7 @@ export async function openContests(
   return contests;
 }
 
-/** Those that still take part. */
+/** The contests that still take part. */
 export class Contests {
   readonly #open = new Set<Contest>();
   readonly #tournament: Tournament;
@@ -78,7 +76,7 @@ export class Contests {
     }
   }
 
-  /** One contest's part of a round. One that fails takes part no longer. */
+  /** Runs one contest's part of a round. A contest that fails no longer takes part. */
   async attempt(contest: Contest, part: () => Promise<void>): Promise<void> {
     if (!this.#open.has(contest)) return;
     try {
@@ -103,7 +101,7 @@ export class Contests {
   }
 }
 
-/** Nobody else's work is measured. */
+/** Waits until other work on the machine no longer affects the measurement. */
 export async function calm({ hub }: Tournament): Promise<void> {
   await quiet(quietMs);
   hub.compareClocks();

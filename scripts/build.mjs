@@ -1,5 +1,5 @@
 /**
- * Compiles to dist/ what the package holds. With --without-types it takes less time, and dist/ is not emptied
+ * Compiles the content of the package to dist/. With --without-types it is faster, and does not empty dist/
  * first.
  */
 import { execFileSync } from 'node:child_process';
@@ -25,7 +25,7 @@ mkdirSync('dist/src/page', { recursive: true });
 writeFileSync('dist/src/page/page.js', await compilePage(pathToFileURL('packages/page/src/')));
 for (const file of ['index.html', 'page.css', 'icon.svg'])
   copyFileSync(`packages/page/src/${file}`, `dist/src/page/${file}`);
-// The page's script holds code of theirs.
+// The page's script contains code of these packages.
 for (const name of ['preact', 'zod']) copyLicense(name, `dist/src/page/LICENSE.${name}`);
 
 function copyLicense(name, to) {

@@ -1,13 +1,13 @@
 /**
- * Compiles to dist/: each module once, those that are loaded together in one file, dependencies left where
- * npm installs them. CommonJS, because every Node.js that Petrel runs on can import and require it, and loads
- * it in less time and memory than ES modules.
+ * Compiles to dist/. Each module is compiled once, modules that are loaded together share a file, and
+ * dependencies stay where npm installs them. The output is CommonJS: every Node.js version that Petrel
+ * supports can import and require it, and loads it with less time and memory than ES modules.
  */
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
 import { build, transform } from 'esbuild';
 
-/** Beside the package's exports: what is started or loaded by its path. */
+/** Entry points that are started or loaded by path, in addition to the package's exports. */
 const programs = [
   'src/cli/main.ts',
   'src/cli/run.ts',
@@ -17,7 +17,7 @@ const programs = [
   'src/own-strategies/worker.ts',
 ];
 const outdir = 'dist';
-/** In what is compiled: its URL. */
+/** Variable in the compiled files: the URL of dist/. */
 const dist = '__petrelDist';
 
 export async function compile(exported) {
@@ -42,17 +42,16 @@ export async function compile(exported) {
   removeOthers(join(outdir, 'chunks'), new Set(outputFiles.map(({ path }) => path)));
 }
 
-/** Of an earlier build. */
+/** Removes the files of an earlier build. */
 function removeOthers(folder, written) {
   for (const path of readdirSync(folder).map((name) => resolve(folder, name)))
     if (!written.has(path)) rmSync(path);
 }
 
 async function writeCommonJs(path, text) {
-  // The namespace object that esbuild makes of a package costs a getter for each of zod's 300 names in every
-  // file.
+  // The namespace object that esbuild makes of zod costs a getter for each of its 300 names in every file.
   const plain = text.replaceAll(/\bimport \* as (\w+) from "zod";/g, 'import { z as $1 } from "zod";');
-  // As the ending says, its imports are those of an ES module of Node.js.
+  // The file name makes esbuild treat its imports like those of an ES module in Node.js.
   const options = { format: 'cjs', platform: 'node', target: 'node20', sourcefile: `${path}.mjs` };
   const { code } = await transform(plain, options);
   const required = code.replaceAll(
@@ -65,15 +64,15 @@ async function writeCommonJs(path, text) {
   writeFileSync(path, required.includes(dist) ? withSecondLine(required, address) : required);
 }
 
-/** What says how it is run stays first. */
+/** Keeps the shebang line first. */
 function withSecondLine(text, line) {
   const end = text.startsWith('#!') ? text.indexOf('\n') + 1 : 0;
   return text.slice(0, end) + line + text.slice(end);
 }
 
 /**
- * What a module finds beside itself, it finds in dist/ at the same place, whichever file the module has
- * become part of.
+ * Resolves `import.meta.url` to the module's place in dist/, whichever file contains the module. Modules thus
+ * find the files next to them.
  */
 const ownAddresses = {
   name: 'own-addresses',

@@ -1,4 +1,4 @@
-/** Of the declarations that the compiler wrote, only those stay that the package's exports lead to. */
+/** Removes the compiler's declaration files that the package's exports do not lead to. */
 import { readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join, normalize, relative } from 'node:path';
 

@@ -1,5 +1,6 @@
-// Runs a command of this project after installing what it needs, so that `npm start` and `npm test` work on a
-// fresh clone with nothing but Node.js. A signal is passed on: whoever ends `npm start` ends what it started.
+// Runs a command of this project after installing its dependencies. `npm start` and `npm test` thus work on a
+// fresh clone with nothing but Node.js. Signals are passed on, so that ending `npm start` ends what it
+// started.
 import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
@@ -10,7 +11,7 @@ const installed = join(project, 'node_modules', '.package-lock.json');
 const path = [join(project, 'node_modules', '.bin'), process.env.PATH].join(delimiter);
 
 let child = null;
-// A terminal sends SIGINT to the child as well: here it must only not end this process first.
+// A terminal also sends SIGINT to the child. This process must only not exit before it.
 process.on('SIGINT', () => {});
 for (const signal of ['SIGTERM', 'SIGHUP']) process.on(signal, () => child?.kill(signal));
 

@@ -1,4 +1,4 @@
-/** What Petrel's client does in a second against one server that does not wait for its disk. */
+/** Operations per second of Petrel's client, on one server that does not wait for its disk. */
 import { afterAll, bench, describe } from 'vitest';
 import { openStore, parseConnectionString } from '../../src/zookeeper/index.js';
 import { startEmbeddedServer } from '../../test/support/zookeeper/embedded.js';

@@ -1,4 +1,4 @@
-/** What one round of the elector costs by the number of nodes: what an agent runs, without ZooKeeper. */
+/** Cost of one round of the elector by the number of nodes. Runs the agent's code without ZooKeeper. */
 
 import { bench, describe } from 'vitest';
 import { groupRound } from '../../src/core/group-round.js';

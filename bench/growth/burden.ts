@@ -1,22 +1,25 @@
 /**
- * What agents ask of a simulated ensemble, what it tells them, and what it has to keep for them: counted
- * packet by packet.
+ * Counts, packet by packet, the requests of agents to a simulated ensemble, its notifications, and the data
+ * that it keeps for them.
  */
 import type { Database } from '../../src/embedded/database.js';
 import { type Opcode, opcodeName, xids } from '../../src/embedded/records.js';
 import type { Commit, Transaction } from '../../test/simulation/ensemble.js';
 import type { Tap } from '../../test/simulation/network.js';
 
-/** Since the beginning. Bytes are those of the frames, lengths included. */
+/** Totals since the start. Bytes are those of the frames, including their lengths. */
 export interface Burden {
   readonly reads: number;
-  /** Changes that the servers agreed on, refused ones too; sessions that began or ended are such changes. */
+  /** Changes that the servers agreed on, including rejected ones, and starts and ends of sessions. */
   readonly commits: number;
-  /** Multis of checks alone: agreed on as any other change, and nothing is changed by them. */
+  /** Multis that contain only checks. They are agreed on like any other change, but change nothing. */
   readonly renewals: number;
   readonly pings: number;
   readonly connections: number;
-  /** Frames that set the watches of a lost connection again, and what else is neither read nor write. */
+  /**
+   * Frames that restore the watches of a lost connection, and anything else that is neither a read nor a
+   * write.
+   */
   readonly others: number;
   readonly notifications: number;
   readonly bytesIn: number;
@@ -74,7 +77,7 @@ const writing: ReadonlySet<Opcode> = new Set([
 const lengthBytes = 4;
 
 export class Meter implements Tap {
-  /** Machines of people: what they ask is no agent's burden, and counted for itself. */
+  /** Machines of operators. Their requests are counted separately from those of agents. */
   readonly #people: ReadonlySet<string>;
   readonly #machines = new Map<number, string>();
   readonly #asked = new Set<number>();
@@ -108,7 +111,7 @@ export class Meter implements Tap {
     const opcode = opcodeName(packet.readInt32BE(4));
     if (opcode === 'ping') counts.pings += 1;
     else if (opcode !== undefined && reading.has(opcode)) counts.reads += 1;
-    // What is agreed on is counted when it is.
+    // Writes are counted when they are committed.
     else if (opcode === undefined || !writing.has(opcode)) counts.others += 1;
   }
 
@@ -137,20 +140,22 @@ function isRenewal(transaction: Transaction): boolean {
   return transaction.operations.every(({ type }) => type === 'check');
 }
 
-/** What an ensemble keeps. */
+/** What an ensemble stores. */
 export interface Standing {
   readonly sessions: number;
-  /** At all servers together: each keeps those of its own clients. */
+  /** The sum over all servers. Each server keeps those of its own clients. */
   readonly watches: number;
   readonly znodes: number;
-  /** Paths and contents, as ZooKeeper's `zk_approximate_data_size` counts them. */
+  /** Paths and contents, counted like ZooKeeper's `zk_approximate_data_size`. */
   readonly dataBytes: number;
   readonly snapshotBytes: number;
 }
 
-/** Of a znode in a snapshot: lengths of path and content, number of its ACL, and what is kept of its stat. */
+/**
+ * Per znode in a snapshot: lengths of path and content, number of its ACL, and the stored part of its stat.
+ */
 const snapshotBytesOfZnode = 4 + 4 + 8 + 60;
-/** Of a session: its id, and its timeout. */
+/** Per session: its id and its timeout. */
 const snapshotBytesOfSession = 8 + 4;
 
 export function standingAt(truth: Database, servers: readonly { readonly database: Database }[]): Standing {

@@ -1,6 +1,6 @@
 /**
- * What three servers of a real ZooKeeper can do on this machine, asked by connections that do nothing but
- * ask: as many requests as there are to be answered are always on their way.
+ * Measures the capacity of three servers of a real ZooKeeper on this machine. The connections do nothing
+ * else, and each keeps a fixed number of requests outstanding.
  */
 import { connect as dial, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -12,14 +12,14 @@ import { monotonicMs } from '../clocks.js';
 import { ZooKeeper } from '../servers.js';
 
 export interface Capacity {
-  /** A second, at all servers together. */
+  /** Per second, on all servers together. */
   readonly renewals: number;
   readonly changes: number;
   readonly reads: number;
-  /** Of lists of `listed` names. */
+  /** Lists of `listed` names. */
   readonly lists: number;
   readonly sessions: number;
-  /** Bytes of the answers to these lists, a second. */
+  /** Bytes per second of the responses with these lists. */
   readonly listBytes: number;
 }
 
@@ -67,7 +67,7 @@ async function fill(store: Store): Promise<void> {
   await Promise.all(names.map((name) => store.create(`${paths.list}/${name}`, none, 'persistent')));
 }
 
-/** As an agent that leads renews its lease: two checks. */
+/** Like a leader's lease renewal: two checks. */
 function renewal(body: JuteWriter): JuteWriter {
   for (const path of [paths.content, paths.other]) {
     writeMultiHeader(body, { type: opcodes.check, done: false, error: -1 });
@@ -107,7 +107,10 @@ async function rateOf(addresses: readonly string[], frame: Buffer, forMs: number
   }
 }
 
-/** Sessions that are opened and left, one after the other on each of some connections' places. */
+/**
+ * Opens and closes sessions, one after the other, on several connections at the same time. Returns the number
+ * per second.
+ */
 async function sessionsOf(addresses: readonly string[], forMs: number): Promise<number> {
   const beganAtMs = monotonicMs();
   let opened = 0;
@@ -122,7 +125,7 @@ async function sessionsOf(addresses: readonly string[], forMs: number): Promise<
   return (opened / (monotonicMs() - beganAtMs)) * 1000;
 }
 
-/** One connection with a session of its own, by the bare protocol. */
+/** One connection with its own session, using the bare protocol. */
 class Asker {
   answers = 0;
   bytes = 0;

@@ -1,7 +1,6 @@
 /**
- * Agents as they ship, on a simulated ensemble of three servers, in virtual time: what happens in an hour of
- * a deployment of any size is run through in seconds, and counted. Servers take no time for what they are
- * asked; only the network does.
+ * Runs real agents on a simulated ensemble of three servers in virtual time. An hour of a deployment of any
+ * size passes in seconds, and its packets are counted. Only the network takes time, not the servers.
  */
 
 import { groupPaths } from '../../src/model/paths.js';
@@ -18,14 +17,14 @@ import { type Burden, between, Meter, type Standing, standingAt } from './burden
 
 export const people = 'ops';
 export const servers = 3;
-/** ZooKeeper's own default, and Petrel's. */
+/** The defaults of ZooKeeper and of Petrel. */
 export const tickMs = 2_000;
 export const sessionTimeoutMs = 6_000;
-/** One way, in one data centre. */
+/** One way, within a data centre. */
 export const delays: Delays = { leastMs: 0.2, mostMs: 1 };
 
 const looksEveryMs = 20;
-/** After it nobody has anything left to do because of what happened. */
+/** After this time, all consequences of an event are over. */
 const echoMs = 2_000;
 const patienceMs = 120_000;
 const outageMs = 200;
@@ -52,7 +51,7 @@ export class Deployment {
     this.network = new Network(this.world, this.ensemble, delays, this.meter);
   }
 
-  /** Of a machine: all run alike. */
+  /** The clock of a machine. All clocks run alike. */
   clock() {
     return { rate: 1, startMs: 0, wallMs: Date.UTC(2026, 0, 1) };
   }
@@ -67,7 +66,7 @@ export class Deployment {
     });
   }
 
-  /** A node of one group, with a session of its own. */
+  /** Creates a node of one group with its own session. */
   node(name: string, { root, machine, priority = 100 }: NodePlace): Node {
     return new Node({
       world: this.world,
@@ -88,7 +87,7 @@ export class Deployment {
     });
   }
 
-  /** A person makes these groups, with the same configuration, and goes. */
+  /** Creates these groups with the same configuration, as an operator who then disconnects. */
   async found(roots: readonly string[], config: object): Promise<void> {
     const process = new Process(this.world, people, this.clock());
     let isFounded = false;
@@ -121,7 +120,7 @@ export class Deployment {
     await this.world.run(this.world.nowMs + ms, () => false);
   }
 
-  /** Milliseconds until it is so. Throws when it does not come to that. */
+  /** Returns the milliseconds until the condition holds. Throws if it does not in time. */
   async until(what: string, isSo: () => boolean): Promise<number> {
     const beganAtMs = this.world.nowMs;
     while (!isSo()) {
@@ -132,8 +131,8 @@ export class Deployment {
   }
 
   /**
-   * What agents and ensemble have to do with each other because of what `begin` does, until `isOver` and a
-   * little longer.
+   * Counts the traffic that `begin` causes between agents and ensemble, until `isOver` and for a short time
+   * after that.
    */
   async count(what: string, begin: () => void, isOver: () => boolean): Promise<Episode> {
     const { agents: before, people: askedBefore } = this.meter;
@@ -147,14 +146,14 @@ export class Deployment {
     };
   }
 
-  /** What is asked in a time in which nothing happens. */
+  /** Counts the traffic in a time without events. */
   async idle(ms: number): Promise<Burden> {
     const before = this.meter.agents;
     await this.pass(ms);
     return between(before, this.meter.agents);
   }
 
-  /** All servers are killed at once, and started again. */
+  /** Kills all servers at the same time, and starts them again. */
   restartEnsemble(): void {
     for (const server of this.ensemble.servers) server.kill();
     this.world.after(outageMs, () => {
@@ -172,6 +171,6 @@ export interface NodePlace {
 export interface Episode {
   readonly tookMs: number;
   readonly burden: Burden;
-  /** By the person who asked for it. */
+  /** Traffic of the operator who requested it. */
   readonly asked: Burden;
 }

@@ -1,6 +1,6 @@
 /**
- * At which size something ends: by what was counted, what the servers of this machine can do, and what
- * ZooKeeper bears at all.
+ * Computes the sizes at which a limit is reached: by the counts, the capacity of this machine's servers, and
+ * ZooKeeper's own limits.
  */
 
 import type { Capacity } from './capacity.js';
@@ -13,15 +13,15 @@ import { count, groups, nodes, type Variable } from './series.js';
 
 type Row = readonly [string, string];
 
-/** Of what servers can do, what may be asked of them while nothing happens. */
+/** Share of the servers' capacity that may be used while nothing happens. */
 const idleShare = 0.5;
-/** In which a planned handover is to be read through. */
+/** Time within which the reads of a planned handover must be done. */
 const handoverSeconds = 1;
 const timeoutSeconds = sessionTimeoutMs / 1000;
 const idLengths = [10, 40] as const;
 const rootLengths = [25, 50, 100] as const;
 
-/** No rows where nothing was counted. */
+/** Returns no rows if nothing was counted. */
 export function endsOfOne(runs: readonly OneGroup[], capacity: Capacity): Row[] {
   if (runs.length === 0) return [];
   const where = (value: (run: OneGroup) => number, most: number) =>
@@ -54,7 +54,7 @@ export function endsOfOne(runs: readonly OneGroup[], capacity: Capacity): Row[] 
   ];
 }
 
-/** No rows where nothing was counted. */
+/** Returns no rows if nothing was counted. */
 export function endsOfMany(runs: readonly ManyGroups[], capacity: Capacity, sessions: Sessions): Row[] {
   if (runs.length === 0) return [];
   const where = (value: (run: ManyGroups) => number, most: number) =>

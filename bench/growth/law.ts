@@ -1,6 +1,6 @@
-/** How a count grows with a size: a + b N + c N², by as few of these as will do. */
+/** Fits the growth of a count with a size: a + b N + c N², with as few of these terms as possible. */
 
-/** Of the powers 0, 1 and 2 of the size. None is negative. */
+/** Coefficients of the powers 0, 1 and 2 of the size. None is negative. */
 export type Law = readonly [number, number, number];
 
 export interface Point {
@@ -9,8 +9,7 @@ export interface Point {
 }
 
 /**
- * A law with as many terms more as it takes is not looked for where one is off by no more than this share of
- * what was counted.
+ * A law is accepted if its relative error is nowhere greater than this. Only otherwise are more terms tried.
  */
 const closeShare = 0.05;
 
@@ -23,9 +22,8 @@ export function lawAt([constant, linear, square]: Law, size: number): number {
 }
 
 /**
- * By least squares of the shares that it is off. @param straightWithin a law without a square will do where
- * it is off by no more than this share. Default: that of any law. @throws RangeError where there are no
- * points.
+ * Fits by least squares of the relative errors. @param straightWithin relative error up to which a law
+ * without a square is accepted. Default: that of any law. @throws RangeError if there are no points.
  */
 export function lawOf(points: readonly Point[], straightWithin = closeShare): Law {
   const line = bestOf(points, straight);
@@ -44,12 +42,12 @@ function bestOf(points: readonly Point[], candidates: readonly (readonly number[
   return found;
 }
 
-/** By how much a law is off where it is off most, as a share of what was counted. */
+/** Returns the largest relative error of a law. */
 export function offShare(law: Law, points: readonly Point[]): number {
   return Math.max(...points.map(({ size, value }) => Math.abs(lawAt(law, size) - value) / scaleOf(value)));
 }
 
-/** The size from which on the law is above `most`; Infinity: never. */
+/** Returns the size from which on the law exceeds `most`, or Infinity if it never does. */
 export function sizeWhere(law: Law, most: number): number {
   const [constant, linear, square] = law;
   if (constant >= most) return 0;
@@ -60,7 +58,7 @@ export function sizeWhere(law: Law, most: number): number {
   return linear > 0 ? (most - constant) / linear : Number.POSITIVE_INFINITY;
 }
 
-/** What is counted in ones is not off by a share of less than one. */
+/** The scale for relative errors is at least one, so that small counts do not have huge ones. */
 function scaleOf(value: number): number {
   return Math.max(Math.abs(value), 1);
 }
@@ -85,7 +83,7 @@ function at(values: readonly number[], index: number): number {
   return values[index] ?? 0;
 }
 
-/** Gauss and Jordan; each row ends with its right side. */
+/** Gauss-Jordan elimination. Each row ends with its right-hand side. */
 function solve(matrix: readonly (readonly number[])[]): number[] {
   const rows = matrix.map((row) => [...row]);
   for (const [pivot, chosen] of rows.entries()) {

@@ -1,4 +1,4 @@
-/** Any number of groups of three nodes each, which lead a third of them each. */
+/** Measures any number of groups of three nodes each. Each of three machines leads a third of the groups. */
 import type { Agent } from '../../src/agent/agent.js';
 import type { Node } from '../../test/simulation/node.js';
 import type { World } from '../../test/simulation/world.js';
@@ -7,8 +7,8 @@ import { Deployment, type Episode } from './deployment.js';
 import { type GroupOfNode, ManyNode } from './many-node.js';
 
 /**
- * own: an agent for each node of each group, with a session of its own. shared: three agents, each a node of
- * all groups.
+ * own: an agent for each node of each group, with its own session. shared: three agents, each a node of all
+ * groups.
  */
 export type Sessions = 'own' | 'shared';
 
@@ -22,24 +22,24 @@ export type ManyGroupsEvent = keyof typeof manyGroupsEvents;
 export interface ManyGroups {
   readonly groups: number;
   readonly events: Readonly<Record<ManyGroupsEvent, Episode>>;
-  /** A second. */
+  /** Per second. */
   readonly idle: Burden;
   readonly standing: Standing;
 }
 
 const machines = ['a', 'b', 'c'] as const;
 /**
- * Everybody is waited for, and leadership moves by itself no more than it must: each event is one and not
- * several.
+ * The first election waits for all nodes, and leadership moves no more often than necessary. Each event is
+ * then a single one.
  */
 const config = { firstElection: { nodes: machines.length }, failback: 'manual' };
-/** By which the first machine is earlier than the others. */
+/** How much earlier than the others the first machine starts. */
 const earlierMs = 200;
-/** After it nobody has anything left to do because of a transition that is over. */
+/** After this time, all consequences of a transition are over. */
 const settlingMs = 10_000;
 /**
- * Twice as long as two looks at a group are apart, or as long: with sessions of their own all groups are
- * alike.
+ * With shared sessions, twice the interval between two reads of a group. With own sessions once that
+ * interval, because all groups are alike.
  */
 const idleMs: Readonly<Record<Sessions, number>> = { own: 30_000, shared: 100_000 };
 
@@ -80,7 +80,7 @@ function isLed(agents: readonly Agent[]): boolean {
   return isThere && agents.some(({ status }) => status.stage === 'leading');
 }
 
-/** The group's place in the order says whose it is. */
+/** The group's index determines which machine leads it. */
 function leadsByPriority(agents: readonly Agent[], index: number): boolean {
   return agents[index % machines.length]?.status.stage === 'leading';
 }
@@ -90,13 +90,16 @@ function priorityOf(group: number, machine: number): number {
 }
 
 interface Fleet {
-  /** Those on the first machine a moment before the others, so that they elect: the worst that can die. */
+  /**
+   * Starts the first machine shortly before the others, so that it elects in all groups. It is then the worst
+   * one to lose.
+   */
   start(): void;
-  /** Of each group the agents that live. */
+  /** Returns the running agents of each group. */
   groups(): (readonly Agent[])[];
-  /** The agents on the first machine die. */
+  /** Kills the agents on the first machine. */
   killFirst(): void;
-  /** Their guardians have started others. */
+  /** Whether their guardians have started new ones. */
   isFirstBack(): boolean;
 }
 

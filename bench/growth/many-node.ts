@@ -1,4 +1,4 @@
-/** A node of any number of groups: one agent process under one guardian, with one session for all of them. */
+/** A node of any number of groups: one agent process with one guardian, and one session for all groups. */
 
 import pino from 'pino';
 import { Agent } from '../../src/agent/agent.js';
@@ -42,7 +42,7 @@ export class ManyNode {
     this.#machine = deployment.machine(name);
   }
 
-  /** In the order of the groups; none while it does not live. */
+  /** In the order of the groups. Empty while the process does not run. */
   get agents(): readonly Agent[] {
     return this.#process?.isAlive === true ? this.#agents : [];
   }
@@ -65,7 +65,7 @@ export class ManyNode {
     );
   }
 
-  /** The guardian starts another. */
+  /** Kills the agent. Its guardian starts another one. */
   killAgent(): void {
     this.#process?.kill();
   }

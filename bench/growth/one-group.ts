@@ -1,4 +1,4 @@
-/** One group of any number of nodes, each an agent with a session of its own. */
+/** Measures one group of any number of nodes, each an agent with its own session. */
 import { groupPaths } from '../../src/model/paths.js';
 import type { Node } from '../../test/simulation/node.js';
 import { openSimulated } from '../../test/simulation/node.js';
@@ -20,15 +20,15 @@ export type OneGroupEvent = keyof typeof oneGroupEvents;
 export interface OneGroup {
   readonly nodes: number;
   readonly events: Readonly<Record<OneGroupEvent, Episode>>;
-  /** A second. */
+  /** Per second. */
   readonly idle: Burden;
   readonly standing: Standing;
 }
 
 const root = '/cluster';
 /**
- * Whole periods, after which everybody has forgotten what it knew and read it anew: the larger a group, the
- * longer.
+ * Whole periods after which each node has discarded its cache and read everything again. The period grows
+ * with the group.
  */
 const idleMs = (size: number) => Math.max(60_000, 300 * size);
 
@@ -57,7 +57,7 @@ class Group {
   readonly #deployment = new Deployment();
   readonly #nodes: readonly Node[];
   readonly #operator: Operator;
-  /** The last one joins after all others. */
+  /** All nodes except the last one, which joins later. */
   readonly #early: readonly Node[];
 
   constructor(size: number) {
@@ -100,7 +100,7 @@ class Group {
     );
   }
 
-  /** To a node that does not elect. */
+  /** Hands over to a node that is not the elector. */
   handOver(): Promise<Episode> {
     const from = this.#leader();
     const to = this.#nodes.findLastIndex((node) => node !== from && node.agent?.status.elector === false);

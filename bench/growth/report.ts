@@ -1,4 +1,4 @@
-/** What a run has counted and measured, as Markdown. */
+/** Formats the counts and measurements of a run as Markdown. */
 import { table } from '../report.js';
 import type { Burden, Measure, Standing } from './burden.js';
 import { type Capacity, contentBytes, listed } from './capacity.js';
@@ -11,7 +11,7 @@ import { bytes, count, groups, nodes, seriesTable, type Unit, type Variable } fr
 export interface Run {
   readonly one: readonly OneGroup[];
   readonly many: Readonly<Record<Sessions, readonly ManyGroups[]>>;
-  /** Null: not measured. */
+  /** Null if it was not measured. */
   readonly capacity: Capacity | null;
   readonly command: string;
   readonly at: string;

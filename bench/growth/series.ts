@@ -1,4 +1,4 @@
-/** What was counted at several sizes, the law that it follows, and a table of both. */
+/** Counts at several sizes, the law that they follow, and a table of both. */
 import { table } from '../report.js';
 import { type Law, lawAt, lawOf, offShare, type Point } from './law.js';
 
@@ -10,19 +10,17 @@ export interface Series {
   readonly points: readonly Point[];
 }
 
-/** What the sizes are of. */
+/** The quantity that the sizes measure. */
 export interface Variable {
   readonly name: string;
-  /** As `lawOf` has it. */
+  /** See `lawOf`. */
   readonly straightWithin: number;
-  /** Sizes that are told by the law. */
+  /** Sizes whose counts are extrapolated. */
   readonly beyond: readonly number[];
 }
 
 export const nodes: Variable = { name: 'N', straightWithin: 0.2, beyond: [10_000] };
-/**
- * Groups know nothing of each other: what is not straight in their counts is chance, or to be looked into.
- */
+/** Groups are independent, so any deviation from a straight line is chance or needs investigation. */
 export const groups: Variable = {
   name: 'G',
   straightWithin: Number.POSITIVE_INFINITY,
@@ -53,7 +51,7 @@ export function seriesTable(
   return table(head, rows);
 }
 
-/** How far the law of all but the largest is off at the largest. */
+/** Returns the error at the largest size of the law of all other sizes. */
 function foretold(points: readonly Point[], straightWithin: number): string {
   const [last] = points.slice(-1);
   const before = points.slice(0, -1);
@@ -79,7 +77,7 @@ export function bytes(value: number): string {
   return `${figure(value / 1000 ** power)} ${byteUnits[power]}`;
 }
 
-/** Three digits that say something. */
+/** Keeps three significant digits. */
 function figure(value: number): string {
   return Number(value.toPrecision(3)).toLocaleString('en', { maximumSignificantDigits: 3 });
 }

@@ -1,8 +1,8 @@
 /**
- * Participants of a group by Petrel's library, as it is built, which say when they lead: CONNECT ROOT
- * SESSION_MS NAME COUNT
+ * Runs participants of a group with Petrel's built library, and reports when they lead. Arguments: CONNECT
+ * ROOT SESSION_MS NAME COUNT
  *
- * What they print, and what they obey on their input, is in bench/lines.ts.
+ * bench/lines.ts describes their output and the commands on their input.
  */
 import { createInterface } from 'node:readline';
 import { Petrel } from 'petrel';
@@ -45,7 +45,8 @@ async function leave(who) {
   await petrel.close();
 }
 
-// Told again, it goes on leaving: whoever is killed in that stays in the queue until its session has expired.
+// A second signal is ignored: a participant killed while it leaves would stay in the queue until its session
+// expires.
 let isLeaving = false;
 process.on('SIGTERM', async () => {
   if (isLeaving) return;

@@ -1,7 +1,7 @@
 /**
- * The leader dies: `kill -9` of its process, or of everything of its node at once. A node of most contenders
- * is one process, so that both are the same for them; of Petrel's agent, the guardian and the workload are
- * there besides, and both are measured.
+ * The leader is killed with `kill -9`: one process, or all processes of its node. For most contenders these
+ * are the same, because a node is one process. A node of Petrel's agent also has a guardian and a workload,
+ * so both cases are measured.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { monotonicMs } from '../clocks.js';
@@ -58,7 +58,7 @@ async function openAll(tournament: Tournament, contests: Contests): Promise<Doom
   return doomed;
 }
 
-/** Those that wait for a session's end wait at the same time; they know nothing of each other. */
+/** Contests that wait for a session to expire wait at the same time, because they are independent. */
 async function oneRound(
   tournament: Tournament,
   scenario: string,
@@ -71,7 +71,7 @@ async function oneRound(
   );
   const rounds: Promise<void>[] = [];
   for (const one of inRandomOrder(doomed)) {
-    // Not at the same point of everybody's heartbeat.
+    // A random pause, so that the kills come at varying points of the heartbeats.
     await sleep(100 + Math.random() * 400);
     rounds.push(contests.attempt(one.contest, () => die(tournament, scenario, one)));
   }

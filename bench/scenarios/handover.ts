@@ -1,4 +1,4 @@
-/** A planned handover: the leader's process is told to leave, and another leads. */
+/** A planned handover: the leader's process is requested to leave, and another one leads. */
 import { monotonicMs } from '../clocks.js';
 import { Contest } from '../contest.js';
 import { calm, meetingOf, openContests, type Tournament } from '../tournament.js';
@@ -39,7 +39,7 @@ async function handOver(tournament: Tournament, scenario: string, contest: Conte
   await old.end();
   const { name } = contest.contender;
   samples.add(scenario, name, 'handover', next.atMs - atMs);
-  // Petrel's library says both: what counts is when the work has ended.
+  // Petrel's library reports both. The end of the work is what counts.
   const said = contest.since(mark).filter((event) => event.name === old.name);
   const endLeadership =
     said.find(({ what }) => what === 'released') ?? said.find(({ what }) => what === 'leaves');

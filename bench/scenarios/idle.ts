@@ -1,4 +1,4 @@
-/** What a group costs while nothing happens: processor, memory, and what the server is asked. */
+/** Measures the cost of an idle group: CPU time, memory, and requests to the server. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Contest } from '../contest.js';
 import { CountingProxy, requestCount } from '../counting-proxy.js';
@@ -9,7 +9,7 @@ import { type Contests, meetingOf, openContests, type Tournament } from '../tour
 const size = 3;
 
 export interface IdleTimes {
-  /** Until what a process does in its first moments is done. */
+  /** Time for a process to finish its start. */
   readonly settleMs: number;
   readonly windowMs: number;
 }
@@ -41,11 +41,11 @@ export async function idle(tournament: Tournament, scenario: string, times: Idle
   }
 }
 
-/** Since it was started. */
+/** Totals since the start. */
 interface Used {
-  /** Requests and pings; null where they are not counted. */
+  /** Requests and pings. Null if they are not counted. */
   readonly asked: number | null;
-  /** Seconds of processor, of each node. */
+  /** CPU seconds of each node. */
   readonly cpu: readonly number[];
 }
 

@@ -1,6 +1,6 @@
 /**
- * What no election can be faster than on these servers: committed writes, one notification; and, where it
- * starts commands, those. Measured by Petrel's own client.
+ * Measures the lower bound for any election on these servers: committed writes and one notification, and the
+ * start of commands if it has any. Uses Petrel's own client.
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -44,13 +44,14 @@ export class Limit implements AsyncDisposable {
       samples.add(scenario, limit, 'commit', commit);
       samples.add(scenario, limit, 'transition', transition);
       samples.add(scenario, limit, 'notified', notified);
-      // From one command's first line to the next one's: the rest of the one, the start of the other.
+      // From the first line of one command to that of the next: the rest of the first, and the start of the
+      // second.
       samples.add(scenario, limit, 'transition with commands', transition + ended);
       samples.add(scenario, limit, 'handover with commands', commit + started + transition + ended);
     }
   }
 
-  /** Milliseconds of one committed write. */
+  /** Returns the milliseconds of one committed write. */
   async commit(): Promise<number> {
     const atMs = monotonicMs();
     await this.#one.create(this.#path, none, 'ephemeral');
@@ -60,12 +61,12 @@ export class Limit implements AsyncDisposable {
   }
 
   /**
-   * One session deletes, another that watches is notified, and creates: two commits and one notification, in
-   * milliseconds.
+   * One session deletes, and another one that watches is notified and creates. That takes two commits and one
+   * notification. Returns milliseconds.
    */
   async transition(): Promise<{ readonly transition: number; readonly notified: number }> {
     await this.#one.create(this.#path, none, 'ephemeral');
-    // Its server may lag behind: a watch would then be spent on the znode's making.
+    // Its server may lag behind. Without the sync, the watch could fire for the creation of the znode.
     await this.#other.sync(this.#path);
     await this.#other.exists(this.#path, { watch: true });
     const heard = firstChange(this.#other, this.#path);
@@ -85,7 +86,10 @@ export class Limit implements AsyncDisposable {
   }
 }
 
-/** Milliseconds from the start of a shell until its first line is read, and until its end is known. */
+/**
+ * Returns the milliseconds from the start of a shell until its first line is read, and from there until its
+ * exit.
+ */
 async function command(): Promise<{ readonly started: number; readonly ended: number }> {
   const atMs = monotonicMs();
   const child = spawn('/bin/bash', ['-c', 'echo begun'], { stdio: ['ignore', 'pipe', 'inherit'] });
@@ -106,8 +110,8 @@ export function firstChange(store: Store, path: string): Promise<void> {
 }
 
 /**
- * Milliseconds from the last request of a session that is then silent until another is told that it has
- * ended.
+ * Returns the milliseconds from the last request of a session, which is then silent, until another session is
+ * notified of its end.
  */
 export async function sessionEnd(zookeeper: ZooKeeper, sessionMs: number): Promise<number> {
   const path = `/session-${process.pid}-${Math.round(monotonicMs() * 1000)}`;

@@ -1,7 +1,7 @@
 /**
- * Many participants, each with a session of its own, in one process: the leader leaves in order, and another
- * leads. Times are taken against the server itself; requests and bytes are counted in a second contest, whose
- * participants go through a proxy.
+ * Many participants in one process, each with its own session: the leader leaves in order, and another one
+ * leads. Times are measured directly on the server. Requests and bytes are counted in a second contest, whose
+ * participants use a proxy.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { monotonicMs } from '../clocks.js';
@@ -11,9 +11,9 @@ import { CountingProxy, requestCount, trafficBetween } from '../counting-proxy.j
 import { memoryOf } from '../machine.js';
 import { type Contests, calm, meetingOf, openContests, type Tournament } from '../tournament.js';
 
-/** Long, so that heartbeats stay out of what is counted. */
+/** Long, so that heartbeats do not affect the counts. */
 const sessionMs = 60_000;
-/** After it nobody has anything left to do because of a transition. */
+/** After this time, all consequences of a transition are over. */
 const echoMs = 1_000;
 
 const leavingMs = 300;
@@ -35,7 +35,7 @@ export async function scale(
 ): Promise<void> {
   const scenario = scaleScenario(name, participants);
   const many = tournament.contenders.filter(({ holdsMany }) => holdsMany);
-  // So many sessions of all contenders at once would measure the server.
+  // With this many sessions of all contenders at the same time, the server would be the bottleneck.
   const batches = participants > 100 ? many.map((one) => [one]) : [many];
   for (const batch of batches) {
     await time(tournament, scenario, batch, participants, rounds.timed);
@@ -119,8 +119,8 @@ async function inTurn(contests: Contests, part: (contest: Contest) => Promise<vo
 }
 
 /**
- * Milliseconds from the call to leave until the next leads. After `then`, another joins in the place of the
- * one who left.
+ * Returns the milliseconds from the call to leave until the next one leads. After `then`, another participant
+ * replaces the one that left.
  */
 async function leaderLeaves(
   { hub }: Tournament,
@@ -134,7 +134,7 @@ async function leaderLeaves(
   const leaves = contest.since(mark).find(({ what, name }) => what === 'leaves' && name === old);
   if (leaves === undefined) throw new Error(`${old} did not say that it leaves`);
   await then();
-  // The one who left is out of the queue by then: or else it would be taken for the one who joins.
+  // Waits until the one that left is out of the queue. Otherwise it would be counted as the one that joins.
   await sleep(leavingMs);
   contest.joinHolder();
   await contest.complete();

@@ -1,4 +1,4 @@
-/** From the start of a process until it leads a group that is new, on servers that run. */
+/** Measures the time from the start of a process until it leads a new group, on running servers. */
 import { Contest } from '../contest.js';
 import { Contests, calm, meetingOf, type Tournament } from '../tournament.js';
 

@@ -1,9 +1,9 @@
 /**
- * A store that refuses an old leader. Whoever writes shows its fencing token; the store remembers the highest
- * one it has seen and refuses a lower one. So even a leader that stood still for a minute, and does not know
- * yet that another has taken over, cannot overwrite what that one wrote.
+ * A store that rejects an old leader. Each writer passes its fencing token. The store remembers the highest
+ * token and rejects a lower one. Even a leader that was frozen for a minute, and does not know yet that
+ * another node has taken over, cannot overwrite the new leader's data.
  *
- * The store must compare and write in one step. Here a lock file sees to that; with a database it is one
+ * The store must compare and write atomically. Here a lock file ensures that. In a database it is one
  * statement: UPDATE … SET value = $1, token = $2 WHERE token <= $2
  */
 import { open, readFile, rename, rm, writeFile } from 'node:fs/promises';
@@ -29,7 +29,7 @@ export class FencedFile {
     return (await this.#content()).value;
   }
 
-  /** Throws StaleLeaderError when somebody with a higher token was here before. */
+  /** Throws StaleLeaderError if a writer with a higher token came before. */
   async write(value: unknown, token: bigint): Promise<void> {
     await this.#locked(async () => {
       const { token: highest } = await this.#content();

@@ -1,4 +1,4 @@
-// A web service that runs on the leader alone.
+// A web service that runs only on the leader.
 import { createServer } from 'node:http';
 
 const { HOST, PORT = '8080', DRAIN_MS = '250', PETREL_NODE: node, PETREL_TERM: term } = process.env;
@@ -6,5 +6,6 @@ const { HOST, PORT = '8080', DRAIN_MS = '250', PETREL_NODE: node, PETREL_TERM: t
 const server = createServer((_request, response) => response.end(`${node} in term ${term}\n`));
 server.listen({ host: HOST, port: Number(PORT) });
 
-// Told to stop: it serves on until HAProxy has looked, at the next check, and ends when all is answered.
+// After SIGTERM it serves until HAProxy has noticed at its next check, and exits when all requests are
+// answered.
 process.once('SIGTERM', () => setTimeout(() => server.close(), Number(DRAIN_MS)));

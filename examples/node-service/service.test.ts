@@ -1,11 +1,11 @@
 /**
- * How to test a service that leads: a ZooKeeper inside the test's process, and no Docker, no Java, no mock.
+ * How to test a service that leads: with a ZooKeeper in the test's process, without Docker, Java or mocks.
  */
 import { Petrel } from 'petrel';
 import { startDevelopmentServer } from 'petrel/testing';
 import { expect, test, vi } from 'vitest';
 
-/** The service under test: it answers while it leads. */
+/** The service under test: it responds while it leads. */
 function serve(petrel: Petrel): { readonly answers: boolean } {
   const service = { answers: false };
   petrel.lead(async (_, signal) => {

@@ -1,4 +1,4 @@
-// A constraint of your own: a node with the tag `spare` never leads, unless an operator has set the flag
+// A custom constraint: a node with the tag `spare` never leads, unless an operator has set the flag
 // `use-spares`.
 
 /** @type {import('petrel/strategies').OwnConstraint} */

@@ -1,4 +1,4 @@
-// A strategy of your own: nodes with a tag come first, then those with more free memory in whole gigabytes.
+// A custom strategy: nodes with a tag come first, then those with more free memory in whole gigabytes.
 import { z } from 'zod';
 
 /** @type {import('petrel/strategies').Strategy<{ tag: string }> & { version: string }} */
@@ -22,7 +22,7 @@ const taggedFirst = {
     let grade = 0;
     return marked.map(({ node, isTagged, free }, index) => {
       const better = marked[index - 1];
-      // Nodes alike in both share a grade: leadership is never moved between them.
+      // Nodes that are equal in both share a grade, so leadership never moves between them.
       if (better !== undefined && (better.isTagged !== isTagged || better.free !== free)) grade += 1;
       return { node, grade, reason: `${isTagged ? '' : 'not '}tagged ${tag}, ${free} GB free`, score: free };
     });
