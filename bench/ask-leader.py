@@ -1,6 +1,6 @@
-"""Asks a node's /leader over one connection, again and again, and says of each answer when it was asked, when it was there
-(milliseconds on CLOCK_MONOTONIC) and its status: one line each. A process of its own that waits for nothing else, so that
-little of what is measured is the asker's. `ask-leader.py HOST PORT PAUSE_MS`; ends when it is killed."""
+"""Polls a node's /leader over one connection. Prints one line per response: when it was requested, when it arrived
+(milliseconds on CLOCK_MONOTONIC), and its status. It is a separate process that waits for nothing else, so that it adds
+little to the measured times. `ask-leader.py HOST PORT PAUSE_MS` runs until it is killed."""
 import socket
 import sys
 import time

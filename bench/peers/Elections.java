@@ -1,8 +1,8 @@
 /**
- * Participants of an election by a Java library, which say when they lead:
+ * Runs participants of an election with a Java library, and reports when they lead:
  * latch|selector|recipe CONNECT PATH SESSION_MS NAME COUNT
  *
- * What they print, and what they obey on their input, is in bench/lines.ts.
+ * bench/lines.ts describes their output and the commands on their input.
  */
 import java.io.BufferedReader;
 import java.io.InputStreamReader;
@@ -60,7 +60,7 @@ public final class Elections {
         elections.obey();
     }
 
-    /** Never returns while its input is open, nor after: a signal ends it. */
+    /** Never returns, even when its input ends. A signal ends the process. */
     private void obey() throws Exception {
         BufferedReader input = new BufferedReader(new InputStreamReader(System.in));
         for (String line = input.readLine(); line != null; line = input.readLine()) {
@@ -158,7 +158,7 @@ public final class Elections {
         return () -> {
             leaves.countDown();
             if (leads.get()) {
-                // Its mutex is let go of when its work has returned; a client that is closed before skips that.
+                // The mutex is released when the work has returned. Closing the client earlier would skip that.
                 work.shutdown();
                 work.awaitTermination(10, TimeUnit.SECONDS);
             }
@@ -197,7 +197,7 @@ public final class Elections {
         try {
             client.create(path, new byte[0], ZooDefs.Ids.OPEN_ACL_UNSAFE, CreateMode.PERSISTENT);
         } catch (KeeperException.NodeExistsException error) {
-            // Another participant was first.
+            // Another participant has created it.
         }
     }
 

@@ -1,7 +1,7 @@
 #!/usr/bin/python3
-"""Participants of kazoo's Election recipe, which say when they lead: CONNECT PATH SESSION_MS NAME COUNT
+"""Runs participants of kazoo's Election recipe, and reports when they lead: CONNECT PATH SESSION_MS NAME COUNT
 
-What they print, and what they obey on their input, is in bench/lines.ts.
+bench/lines.ts describes their output and the commands on their input.
 """
 import signal
 import sys
@@ -80,7 +80,7 @@ def begin():
     obey()
 
 
-# Blocked before any thread starts, so that all of them have it so and this one alone waits for it.
+# Block SIGTERM before any thread starts, so that all threads inherit that and only this one waits for the signal.
 signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGTERM})
 threading.Thread(target=begin, daemon=True).start()
 signal.sigwait({signal.SIGTERM})

@@ -1,6 +1,6 @@
 #!/bin/bash
-# The hooks of Petrel's agent: leads|released PIPE [FILE]. Says when it began, on the pipe; with a file, leaves a workload, whose
-# process id is in the file.
+# The hooks of Petrel's agent: leads|released PIPE [FILE]. Reports its start on the pipe. With FILE, also starts a workload
+# and writes its process id to the file.
 at=$EPOCHREALTIME
 echo "$1 $PETREL_NODE epoch $at" >>"$2"
 if [ -n "$3" ]; then

@@ -1,9 +1,9 @@
--- A PostgreSQL database that refuses an old leader. Whoever writes shows its fencing token as petrel.fencing_token;
--- the database remembers the highest one that it has been shown, and refuses a lower one.
+-- A PostgreSQL database that rejects an old leader. Each writer passes its fencing token as petrel.fencing_token.
+-- The database remembers the highest token, and rejects a lower one.
 --
--- What is promised: once a transaction has shown a token, none with a lower one is committed any more, whatever its
--- isolation level, and however long it had been open.
--- What is not: that an owner of these objects, or a superuser, cannot switch it off.
+-- Promised: once a transaction has shown a token, no transaction with a lower one is committed, whatever its isolation
+-- level, and however long it has been open.
+-- Not promised: protection against an owner of these objects or a superuser, who can disable it.
 
 create schema fencing;
 
@@ -13,8 +13,8 @@ create table fencing.newest (
 );
 insert into fencing.newest (token) values (0);
 
--- A leader calls this first of all, before it reads what it goes on from: what an old leader had under way is committed or
--- refused by then, and no more comes.
+-- A leader calls this first, before it reads the state that it continues from. By then every transaction of an old leader
+-- is committed or rejected, and no further one can be committed.
 create function fencing.show() returns bigint
 language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
 declare
@@ -25,8 +25,8 @@ begin
     raise exception 'no fencing token was shown' using hint = 'set petrel.fencing_token';
   end if;
   update fencing.newest set token = shown where token < shown;
-  -- Looking is not enough: a newer token could come between the look and the commit. This lock is held until then, and
-  -- the update of whoever shows a newer one waits for it. Those of one leader do not wait for each other.
+  -- Reading is not enough: a newer token could arrive between the read and the commit. This lock is held until the
+  -- commit, and the update by a newer token waits for it. Transactions of one leader do not wait for each other.
   select token into strict newest from fencing.newest for share;
   if shown < newest then
     raise exception 'fencing token % is older than %: there is a new leader', shown, newest;
@@ -45,7 +45,7 @@ $$;
 
 grant usage on schema fencing to public;
 
--- Yours begins here: a table that only the leader writes.
+-- Your own schema starts here: a table that only the leader writes.
 create table ledger (
   id bigint generated always as identity primary key,
   node text not null,
