@@ -5,8 +5,8 @@
  * - how long it takes until every group is READY
  * - the memory of agents and guardians
  * - the packets per second at the servers while nothing happens
- * - how long it takes until every group is READY again after an agent is killed, and after an agent and its
- *   guardian are
+ * - how long it takes until every group is READY again after an agent is killed
+ * - the same after an agent is killed together with its guardian
  *
  * Then it measures a hundred groups with hooks, first without and then with a hook that hangs.
  *

@@ -143,7 +143,7 @@ function isRenewal(transaction: Transaction): boolean {
 /** What an ensemble stores. */
 export interface Standing {
   readonly sessions: number;
-  /** The sum over all servers. Each server keeps those of its own clients. */
+  /** The sum over all servers. Each server keeps the watches of its clients. */
   readonly watches: number;
   readonly znodes: number;
   /** Paths and contents, counted like ZooKeeper's `zk_approximate_data_size`. */

@@ -11,7 +11,7 @@ import { hasGuardian, isGuarded } from './guarded.js';
 const args = process.argv.slice(2);
 
 keepInspectorClosed();
-// The same tools send it, and by default it ends the process.
+// Tools that send SIGUSR1 also send SIGUSR2, which ends a process by default.
 process.on('SIGUSR2', () => {});
 // A service manager may request a reload before the agent has read its settings.
 if (hasGuardian()) process.on('SIGHUP', () => {});

@@ -67,10 +67,7 @@ export class DevHooks implements Disposable {
     return () => this.#listeners.delete(listener);
   }
 
-  /**
-   * Makes this hook wait, from its next start, until `endLeadership`. A hook that already waits is not
-   * affected.
-   */
+  /** Makes this hook wait, from its next start on, until `endLeadership` lets it end. */
   hold(node: string, phase: HookPhase): void {
     writeFileSync(join(this.#dir, `hold.${node}.${phase}`), '');
   }

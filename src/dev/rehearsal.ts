@@ -145,8 +145,8 @@ export class Rehearsal implements Disposable {
 
   /**
    * The old leader releases while the candidate prepares, in a random order. This makes the candidate finish
-   * first. If the candidate is to be killed while it prepares, it makes the release run at that time.
-   * Resolves when that state is reached.
+   * first. If the candidate will be killed while it prepares, it makes the release run at that time. Resolves
+   * when that state is reached.
    */
   async #prepareFirst({ step, transition }: CrashPoint, { leader, candidate }: Cast): Promise<void> {
     if (leader === null || transition === 'failover' || beforeRelease.includes(step)) return;

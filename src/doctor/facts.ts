@@ -59,7 +59,7 @@ export interface SessionFacts {
 
 export interface GroupFacts {
   readonly root: string;
-  /** Null if all znodes are to be open. */
+  /** Null if the settings leave all znodes open. */
   readonly access: Access | null;
   readonly znodes: readonly ZnodeAcl[];
   readonly members: readonly MemberFacts[];
@@ -110,7 +110,7 @@ export interface NodeFacts {
   readonly secretFiles: readonly SecretFile[];
   /** Unreadable files that settings name. */
   readonly unreadable: readonly Pick<UnreadableFile, 'key' | 'path' | 'why'>[];
-  /** Where the HTTP server is to listen. Null for nowhere. */
+  /** Configured address of the HTTP server. Null if there is none. */
   readonly listen: ListenFacts | null;
   readonly system: SystemFacts;
   readonly transports: WireFacts;

@@ -1,7 +1,7 @@
 /**
  * ZooKeeper's state machine as a whole: tree, sessions and watches. It is synchronous and deterministic.
- * Every call receives the time, and returns what is to be sent to which client. It has no sockets and no
- * timers. It therefore runs in real time in the development server and in virtual time in a simulation.
+ * Every call receives the time, and returns the messages for each client. It has no sockets and no timers. It
+ * therefore runs in real time in the development server and in virtual time in a simulation.
  */
 
 import type { Acl, Identity } from '../model/acl.js';

@@ -22,7 +22,7 @@ export const ofRoot = {
 };
 /** Other parameters are rejected, because they might be intended to change the result. */
 export const rootQuery = strictObject(ofRoot);
-/** For routes that pollers use only for the status line. Pollers may add parameters of their own. */
+/** For routes that pollers use only for the status line. Pollers may add any parameters. */
 export const tolerantRootQuery = z.object(ofRoot);
 
 export interface GroupsOptions {

@@ -33,7 +33,7 @@ export function refuseOtherNames(app: App, { listen, hosts, open }: Names): void
   });
 }
 
-/** A request without a host name comes from no browser, or needs none. */
+/** An empty name means that the request does not come from a browser, or is for an open path. */
 function isOwn(host: string): boolean {
   const name = host.replace(/^\[(.*)\]$/, '$1');
   return name === '' || name.endsWith('.localhost') || isLoopback(name);

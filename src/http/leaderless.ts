@@ -1,8 +1,7 @@
 /**
  * Measures for how long a slot of a group had no leader, as seen by the elector. While the elector is
- * connected, that is the time without a READY claim. While it is not connected, it is the time after which
- * every lease must have ended. A node that is not the elector counts nothing, because it does not read the
- * claim.
+ * connected, that is the time without a READY claim. While it is not connected, it is the time since every
+ * lease must have ended. A node that is not the elector counts nothing, because it does not read the claim.
  *
  * Not counted: time in which a leader no longer acts but its claim remains, because the leader releases, is
  * dead or is cut off. The result is therefore a lower bound.

@@ -2,8 +2,8 @@
  * The metrics of an agent in one group, following Prometheus' conventions. Gauges read the agent's state when
  * they are rendered. Counters count the agent's events. Nothing is requested from ZooKeeper.
  *
- * Promised: `petrel_leader` is compared with the clock after everything else is rendered. If they disagree,
- * the page is rendered again.
+ * Promised: `petrel_leader` is checked against the clock after everything else is rendered. The page is
+ * rendered again until both agree.
  */
 import { Counter, Gauge, Histogram, Registry } from 'prom-client';
 import * as z from 'zod';

@@ -124,7 +124,10 @@ async function runEvict(command: Command, node: string): Promise<void> {
   });
 }
 
-/** A live node that is evicted returns. Removing the claim of a live leader creates two leaders. */
+/**
+ * Returns reasons against an eviction. A live node registers again, and removing the claim of a live leader
+ * creates two leaders.
+ */
 function dangersOf({ node, alive }: Eviction, dead: boolean): string[] {
   if (alive === null) return [];
   if (!dead) {
