@@ -6,23 +6,24 @@ export interface AgentStatus {
   readonly leads: boolean;
   readonly stage: Stage | null;
   readonly term: number | null;
-  /** Which slot it has claimed; null while it has none. */
+  /** Slot it has claimed. Null if none. */
   readonly slot: number | null;
   readonly fencingToken: bigint | null;
   readonly lease: Lease;
-  /** Registered, with a seat, and in touch. */
+  /** Whether the node is registered, has a seat, and is connected. */
   readonly joined: boolean;
   readonly elector: boolean;
   readonly leaving: boolean;
 }
 
-/** What is news when it changes. */
+/** Text that changes when, and only when, listeners must be notified. */
 export function statusText(status: AgentStatus): string {
   return `${status.leads} ${status.stage} ${status.term} ${status.slot} ${status.fencingToken} ${status.joined} ${status.elector} ${status.leaving}`;
 }
 
 /**
- * The agent's last message. `timeoutMs`: the session's; 0 if none was open. Servers may take a third longer.
+ * Returns the agent's last message. `timeoutMs` is the session's timeout, or 0 if none was open. Servers may
+ * take a third longer to expire the session.
  */
 export function leftText(ended: boolean, timeoutMs: number): string {
   if (ended || timeoutMs === 0) return 'left the group';

@@ -1,10 +1,10 @@
 /**
- * The agent of one node: a loop of observe, decide, act, wait. An event only wakes it; each round looks at
- * the group, so that lost replies, replaced sessions, doubled events and shutdown are each just another
- * snapshot.
+ * The agent of one node: a loop of observe, decide, act, wait. An event only wakes the loop; each round reads
+ * the group. Lost replies, replaced sessions, duplicate events and shutdown are therefore just other
+ * snapshots.
  *
- * Not promised: that a frozen or killed agent stops its own workload. That is the workload's affair
- * (`ports/workload.ts`), which is handed the lease for it.
+ * Not promised: that a frozen or killed agent stops its own workload. The workload is responsible for that
+ * (`ports/workload.ts`) and receives the lease for it.
  */
 
 import { isDeepStrictEqual } from 'node:util';
@@ -50,10 +50,11 @@ export interface AgentOptions {
   readonly site: string;
   readonly priority: number;
   readonly tags: Readonly<Record<string, string>>;
-  /** Those that are known here. */
+  /** The rules that this node knows. */
   readonly rules: Rules;
   /**
-   * Where this node answers probes, and what it hears by them; null, the default, where it does not probe.
+   * Where this node answers probes, and the rates it learns from them. Null (the default) if it does not
+   * probe.
    */
   readonly probe?: (RatesHeard & NonNullable<NodeDescription['probe']>) | null | undefined;
   /** Petrel's version. */
@@ -64,9 +65,9 @@ export interface AgentOptions {
   readonly log: Logger;
   readonly host: Host;
   readonly sessionMemory: SessionMemory | null;
-  /** Default: a restart forgets the fencing tokens that were seen. */
+  /** By default, a restart forgets the fencing tokens that were seen. */
   readonly tokenStore?: TokenStore | null | undefined;
-  /** What it keeps to among agents that share its session. Default: it has one of its own. */
+  /** Rules for agents that share a session. By default, the agent has its own session. */
   readonly sharing?: Sharing | undefined;
 }
 
@@ -149,7 +150,7 @@ export class Agent {
     });
   }
 
-  /** Names this life of the node. */
+  /** Identifies this run of the node's agent. */
   get incarnation(): string {
     return this.#registration.incarnation;
   }
@@ -170,20 +171,19 @@ export class Agent {
     };
   }
 
-  /** The session at hand, to read by. Null before the first; replaced when it is over. */
+  /** The current session, for reading. Null before the first one. Replaced when it ends. */
   get session(): Store | null {
     return this.#store;
   }
 
   /**
-   * What was read of the group last, as much as this node's part calls for. Null when nothing was in this
-   * session.
+   * The last snapshot, limited to what this node's part requires. Null if nothing was read in this session.
    */
   get snapshot(): GroupSnapshot | null {
     return this.#snapshotReader.snapshot;
   }
 
-  /** Hears of every change of `status`, which is already what it says. What a listener throws is logged. */
+  /** Calls the listener after every change of `status`. Logs what a listener throws. */
   onStatus(listener: (status: AgentStatus) => void): () => void {
     return this.#listeners.add(listener);
   }
@@ -193,21 +193,22 @@ export class Agent {
   }
 
   /**
-   * What the node says of its health: an unhealthy one is not elected, and an unhealthy leader is replaced.
+   * Sets the node's reported health. An unhealthy node is not elected, and an unhealthy leader is replaced.
    */
   setHealth(ok: boolean, reason: string | null): void {
     this.#updateRegistration({ health: { ok, reason } });
     this.#wake();
   }
 
-  /** The node is elected by these from now on. */
+  /** Sets the priority and tags that elections use from now on. */
   describe(priority: number, tags: Readonly<Record<string, string>>): void {
     this.#updateRegistration({ priority, tags: { ...tags } });
     this.#wake();
   }
 
   /**
-   * Leaves on purpose: lets a successor be elected, releases, goes. Again: without waiting for a successor.
+   * Leaves on purpose: lets a successor be elected, releases, and ends. A second call skips the wait for a
+   * successor.
    */
   stop(): void {
     if (this.#drainingSinceMs !== null) this.#hurried = true;
@@ -217,8 +218,8 @@ export class Agent {
   }
 
   /**
-   * Runs until `stop` is done. Throws PetrelError DUPLICATE_NODE or FORBIDDEN, and gives up then; an ensemble
-   * that cannot be reached is waited for.
+   * Runs until `stop` is done. Throws PetrelError DUPLICATE_NODE or FORBIDDEN and then stops. Waits for an
+   * ensemble that cannot be reached.
    */
   async run(): Promise<void> {
     try {
@@ -236,7 +237,10 @@ export class Agent {
     if (this.#refusal !== null) throw this.#refusal;
   }
 
-  /** Longest wait until the next round, in ms; the lease may require it sooner. Null: the agent has left. */
+  /**
+   * Returns the longest wait until the next round, in ms. The lease may require an earlier round. Returns
+   * null once the agent has left.
+   */
   async #tryRound(): Promise<number | null> {
     try {
       return await this.#round();
@@ -247,7 +251,7 @@ export class Agent {
     }
   }
 
-  /** What was begun goes on, as far as the clock allows, even when nothing can be read. */
+  /** Continues what was begun, as far as the clock allows, even if nothing can be read. */
   async #roundFailed(error: StoreError): Promise<number | null> {
     const { log } = this.#options;
     const refusal = forbidden(error, this.#paths.root, 'use');
@@ -260,13 +264,13 @@ export class Agent {
     return isRoutine && this.#store?.state === 'CONNECTED' ? retryMs / 10 : retryMs;
   }
 
-  /** Logs a trouble once, until it ends or another one follows. */
+  /** Logs a problem once, until it ends or another one follows. */
   #report(details: object, message: string, level: 'error' | 'warn' = 'error'): void {
     if (message !== this.#trouble) this.#options.log[level](details, message);
     this.#trouble = message;
   }
 
-  /** ZooKeeper does not let this node do its part: it releases what it has, and goes. */
+  /** Releases and leaves, because ZooKeeper does not permit this node to do its part. */
   #leaveBecauseOf(refusal: PetrelError): void {
     this.#refusal ??= refusal;
     this.#hurried = true;
@@ -333,14 +337,15 @@ export class Agent {
     if (this.#hasLeft(snapshot)) return null;
     const auditing = snapshot.seat.second ? electorWatchdogMs : resyncMs;
     const scoring = snapshot.seat.below !== null ? resyncMs : this.#snapshotReader.scoresInMs;
-    // What is overdue was acted on: what comes of it wakes.
+    // An overdue drain has been acted on. Its result wakes the agent.
     const drainMs = this.#drainOverdue() ? resyncMs : this.#drainLeftMs(this.#options.clock.monotonicMs());
     this.#trouble = '';
     return Math.min(recheckInMs ?? resyncMs, auditing, scoring, drainMs);
   }
 
   /**
-   * The store at hand, or a new one when its session is over, unless ZooKeeper refuses this node altogether.
+   * Returns the current store, or a new one if its session has ended. Keeps the old store if ZooKeeper
+   * refuses this node altogether.
    */
   async #openStore(): Promise<Store> {
     const { log, openStore, sessionMemory } = this.#options;
@@ -370,7 +375,7 @@ export class Agent {
     return store;
   }
 
-  /** Registers and takes a seat. False: an earlier life of this node still holds its name. */
+  /** Registers and takes a seat. False if an earlier incarnation of this node still owns its name. */
   async #join(store: Store): Promise<boolean> {
     const { log, node } = this.#options;
     if (this.#drainingSinceMs !== null && this.#leadershipRunner.leadership === null) return false;
@@ -384,7 +389,7 @@ export class Agent {
     return true;
   }
 
-  /** Null when the lease is due for release before that: it must not wait. */
+  /** Returns null if the lease is due for release first, because the release must not wait. */
   async #beforeLeaseEnds<T>(observing: Promise<T>): Promise<T | null> {
     const dueAtMs = this.#leadershipRunner.dueAtMs;
     if (dueAtMs === null) return await observing;
@@ -417,8 +422,9 @@ export class Agent {
   }
 
   /**
-   * What need not wait for a look, since its write checks all that it rests on: where that has changed, it
-   * writes nothing. Where it fails, the look after it tells what to do. True: the agent has left by that.
+   * Acts without reading first, if the write itself checks everything it depends on. If something has
+   * changed, it writes nothing. After a failure, the next read shows what to do. True if the agent has left
+   * as a result.
    */
   async #actAhead(store: Store): Promise<boolean> {
     const expected = this.#snapshotReader.expected;
@@ -435,10 +441,7 @@ export class Agent {
     return false;
   }
 
-  /**
-   * Writes this node's registration where what stands in ZooKeeper is not what would be written. True when it
-   * did.
-   */
+  /** Writes this node's registration if the one in ZooKeeper is out of date. True if it was written. */
   async #publish(store: Store, snapshot: GroupSnapshot): Promise<boolean> {
     const unwritten = this.#unwritten(snapshot);
     if (unwritten === null) return false;
@@ -447,14 +450,14 @@ export class Agent {
     return true;
   }
 
-  /** At the version read: the name may have become another agent's since. */
+  /** Uses the version that was read: another agent may have taken the name since. */
   #unwritten({ self }: GroupSnapshot): Unwritten | null {
     const data = encode(this.#registration);
     if (self === null || isDeepStrictEqual(self.value, JSON.parse(data.toString('utf8')))) return null;
     return { data, version: self.version, registration: this.#registration };
   }
 
-  /** The elector's turn, or the watch that the next in line keeps over a silent one. */
+  /** Runs the elector's turn, or the next elector's check for a silent elector. */
   async #elect(store: Store, snapshot: GroupSnapshot, seat: string): Promise<number | null> {
     if (snapshot.members !== null && snapshot.seat?.below === null) {
       const unwritten = this.#unwritten(snapshot);
@@ -473,7 +476,7 @@ export class Agent {
     return this.#hurried || this.#drainLeftMs(this.#options.clock.monotonicMs()) <= 0;
   }
 
-  /** How much longer a successor is waited for; Infinity while nobody leaves. */
+  /** How much longer to wait for a successor, in ms. Infinity if this node is not leaving. */
   #drainLeftMs(nowMs: number): number {
     if (this.#drainingSinceMs === null) return Number.POSITIVE_INFINITY;
     const { timeouts } = this.#snapshotReader.config ?? defaultGroupConfig;
@@ -481,8 +484,8 @@ export class Agent {
   }
 
   /**
-   * Leaving, with nothing of a leadership left, and nothing more to wait for. A claim that cannot be deleted,
-   * because nobody can be reached, ends with the session.
+   * Whether the node is leaving, has no leadership left, and has nothing more to wait for. A claim that
+   * cannot be deleted, because the ensemble is unreachable, ends with the session.
    */
   #hasLeft(snapshot: GroupSnapshot | null): boolean {
     if (this.#drainingSinceMs === null) return false;
@@ -495,7 +498,7 @@ export class Agent {
   async #leave(): Promise<void> {
     const { workload, log, sessionMemory } = this.#options;
     this.#leadershipRunner.close();
-    // What may still live keeps its claim: the session is then left to expire.
+    // A workload that may still be running keeps its claim, so the session is left to expire.
     const abandon = !(await workload.close());
     if (abandon) log.error('the workload is not proven dead: leaving the session to expire');
     const ended = (await this.#store?.close({ abandon })) ?? true;
@@ -504,7 +507,7 @@ export class Agent {
     log.info({ ended }, leftText(ended, this.#store?.negotiatedTimeoutMs ?? 0));
   }
 
-  /** What is written is what others will read: a text cut short is so here, too. */
+  /** Keeps the registration as other nodes will read it, with long texts truncated. */
   #updateRegistration(change: Partial<Registration>): Registration {
     const text = encode({ ...this.#registration, ...change }).toString('utf8');
     this.#registration = registrationSchema.parse(JSON.parse(text));

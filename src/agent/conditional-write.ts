@@ -1,6 +1,6 @@
 import { isStoreError } from '../ports/store.js';
 
-/** Null when what the write was decided on no longer holds: the next round reads why. */
+/** Returns null if the conditions of the write no longer hold. The next round reads why. */
 export async function ifStillTrue<T>(write: () => Promise<T>): Promise<T | null> {
   try {
     return await write();

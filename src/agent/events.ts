@@ -1,4 +1,4 @@
-/** What happens in an agent that is worth counting, and whoever hears of it. */
+/** Events in an agent that are worth counting. */
 
 import type { Stage } from '../core/leadership.js';
 import type { LogContext } from '../core/log-context.js';
@@ -6,27 +6,32 @@ import type { Elected, TransitionRecord } from '../model/znodes.js';
 import type { HookContext, HookResult } from '../ports/workload.js';
 
 export type AgentEvent =
-  /** A round has ended: the agent may know more of the group now, or has found that it cannot learn more. */
+  /**
+   * A round has ended. The agent may now know more about the group, or has found that it cannot learn more.
+   */
   | { readonly kind: 'round' }
-  /** This node, the elector, has committed a decision, so long after it was woken. */
+  /** This node, as the elector, has committed a decision `tookMs` after it was woken. */
   | {
       readonly kind: 'elected';
       readonly slot: number;
-      /** How many the group has. */
+      /** Number of slots in the group. */
       readonly slots: number;
       readonly elected: Elected;
       readonly tookMs: number;
     }
-  /** This node, the elector, has committed the record of a transition; of each there is one in the group. */
+  /**
+   * This node, as the elector, has committed the record of a transition. The group has one for each
+   * transition.
+   */
   | { readonly kind: 'recorded'; readonly record: TransitionRecord }
-  /** This node, the elector, has recorded that a requested switchover was missed: its term ended first. */
+  /** This node, as the elector, has recorded a missed switchover request: its term ended first. */
   | { readonly kind: 'request-missed' }
-  /** A run of the workload has ended, one that nobody asked for included. */
+  /** A run of the workload has ended, whether it was requested or not. */
   | { readonly kind: 'ran'; readonly context: HookContext; readonly outcome: HookResult }
-  /** This node's leadership has come to a stage, and which transition that is about; null: it is over. */
+  /** This node's leadership has reached a stage. Null: it is over. The log context names the transition. */
   | { readonly kind: 'stage'; readonly stage: Stage | null; readonly logContext: Partial<LogContext> }
   /**
-   * A release that was due because the lease had not been renewed has ended, and the lease had this long to
-   * go; negative: it had ended.
+   * A release has ended that was due because the lease had not been renewed. `leaseLeftMs` is the remaining
+   * lease, negative if the lease had already ended.
    */
   | { readonly kind: 'self-fenced'; readonly leaseLeftMs: number };

@@ -1,6 +1,7 @@
 /**
- * A node's place in the group within one session: its registration and its seat. Both are made once, and
- * looked for before they are made again, because a create whose reply was lost may have happened.
+ * A node's membership in the group within one session: its registration and its seat. Each is created once.
+ * Both are looked for before they are created again, because a create whose reply was lost may have
+ * succeeded.
  */
 import type { Rules } from '../../strategies/registry.js';
 import { PetrelError } from '../errors.js';
@@ -20,7 +21,9 @@ import { isStoreError, type Operation, type Stat, type Store } from '../ports/st
 import { forbidden } from '../tree/ensure-tree.js';
 import { withRoom } from '../tree/history-room.js';
 
-/** JSON, with texts cut: a message that somebody's code threw must not make a write too large. */
+/**
+ * Returns JSON with long texts truncated: a message thrown by foreign code must not make a write too large.
+ */
 export function encode(content: unknown): Buffer {
   const cut = (_key: string, value: unknown) => (typeof value === 'string' ? brief(value) : value);
   return Buffer.from(JSON.stringify(content, cut));
@@ -32,13 +35,13 @@ export interface SelfDescription extends Omit<NodeDescription, 'strategies'> {
   readonly clock: Clock;
 }
 
-/** What a new life of this agent tells of itself. */
+/** Returns the registration of a new incarnation of this agent. */
 export function describe(self: SelfDescription, incarnation: string): Registration {
   const startedAt = toInstant(self.clock.wallMs());
   return newRegistration({ ...self, strategies: ownVersions(self.rules) }, { incarnation, startedAt });
 }
 
-/** Versions of users' own strategies, by name, and of their constraints. */
+/** Returns the versions of users' own strategies and constraints, by name. */
 function ownVersions({ strategies, ownConstraints }: Rules): Record<string, string> {
   return Object.fromEntries([
     ...[...strategies.values()].flatMap(({ name, version }) =>
@@ -48,21 +51,24 @@ function ownVersions({ strategies, ownConstraints }: Rules): Record<string, stri
   ]);
 }
 
-/** A write of an earlier life that arrives late finds its seat gone, whatever else stands as it did. */
+/**
+ * Returns a check of the seat. A late write of an earlier incarnation fails it, even if everything else is
+ * unchanged.
+ */
 export function checkSeat(paths: GroupPaths, seat: string): Operation {
   return { type: 'check', path: paths.seat(seat), version: 'any' };
 }
 
-/** Another session holds this node's registration. */
+/** Another session that owns this node's registration. */
 export interface EarlierIncarnation {
   readonly session: bigint;
   readonly registration: Registration | null;
 }
 
 /**
- * Registers, or finds the registration that this session made before. Returns the earlier life that still
- * holds the name when that has to end first; the caller then waits for its end or brings it about. Throws
- * PetrelError DUPLICATE_NODE when the name belongs to another living agent.
+ * Registers, or finds the registration that this session made before. Returns the earlier incarnation that
+ * still owns the name, if that has to end first. The caller then waits for its end or ends it. Throws
+ * PetrelError DUPLICATE_NODE if the name belongs to another running agent.
  */
 export async function register(
   store: Store,
@@ -105,7 +111,10 @@ async function readRegistration(
   }
 }
 
-/** This very agent registered in a session that has ended for it, and not yet for the ensemble. */
+/**
+ * Replaces this agent's own registration from a session that has ended for the agent, but not yet for the
+ * ensemble.
+ */
 async function replaceOwn(store: Store, path: string, stat: Stat, registration: Registration): Promise<void> {
   await store.multi([
     { type: 'delete', path, version: stat.version },
@@ -122,10 +131,10 @@ function duplicate(path: string, other: Registration): PetrelError {
   );
 }
 
-/** Takes a seat, unless this session holds one already. Returns its name. */
+/** Takes a seat, unless this session has one already. Returns its name. */
 export async function takeSeat(store: Store, paths: GroupPaths, node: string): Promise<string> {
-  // The server at hand may lag behind the one that took a create whose reply was lost. What is asked for
-  // behind a sync is answered after it.
+  // The current server may lag behind the one that processed a create whose reply was lost. A request sent
+  // after a sync is answered after it.
   const [, held] = await Promise.all([
     store.sync(paths.election),
     heldSeats(store, paths, node, store.sessionId),
@@ -143,7 +152,7 @@ export async function takeSeat(store: Store, paths: GroupPaths, node: string): P
   }
 }
 
-/** Seats of `node` that the session owns. */
+/** Returns the seats of `node` that the session owns. */
 export async function heldSeats(
   store: Store,
   paths: GroupPaths,
@@ -157,8 +166,9 @@ export async function heldSeats(
 }
 
 /**
- * Deletes what the session owns of this group, as its end would, while it lives on for other groups. False
- * when something is left: somebody was faster, or it would not stand still. Throws StoreError.
+ * Deletes what the session owns in this group, as its end would, while the session continues for other
+ * groups. False if something is left, because another client was faster or kept changing it. Throws
+ * StoreError.
  */
 export async function depart(
   store: Store,
@@ -189,7 +199,7 @@ async function ownedBy(store: Store, paths: GroupPaths, node: string, session: b
     const held = others.filter((_, index) => stats[index]?.ephemeralOwner === session);
     return [...held, ...seats.map((seat) => paths.seat(seat))];
   } catch (error) {
-    // Of a group whose znodes are gone nothing is left.
+    // If the group's znodes are gone, nothing is left.
     if (isStoreError(error, 'NO_NODE')) return [];
     throw error;
   }

@@ -1,9 +1,9 @@
-/** When a loop's next round begins: when something calls for it, or when the time to wait is over. */
+/** Decides when a loop's next round begins: when it is woken, or when the time to wait is over. */
 import type { Clock } from '../ports/clock.js';
 
 export class Pacing {
   readonly #clock: Clock;
-  /** Null while nothing has called for another round since the last began. */
+  /** Null if nothing has requested another round since the last one began. */
   #wokenAtMs: number | null = null;
   #dueSinceMs: number;
   #rouse: () => void = () => {};
@@ -14,14 +14,14 @@ export class Pacing {
   }
 
   /**
-   * When what called for the rounds at hand did so, monotonic. Rounds without a wait between them are one
-   * matter.
+   * Monotonic instant at which the current rounds were requested. Rounds without a wait between them count as
+   * one request.
    */
   get dueSinceMs(): number {
     return this.#dueSinceMs;
   }
 
-  /** What calls for a round from now on is not answered by the one that begins now. */
+  /** Begins a round. A wake from now on requests a later round. */
   begin(): void {
     this.#wokenAtMs = null;
   }
@@ -32,8 +32,8 @@ export class Pacing {
   }
 
   /**
-   * Waits until woken, for at most `restMs` or until `dueAtMs`. Reads `dueAtMs` again after each timer, since
-   * the lease may have been renewed.
+   * Waits until woken, for at most `restMs` or until `dueAtMs`. Reads `dueAtMs` again after each timer,
+   * because the lease may have been renewed.
    */
   async sleep(restMs: number, dueAtMs: () => number | null = () => null): Promise<void> {
     const restUntilMs = this.#clock.monotonicMs() + restMs;

@@ -1,4 +1,4 @@
-/** What an elector's commit is as one write: all of it is done, or nothing. */
+/** Writes an elector's commit as one multi: everything is written, or nothing. */
 import type { Logger } from 'pino';
 import type { Commit, Decision } from '../../core/group-round.js';
 import { recordText } from '../../core/records.js';
@@ -14,15 +14,16 @@ import { unrecorded } from './record-pause.js';
 import type { ElectorTurn, Unwritten } from './turn.js';
 
 export interface Committed {
-  /** How many records the history has now; null where none was added. */
+  /** Number of records that the history has now. Null if none was added. */
   readonly recorded: number | null;
-  /** A quota left no room for its records. */
+  /** Whether a quota left no room for its records. */
   readonly isUnrecorded: boolean;
 }
 
 /**
- * Null: what it was decided on no longer holds. A circuit breaker's record, or a seat, that this node may not
- * write holds up nothing, nor do records that a quota refuses. Throws StoreError.
+ * Returns null if the conditions of the commit no longer hold. A circuit breaker's record or a seat that this
+ * node has no permission to write does not block the commit. Nor do records that a quota refuses. Throws
+ * StoreError.
  */
 export async function writeCommit(
   turn: ElectorTurn,
@@ -56,7 +57,7 @@ export async function writeCommit(
   }
 }
 
-/** What is for people alone, or counts, is left out, one after the other. */
+/** Leaves out first the records, which only operators need, and then the circuit breaker's count. */
 async function writeLess(
   turn: ElectorTurn,
   paths: GroupPaths,
@@ -116,15 +117,16 @@ function deciding(
 }
 
 /**
- * Whether all that it newly names have seats to be told at. Who has registered only just may look for a
- * decision before one that was made without knowing of its seat, and not again for long.
+ * Whether every newly elected node has a seat at which it can be notified. A node that has just registered
+ * may read the decision before an elector that does not know its seat changes it. It would then not read it
+ * again for a long time.
  */
 export function canBeTold(turn: ElectorTurn, { decisions }: Commit): boolean {
   return decisions.every((decision) => !isNewlyNamed(turn, decision) || seatsOf(turn, decision).length > 0);
 }
 
 /**
- * Whether a tree has just been made again, and the node that leads by its decision has not registered again
+ * Whether the tree has just been recreated, and the node that leads by its decision has not registered again
  * yet.
  */
 export function precedesLeader(
@@ -147,8 +149,8 @@ function seatsOf({ members }: ElectorTurn, { elected }: Decision): readonly stri
 }
 
 /**
- * Who is newly elected is told by a write to its seat, which it watches: nobody else need look. Where the
- * seat is gone, the decision is not made either.
+ * Notifies a newly elected node by a write to its election znode, which it watches. No other node needs to
+ * look. If the znode is gone, the decision is not made either.
  */
 function notifying(turn: ElectorTurn, paths: GroupPaths, decision: Decision): Operation[] {
   const { node } = decision.elected;
@@ -182,7 +184,7 @@ function recording(
   ];
 }
 
-/** The head, with what was recorded last of the slot that the record is about. */
+/** Returns the head with the last recorded term and token of the record's slot. */
 function withRecord(head: HistoryHead, { slot = 1, term, fencingToken }: TransitionRecord): HistoryHead {
   if (slot === 1) return { ...head, term, fencingToken };
   return { ...head, slots: { ...head.slots, [slot]: { term, fencingToken } } };

@@ -1,6 +1,6 @@
 /**
- * What the elector itself changes of the group's configuration: written with a record in the history, or not
- * at all.
+ * Changes that the elector itself makes to the group's configuration. Each is written together with a record
+ * in the history. If a quota refuses the record, the change is written without it.
  */
 import type { Logger } from 'pino';
 import type { ElectorAction } from '../../core/round.js';
@@ -23,13 +23,13 @@ interface Turn {
 
 export interface Configured {
   readonly record: ChangeRecord;
-  /** Why the history does not tell of it; null where it does. */
+  /** Why the change is missing from the history. Null if it was recorded. */
   readonly unrecorded: string | null;
 }
 
 /**
- * The record, once it holds; null: what it was decided on no longer does. `at` is on the ensemble's clock.
- * Throws StoreError.
+ * Returns the record once the change is written. Returns null if its conditions no longer hold. `at` is on
+ * the ensemble's clock. Throws StoreError.
  */
 export async function configure(
   { store, snapshot, seat }: Turn,

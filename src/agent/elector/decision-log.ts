@@ -1,6 +1,6 @@
 /**
- * Says what an elector decides and why: one line for each new decision or standing reason, so that the log
- * tells why nothing happens, too.
+ * Logs what an elector decides and why. Writes one line for each new decision or changed reason, so the log
+ * also shows why nothing happens.
  */
 
 import type { Logger } from 'pino';
@@ -12,13 +12,13 @@ import { usesScores } from '../../model/read-config.js';
 import { slotStates, slotView } from '../../model/slots.js';
 import type { GroupSnapshot } from '../../model/snapshot.js';
 
-/** A number, or a length of time, that is no part of a name. */
+/** A number or a duration that is not part of a name. */
 const measuredValue = /(?<![\w.-])-?\d+(\.\d+)?(ms|[smhd])?\b/g;
 
 export class DecisionLog {
   readonly #log: Logger;
   readonly #rules: Rules;
-  /** By slot. */
+  /** Last logged reason by slot. */
   readonly #told = new Map<number, string>();
 
   constructor(log: Logger, rules: Rules) {
@@ -27,8 +27,8 @@ export class DecisionLog {
   }
 
   /**
-   * Where `config` has scores compared, it is no news of a standing leader that a value has moved: each look
-   * finds others.
+   * If `config` compares scores, does not log changed values while the leader remains: each look finds new
+   * values.
    */
   look({ rounds }: GroupRound, snapshot: GroupSnapshot, config: GroupConfig): void {
     const isOne = slotStates(snapshot).length === 1;

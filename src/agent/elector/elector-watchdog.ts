@@ -1,9 +1,9 @@
 /**
- * The watch that the next in line keeps over the elector: every so often it decides for itself by all that it
- * knows of the group, and unseats an elector under which the same decision has been due for longer than any
+ * The next elector's check on the elector. From time to time, the next elector decides for itself from all
+ * that it knows about the group. It unseats the elector if the same decision has been due for longer than any
  * reason could explain.
  *
- * Safe at any time: an elector's writes check its seat, so one that was unseated writes nothing.
+ * Safe at any time: an elector's writes check its seat, so an unseated elector writes nothing.
  */
 import { slotStates } from '../../model/slots.js';
 import { type GroupSnapshot, writeOf } from '../../model/snapshot.js';
@@ -14,21 +14,21 @@ import type { Elector } from './elector.js';
 export interface ElectorWatchdogOptions {
   readonly clock: Clock;
   readonly elector: Elector;
-  /** Between two looks. */
+  /** Time between two checks. */
   electorWatchdogMs(): number;
 }
 
 export class ElectorWatchdog {
   readonly #options: ElectorWatchdogOptions;
   #dueAtMs = Number.NEGATIVE_INFINITY;
-  /** The decision that is due, and the elector that does not make it. */
+  /** The due decision and the elector that does not make it, and since when. */
   #silentSince: { readonly key: string; readonly atMs: number } | null = null;
 
   constructor(options: ElectorWatchdogOptions) {
     this.#options = options;
   }
 
-  /** Audits what was read of the whole group. Throws StoreError. */
+  /** Checks the elector, given a snapshot of the whole group. Throws StoreError. */
   async look(store: Store, snapshot: GroupSnapshot): Promise<void> {
     const { seat, members } = snapshot;
     const { clock, elector, electorWatchdogMs } = this.#options;
@@ -52,7 +52,10 @@ export class ElectorWatchdog {
   }
 }
 
-/** Of what is due, and to whom: the same at two looks, it was so between them. */
+/**
+ * Identifies the due decision and the elector that must make it. If two looks find the same key, nothing
+ * changed in between.
+ */
 function keyOf(snapshot: GroupSnapshot, elector: string): string {
   const decisions = slotStates(snapshot).map(({ elected }) => writeOf(elected));
   return [writeOf(snapshot.config), ...decisions, elector].join(' ');

@@ -1,6 +1,6 @@
 /**
- * The elector's hands: carries out what `core/round.ts` decides, each write guarded by the elector's own
- * seat, so that one which lost its seat writes nothing.
+ * Carries out what `core/round.ts` decides. Each write checks the elector's own seat, so an elector that has
+ * lost its seat writes nothing.
  */
 
 import type { Rules } from '../../../strategies/registry.js';
@@ -45,16 +45,16 @@ import { abandonedText, type ElectorTurn, haveAllGivenUp, lastResort, type TurnR
 export interface ElectorOptions extends FencerOptions {
   readonly rules: Rules;
   tell(event: AgentEvent): void;
-  /** When what the rounds at hand are about began to wait for them, monotonic. */
+  /** Monotonic instant at which the subject of the current rounds began to wait for them. */
   dueSinceMs(): number;
   updateRegistration(change: Partial<Registration>): Registration;
-  /** The last one that could be read; null: none could. */
+  /** Last readable configuration. Null if none could be read. */
   config(): GroupConfig | null;
 }
 
 /**
- * A node takes its seat as soon as it has registered. What has none for longer is elected all the same, and
- * excluded later.
+ * A node takes its seat as soon as it has registered. A node without a seat for longer than this is elected
+ * nevertheless, and excluded later.
  */
 const putOffMs = 1_000;
 
@@ -68,12 +68,12 @@ export class Elector {
   #clock: ClockReading | null = null;
   readonly #fencer: Fencer;
   /**
-   * Version of the configuration under which a new seat was no later than the one given up, as where the
-   * sequence counter has come to its end: nobody else gets to elect.
+   * Configuration version under which a new seat was no later than the one given up. This happens when the
+   * sequence counter has reached its end. No other node then gets to elect.
    */
   #stuckUnder: number | null = null;
   #lastProblem = '';
-  /** Since when decisions are put off; monotonic. */
+  /** Monotonic instant since which decisions have been postponed. Null if none is. */
   #putOffSinceMs: number | null = null;
 
   constructor(options: ElectorOptions) {
@@ -113,14 +113,14 @@ export class Elector {
   }
 
   /**
-   * Whether this node, were it the elector, would now write a decision that is plainly due; for watching the
-   * one who is. Never by a configuration that cannot be read: the last one that could be may not be the same
-   * for both.
+   * Whether this node, as the elector, would now write a decision that is plainly due. The next elector uses
+   * it to check the elector. Never true with an unreadable configuration: the last readable one may differ
+   * between the two nodes.
    */
   async wouldWrite(turn: ElectorTurn): Promise<boolean> {
     const { value } = turn.snapshot.config;
     if (value === null || !(await this.#isDue(turn, value))) return false;
-    // Two nodes may have different versions of a user's own constraint, and differ for ever.
+    // Two nodes may have different versions of a user's own constraint, and disagree forever.
     return value.constraints.length === 0 || (await this.#isDue(turn, { ...value, constraints: [] }));
   }
 
@@ -141,10 +141,7 @@ export class Elector {
     return since === null || nowMs - since >= putOffMs;
   }
 
-  /**
-   * Everything else goes on while a rule of a user's own is asked; what is decided is decided of this one
-   * instant.
-   */
+  /** Decides for this one instant. Other work continues while a user's own rule is evaluated. */
   async #decide(turn: ElectorTurn, by?: NamedRules): Promise<GroupRound> {
     const config = this.#usableConfig(turn.snapshot);
     const named = this.#isAbandoned(config, turn) ? lastResort : (by ?? config);
@@ -152,7 +149,7 @@ export class Elector {
     return await this.#asker.answered((rules) => this.#round(timed, prepareRules(named, rules)));
   }
 
-  /** Remembers what it saw: the memory may have changed while a strategy was asked. */
+  /** Reads and updates the memory here, because it may have changed while a strategy was evaluated. */
   #round(turn: ElectorTurn & { config: GroupConfig; nowMs: number }, prepared: PreparedRules): GroupRound {
     const { node, workload } = this.#options;
     const { store, snapshot, members, config, nowMs } = turn;
@@ -170,7 +167,7 @@ export class Elector {
       memory: this.#memory,
       clock: this.#clock,
       canFence: workload.has('fence'),
-      // What a leader lost touch by had begun at most a session timeout before it stopped leading.
+      // Whatever cut a leader off began at most one session timeout before it stopped leading.
       observedSinceMs: store.inTouchSinceMs() + store.negotiatedTimeoutMs,
     });
     this.#memory = round.memory;
@@ -192,7 +189,7 @@ export class Elector {
     return last ?? defaultGroupConfig;
   }
 
-  /** Nobody is left who could try the configured rules. */
+  /** Whether no node is left that could try the configured rules. */
   #isAbandoned(config: GroupConfig, turn: ElectorTurn): boolean {
     if (!haveAllGivenUp(turn) && this.#stuckUnder !== turn.snapshot.config.version) return false;
     this.#options.log.error({ strategy: config.strategy }, abandonedText(config));
@@ -229,8 +226,8 @@ export class Elector {
   }
 
   /**
-   * All that was decided and is to be recorded, at once: what one decision rests on is checked, or written,
-   * with it. Returns the decisions that were made by that.
+   * Writes all decisions and records in one multi. The multi checks or writes whatever a decision depends on.
+   * Returns the decisions that were made.
    */
   async #commit(turn: ElectorTurn, commit: Commit): Promise<readonly Decision[]> {
     const { decisions, records } = commit;
@@ -246,7 +243,7 @@ export class Elector {
       if (isNew) this.#options.tell({ kind: 'elected', slot, slots, elected, tookMs });
     }
     for (const record of committed.isUnrecorded ? [] : records) {
-      // What a decision ended is told with that.
+      // A decision's own log line covers the transition that it ended.
       if (decisions.length === 0) this.#logRecord(record);
       this.#options.tell({ kind: 'recorded', record });
     }
@@ -257,7 +254,7 @@ export class Elector {
     return decisions;
   }
 
-  /** Where the number of slots rises, the znodes of the new ones are there before anybody looks for them. */
+  /** If the number of slots grows, creates the znodes of the new slots before any node looks for them. */
   async #openSlots({ store, snapshot }: ElectorTurn, decisions: readonly Decision[]): Promise<void> {
     const slots = decisions.find(({ slot }) => slot === 1)?.elected.slots ?? 1;
     if (slots <= slotStates(snapshot).length) return;
@@ -307,7 +304,8 @@ export class Elector {
   }
 
   /**
-   * Takes the seat of an elector that stays silent while a decision is due. Its own writes check that seat.
+   * Deletes the seat of an elector that stays silent while a decision is due. The elector's own writes check
+   * that seat.
    */
   async unseat(turn: ElectorTurn, silent: string): Promise<void> {
     const { store, snapshot, seat } = turn;
@@ -329,7 +327,7 @@ export class Elector {
       ]),
     );
     if (done === null) return;
-    // It may have been due in any slot.
+    // The decision may have been due in any slot.
     const { slot: _, ...standing } = decided(snapshot);
     log.warn(
       { ...standing, seat: silent },

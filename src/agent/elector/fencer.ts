@@ -1,7 +1,4 @@
-/**
- * The elector's hands on a claim that its owner does not give up: the fence hook, and the removal of the
- * claim.
- */
+/** Acts on a claim that its owner does not release: runs the fence hook and removes the claim. */
 import type { Logger } from 'pino';
 import { decided } from '../../core/log-context.js';
 import type { ElectorMemory, Fence } from '../../core/round.js';
@@ -19,22 +16,24 @@ import { hookContext } from '../leadership/hook-context.js';
 import { checkSeat, heldSeats } from '../membership.js';
 import type { ElectorTurn } from './turn.js';
 
-/** Nobody leads until a fence works, the claim ends, or a person steps in. */
+/** No node leads until a fence works, the claim ends, or an operator steps in. */
 const longestPauseMs = 60_000;
 
-/** Between the `count`-th failed fence of a claim and the next; `timeoutMs`: of one fence. */
+/**
+ * Returns the pause after the `count`-th failed fence of a claim. `timeoutMs` is the timeout of one fence.
+ */
 export function fencePauseMs(timeoutMs: number, count: number): number {
   return doubledMs(timeoutMs, longestPauseMs, count);
 }
 
 export type FenceNews = Partial<Pick<ElectorMemory, 'fenced' | 'failedFences'>>;
 
-/** What it shares with the elector. */
+/** The part of the elector that fencing uses. */
 export interface FencingElector {
   config(): GroupConfig;
   known(slot: number): ElectorMemory | undefined;
   remember(slot: number, news: FenceNews): void;
-  /** What is read from now on has to be read after a write. */
+  /** Requires that everything read from now on is read after a write. */
   forgetClock(): void;
 }
 
@@ -51,7 +50,7 @@ export interface FencerOptions {
 export class Fencer {
   readonly #options: FencerOptions;
   readonly #elector: FencingElector;
-  /** Tokens of the claims whose owners are being fenced, or are not to be yet again. */
+  /** Tokens of the claims whose owners are being fenced, or must not be fenced again yet. */
   readonly #fencing = new Set<bigint>();
 
   constructor(options: FencerOptions, elector: FencingElector) {
@@ -59,7 +58,7 @@ export class Fencer {
     this.#elector = elector;
   }
 
-  /** Runs one fence at a time for each claim; while the claim stands, retries it after ever longer pauses. */
+  /** Runs one fence at a time for each claim. While the claim exists, retries after increasing pauses. */
   fence(turn: ElectorTurn, fence: Fence): void {
     if (this.#fencing.has(fence.token)) return;
     this.#fencing.add(fence.token);
@@ -96,7 +95,7 @@ export class Fencer {
         remember(slot, { failedFences: { token, count } });
         const again = `next attempt in ${formatDuration(pauseMs)}`;
         log.error({ error: outcome.error }, `fencing ${fence.node} failed (${again}): ${outcome.error}`);
-        // By then what is read has to be read after a write again.
+        // By then, reads must follow a write again.
         clock.timer(pauseMs, () => {
           forgetClock();
           mayTryAgain();
@@ -106,8 +105,8 @@ export class Fencer {
   }
 
   /**
-   * Removes a claim whose owner is proven dead, with its seat, unless anything has moved since before the
-   * fence.
+   * Removes the claim of an owner that is proven dead, with its seat. Does nothing if anything has changed
+   * since before the fence.
    */
   async removeClaim(turn: ElectorTurn, fence: Fence): Promise<void> {
     const { store, snapshot } = turn;

@@ -1,4 +1,4 @@
-/** A write of one slot's `elected`, as a node tells of it: versions count from 0 in each slot. */
+/** A write of one slot's `elected`, as a node reports it. Versions count from 0 in each slot. */
 import type { Registration } from '../../model/registration.js';
 
 export interface DecisionKnown {
@@ -6,7 +6,7 @@ export interface DecisionKnown {
   readonly version: number;
 }
 
-/** What the registration says of a claim. Of the first slot it does not name the slot. */
+/** Returns the registration's fields for a claim. They do not name the slot if it is the first. */
 export function claimedUnder(slot: number, version: number): Partial<Registration> {
   const claimedSlot = slot === 1 ? undefined : slot;
   return { claimedUnder: version, claimedSlot, lastFailure: null };

@@ -1,4 +1,4 @@
-/** What an elector's turn begins with, and ends with. */
+/** Input and result of an elector's turn. */
 
 import type { Decision } from '../../core/group-round.js';
 import type { GroupConfig } from '../../model/group-config.js';
@@ -7,7 +7,7 @@ import { slotStates } from '../../model/slots.js';
 import type { GroupSnapshot, Member } from '../../model/snapshot.js';
 import type { Store } from '../../ports/store.js';
 
-/** This node's registration as it is to be, where another stands, and the version of that. */
+/** This node's registration as it must be written, and the version of the outdated one in ZooKeeper. */
 export interface Unwritten {
   readonly registration: Registration;
   readonly data: Buffer;
@@ -19,21 +19,21 @@ export interface ElectorTurn {
   readonly snapshot: GroupSnapshot;
   readonly members: readonly Member[];
   readonly seat: string;
-  /** It is decided by, and written with the decision. */
+  /** The elector decides with it, and writes it together with the decision. Null if there is none. */
   readonly unwritten: Unwritten | null;
 }
 
 export interface TurnResult {
-  /** What was decided and written. */
+  /** Decisions that were made and written. */
   readonly decisions: readonly Decision[];
-  /** Something was written: read again. */
+  /** Whether something was written, so the group must be read again. */
   readonly acted: boolean;
   readonly recheckInMs: number | null;
-  /** The seat was given up: this is the new one. */
+  /** The new seat, if the old one was given up. */
   readonly newSeat: string | null;
 }
 
-/** Everyone, this node as it is to be. */
+/** Returns all members, this node with its unwritten registration. */
 export function withUnwritten(members: readonly Member[], unwritten: Unwritten | null): readonly Member[] {
   if (unwritten === null) return members;
   const { registration } = unwritten;
@@ -42,7 +42,7 @@ export function withUnwritten(members: readonly Member[], unwritten: Unwritten |
   );
 }
 
-/** The group, these decisions made: whoever made them need not read them. */
+/** Returns the group with these decisions applied, so the node that made them need not read them. */
 export function withDecisions(snapshot: GroupSnapshot, decisions: readonly Decision[]): GroupSnapshot {
   const [first, ...others] = slotStates(snapshot).map((state) => {
     const made = decisions.find(({ slot }) => slot === state.slot);
@@ -62,7 +62,7 @@ export function abandonedText({ strategy, constraints }: GroupConfig): string {
   return `no node can run strategy ${strategy}${own}: using first-available${without}`;
 }
 
-/** Every node that could elect has given up under the present version of the configuration. */
+/** Whether every node that could elect has given up under the current version of the configuration. */
 export function haveAllGivenUp({ members, snapshot }: ElectorTurn): boolean {
   const { version } = snapshot.config;
   const seated = members.filter(({ seat }) => seat !== null);

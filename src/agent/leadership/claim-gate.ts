@@ -1,9 +1,9 @@
 /**
- * Holds a claim back while its lease would end before it can be renewed, as it would after a stall: the signs
- * of life from before are too old, those since too young.
+ * Holds a claim back while its lease would end before it can be renewed. This happens after a stall: the
+ * earlier signs of life are too old, and the later ones are too recent.
  *
- * Not promised: that a claim's lease always lasts. A session that is alive has new signs within half its
- * timeout, so a claim is held back no longer than that, however slow the servers answer.
+ * Not promised: that a claim's lease always lasts until its renewal. A live session has new signs of life
+ * within half its timeout. A claim is held back no longer than that, however slowly the servers answer.
  */
 import { renewalIntervalMs } from '../../core/lease.js';
 import type { Clock } from '../../ports/clock.js';
@@ -16,11 +16,11 @@ const longestShare = 1 / 2;
 export class ClaimGate {
   readonly #clock: GateClock;
   readonly #wake: () => void;
-  /** When a claim was first held back, and last; null while none is. */
+  /** When a claim was first held back, and when last. Null while none is. */
   #held: { readonly sinceMs: number; readonly lastMs: number } | null = null;
   #cancelTimer: (() => void) | null = null;
 
-  /** `wake` is called when a claim that was held back is to be tried again. */
+  /** Calls `wake` when a claim that was held back should be retried. */
   constructor({ clock, wake }: { readonly clock: GateClock; readonly wake: () => void }) {
     this.#clock = clock;
     this.#wake = wake;
@@ -33,7 +33,7 @@ export class ClaimGate {
     }
     const nowMs = this.#clock.monotonicMs();
     const intervalMs = renewalIntervalMs(store.negotiatedTimeoutMs);
-    // A longer gap is another stall, or another claim.
+    // A longer gap means another stall, or another claim.
     const held = this.#held;
     const sinceMs = held !== null && nowMs - held.lastMs < 2 * intervalMs ? held.sinceMs : nowMs;
     this.#held = { sinceMs, lastMs: nowMs };

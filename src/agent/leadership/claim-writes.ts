@@ -1,6 +1,6 @@
 /**
- * The writes by which a node claims, says READY, and gives its claim away. Each is one multi: it checks the
- * node's seat, names the versions that it was decided by, and writes the node's registration with the rest.
+ * The writes with which a node claims, reports READY, and releases its claim. Each is one multi. It checks
+ * the node's seat and the versions behind the decision, and includes the node's registration.
  */
 
 import type { GroupPaths } from '../../model/paths.js';
@@ -13,13 +13,13 @@ import { ifStillTrue } from '../conditional-write.js';
 import { checkSeat, encode } from '../membership.js';
 
 export interface Claimant {
-  /** Of the slot. */
+  /** The slot's paths. */
   readonly paths: GroupPaths;
   readonly seat: string;
   readonly registration: Registration;
 }
 
-/** Of a claim by this life of a node. */
+/** Returns the content of a claim by this incarnation of a node. */
 export function claimContent(
   { node, site, incarnation }: Pick<ClaimContent, 'node' | 'site' | 'incarnation'>,
   said: Omit<ClaimContent, 'node' | 'site' | 'incarnation'>,
@@ -28,8 +28,8 @@ export function claimContent(
 }
 
 /**
- * The last of the results has the zxid that all of them have: the fencing token.
- * Null: what it was decided on no longer holds.
+ * Returns null if the conditions of the claim no longer hold. All results share one zxid, which is the
+ * fencing token; read it from the last one.
  */
 export async function claim(
   store: Store,
@@ -48,8 +48,8 @@ export async function claim(
 }
 
 /**
- * Every operation of a multi has the same zxid: the one that created `current`, its fencing token. `stat`: of
- * the last.
+ * Returns the claim as `claim` created it. `stat` is that of the last operation. Every operation of a multi
+ * has the same zxid, and the zxid that created `current` is its fencing token.
  */
 export function claimMade(value: ClaimContent, { mzxid: token, mtimeMs }: Stat, owner: bigint): Claim {
   return { value, problem: null, version: 0, modifiedAtMs: mtimeMs, createdAtMs: mtimeMs, token, owner };

@@ -1,4 +1,4 @@
-/** What a hook, or a function, is told of the decision that it serves, and how long it may take. */
+/** Context for a hook or a function: the decision that it serves, and how long it may take. */
 import { durationMs } from '../../model/duration.js';
 import type { GroupConfig } from '../../model/group-config.js';
 import type { Elected } from '../../model/znodes.js';

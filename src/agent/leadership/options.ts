@@ -21,15 +21,15 @@ export interface LeadershipOptions {
   readonly log: Logger;
   readonly renewals: Renewals;
   readonly tokens: TokenMemory;
-  /** Look again. */
+  /** Starts another round. */
   wake(): void;
-  /** The last one that could be read; null: none could. */
+  /** Last readable configuration. Null if none could be read. */
   config(): GroupConfig | null;
-  /** This node's registration with these fields changed, to be written by the caller of the multi. */
+  /** Returns this node's registration with these fields changed. The caller's multi must write it. */
   updateRegistration(change: Partial<Registration>): Registration;
-  /** The seat that this node holds now. */
+  /** This node's current seat. */
   seat(): string | null;
-  /** The answer of `leads` or the stage has changed. */
+  /** Called when the stage or the result of `leads` has changed. */
   onStage(stage: Stage | null, logContext: Partial<LogContext>): void;
 }
 

@@ -1,4 +1,4 @@
-/** The lease of one leadership: until when its node may lead, and which end of it the workload was told. */
+/** The lease of one leadership: until when its node may lead, and which end the workload knows. */
 import { type Lease, leaseFrom } from '../../core/lease.js';
 import type { Clock } from '../../ports/clock.js';
 import type { Store } from '../../ports/store.js';
@@ -16,7 +16,7 @@ export class RenewedLease {
     this.#clock = clock;
   }
 
-  /** Once ended it is never revived. It may still turn out to be shorter. */
+  /** An ended lease is never revived. It may still turn out to be shorter. */
   get inForce(): Lease {
     const lease = leaseFrom(this.#store.provenAliveAtMs(), this.#store.negotiatedTimeoutMs);
     if (this.#ended === null) {
@@ -24,14 +24,15 @@ export class RenewedLease {
       return lease;
     }
     const { endsAtMs, releaseAtMs } = this.#ended;
-    // A later proof under a smaller timeout ends sooner, and yet may be released later.
+    // A later proof under a smaller timeout may end sooner and still be due for release later.
     if (lease.endsAtMs < endsAtMs)
       this.#ended = { ...lease, releaseAtMs: Math.min(lease.releaseAtMs, releaseAtMs) };
     return this.#ended;
   }
 
   /**
-   * What the workload is to be told; null: it knows enough. One that has ended is news only if it is shorter.
+   * Returns the lease to report to the workload. Null if the workload needs no update. An ended lease is
+   * reported only if it is shorter.
    */
   news(isBegun: boolean): Lease | null {
     const { inForce } = this;

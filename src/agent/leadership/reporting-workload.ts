@@ -1,5 +1,6 @@
 /**
- * A workload that tells how its runs end, and how much of a lease was left when it had to release by itself.
+ * A workload that reports how its runs end. It also reports how much of a lease was left when it had to
+ * release by itself.
  */
 import type { Clock } from '../../ports/clock.js';
 import type {
@@ -17,12 +18,12 @@ export class ReportingWorkload implements Workload {
   readonly #workload: Workload;
   readonly #clock: Clock;
   readonly #tell: (event: AgentEvent) => void;
-  /** Null where there is none, or it was told already what was left of it. */
+  /** Null if there is none, or if its remaining time has already been reported. */
   #lease: WorkloadLease | null = null;
-  /** What is run when it ends by itself. */
+  /** Release that runs when the lease ends by itself. */
   #release: HookContext | null = null;
   /**
-   * How often a lease ended by itself: such a release is told of once, though others may have waited for it.
+   * How often a lease has ended by itself. Such a release is reported once, even if other runs waited for it.
    */
   #ends = 0;
 
@@ -74,7 +75,8 @@ export class ReportingWorkload implements Workload {
   }
 
   #ended(end: WorkloadEnd): void {
-    // What the guard had in its care has been killed: a release that comes late outlives nothing.
+    // The processes under the guard have been killed, so a late release leaves nothing running past the
+    // lease.
     if (end.cause === 'guard-lost' && end.provenDead) this.#lease = null;
     if (end.cause !== 'lease-ended') return;
     this.#ends += 1;
@@ -85,7 +87,8 @@ export class ReportingWorkload implements Workload {
   }
 
   /**
-   * What is not proven dead has not ended; and where nothing was started, nothing could outlive its lease.
+   * Reports nothing if the workload is not proven dead, since it has not ended. Reports nothing without a
+   * takeover, since nothing that was started could outlive the lease.
    */
   #fenced({ provenDead }: HookResult, leaseLeftMs: number): void {
     if (!provenDead || this.#lease === null || !this.#workload.has('takeover')) return;

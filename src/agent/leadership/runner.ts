@@ -1,8 +1,8 @@
 /**
- * A node's own leadership: carries out the steps of its leadership, keeps the lease renewed, and answers
- * whether this node leads. What to do is decided in `core/leadership.ts`; here it is done.
+ * Runs a node's own leadership: carries out its steps, keeps the lease renewed, and answers whether this node
+ * leads. `core/leadership.ts` decides what to do.
  *
- * Outlives sessions: what was begun under one is released even when that session is long over.
+ * Outlives sessions: what began under one session is released even after that session has ended.
  */
 
 import {
@@ -36,15 +36,15 @@ import { RenewedLease } from './renewed-lease.js';
 export class LeadershipRunner {
   readonly #options: LeadershipOptions;
   #leadership: Leadership | null = null;
-  /** The slot that the leadership is of; without one: that the last step was about. */
+  /** Slot of the leadership. Without one, the slot of the last step. */
   #slot = 1;
-  /** How many the group has, as it was read last. */
+  /** Number of slots in the group, as last read. */
   #slots = 1;
-  /** The decision that this leadership serves, for the hooks' environment. */
+  /** Decision that this leadership serves, for the hooks' environment. */
   #elected: Elected | null = null;
-  /** Why it ends, and by which term's decision. */
+  /** Why the leadership ends, and the term of the decision that ends it. */
   #ending: Pick<LogContext, 'term' | 'reason'> | null = null;
-  /** The store whose session owns the claim. */
+  /** Store whose session owns the claim. */
   #store: Store | null = null;
   #spentToken = 0n;
   /** Versions of `elected` count from 0 in each slot. */
@@ -55,9 +55,9 @@ export class LeadershipRunner {
   #renewal: Renewing | null = null;
   #lease: RenewedLease | null = null;
   #cancelRetry: () => void = () => {};
-  /** Leaderships that were READY and have ended, the last one last. */
+  /** Leaderships that were READY and have ended, latest last. */
   #leaseLosses: readonly LeaseLoss[] = [];
-  /** What the workload runs when the lease ends unrenewed. */
+  /** Release that the workload runs if the lease ends without renewal. */
   #guardedBy: HookContext | null = null;
   readonly #gate: ClaimGate;
   readonly #unsubscribe: () => void;
@@ -72,7 +72,7 @@ export class LeadershipRunner {
     return this.#leadership;
   }
 
-  /** Which slot the leadership is of. */
+  /** Slot of the leadership. Null without one. */
   get slot(): number | null {
     return this.#leadership === null ? null : this.#slot;
   }
@@ -86,8 +86,8 @@ export class LeadershipRunner {
   }
 
   /**
-   * READY, its workload lives as far as is known, and the lease is good: looked up on the clock at every
-   * call.
+   * Whether this node is READY, its workload runs as far as is known, and the lease is valid. Checks the
+   * clock at every call.
    */
   get leads(): boolean {
     if (this.#leadership?.stage !== 'leading' || this.#leadership.failure !== null || this.#store === null)
@@ -99,12 +99,12 @@ export class LeadershipRunner {
     return this.#lease?.inForce ?? noLease;
   }
 
-  /** In touch with the ensemble again: the lease is renewed before it is due. */
+  /** Renews the lease before it is due, since the ensemble can be reached again. */
   reconnected(): void {
     this.#renewal?.now();
   }
 
-  /** When a leadership must be looked at again even if nothing wakes: the instant its release is due. */
+  /** When to look at a leadership again even if no event wakes the agent: the instant its release is due. */
   get dueAtMs(): number | null {
     const stage = this.#leadership?.stage;
     return stage === undefined || stage === 'releasing' || stage === 'released'
@@ -113,7 +113,8 @@ export class LeadershipRunner {
   }
 
   /**
-   * Stops a leadership whose claim is gone, where a round cannot find out: the rest of the tree is gone, too.
+   * Stops a leadership whose claim is gone, when a round cannot find out because the rest of the tree is gone
+   * too.
    */
   async checkClaim(store: Store): Promise<void> {
     if (this.dueAtMs === null) return;
@@ -122,7 +123,7 @@ export class LeadershipRunner {
     if (!isHeld && this.dueAtMs !== null) this.#release(null, 'the claim leader/current is gone', null);
   }
 
-  /** One step. True when something was done, so that the group should be read again. Throws StoreError. */
+  /** Takes one step. True if something was done, so the group should be read again. Throws StoreError. */
   async step(group: LeadershipRound): Promise<boolean> {
     const round = this.#inSlot(group);
     const action = this.#next(round);
@@ -130,8 +131,8 @@ export class LeadershipRunner {
   }
 
   /**
-   * The step that the leadership has to make, by what is only expected to stand, where it is one whose write
-   * checks all that it rests on. True when it was tried. Throws StoreError.
+   * Takes the leadership's next step based on the expected snapshot, if its write checks everything it
+   * depends on. True if the step was tried. Throws StoreError.
    */
   async stepAhead(group: LeadershipRound): Promise<boolean> {
     const round = this.#inSlot(group);
@@ -141,7 +142,10 @@ export class LeadershipRunner {
     return true;
   }
 
-  /** Once it was tried, another's claim may stand there, at the same version. */
+  /**
+   * Whether a deletion of the claim was already tried. Another node's claim may now be there at the same
+   * version.
+   */
   #mayBeGivenAway({ do: verb }: LeadershipAction): boolean {
     return (
       verb === 'delete-claim' && (this.#leadership === null || this.#leadership.token <= this.#spentToken)
@@ -169,7 +173,7 @@ export class LeadershipRunner {
     });
   }
 
-  /** The round as the slot sees it that this node has, or is to have. */
+  /** Returns the round as seen from the slot that this node has or will have. */
   #inSlot(round: LeadershipRound): LeadershipRound {
     const { store, snapshot } = round;
     if (snapshot === null) return round;
@@ -209,7 +213,7 @@ export class LeadershipRunner {
     return this.#leadership?.stage ?? null;
   }
 
-  /** Of every line about this leadership. */
+  /** Fields of every log line about this leadership. */
   get #fields(): Partial<LogContext> & { readonly fencingToken?: bigint } {
     if (this.#leadership === null) return {};
     const { term, token: fencingToken } = this.#leadership;
@@ -260,7 +264,7 @@ export class LeadershipRunner {
     });
   }
 
-  /** Told to the elector with the registration alone: there is no claim to delete. */
+  /** Reports the failure to the elector in the registration alone, since there is no claim to delete. */
   #failWithoutClaim({ term, reason }: Elected, under: DecisionKnown, detail: FailureDetail): void {
     this.#failedUnder = under;
     this.#options.log.warn(
@@ -290,7 +294,7 @@ export class LeadershipRunner {
     const results = await claim(store, claimant, electedVersion, content);
     const written = results?.at(-1);
     if (written?.type !== 'set' || round.snapshot === null) return true;
-    // What was written need not be read before the takeover begins: nobody leads meanwhile.
+    // Take over without reading what was written: no node leads in the meantime.
     const current = claimMade(content, written.stat, store.sessionId);
     this.#begin(store, current.token, elected, electedVersion, true);
     await this.step({ ...round, snapshot: { ...round.snapshot, current } });
@@ -298,8 +302,8 @@ export class LeadershipRunner {
   }
 
   /**
-   * What proves this session alive may be from long before the claim: first comes a write that is known to be
-   * committed, as a claim's own is.
+   * The proof that this session is alive may be much older than the claim. A write that is known to be
+   * committed comes first, as with a claim's own write.
    */
   async #adopt(store: Store, action: Extract<LeadershipAction, { do: 'adopt' }>): Promise<boolean> {
     const { claim, elected, electedVersion } = action;
@@ -337,7 +341,7 @@ export class LeadershipRunner {
     });
   }
 
-  /** Hands the lease in force to whoever kills the workload when it ends. */
+  /** Hands the lease in force to the guard that kills the workload when the lease ends. */
   #guard(): void {
     const stage = this.#stage;
     if (stage === null || stage === 'released' || this.#elected === null) return;
@@ -385,7 +389,7 @@ export class LeadershipRunner {
     const content = claimContent(this.#options, { status: 'READY', term, electedVersion, resumes });
     const claimant = { paths: this.#paths, seat, registration: updateRegistration({}) };
     const written = await ifStillTrue(() => store.multi(sayingReady(claimant, versions, content)));
-    // While the answer was under way the lease may have ended, and the workload with it.
+    // While the answer was under way, the lease may have ended, and the workload with it.
     if (written === null || this.#stage !== stage) return true;
     this.#elected = elected;
     this.#enter('leading', { term: elected.term });
@@ -393,7 +397,7 @@ export class LeadershipRunner {
     return true;
   }
 
-  /** `term`: of the decision that asks for it; null where none does. */
+  /** `term` is the term of the decision that requires the release. Null if none does. */
   #release(term: number | null, reason: string, newLeader: string | null): void {
     const elected = this.#elected;
     const leadership = present(this.#leadership, 'the leadership that is released');
@@ -463,7 +467,7 @@ export class LeadershipRunner {
         log.error(this.#fields, `leadership must end: ${reason}`);
         const failure = this.#leadership.failure ?? { ...noCommand, phase: 'workload', reason };
         this.#leadership = { ...this.#leadership, failure };
-        // At once: a round may be waiting for an answer that does not come.
+        // Immediately: a round may be waiting for an answer that never arrives.
         if (this.dueAtMs !== null) this.#release(null, reason, null);
         this.#options.wake();
       }
@@ -481,8 +485,8 @@ export class LeadershipRunner {
     const { token } = present(snapshot?.current, 'the claim that is deleted');
     if (token > this.#spentToken) this.#spentToken = token;
     const elected = snapshot?.elected;
-    // A later decision for this node was made while the old leadership was still being released: it has not
-    // failed.
+    // If a later decision elected this node while the old leadership was still being released, that decision
+    // has not failed.
     const isOfThis = elected?.value?.node === node && elected.value.term === this.#leadership?.term;
     const version = isOfThis ? elected.version : this.#leadership?.claimedUnder;
     let change = {};
@@ -514,10 +518,7 @@ export class LeadershipRunner {
     this.#options.onStage(null, {});
   }
 
-  /**
-   * It leads no longer. Lets go of timers and listeners; the workload, and with it the workload, is closed by
-   * its owner.
-   */
+  /** Stops leading, and drops timers and listeners. The owner closes the workload. */
   close(): void {
     if (this.dueAtMs !== null) this.#enter('releasing');
     this.#run = null;

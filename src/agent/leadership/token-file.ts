@@ -1,6 +1,6 @@
 /**
- * Greatest fencing tokens that a node has seen of one group, in its state directory. Unlike the session's
- * file it outlives the agent: a restart must not make it forget.
+ * The greatest fencing tokens that a node has seen in one group, kept in its state directory. Unlike the
+ * session's file, this file outlives the agent, because a restart must not forget the tokens.
  */
 import { open, rename } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
@@ -15,7 +15,7 @@ import type { TokenStore } from './token-memory.js';
 const slotSchema = z.coerce.number().pipe(z.int().min(1).max(mostLeaders));
 const fileSchema = z.object({
   tokenEpoch: z.int().min(0),
-  /** By slot. */
+  /** Greatest token by slot. */
   greatest: z.record(z.string(), longSchema),
 });
 
@@ -33,15 +33,15 @@ export class TokenFile implements TokenStore {
   }
 
   /**
-   * Throws PetrelError FAILED when the file cannot be read or understood: a node that forgot would lead at a
-   * token that stores refuse. A restart succeeds once the file is mended or deleted.
+   * Throws PetrelError FAILED if the file cannot be read or parsed: a node that forgot its tokens would lead
+   * with a token that stores reject. A restart succeeds once the file is fixed or deleted.
    */
   static open(stateDir: string, root: string, node: string): TokenFile {
     const path = tokenPath(stateDir, root, node);
     return new TokenFile(path, readTokens(path));
   }
 
-  /** Rejects with what the file system says. */
+  /** Rejects with the file system's error. */
   async write({ epoch, bySlot }: SeenTokens): Promise<void> {
     const greatest = Object.fromEntries([...bySlot].map(([slot, token]) => [slot, String(token)]));
     makeDirectory(dirname(this.path));
@@ -49,7 +49,7 @@ export class TokenFile implements TokenStore {
     const file = await open(next, 'w', 0o600);
     try {
       await file.writeFile(JSON.stringify({ tokenEpoch: epoch, greatest }));
-      // After a power cut a name may be there before its content.
+      // After a power failure, a file's name may exist before its content.
       await file.sync();
     } finally {
       await file.close();
@@ -58,7 +58,7 @@ export class TokenFile implements TokenStore {
   }
 }
 
-/** Null where there is no file. Throws PetrelError FAILED. */
+/** Returns null if there is no file. Throws PetrelError FAILED. */
 export function readTokens(path: string): SeenTokens | null {
   try {
     const text = textOf(path);

@@ -1,9 +1,9 @@
 /**
- * What an agent remembers of fencing tokens: each that it sees, of any leader. It refuses to lead at a token
- * that has gone back, and says so where another does.
+ * An agent's memory of fencing tokens: every token that it sees, of any leader. The agent refuses to lead
+ * with a token that has decreased, and reports it if another leader has one.
  *
- * Not promised: without a state directory a restart forgets. A standby that neither leads, elects, nor is the
- * next elector sees no claims but its own.
+ * Not promised: without a state directory, a restart forgets. A standby that neither leads, elects, nor is
+ * the next elector sees no claims but its own.
  */
 import type { Logger } from 'pino';
 import {
@@ -21,9 +21,9 @@ import type { GroupSnapshot } from '../../model/snapshot.js';
 import { type FailureDetail, noCommand } from '../../model/znodes.js';
 
 export interface TokenStore {
-  /** What an earlier life saw; null: nothing. */
+  /** What an earlier run saw. Null if nothing. */
   readonly earlier: SeenTokens | null;
-  /** Leadership does not wait for it. May reject: a restart then forgets what is new. */
+  /** Leadership does not wait for the write. May reject; a restart then forgets the new tokens. */
   write(seen: SeenTokens): Promise<void>;
 }
 
@@ -43,7 +43,7 @@ export class TokenMemory {
     this.#written = this.#seen;
   }
 
-  /** Remembers what is claimed by others, too. */
+  /** Remembers the tokens of all claims, including those of other nodes. */
   look(snapshot: GroupSnapshot): void {
     const claims = tokensIn(snapshot);
     const problems = claims
@@ -57,8 +57,8 @@ export class TokenMemory {
   }
 
   /**
-   * Of a claim of this node's own, with whose token it must not lead; null: it may, and the token is
-   * remembered.
+   * Returns why this node must not lead with the token of its own claim. Returns null if it may lead, and
+   * remembers the token.
    */
   failure(
     config: GroupConfig | null,
@@ -77,7 +77,7 @@ export class TokenMemory {
     return null;
   }
 
-  /** One write at a time. What could not be written is tried again with the next look. */
+  /** Runs one write at a time. A failed write is retried at the next look. */
   async #write(): Promise<void> {
     if (this.#store === null || this.#isWriting) return;
     this.#isWriting = true;

@@ -1,9 +1,9 @@
 /**
- * Tells the group what this node measures: `scores/<nodeId>`, an ephemeral znode that nobody watches, written
- * beside the agent's rounds and not in them. A node that measures nothing sends nothing.
+ * Publishes what this node measures to the group in `scores/<nodeId>`, an ephemeral znode that no node
+ * watches. The writes are independent of the agent's rounds. A node that measures nothing writes nothing.
  *
- * Not promised: that what stands there is the newest (`core/publication.ts` says when it is told), or that it
- * can be written at all. Failing to costs the node its scores, and nothing else.
+ * Not promised: that the published values are the newest (`core/publication.ts` decides when to publish), or
+ * that they can be written at all. A failed write costs the node its scores, and nothing else.
  */
 import type { Logger } from 'pino';
 import type { Tolerance } from '../../core/measuring.js';
@@ -20,9 +20,9 @@ import { type Score, scoreReportText } from '../../model/scores.js';
 import type { Clock } from '../../ports/clock.js';
 import { isStoreError, type Store } from '../../ports/store.js';
 
-/** The agent, as far as its node's scores hang on it. */
+/** The part of the agent that its node's scores depend on. */
 export interface ReportingAgent {
-  /** The one at hand; null before the first. */
+  /** Current session. Null before the first one. */
   readonly session: Store | null;
   readonly incarnation: string;
   readonly status: { readonly joined: boolean };
@@ -39,8 +39,8 @@ export interface ScorePublisherOptions {
     onChange(listener: () => void): () => void;
   };
   /**
-   * By the peer's node id, in milliseconds; looked at as often as a node may write. Default: none are
-   * measured.
+   * Round-trip times in milliseconds, by the peer's node id. Read as often as a node may write. By default,
+   * none are measured.
    */
   readonly roundTrips?: (() => ReadonlyMap<string, number>) | undefined;
   readonly clock: Clock;
@@ -52,10 +52,10 @@ export class ScorePublisher {
   readonly #path: string;
   readonly #parent: string;
   readonly #unlisten: readonly (() => void)[];
-  /** The session that the next two belong to. */
+  /** The session that the next two fields belong to. */
   #store: Store | null = null;
   #published: Published | null = null;
-  /** Of the znode that this session made; null where it has to be looked for. */
+  /** Version of the znode that this session created. Null if it has to be looked up. */
   #version: number | null = null;
   #notBeforeMs = Number.NEGATIVE_INFINITY;
   #isWriting = false;
@@ -74,7 +74,7 @@ export class ScorePublisher {
     this.#look();
   }
 
-  /** Writes no more. The znode goes with the agent's session. */
+  /** Stops writing. The znode disappears with the agent's session. */
   close(): void {
     this.#closed = true;
     this.#cancelTimer();
@@ -121,7 +121,7 @@ export class ScorePublisher {
     this.#look();
   }
 
-  /** Tried again, once for each of the times that a node may write. */
+  /** Schedules a retry after the time that must pass between two writes. */
   #failed(error: unknown): void {
     const { clock, log } = this.#options;
     this.#version = null;
@@ -144,7 +144,7 @@ export class ScorePublisher {
     this.#version = await this.#make(store, data);
   }
 
-  /** Makes the znode, or takes one that this session made. Returns its version. */
+  /** Creates the znode, or takes over one that this session created. Returns its version. */
   async #make(store: Store, data: Buffer): Promise<number> {
     try {
       await store.create(this.#path, data, 'ephemeral');
@@ -158,7 +158,10 @@ export class ScorePublisher {
     return 0;
   }
 
-  /** One of an earlier session would go with that. It is this node's, as its registration is. */
+  /**
+   * Replaces a znode of an earlier session, which would disappear with that session. The znode belongs to
+   * this node, as its registration does.
+   */
   async #replace(store: Store, data: Buffer): Promise<number> {
     const { ephemeralOwner, version } = (await store.getData(this.#path)).stat;
     if (ephemeralOwner === store.sessionId) return (await store.set(this.#path, data, version)).version;

@@ -1,8 +1,10 @@
 /**
- * What the members of a group have told of their scores, for who elects and who watches that: read where the
- * group's strategy compares it, every so often and when a node came or went, and kept between rounds. No
- * watch is left: a score that moves wakes nobody. Of requests the answers to probes tell what is newer than
- * any report, without a read or a write, as the heartbeats of Becker, Junqueira and Serafini do (2011).
+ * Reads the scores that the members of a group have published, for the elector and the next elector. They are
+ * read if the group's strategy compares them: from time to time, and when a node has joined or left. They are
+ * kept between rounds. No watch is left, so a changed score wakes no node.
+ *
+ * Answers to probes contain request rates that are newer than any report, without a read or a write. This is
+ * how the heartbeats of Becker, Junqueira and Serafini (2011) work.
  */
 
 import { isDeepStrictEqual } from 'node:util';
@@ -19,20 +21,26 @@ import { isStoreError, type Store } from '../../ports/store.js';
 export type ScoreReports = ReadonlyMap<string, ScoreReport>;
 
 export interface RatesHeard {
-  /** Requests a second that peers get from their clients, by node id; of those that said so just now. */
+  /**
+   * Requests per second that peers receive from their clients, by node id. Contains only recently reported
+   * rates.
+   */
   heardRates(): ReadonlyMap<string, number>;
 }
 
 const none: ScoreReports = new Map();
 
-/** A node that has just come tells its scores a moment later: so long they are looked for in between. */
+/**
+ * A node that has just joined publishes its scores a moment later. Until then, they are looked for this
+ * often.
+ */
 const retryMs = 1_000;
 
 interface Reading {
   readonly atMs: number;
-  /** When all of them were read. */
+  /** When all of them were last read. */
   readonly wholeAtMs: number;
-  /** Since when the nodes are these. */
+  /** Since when the set of nodes has been the same. */
   readonly sinceMs: number;
   readonly nodes: readonly string[];
   readonly reports: ScoreReports;
@@ -42,7 +50,7 @@ export interface ScoreReaderOptions {
   readonly paths: GroupPaths;
   readonly clock: Clock;
   readonly rules: Rules;
-  /** Null, the default, where this node hears of none. */
+  /** Null (the default) if this node receives no rates. */
   readonly probe?: RatesHeard | null | undefined;
 }
 
@@ -52,8 +60,8 @@ export class ScoreReader {
   readonly #rules: Rules;
   readonly #probes: RatesHeard | null;
   /**
-   * How often they are read while the same nodes are there; null: nobody compares them. By the last
-   * configuration that could be read, as the elector decides.
+   * How often scores are read while the nodes remain the same. Null if no rule compares them. Based on the
+   * last readable configuration, like the elector's decisions.
    */
   #everyMs: number | null = null;
   #last: Reading | null = null;
@@ -65,7 +73,7 @@ export class ScoreReader {
     this.#probes = probe;
   }
 
-  /** When the next round is worth having for the sake of scores; Infinity where nobody compares them. */
+  /** Time until the next round is useful for scores. Infinity if no rule compares them. */
   get nextInMs(): number {
     if (this.#everyMs === null) return Number.POSITIVE_INFINITY;
     if (this.#last === null) return 0;
@@ -79,8 +87,8 @@ export class ScoreReader {
   }
 
   /**
-   * The reports of these nodes, as they were read last and heard since. Throws StoreError. `config`: null
-   * where it cannot be read.
+   * Returns the reports of these nodes, as last read, with the rates received since. `config` is null if it
+   * is unreadable. Throws StoreError.
    */
   async read(store: Store, config: GroupConfig | null, nodes: readonly string[]): Promise<ScoreReports> {
     if (config !== null) {
@@ -91,7 +99,7 @@ export class ScoreReader {
       return none;
     }
     const sorted = nodes.toSorted();
-    // Whoever replaces a leader that is gone goes by what the others tell now.
+    // Choosing the successor of a lost leader requires current scores of the other nodes.
     const isSame = this.#last !== null && isDeepStrictEqual(this.#last.nodes, sorted);
     if (this.#last === null || !isSame || this.nextInMs <= 0)
       this.#last = await this.#readAnew(store, sorted, isSame ? this.#last : null, this.#everyMs);
@@ -113,14 +121,17 @@ export class ScoreReader {
     return { atMs, wholeAtMs: atMs, sinceMs: last?.sinceMs ?? atMs, nodes, reports };
   }
 
-  /** Who may be about to tell its scores; one that has told none for long measures nothing. */
+  /**
+   * Returns the nodes that may be about to publish scores. A node that has published none for long measures
+   * nothing.
+   */
   #missing({ nodes, reports, sinceMs }: Reading, everyMs: number): readonly string[] {
     const isNew = this.#clock.monotonicMs() < sinceMs + everyMs;
     return isNew ? nodes.filter((node) => !reports.has(node)) : [];
   }
 }
 
-/** Of nodes that have told something: the report says of which life. */
+/** Adds rates only for nodes that have published a report: the report names the incarnation. */
 function withHeard(reports: ScoreReports, rates: ReadonlyMap<string, number>): ScoreReports {
   return new Map(
     [...reports].map(([node, report]) => {
@@ -131,7 +142,7 @@ function withHeard(reports: ScoreReports, rates: ReadonlyMap<string, number>): S
   );
 }
 
-/** One request for each node. What is not there or cannot be read is left out. Throws StoreError. */
+/** Sends one request for each node. Omits reports that do not exist or are unreadable. Throws StoreError. */
 async function readReports(store: Store, paths: GroupPaths, nodes: readonly string[]): Promise<ScoreReports> {
   const reads = nodes.map(async (node): Promise<[string, ScoreReport][]> => {
     const report = await readReport(store, paths.score(node));

@@ -1,7 +1,8 @@
 /**
- * The session of an earlier life of this node that still holds its name: ended at once where this node's own
- * memory has what that takes, waited for otherwise. While it owns the claim it is waited for, too, unless
- * work dies with its process: something of that life's leadership may still live.
+ * Deals with the session of an earlier incarnation of this node that still owns its name. Ends it immediately
+ * if this node's memory has what that takes, and waits for it otherwise. Also waits while that session owns
+ * the claim, unless the workload ends with its process: something of that leadership's workload may still be
+ * running.
  */
 
 import type { Logger } from 'pino';
@@ -13,7 +14,7 @@ import type { Store } from '../../ports/store.js';
 import { depart, type EarlierIncarnation } from '../membership.js';
 import type { SessionMemory, SessionTicket } from './session-memory.js';
 
-/** Inside the agent's process, work dies with it; outside, it may live on. */
+/** Inside the agent's process, the workload ends with it. Outside, it may continue to run. */
 export type WorkloadPlace = 'inside' | 'outside';
 
 export interface EarlierIncarnationOptions {
@@ -21,14 +22,17 @@ export interface EarlierIncarnationOptions {
   readonly paths: GroupPaths;
   readonly workloadPlace: WorkloadPlace;
   readonly sessionMemory: SessionMemory | null;
-  /** That session may hold other groups, of whose work something may live: it is left to end by itself. */
+  /**
+   * Whether that session may serve other groups whose workload may still be running. It is then left to end
+   * by itself.
+   */
   readonly isShared: boolean;
   openStore(session: SessionTicket): Store;
   readonly clock: Clock;
   readonly log: Logger;
 }
 
-/** A session that outlives so many of its timeouts is kept alive by somebody. */
+/** A session that outlives this many of its timeouts is kept alive by another client. */
 const patienceTimeouts = 10;
 
 export class EarlierIncarnations {
@@ -41,8 +45,8 @@ export class EarlierIncarnations {
   }
 
   /**
-   * True when the name is free now. False: look again when the registration changes; a watch is left on it.
-   * Throws PetrelError DUPLICATE_NODE when the session does not end.
+   * True if the name is free now. If false, check again when the registration changes; a watch is left on it.
+   * Throws PetrelError DUPLICATE_NODE if the session does not end.
    */
   async isOver(store: Store, earlier: EarlierIncarnation): Promise<boolean> {
     const { paths, node } = this.#options;
@@ -64,8 +68,8 @@ export class EarlierIncarnations {
   }
 
   /**
-   * The claim that it may own is one of the slot that its registration tells, which is written with it. Where
-   * that cannot be read, it may be any.
+   * Whether the session may own a claim. Its registration, written together with the claim, names the slot.
+   * If the registration is unreadable, the claim may be of any slot.
    */
   async #mayWork(store: Store, session: bigint, registration: Registration | null): Promise<boolean> {
     const { workloadPlace } = this.#options;

@@ -1,7 +1,7 @@
 /**
- * Which process of this machine is meant, and whether it lives. A number alone does not tell: after a restart
- * of the machine, or in time, it is given to another process. So the instant of the start goes with it, as
- * /proc tells it; where it does not, the number has to do.
+ * Identifies a process of this machine, and answers whether it is alive. A process id alone is not enough:
+ * after a restart of the machine, or over time, the system reuses it. The start time from /proc is therefore
+ * part of the name. If /proc does not report it, the id has to do.
  */
 import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
@@ -27,7 +27,7 @@ export const systemHost: Host = {
 
 export interface ProcessName {
   readonly pid: number;
-  /** Null where the system does not tell. */
+  /** Null if the system does not report it. */
   readonly startedAt: string | null;
 }
 
@@ -39,16 +39,16 @@ export function processText({ pid, startedAt }: ProcessName): string {
   return startedAt === null ? String(pid) : `${pid} ${startedAt}`;
 }
 
-/** Null when the text names no process. */
+/** Returns null if the text names no process. */
 export function parseProcess(text: string): ProcessName | null {
   const [pid, startedAt = null] = text.trim().split(' ');
   return /^[1-9]\d{0,9}$/.test(pid ?? '') ? { pid: Number(pid), startedAt } : null;
 }
 
 /**
- * A process that exists and may not be signalled counts as alive, and one that has ended and that nobody has
- * waited for does not. This process is not another one, so a number that was handed out again to it says that
- * the earlier bearer is gone.
+ * Whether another process with this name is alive. A process that exists but must not be signalled counts as
+ * alive. A process that has ended but has not been waited for does not. This process is not another one: if
+ * it has the id, the earlier owner of the id is gone.
  */
 export function isOtherAlive({ pid, startedAt }: ProcessName): boolean {
   if (pid === process.pid || !exists(pid)) return false;
@@ -66,7 +66,7 @@ function exists(pid: number): boolean {
   }
 }
 
-/** Null where the system does not tell. */
+/** Returns null if the system does not report it. */
 function lookAt(pid: number): ProcessState | null {
   try {
     return parseStat(readFileSync(`/proc/${pid}/stat`, 'latin1'));

@@ -1,10 +1,10 @@
 /**
- * Keeps a leadership's lease renewed: a committed write again and again, and at once when the connection
- * stands anew. None waits for the one before. The rounds' own reads prove nothing. A server that does not
- * answer is left for another while there is time: the leader must not lose its lease because one server died
- * without a word.
+ * Keeps a leadership's lease renewed by a committed write at regular intervals, and immediately when the
+ * connection is restored. No renewal waits for an earlier one. The rounds' own reads prove nothing. A server
+ * that does not answer is replaced by another while there is time: the leader must not lose its lease because
+ * one server died silently.
  *
- * Not promised: that a renewal succeeds. Until when the lease runs is told by the store alone.
+ * Not promised: that a renewal succeeds. Only the store knows how long the lease lasts.
  */
 import type { Logger } from 'pino';
 import { renewalIntervalMs, serverPatienceMs } from '../../core/lease.js';
@@ -16,17 +16,17 @@ export interface RenewalOptions {
   readonly store: Store;
   readonly clock: Clock;
   readonly log: Logger;
-  /** What has to stand for the leadership to go on. */
+  /** Paths that must exist for the leadership to continue. */
   paths(): readonly string[];
-  /** A try has ended, well or not. */
+  /** Called when a try has ended, successfully or not. */
   onTried(): void;
-  /** Something that has to stand is gone; what, where the store can tell. */
+  /** Called when a required path is gone. `path` names it, if the store knows which one. */
   onGone(path: string | undefined): void;
 }
 
-/** Renewals under way. */
+/** Renewals in progress. */
 export interface Renewing {
-  /** Renews without waiting for the next turn. */
+  /** Renews without waiting for the next interval. */
   now(): void;
   stop(): void;
 }
@@ -35,12 +35,12 @@ export interface Renewals {
   begin(options: RenewalOptions): Renewing;
 }
 
-/** Each leadership's are its own. */
+/** Renews each leadership separately. */
 export const ownRenewals: Renewals = { begin: (options) => new Renewal(options) };
 
 export class Renewal implements Renewing {
   readonly #options: RenewalOptions;
-  /** When each renewal that is not answered was sent, oldest first. */
+  /** When each unanswered renewal was sent, oldest first. */
   readonly #unanswered = new Set<number>();
   #cancel: () => void = () => {};
   #stopped = false;
@@ -76,7 +76,7 @@ export class Renewal implements Renewing {
 
   async #renew(): Promise<void> {
     const { clock, store, paths, log, onTried, onGone } = this.#options;
-    // Checks alone: a committed write that changes nothing and wakes nobody.
+    // Checks only: a committed write that changes nothing and wakes no node.
     const checks = paths().map((path) => ({ type: 'check', path, version: 'any' }) as const);
     const sentAtMs = clock.monotonicMs();
     this.#unanswered.add(sentAtMs);

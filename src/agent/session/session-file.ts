@@ -1,9 +1,9 @@
 /**
- * What a node remembers of its session between two lives of its agent, in its state directory: enough to end
- * the earlier life's session at once instead of waiting for it to expire. Never grants leadership. Nodes of
- * several groups share a directory.
+ * What a node remembers about its session between two runs of its agent, in its state directory. It suffices
+ * to end the earlier run's session immediately instead of waiting for it to expire. It never grants
+ * leadership. Nodes of several groups share a directory.
  *
- * The file holds the session's password, so it is readable by its owner alone.
+ * The file contains the session's password, so only its owner can read it.
  */
 import {
   existsSync,
@@ -29,13 +29,13 @@ const passwordSchema = z
 const sessionSchema = z.object({ session: longSchema, password: passwordSchema });
 type RememberedSession = z.infer<typeof sessionSchema>;
 
-/** No root is written so. */
+/** Directory for a node in several groups. No root is encoded like this. */
 const severalGroups = '%groups';
 
 /** Locks that this process holds. */
 const heldHere = new Set<string>();
 
-/** Conditions that may pass without a change of settings, so that a restart of the agent can succeed. */
+/** Conditions that may pass without a change of settings, so a restart of the agent can succeed. */
 const passing: ReadonlySet<unknown> = new Set([
   'ENOSPC',
   'EDQUOT',
@@ -44,9 +44,9 @@ const passing: ReadonlySet<unknown> = new Set([
   'EMFILE',
   'ENFILE',
   'ENOMEM',
-  // A link to a disk that is not mounted, or a disk that left while the agent looked.
+  // A link to a disk that is not mounted, or a disk that disappeared while the agent looked.
   'ENOENT',
-  // A network disk out of reach.
+  // A network disk that cannot be reached.
   'ESTALE',
   'ENOTCONN',
   'ETIMEDOUT',
@@ -63,7 +63,7 @@ export function makeDirectory(path: string): void {
   try {
     mkdirSync(path, { mode: 0o700 });
   } catch (error) {
-    // Of a link that leads nowhere, mkdir says that it exists; stat says what is wrong.
+    // For a link that leads nowhere, mkdir reports that it exists. stat reports the actual problem.
     if (codeOf(error) === 'EEXIST') statSync(path);
     else throw error;
   }
@@ -80,9 +80,9 @@ export class SessionFile implements SessionMemory {
   }
 
   /**
-   * `root` null: of a node that is in several groups. Throws PetrelError INVALID when the directory cannot be
-   * used, FAILED when that may pass by itself (a full or read-only disk), DUPLICATE_NODE when a living agent
-   * uses it for this node of this group.
+   * `root` is null for a node that is in several groups. Throws PetrelError INVALID if the directory cannot
+   * be used, FAILED if the cause may pass by itself (a full or read-only disk), and DUPLICATE_NODE if a
+   * running agent uses it for this node of this group.
    */
   static open(stateDir: string, root: string | null, node: string): SessionFile {
     const directory = join(stateDir, root === null ? severalGroups : encodeURIComponent(root.slice(1)));
@@ -115,7 +115,7 @@ export class SessionFile implements SessionMemory {
     heldHere.add(this.#lock);
   }
 
-  /** The living process that holds the lock, or null, and what the lock says. */
+  /** Returns the running process that holds the lock, or null, and the lock's content. */
   #lockHolder(): { readonly holder: ProcessName | null; readonly text: string | null } {
     const text = textOf(this.#lock);
     if (heldHere.has(this.#lock)) return { holder: ownProcess(), text };
@@ -123,7 +123,7 @@ export class SessionFile implements SessionMemory {
     return { holder: holder !== null && isOtherAlive(holder) ? holder : null, text };
   }
 
-  /** Of several that find the lock of a process that has died, one takes its place. */
+  /** Removes the lock of a dead process. If several processes find it, only one of them replaces it. */
   #setAside(dead: string): void {
     const aside = `${this.#lock}.${process.pid}.dead`;
     try {
@@ -132,12 +132,12 @@ export class SessionFile implements SessionMemory {
       if (codeOf(error) === 'ENOENT') return;
       throw error;
     }
-    // Another was faster, and it is its lock that was taken away.
+    // Another process was faster, and this rename removed its lock.
     if (textOf(aside) !== dead) linked(aside, this.#lock);
     rmSync(aside, { force: true });
   }
 
-  /** False: another was faster. */
+  /** Returns false if another process was faster. */
   #lockIsMade(): boolean {
     const own = `${this.#lock}.${process.pid}`;
     writeFileSync(own, processText(ownProcess()), { mode: 0o600 });
@@ -159,7 +159,7 @@ export class SessionFile implements SessionMemory {
     return text === null ? null : parseJson(sessionSchema, text).value;
   }
 
-  /** Throws what the file system does. */
+  /** Throws the file system's errors. */
   write({ id, password }: SessionTicket): void {
     const remembered: RememberedSession = { session: String(id), password: password.toString('base64') };
     const next = `${this.#path}.next`;
@@ -167,7 +167,7 @@ export class SessionFile implements SessionMemory {
     renameSync(next, this.#path);
   }
 
-  /** Throws what the file system does. */
+  /** Throws the file system's errors. */
   close(ended: boolean): void {
     heldHere.delete(this.#lock);
     if (ended) rmSync(this.#path, { force: true });
@@ -175,7 +175,7 @@ export class SessionFile implements SessionMemory {
   }
 }
 
-/** Null where there is no such file. */
+/** Returns null if there is no such file. */
 export function textOf(path: string): string | null {
   try {
     return readFileSync(path, 'utf8');
@@ -187,7 +187,8 @@ export function textOf(path: string): string | null {
 }
 
 /**
- * A second name for a file: it is there with all that it holds, or not at all. False when the name is taken.
+ * Gives a file a second name, which appears with the complete content or not at all. False if the name is
+ * taken.
  */
 function linked(path: string, name: string): boolean {
   try {

@@ -1,29 +1,30 @@
-/** What a node remembers of its session from one life of its agent to the next. Never grants leadership. */
+/** What a node remembers about its session from one run of its agent to the next. Never grants leadership. */
 import type { Logger } from 'pino';
 import { errorMessage } from '../../errors.js';
 import type { Store } from '../../ports/store.js';
 
-/** What a session is ended with. */
+/** What it takes to end a session. */
 export interface SessionTicket {
   readonly id: bigint;
   readonly password: Buffer;
 }
 
 export interface SessionMemory {
-  /**
-   * The earlier life's, as it stood when this life began; null when there is none, or it cannot be
-   * understood.
-   */
+  /** Ticket of the earlier run, as it was when this run began. Null if there is none, or it is malformed. */
   readonly earlier: SessionTicket | null;
   /**
-   * `timeoutMs`: the smallest that the ensemble ever granted. May throw: the session is then not remembered.
+   * `timeoutMs` is the smallest that the ensemble ever granted. May throw; the session is then not
+   * remembered.
    */
   write(ticket: SessionTicket, timeoutMs: number): void;
-  /** `ended`: the session has ended in good order, there is nothing to remember. May throw. */
+  /** `ended`: whether the session has ended cleanly, so there is nothing to remember. May throw. */
   close(ended: boolean): void;
 }
 
-/** Not being able to costs a later life the wait for this session's end, and nothing else. */
+/**
+ * Saves the session for a later run. On failure, that run has to wait for this session to end, and nothing
+ * else.
+ */
 export function remember(memory: SessionMemory | null, store: Store, log: Logger): void {
   try {
     const { sessionId: id, sessionPassword: password, negotiatedTimeoutMs } = store;
@@ -33,7 +34,7 @@ export function remember(memory: SessionMemory | null, store: Store, log: Logger
   }
 }
 
-/** `ended`: in good order. */
+/** `ended`: whether the session has ended cleanly. */
 export function forget(memory: SessionMemory | null, ended: boolean, log: Logger): void {
   try {
     memory?.close(ended);

@@ -1,5 +1,6 @@
 /**
- * One group's share in a session: a store as any other, but that closing it leaves the session to the others.
+ * One group's share of a session: a store like any other, except that closing it leaves the session to the
+ * other groups.
  */
 import { Listeners } from '../../listeners.js';
 import type { Logger } from '../../log.js';
@@ -22,7 +23,7 @@ export class Share implements Store {
   readonly #changeListeners: Listeners<string>;
   readonly #stateListeners: Listeners<StoreState>;
   readonly #root: string;
-  /** Watched, and none of the group's: another group's leader, say. */
+  /** Watched paths outside the group, for example another group's leader. */
   readonly #elsewhere = new Set<string>();
   #left: Promise<boolean> | null = null;
 
@@ -35,7 +36,7 @@ export class Share implements Store {
     this.#root = root;
   }
 
-  /** Whether a path is the group's. */
+  /** Whether a path belongs to the group. */
   isBelow(path: string): boolean {
     return path === this.#root || path.startsWith(`${this.#root}/`);
   }
@@ -123,7 +124,9 @@ export class Share implements Store {
     return this.#stateListeners.add(listener);
   }
 
-  /** Whether it waits for a change of this path, which is not the group's; once for each watch. */
+  /**
+   * Whether the group waits for a change of this path, which is outside the group. True once for each watch.
+   */
   watchesElsewhere(path: string): boolean {
     return this.#elsewhere.delete(path);
   }
@@ -132,7 +135,7 @@ export class Share implements Store {
     if (options?.watch === true && !this.isBelow(path)) this.#elsewhere.add(path);
   }
 
-  /** Something of the group has changed, or something that it watches elsewhere. */
+  /** Reports a change in the group, or of something that the group watches elsewhere. */
   changed(path: string): void {
     this.#changeListeners.notify(path);
   }

@@ -1,8 +1,8 @@
 /**
- * The renewals of all leaderships that one session leads: one committed write an interval for them all, for
- * what proves the session alive proves it for each. Each write checks what a few of them stand on, in turn;
- * of what is gone the leadership is told, and the others do without it, at once. That a claim is gone is seen
- * by its watch, too.
+ * Renews all leaderships of one session with one committed write per interval: what proves the session alive
+ * proves it for each of them. Each write checks the paths of a few leaderships, in turn. If a path is gone,
+ * its leadership is notified, and the others are immediately renewed without it. A claim's watch also reports
+ * that the claim is gone.
  */
 import type { Logger } from 'pino';
 import { errorMessage } from '../../errors.js';
@@ -16,14 +16,14 @@ export interface SharedRenewalsOptions {
   readonly log: Logger;
 }
 
-/** Leaderships whose claims are checked by one write. */
+/** Number of leaderships whose claims one write checks. */
 const batch = 16;
 
 export class SharedRenewals implements Renewals {
   readonly #options: SharedRenewalsOptions;
-  /** Those that were checked last come last. */
+  /** The most recently checked ones come last. */
   readonly #leaderships = new Set<RenewalOptions>();
-  /** What they stand on is gone, as far as is known; they are about to find out. */
+  /** Leaderships whose paths are gone, as far as is known. They are about to find out. */
   readonly #gone = new Set<RenewalOptions>();
   #renewal: Renewing | null = null;
   #isDue = false;
@@ -54,7 +54,7 @@ export class SharedRenewals implements Renewals {
     this.#renewal = null;
   }
 
-  /** Once, however many ask. */
+  /** Renews once, however many leaderships request it. */
   #soon(): void {
     if (this.#isDue) return;
     this.#isDue = true;

@@ -1,12 +1,12 @@
 /**
- * One session for the agents of any number of groups: each is handed a store of its own, which is a share in
- * the session that all have. What changes below a group's root wakes that group alone; a session that is over
- * is replaced once, for all; and one renewal keeps the leases of all that lead, since what proves a session
- * alive proves it for each of them.
+ * One session for the agents of any number of groups. Each agent gets its own store, which is a share of the
+ * common session. A change below a group's root wakes that group only. A session that has ended is replaced
+ * once, for all groups. One renewal keeps the leases of all leaders, because what proves a session alive
+ * proves it for each of them.
  *
- * Whoever leaves takes what it owns of its group with it, while the session lives on for the others. The last
- * one ends the session, unless something of any group's work may live: then it is left to expire, and until
- * then that group's claim stands.
+ * An agent that leaves deletes what it owns in its group, while the session continues for the others. The
+ * last agent ends the session, unless some group's workload may still be running. The session is then left to
+ * expire, and that group's claim remains until then.
  */
 import type { Logger } from 'pino';
 import { errorMessage } from '../../errors.js';
@@ -23,37 +23,37 @@ export interface SharedSessionOptions {
   /** Opens a new session, or attaches to one that exists. */
   openStore(session?: SessionTicket): Store;
   readonly node: string;
-  /** For several groups, or the only one of an agent. */
+  /** Whether the session serves several groups, or an agent's only one. */
   readonly isShared: boolean;
   readonly memory: SessionMemory | null;
   readonly clock: Clock;
   readonly log: Logger;
 }
 
-/** What the agent of one group opens its stores by. */
+/** What the agent of one group uses to open its stores. */
 export interface Membership {
   openStore(session?: SessionTicket): Store;
-  /** Of the earlier life; what is written and forgotten is the session's affair. */
+  /** Memory of the earlier run. Writing and forgetting are left to the session. */
   readonly sessionMemory: SessionMemory;
   readonly sharing: Sharing;
 }
 
-/** Rounds at once: enough to keep a connection busy, and no more than a renewal can wait behind. */
+/** Concurrent rounds: enough to keep a connection busy, and no more than a renewal can wait behind. */
 const roundsAtOnce = 24;
-/** With more groups than this a session looks at each of them less often. */
+/** With more groups than this, a session looks at each of them less often. */
 const manyGroups = 20;
-/** What an elector remembers of its last look it remembers for a minute. */
+/** An elector remembers its last look for a minute. */
 const seldomMs = 50_000;
-/** Of the time between two looks: so that a thousand groups do not all look at the same moment. */
+/** Share of the time between two looks that varies, so a thousand groups do not look at the same moment. */
 const spread = 0.2;
 
 interface Session {
   readonly store: Store;
   readonly shares: Map<string, Share>;
   readonly renewals: SharedRenewals;
-  /** Roots of groups of whose work something may live. */
+  /** Roots of groups whose workload may still be running. */
   readonly unproven: Set<string>;
-  /** Roots that were left while nobody could be reached. */
+  /** Roots that were left while the ensemble was unreachable. */
   readonly leaving: Set<string>;
 }
 
@@ -77,15 +77,15 @@ export class SharedSession {
   }
 
   /**
-   * Something of that group's work may live, under a claim that this session keeps. Its agent must not come
-   * back before the session has ended: it would take the claim for its own.
+   * Whether some of that group's workload may still be running, under a claim that this session keeps. The
+   * group's agent must not return before the session has ended: it would take the claim for its own.
    */
   isUnproven(root: string): boolean {
     const session = this.#session;
     return session !== null && !isOver(session.store) && session.unproven.has(root);
   }
 
-  /** The groups have left: what is remembered of the session is forgotten where it ended in good order. */
+  /** Forgets the session if it ended cleanly. Called when all groups have left. */
   close(): void {
     forget(this.#options.memory, this.#hasEnded, this.#options.log);
   }
@@ -153,7 +153,7 @@ export class SharedSession {
     return session;
   }
 
-  /** True when nothing of the group is owned by the session any more. */
+  /** True if the session owns nothing of the group any more. */
   async #closed(session: Session, root: string, share: Share, how: CloseOptions): Promise<boolean> {
     const { store, shares, unproven } = session;
     if (shares.get(root) === share) shares.delete(root);
@@ -194,13 +194,13 @@ function isOver({ state }: Store): boolean {
   return state === 'LOST' || state === 'CLOSED';
 }
 
-/** The path and all above it. */
+/** Returns the path and all paths above it. */
 function rootsOf(path: string): string[] {
   const names = path.split('/');
   return names.map((_, index) => names.slice(0, index + 1).join('/') || '/');
 }
 
-/** From 0 up to 1, and always the same for a root. */
+/** Returns a number from 0 up to 1, always the same for a root. */
 function shareOf(root: string): number {
   let sum = 0;
   for (const letter of root) sum = (sum * 31 + (letter.codePointAt(0) ?? 0)) % 9_973;

@@ -1,36 +1,36 @@
 /**
- * What agents of several groups that share one session keep to, so that a thousand of them are no more of a
- * burden to the session than its connection can carry, and none holds up another.
+ * Rules for agents of several groups that share one session. Even a thousand agents must not burden the
+ * session more than its connection can bear, and no agent holds up another.
  */
 import { ownRenewals, type Renewals } from './renewal.js';
 
-/** A place among those that read and write at once. */
+/** A place among the rounds that may read and write at the same time. */
 export interface Turn {
-  /** Resolves when it has come. */
+  /** Resolves when the turn has come. */
   readonly come: Promise<void>;
-  /** Over, or not wanted any more. Calling it again changes nothing. */
+  /** Ends the turn, or withdraws it. Further calls change nothing. */
   end(): void;
 }
 
 export interface Sharing {
   /**
-   * The session may hold what other groups live by, now or in an earlier life: it is not ended for the sake
-   * of one.
+   * Whether the session may own what other groups depend on, now or from an earlier run. It is then not ended
+   * for a single group.
    */
   readonly isShared: boolean;
   readonly renewals: Renewals;
-  /** For one round. */
+  /** Requests a turn for one round. */
   turn(): Turn;
-  /** A round happens at least this often, so that not even a lost event is for ever. */
+  /** A round happens at least this often, so even a lost event has no permanent effect. */
   readonly resyncMs: number;
-  /** How often the next in line looks whether the elector decides. */
+  /** How often the next elector checks whether the elector decides. */
   readonly electorWatchdogMs: number;
 }
 
 export const usualResyncMs = 30_000;
 export const usualElectorWatchdogMs = 10_000;
 
-/** Of an agent with a session of its own. */
+/** For an agent with its own session. */
 export const alone: Sharing = {
   isShared: false,
   renewals: ownRenewals,
@@ -39,7 +39,7 @@ export const alone: Sharing = {
   electorWatchdogMs: usualElectorWatchdogMs,
 };
 
-/** Hands out turns in the order in which they are asked for, at most `atOnce` at a time. */
+/** Hands out turns in the order of the requests, at most `atOnce` at a time. */
 export class Turns {
   readonly #atOnce: number;
   readonly #waiting = new Set<() => void>();

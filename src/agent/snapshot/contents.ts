@@ -1,7 +1,6 @@
 /**
- * What the znodes of a group hold, parsed. Most of them hold at one look what they held at the look before:
- * the same bytes at the same path are not parsed again. By nothing else is it known that they are the same,
- * so what is told is never old.
+ * Parsed contents of a group's znodes. Most contents are the same from one look to the next. The same bytes
+ * at the same path are not parsed again. Only the bytes decide that, so a result is never stale.
  */
 
 import { type Parsed, parseJson } from '../../model/names.js';
@@ -9,7 +8,7 @@ import { parseGroupConfig } from '../../model/read-config.js';
 import { registrationSchema } from '../../model/registration.js';
 import { claimSchema, electedSchema, historyHeadSchema } from '../../model/znodes.js';
 
-/** Of one group, for one agent. What is told is frozen: it will be told again. */
+/** For one group and one agent. Results are frozen, because they are returned again. */
 export class Contents {
   readonly config = parsedOnce(parseGroupConfig);
   readonly elected = parsedOnce((text) => parseJson(electedSchema, text));
@@ -20,7 +19,7 @@ export class Contents {
 
 type Reading<T> = (path: string, data: Buffer) => Parsed<T>;
 
-/** Nodes come and go under other names, too. */
+/** Nodes also join and leave under other names. */
 const mostPaths = 1_000;
 
 function parsedOnce<T>(parse: (text: string) => Parsed<T>): Reading<T> {

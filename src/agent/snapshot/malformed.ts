@@ -1,4 +1,4 @@
-/** Says which znodes of the group hold what cannot be read, once for as long as they do. */
+/** Reports which znodes of the group are malformed, once for as long as they are. */
 import type { Logger } from 'pino';
 import { type GroupPaths, pathsOfSlot } from '../../model/paths.js';
 import { slotStates } from '../../model/slots.js';

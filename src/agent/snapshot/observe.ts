@@ -1,7 +1,7 @@
 /**
- * Reads a group for one node: as much of it as the node's part needs, and no more. Requests are sent in the
- * order config, elected, current, nodes, without waiting for one another, so that a node seen READY is also
- * seen registered; watches are left on whatever would change the node's next step.
+ * Reads a group for one node, and no more of it than the node's part needs. Requests are sent in the order
+ * config, elected, current, nodes, without waiting for one another. A node seen READY is therefore also seen
+ * registered. Watches are left on everything that would change the node's next step.
  */
 
 import { defaultGroupConfig } from '../../model/group-config.js';
@@ -28,35 +28,38 @@ import type { Contents } from './contents.js';
 import type { Reader } from './watched-cache.js';
 
 /**
- * standby: reads what is decided. involved: reads and watches the claim and the configuration too, because it
- * is elected or leads. deputy: next in line, reads and watches all there is, to see whether the elector
- * decides, and to know all when it is the elector. elector: the same.
+ * What a node reads:
+ * - standby: the decisions.
+ * - involved: also reads and watches the claim and the configuration, because it is elected or leads.
+ * - deputy (the next elector): reads and watches everything, to check that the elector decides, and to know
+ *   everything when it becomes the elector.
+ * - elector: the same.
  */
 export const parts = ['standby', 'involved', 'deputy', 'elector'] as const;
 export type Part = (typeof parts)[number];
 
-/** Where this node sits; kept between rounds, as names only. */
+/** This node's seat and position. Kept between rounds, as names only. */
 export interface SeatKnown {
   readonly name: string | null;
   readonly below: string | null;
   readonly second: boolean;
-  /** How many seats there were when the place was looked up. */
+  /** Number of seats when the position was looked up. */
   readonly among: number;
 }
 export const noSeat: SeatKnown = { name: null, below: null, second: false, among: 0 };
 
-/** As much as is known of the group's slots before it is read. */
+/** What is known about the group's slots before they are read. */
 export interface SlotsKnown {
-  /** How many there are. */
+  /** Number of slots. */
   readonly count: number;
-  /** Those whose claim this node reads, where it neither elects nor audits. */
+  /** Slots whose claim this node reads if it is neither the elector nor the next elector. */
   readonly own: readonly number[];
-  /** Nothing was decided yet in one of them, or it cannot be read: everybody watches for that decision. */
+  /** Whether a slot has no decision yet, or an unreadable one. Every node then watches for that decision. */
   readonly undecided: boolean;
 }
 export const oneSlot: SlotsKnown = { count: 1, own: [1], undecided: false };
 
-/** Who observes, in whatever session. */
+/** The observing node, independent of the session. */
 export interface Onlooker {
   readonly paths: GroupPaths;
   readonly node: string;
@@ -66,7 +69,7 @@ export interface Onlooker {
 
 export interface Observer extends Onlooker {
   readonly store: Store;
-  /** Of the group's own znodes. */
+  /** Reads the group's own znodes. */
   readonly reads: Reader;
 }
 
@@ -75,14 +78,14 @@ export interface Observed {
   readonly seat: SeatKnown;
 }
 
-/** What a round asks for. */
+/** What a round reads. */
 export interface Asked {
   readonly part: Part;
   readonly seat: SeatKnown;
   readonly slots: SlotsKnown;
 }
 
-/** Throws StoreError. NO_NODE means that the group's tree is not there. */
+/** Throws StoreError. NO_NODE means that the group's tree does not exist. */
 export async function observe(observer: Observer, asked: Asked): Promise<Observed> {
   const { store, reads, paths, node, contents, scores } = observer;
   const { part, seat, slots } = asked;
@@ -94,11 +97,12 @@ export async function observe(observer: Observer, asked: Asked): Promise<Observe
   };
   const isConcerned = part !== 'standby';
   const decision = (slot: number) =>
-    // After the first, others need not watch decisions: whoever is elected is told so at its seat.
+    // After the first decision, other nodes need not watch decisions: an elected node is notified at its
+    // seat.
     reads.getData(pathsOfSlot(paths, slot).elected, { watch: isConcerned || slots.undecided });
   const [ownSeat, configRead, elected, decisions, current, claims, below, self, names, seatNames, head] =
     await settleAll([
-      // First: who is told there is elected in what is read after it.
+      // Read first: a node that was notified there is elected in what is read afterwards.
       seat.name === null ? null : reads.exists(paths.seat(seat.name), { watch: true }),
       reads.getData(paths.config, { watch: isConcerned }),
       decision(1),
@@ -124,8 +128,7 @@ export async function observe(observer: Observer, asked: Asked): Promise<Observe
     const decision = decisions[index];
     if (!isStoreError(decision))
       return [{ slot, elected: readElected(observer, slot, decision), current: claims[index] ?? null }];
-    // Of a slot that the group no longer has nothing is missing: the tree may have been made again without
-    // it.
+    // A slot that the group no longer has is not missing: the tree may have been recreated without it.
     if (slot <= count) throw decision;
     return [];
   });
@@ -162,7 +165,7 @@ interface Read {
 
 type Settled<T extends readonly unknown[]> = { -readonly [K in keyof T]: Awaited<T[K]> };
 
-/** All of them, or the first failure; none is left without somebody to hear of its failing. */
+/** Waits for all calls, or throws the first failure. No other failure is left unhandled. */
 async function settleAll<T extends readonly unknown[]>(calls: readonly [...T]): Promise<Settled<T>> {
   return await Promise.all(calls);
 }
@@ -176,7 +179,7 @@ async function orNull<T>(call: Promise<T>): Promise<T | null> {
   }
 }
 
-/** The error where it is not there. */
+/** Returns the error if the znode does not exist. */
 async function orMissing<T>(call: Promise<T>): Promise<T | StoreError> {
   try {
     return await call;
@@ -187,7 +190,8 @@ async function orMissing<T>(call: Promise<T>): Promise<T | StoreError> {
 }
 
 /**
- * Null when it is gone, `unreadable` when its ACL keeps this node out: somebody else's znode harms nobody.
+ * Returns null if the znode is gone, and `unreadable` if its ACL keeps this node out. A foreign znode does no
+ * harm.
  */
 async function readable<T>(call: Promise<T>): Promise<T | 'unreadable' | null> {
   try {
@@ -200,7 +204,10 @@ async function readable<T>(call: Promise<T>): Promise<T | 'unreadable' | null> {
 
 const unreadable = { value: null, problem: 'its ACL does not allow this node to read it' } as const;
 
-/** Of its making only who reads all has to hear: whoever is elected makes it, as soon as there is none. */
+/**
+ * Only nodes that read everything must learn that a claim was created. Otherwise the elected node itself
+ * creates the claim, as soon as there is none.
+ */
 async function claimAt(observer: Observer, slot: number, hearsOfMaking: boolean): Promise<Claim | null> {
   const { reads } = observer;
   const { current } = pathsOfSlot(observer.paths, slot);
@@ -209,13 +216,12 @@ async function claimAt(observer: Observer, slot: number, hearsOfMaking: boolean)
   if (read === null && !hearsOfMaking) return null;
   const stat = await reads.exists(current, { watch: true });
   if (stat === null) return null;
-  // Made in between, where it was not there.
+  // If the znode was missing before, it has been created in between.
   return read === 'unreadable' ? asClaim(unreadable, stat) : await claimAt(observer, slot, hearsOfMaking);
 }
 
 /**
- * Finds the seat just below anew when the one that was watched is gone. `read`: the seats, where they were
- * read just now.
+ * Looks up the predecessor again if the watched one is gone. `read` has the seats, if they were just read.
  */
 async function place(
   observer: Observer,
@@ -238,8 +244,8 @@ async function place(
 }
 
 /**
- * Of a seat's children, which it cannot have, nobody is told but when it goes: what is written to it concerns
- * its node.
+ * Whether the seat exists. The watch on its children, which it cannot have, fires only when the seat is
+ * deleted. What is written to a seat concerns only its node.
  */
 async function seatStands({ reads, paths }: Observer, seat: string): Promise<boolean> {
   const path = paths.seat(seat);
@@ -252,8 +258,8 @@ function toOwnSeat({ name, below, second }: SeatKnown, stat: Stat): OwnSeat | nu
 }
 
 /**
- * Everyone registered, in order of node ids. One that leaves while being read is left out. `self`: this
- * node's own, read just now.
+ * Returns all registered nodes, ordered by node id. Omits a node that leaves while being read. `self` is this
+ * node's own registration, which was just read.
  */
 async function readMembers(
   { reads, paths, node, contents }: Observer,
@@ -286,7 +292,7 @@ export function versioned<T>(content: Parsed<T>, stat: Stat): Versioned<T> {
   return { ...content, version: stat.version, modifiedAtMs: stat.mtimeMs };
 }
 
-/** An empty znode is one that nobody has written yet. */
+/** An empty znode has not been written yet. */
 function readConfig({ paths, contents }: Observer, { data, stat }: Read): GroupSnapshot['config'] {
   if (data.length === 0) return versioned({ value: defaultGroupConfig, problem: null }, stat);
   return versioned(contents.config(paths.config, data), stat);
@@ -305,7 +311,7 @@ function readElected(
   return versioned(contents.elected(pathsOfSlot(paths, slot).elected, data), stat);
 }
 
-/** One that cannot be read is written anew with the next record. */
+/** An unreadable head is written again with the next record. */
 function readHead({ paths, contents }: Observer, { data, stat }: Read): GroupSnapshot['history'] {
   if (data.length === 0) return versioned({ value: initialHistoryHead, problem: null }, stat);
   return versioned(contents.historyHead(paths.history, data), stat);
@@ -324,7 +330,7 @@ function asClaim(content: Parsed<ClaimContent>, stat: Stat): Claim {
   };
 }
 
-/** The part that what was read calls for. */
+/** Returns the part that the snapshot requires. */
 export function partFor(
   snapshot: GroupSnapshot,
   node: string,
@@ -338,8 +344,8 @@ export function partFor(
 }
 
 /**
- * What is to be known of the slots, by what was read: the claims of those that concern this node, the one of
- * its leadership too.
+ * Returns what has to be known about the slots, given the snapshot. This includes the claims of the slots
+ * that concern this node, and of its leadership.
  */
 export function slotsFor(
   snapshot: GroupSnapshot,
@@ -354,12 +360,12 @@ export function slotsFor(
   return {
     count,
     undecided: slotStates(snapshot).some(({ elected }) => (elected.value?.term ?? 0) === 0),
-    // Where there is but one, it is the one that anybody comes to be concerned with.
+    // A single slot is the one that concerns any node.
     own: count === 1 ? oneSlot.own : own,
   };
 }
 
-/** Whether all that a part calls for is among what was asked for. */
+/** Whether a read covered everything that a part requires. */
 export function covers(part: Part, asked: SlotsKnown, called: SlotsKnown): boolean {
   if (called.count > asked.count) return false;
   if (part === 'standby' && called.undecided && !asked.undecided) return false;

@@ -1,5 +1,5 @@
 /**
- * A node's view of its group: reads as much as the node's part calls for, which it may learn only by reading,
+ * A node's view of its group. Reads as much as the node's part requires, which it may learn only by reading,
  * and keeps what it knows from one look to the next.
  */
 import type { Decision } from '../../core/group-round.js';
@@ -29,8 +29,8 @@ import {
 import { WatchedCache } from './watched-cache.js';
 
 /**
- * Of groups up to this size all that is known is forgotten every so often; of larger ones less often, since
- * there is the more to read again, and the more that read it.
+ * Up to this size, a group's cache is cleared at the resync interval. Larger groups clear it less often,
+ * because there is more to read again, and more nodes read it.
  */
 const usualSize = 100;
 
@@ -38,8 +38,8 @@ export interface SnapshotReaderOptions extends Onlooker {
   readonly clock: Clock;
   readonly tokens: TokenMemory;
   /**
-   * What is known is forgotten this often, so that not even a lost event is for ever; in a large group less
-   * often.
+   * How often the cache is cleared, so even a lost event has no permanent effect. A large group clears it
+   * less often.
    */
   resyncMs(): number;
 }
@@ -52,7 +52,7 @@ export class SnapshotReader {
   #seat: SeatKnown = noSeat;
   #slots: SlotsKnown = oneSlot;
   #part: Part = 'standby';
-  /** Known in the session before. */
+  /** What was known in the previous session. */
   #before: KnownTree = nothingKnown;
   #placedAtMs = Number.NEGATIVE_INFINITY;
 
@@ -60,12 +60,14 @@ export class SnapshotReader {
     this.#options = options;
   }
 
-  /** What was read last, as much as the node's part calls for. Null when nothing was in this session. */
+  /**
+   * The last snapshot, limited to what this node's part requires. Null if nothing was read in this session.
+   */
   get snapshot(): GroupSnapshot | null {
     return this.#snapshot;
   }
 
-  /** The last one that could be read, in whatever session; null: none could. */
+  /** Last readable configuration, in any session. Null if none could be read. */
   get config(): GroupConfig | null {
     return this.#config;
   }
@@ -78,11 +80,11 @@ export class SnapshotReader {
     return this.#part;
   }
 
-  /** What a tree that was deleted can be made again with. */
+  /** What a deleted tree can be recreated with. */
   get known(): KnownTree {
     const snapshot = this.#snapshot;
     const states = snapshot === null ? [] : slotStates(snapshot);
-    // Also those that could not be read because they are not there.
+    // Includes slots that could not be read because they do not exist.
     const elected = Array.from({ length: this.#slots.count }, (_, index) => {
       const read = states.find(({ slot }) => slot === index + 1)?.elected.value;
       return (snapshot === null ? this.#before.elected[index] : read) ?? null;
@@ -91,12 +93,12 @@ export class SnapshotReader {
     return { config: this.#config, elected, history: snapshot.history?.value ?? null };
   }
 
-  /** When the next look is worth having for the sake of scores; Infinity where nobody compares them. */
+  /** Time until the next look is useful for scores. Infinity if no rule compares them. */
   get scoresInMs(): number {
     return this.#options.scores.nextInMs;
   }
 
-  /** In a new session nothing is known, but what a tree that is missing is made with. */
+  /** Starts a new session. Nothing is known, except what a missing tree is recreated with. */
   begin(): void {
     this.#before = this.known;
     this.#reads = null;
@@ -109,7 +111,7 @@ export class SnapshotReader {
     this.#seat = { ...noSeat, name };
   }
 
-  /** `leadership`: the slot that this node's is of, where it has one. Throws StoreError. */
+  /** `leadership` is the slot of this node's leadership. Null without one. Throws StoreError. */
   async look(store: Store, leadership: number | null): Promise<GroupSnapshot> {
     const { node } = this.#options;
     for (;;) {
@@ -129,9 +131,9 @@ export class SnapshotReader {
   }
 
   /**
-   * What is to be expected before it is read: as it was, but for claims of which a change was told, which are
-   * gone. For what may be tried because its write checks all that it rests on. Null where more may have
-   * changed than claims: versions begin anew, and a claim of the same version may be another's.
+   * What to expect before reading: the last snapshot, without the claims that were reported as changed. It
+   * serves steps that may be tried because their write checks everything it depends on. Null if more than
+   * claims may have changed: versions start over, and a claim of the same version may be another node's.
    */
   get expected(): GroupSnapshot | null {
     const { paths } = this.#options;
@@ -147,8 +149,8 @@ export class SnapshotReader {
   }
 
   /**
-   * This node made these decisions by what it saw last: until it looks again, that is what is expected to
-   * stand.
+   * Applies decisions that this node made from the last snapshot. They are expected to hold until the next
+   * look.
    */
   decided(decisions: readonly Decision[]): GroupSnapshot | null {
     if (this.#snapshot === null) return null;
@@ -157,7 +159,7 @@ export class SnapshotReader {
     return this.#snapshot;
   }
 
-  /** Something was written to its seat, as where this node is elected. */
+  /** Whether this node's seat was written to, as happens when the node is elected. */
   #isCalled(): boolean {
     const { name } = this.#seat;
     return (
@@ -175,7 +177,8 @@ export class SnapshotReader {
   }
 
   /**
-   * The seat, its place forgotten now and again: that the seat below has become the elector's wakes nobody.
+   * Returns the known seat. Forgets its position periodically: no watch fires when the predecessor becomes
+   * the elector.
    */
   #seatKnown(reads: WatchedCache): SeatKnown {
     const nowMs = this.#options.clock.monotonicMs();

@@ -1,16 +1,16 @@
 /**
- * Reads of a group's znodes that are not sent anew while it is known what they would tell: what was read
- * under a watch stands until that watch tells of a change. ZooKeeper sends the news of a change before the
- * answer to anything that is sent after it, so what is known is no older than an answer of the same server
- * would be, nor than one's own writes.
+ * Reads a group's znodes, and does not send a read again while its result is known. What was read under a
+ * watch is current until that watch reports a change. ZooKeeper reports a change before it answers anything
+ * sent later. A known result is therefore no older than an answer of the same server, nor than the client's
+ * own writes.
  *
- * Not promised: that a watch is never lost. `forget` has all of it read anew.
+ * Not promised: that a watch is never lost. After `forget`, everything is read again.
  */
 import { type ReadOptions, type Stat, type Store, StoreError } from '../../ports/store.js';
 
 export type Reader = Pick<Store, 'getData' | 'getChildren' | 'exists'>;
 
-/** Under changes without end all is asked for anew, instead of what has changed yet again. */
+/** After this many tries under constant changes, everything is read again instead of what has changed. */
 const tries = 10;
 
 type Known<T> = Map<string, Promise<T>>;
@@ -20,13 +20,13 @@ export class WatchedCache implements Reader {
   readonly #data: Known<{ data: Buffer; stat: Stat }> = new Map();
   readonly #children: Known<{ children: string[]; stat: Stat }> = new Map();
   readonly #stats: Known<Stat | null> = new Map();
-  /** What was known, and was told to have changed, and was not asked for since. */
+  /** Paths that were known, were reported as changed, and have not been read since. */
   readonly #told = new Set<string>();
-  /** How often something that was known was told to have changed, or may have without that. */
+  /** How often something known was reported as changed, or may have changed without a report. */
   #changes = 0;
   /**
-   * How often touch was lost or regained, and that before what was seen together last; null while that is
-   * being read, or could not be.
+   * How often the connection was lost or restored: so far, and before the last `together`. The latter is null
+   * while that read is in progress, or if it failed.
    */
   #breaks = 0;
   #seenAfter: number | null = null;
@@ -40,7 +40,7 @@ export class WatchedCache implements Reader {
         this.#changes += 1;
       }
     });
-    // Out of touch, nobody tells of changes; and on another server some may not have happened yet.
+    // Without a connection, no changes are reported. On another server, some may not have happened yet.
     store.onState(() => {
       this.#breaks += 1;
       this.#changes += 1;
@@ -53,9 +53,9 @@ export class WatchedCache implements Reader {
   }
 
   /**
-   * What `read` makes of several znodes: where some of it is asked for and the rest is known, the rest was
-   * still so when the last of it was answered. So no part is seen to be older than one that was asked for
-   * before it.
+   * Returns what `read` makes of several znodes. If some are requested and the rest are known, the rest were
+   * still current when the last answer came. No part is therefore older than one that was requested before
+   * it.
    */
   async together<T>(read: (reads: Reader) => Promise<T>): Promise<T> {
     this.#seenAfter = null;
@@ -69,17 +69,20 @@ export class WatchedCache implements Reader {
     }
   }
 
-  /** In touch since what was seen last: what has changed since was told of. */
+  /**
+   * Whether the connection has lasted since the last `together`, so that every change since has been
+   * reported.
+   */
   get isUnbroken(): boolean {
     return this.#seenAfter === this.#breaks;
   }
 
-  /** Whether its change was told of since it was read last. */
+  /** Whether the path was reported as changed since it was last read. */
   isStale(path: string): boolean {
     return this.#told.has(path);
   }
 
-  /** This client itself wrote to it: the change that was told of is that. */
+  /** Notes that this client itself caused the reported change. */
   wrote(path: string): void {
     this.#told.delete(path);
   }
@@ -90,8 +93,7 @@ export class WatchedCache implements Reader {
   }
 
   /**
-   * Where it fails, nothing is known of the znode: of what a client may not read, ZooKeeper tells it no
-   * changes.
+   * After a failure, nothing is known about the znode: without read permission, ZooKeeper reports no changes.
    */
   async getData(path: string, options: ReadOptions = {}): Promise<{ data: Buffer; stat: Stat }> {
     const stat = this.#stats.get(path);
@@ -111,7 +113,8 @@ export class WatchedCache implements Reader {
   }
 
   /**
-   * Known from when it is asked for: a change that is told of before the answer is used counts against it.
+   * A result is known from the request on. A change that is reported before the answer is used invalidates
+   * it.
    */
   #read<T>(known: Known<T>, path: string, options: ReadOptions, send: () => Promise<T>): Promise<T> {
     const found = known.get(path);
