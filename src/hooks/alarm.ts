@@ -1,10 +1,11 @@
 import type { Clock } from '../ports/clock.js';
 
 /**
- * One thing to do at an instant; setting it again replaces it. Never early, also across long waits.
+ * Does one thing at one instant. Setting the alarm again replaces that. Never fires early, even across long
+ * waits.
  *
- * One that is put off, as a lease's is at every renewal, keeps the timer that it has, which looks again when
- * it fires: a timer that is cancelled wakes the process all the same.
+ * An alarm that is postponed, as a lease's is at every renewal, keeps its timer. The timer checks again when
+ * it fires: even a cancelled timer would wake the process.
  */
 export class Alarm {
   readonly #clock: Clock;
@@ -18,7 +19,7 @@ export class Alarm {
     this.#clock = clock;
   }
 
-  /** Infinity when it is not set, or has rung. */
+  /** Infinity if the alarm is not set or has fired. */
   get atMs(): number {
     return this.#atMs;
   }

@@ -1,11 +1,14 @@
-/** Looks, without running anything, whether the configured programs are there. */
+/** Checks, without running anything, that the configured programs exist. */
 import { constants } from 'node:fs';
 import { access, stat } from 'node:fs/promises';
 import { delimiter, join } from 'node:path';
 import { argvOf, type Command } from './command.js';
 import { startProblem } from './hook-process.js';
 
-/** What is wrong, one line each. A line for the shell is only as good as the shell finds it when it runs. */
+/**
+ * Returns the problems, one line each. For a shell command, checks only the shell: the rest shows when it
+ * runs.
+ */
 export async function checkHooks(commands: Readonly<Record<string, Command | null>>): Promise<string[]> {
   const checks = Object.entries(commands).map(async ([name, command]) => {
     if (command === null) return [];
@@ -16,7 +19,7 @@ export async function checkHooks(commands: Readonly<Record<string, Command | nul
   return (await Promise.all(checks)).flat();
 }
 
-/** Null, or the code of the error that starting it would give. */
+/** Returns the code of the error that starting the program would give. Null if there is none. */
 async function programProblem(program: string): Promise<'ENOENT' | 'EACCES' | null> {
   const places = program.includes('/')
     ? [program]

@@ -1,15 +1,15 @@
 /**
- * Workload done by commands. They run in the supervisor, a process of its own that also ends the leadership
- * when this process is frozen or dead; when the supervisor itself dies, this process kills what it ran.
+ * A workload of commands. They run in the supervisor, a separate process that also ends the leadership if
+ * this process is frozen or dead. If the supervisor itself dies, this process kills what the supervisor ran.
  *
- * A takeover command that succeeds may leave processes in its process group: the workload. It lives until the
- * release: when the release command has ended, well or not, what is left of the workload is told to stop,
- * killed after the grace time and proven dead. No other command leaves anything. What should outlive all this
- * must have a process group of its own (a service manager, setsid), and then nobody here ends it or proves it
- * dead.
+ * A takeover command that succeeds may leave processes in its process group: the workload. The workload runs
+ * until the release. When the release command has ended, successfully or not, the rest of the workload is
+ * told to stop, killed after the grace time, and proven dead. No other command leaves anything running. A
+ * process that must outlive all this needs its own process group (a service manager, setsid). Petrel then
+ * neither ends it nor proves it dead.
  *
- * Not covered: agent and supervisor killed at the same instant. Then the workload goes on unguarded, and only
- * the fencing token stands between it and the next leader.
+ * Not covered: agent and supervisor killed at the same instant. The workload then continues unguarded, and
+ * only the fencing token stands between it and the next leader.
  */
 
 import { Listeners } from '../listeners.js';
@@ -46,29 +46,29 @@ export interface CommandWorkloadOptions extends Machine {
   readonly commands: HookCommands;
   readonly node: string;
   readonly root: string;
-  /** What commands find in their environment beside what `hookEnvironment` has. */
+  /** Environment variables for commands, in addition to those of `hookEnvironment`. */
   readonly environment?: Readonly<Record<string, string>>;
-  /** A name for this life of the agent, never given again. */
+  /** Name of this incarnation of the agent, never reused. */
   readonly life: string;
   readonly log: Logger;
   /**
-   * `onTakeover` is itself the workload: it has taken over as soon as it runs, there is no time limit, its
-   * output goes to this process's own, and the leadership has to end when it does. A release ends it, its
-   * whole group.
+   * Whether `onTakeover` is itself the workload. It has taken over as soon as it runs, and has no time limit.
+   * Its output goes to this process's own output. The leadership has to end when it does. A release ends it
+   * with its whole group.
    */
   readonly foreground?: boolean;
 }
 
-/** By this a run's processes are found when their supervisor died before it could tell of them. */
+/** Finds a run's processes if their supervisor died before it could report them. */
 const runVariable = 'PETREL_RUN';
 
-/** A supervisor that takes this much longer than what it runs may take hangs. */
+/** A supervisor that takes this much longer than its runs may take is hanging. */
 const patienceMs = 10_000;
 
-/** An alarm that rings later than this was held up. */
+/** An alarm that fires later than this was held up. */
 const punctualMs = 100;
 
-/** A supervisor that has nothing to say so long after what it ran was killed hangs. */
+/** A supervisor that reports nothing this long after its processes were killed is hanging. */
 const overdueMs = 1_000;
 
 export class CommandWorkload implements Workload {
@@ -85,14 +85,14 @@ export class CommandWorkload implements Workload {
   readonly #silence: Alarm;
   readonly #leaseEnd: Alarm;
   #supervisor: Supervisor | null = null;
-  /** What waits while the remains of a dead supervisor are cleared away. */
+  /** Messages that wait while the remains of a dead supervisor are cleared away. Null otherwise. */
   #waiting: ToSupervisor[] | null = null;
   #leadership = newSupervisedLeadership(1);
   #lastId = 0;
   #heardAtMs = 0;
   #closed = false;
 
-  /** Starts the supervisor at once if this node can lead, so that a takeover does not wait for it. */
+  /** Starts the supervisor immediately if this node can lead, so a takeover does not wait for it. */
   constructor(options: CommandWorkloadOptions) {
     const { commands, node, root, life, log, foreground = false, clock, processes, supervisors } = options;
     this.#commands = commands;
@@ -159,7 +159,7 @@ export class CommandWorkload implements Workload {
       if (!known) this.#send({ type: 'guard', release: this.#request(unasked, release), begun: false });
       this.#send({ type: 'lease', leadership: this.#leadership.id, ...lease });
     }
-    // One that has ended already is the supervisor's affair: it may be starting still.
+    // The supervisor handles a lease that has already ended: it may still be starting.
     if (this.#machine.clock.monotonicMs() < lease.endsAtMs) {
       this.#leaseEnd.set(lease.endsAtMs, () => this.#leaseOver(lease));
     }
@@ -187,7 +187,7 @@ export class CommandWorkload implements Workload {
     return provenDead;
   }
 
-  /** Lets it end what it guards and runs; one that hangs is killed. */
+  /** Lets the supervisor end what it guards and runs. Kills a supervisor that hangs. */
   async #closeSupervisor(supervisor: Supervisor): Promise<void> {
     const contexts = [this.#leadership.release, ...this.#pending().map(({ context }) => context)];
     const patience = new Alarm(this.#machine.clock);
@@ -202,8 +202,8 @@ export class CommandWorkload implements Workload {
   }
 
   /**
-   * True when nothing is left of any group that the supervisor had not reported gone, nor of what it may have
-   * started without having been able to report that.
+   * Kills all groups that the supervisor has not reported gone. Also kills what it may have started without
+   * being able to report it. True if nothing of them is left.
    */
   #killGroups(): Promise<boolean> {
     const { begun, released } = this.#leadership;
@@ -302,7 +302,7 @@ export class CommandWorkload implements Workload {
     run.settle(outcome);
   }
 
-  /** What a run wrote is logged as its own until its group has gone. */
+  /** A run's output is logged as its own until its group is gone. */
   #groupGone(pgid: number): void {
     for (const [id, run] of this.#runs) {
       if (run.pgid !== pgid) continue;
@@ -356,7 +356,7 @@ export class CommandWorkload implements Workload {
     for (const message of waiting) this.#send(message);
   }
 
-  /** A supervisor that says nothing of a run long after its limits hangs. */
+  /** Watches for a hanging supervisor: one that reports nothing about a run long after its time limits. */
   #listenFor(): void {
     const pending = this.#pending();
     if (pending.length === 0 || this.#supervisor === null) {
@@ -368,21 +368,21 @@ export class CommandWorkload implements Workload {
     this.#silence.set(atMs, () => this.#killHanging('does not report the processes that it runs'));
   }
 
-  /** The supervisor should have ended the leadership by now. */
+  /** Ends a leadership that the supervisor should have ended by now. */
   #leaseOver({ releaseAtMs, endsAtMs }: WorkloadLease): void {
     if (!this.#leadership.begun || this.#leadership.released) return;
     const now = this.#machine.clock.monotonicMs();
     const end = () => this.#endOverdue(this.#leadership.id);
-    // If this process stood still the machine may have, and the supervisor is at it only now.
+    // If this process stood still, the whole machine may have. The supervisor may only now be ending it.
     if (now - endsAtMs > punctualMs) this.#leaseEnd.set(now + endsAtMs - releaseAtMs, end);
     else end();
   }
 
-  /** Kills what the supervisor ran, and then a supervisor that still says nothing of it. */
+  /** Kills what the supervisor ran, and then the supervisor if it still reports nothing. */
   #endOverdue(leadership: number): void {
     const { clock } = this.#machine;
     const isOver = () => this.#leadership.id !== leadership || this.#leadership.released;
-    // If it was this process that stood still, what the supervisor said meanwhile waits to be read.
+    // If only this process stood still, the supervisor's messages from that time are waiting to be read.
     clock.turn(() => {
       if (isOver() || this.#supervisor === null) return;
       this.#leadershipLog.error(
@@ -395,7 +395,7 @@ export class CommandWorkload implements Workload {
     });
   }
 
-  /** Kills the supervisor, and so what it ran, unless it has something to say now. */
+  /** Kills the supervisor, and thereby what it ran, unless a message from it arrives now. */
   #killHanging(what: string): void {
     const supervisor = this.#supervisor;
     const rangAtMs = this.#machine.clock.monotonicMs();

@@ -1,4 +1,4 @@
-/** A command that a person configured: a program with its arguments, or a line for the shell. */
+/** A command that an operator configured: a program with its arguments, or a line for the shell. */
 import * as z from 'zod';
 
 const rule = 'expected a shell command, or a list of the program and its arguments';
@@ -14,17 +14,17 @@ export const commandSchema = z.union(
   rule,
 );
 
-/** A string is run by `/bin/sh -c`; a list is run as it stands. */
+/** `/bin/sh -c` runs a string. A list is run unchanged. */
 export type Command = z.output<typeof commandSchema>;
 
-/** Program and arguments to start. */
+/** Returns the program to start and its arguments. */
 export function argvOf(command: Command): { program: string; args: string[] } {
   if (typeof command === 'string') return { program: '/bin/sh', args: ['-c', command] };
   const [program, ...args] = command;
   return { program, args };
 }
 
-/** As a person would type it in a shell. */
+/** Returns the command as one would type it in a shell. */
 export function commandText(command: Command): string {
   return typeof command === 'string' ? command : command.map(quoted).join(' ');
 }
@@ -33,7 +33,7 @@ function quoted(text: string): string {
   return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
 }
 
-/** As settings and messages call them. */
+/** Names in settings and messages. */
 export const hookNames = {
   prepare: 'onPrepare',
   takeover: 'onTakeover',

@@ -1,6 +1,6 @@
 /**
- * The process groups that live, and the leadership each belongs to. An id is forgotten as soon as its group
- * is gone: the system may give it to somebody else's processes.
+ * The running process groups, and the leadership that each belongs to. An id is forgotten as soon as its
+ * group is gone, because the system may reuse it for other processes.
  */
 import type { Machine } from '../ports/processes.js';
 import { Alarm } from './alarm.js';
@@ -14,7 +14,7 @@ export class GroupRegister {
   readonly #leaderships = new Map<number, number>();
   readonly #onGone: (pgid: number) => void;
   readonly #sweep: Alarm;
-  /** What does not belong to this leadership has no right to live, unless it is `running`. */
+  /** The leadership whose groups may stay alive. No other group may, except `#running`. */
   #living = 0;
   #running: number | null = null;
 
@@ -34,19 +34,19 @@ export class GroupRegister {
     this.#arm(sweepIntervalMs);
   }
 
-  /** The command that led the group has ended; true when the group has too. */
+  /** The command that led the group has ended. `provenDead`: whether the whole group has. */
   settled(pgid: number, provenDead: boolean): void {
     if (this.#running === pgid) this.#running = null;
     if (provenDead) this.#gone(pgid);
   }
 
-  /** A group left by an earlier supervisor. */
+  /** Takes over a group that an earlier supervisor left. */
   adopt(pgid: number): void {
     this.#leaderships.set(pgid, 0);
     this.#arm(0);
   }
 
-  /** Only groups of this leadership may live on. */
+  /** Lets only groups of this leadership stay alive. */
   spare(leadership: number): void {
     this.#living = leadership;
     this.#arm(0);
@@ -58,7 +58,7 @@ export class GroupRegister {
     }
   }
 
-  /** Ends the groups that `which` names, all at once; true when nothing is left of them. */
+  /** Ends the groups that `which` selects, all at the same time. True if nothing is left of them. */
   async end(which: (leadership: number) => boolean, killAtMs: () => number): Promise<boolean> {
     const ends = [...this.#leaderships].map(async ([pgid, leadership]) => {
       if (!which(leadership) || pgid === this.#running) return true;

@@ -1,12 +1,12 @@
 /**
- * Runs hooks one after the other, and guards the leadership: when the lease passes unrenewed or the agent
- * dies, it aborts what runs, runs the release hook itself, and kills what is left of the leadership before
- * the lease ends.
+ * Runs hooks one after the other, and guards the leadership. If the lease passes without renewal or the agent
+ * dies, it aborts what is running and runs the release hook itself. It kills what is left of the leadership
+ * before the lease ends.
  *
- * A machine that stood still as a whole past the lease's end wakes too late for that: everything is then
- * killed at once, and the release hook still runs, so that what is not a process (an address, a mount) is
- * given up too. One that was suspended wakes with a clock that stood still as well: its lease seems good
- * until its agent hears, at its first exchange, that the session is over.
+ * A whole machine that stood still past the lease's end wakes too late for that. Everything is then killed
+ * immediately. The release hook still runs, so what is not a process (an address, a mount) is released too. A
+ * machine that was suspended wakes with a clock that stood still as well. Its lease seems valid until its
+ * agent learns, at its first exchange, that the session has ended.
  */
 import type { NamedSlot } from '../model/named-slot.js';
 import type { Machine } from '../ports/processes.js';
@@ -25,17 +25,17 @@ import {
 import { nothingRun, notRun } from './outcomes.js';
 import { Queue, type Running } from './queue.js';
 
-/** Shares of the time until the lease's end. */
+/** Shares of the time until the lease ends. */
 const takeoverAbortShare = 1 / 3;
 const releaseShare = 0.6;
 const releaseKillShare = 0.8;
-/** Left, after the last kill, for the processes to be gone. */
+/** Time left, after the last kill, for the processes to disappear. */
 const maxKillMarginMs = 50;
 const never = Number.POSITIVE_INFINITY;
 
 export interface GuardListener {
   post(message: FromSupervisor): void;
-  /** Nothing runs, nothing waits, nothing lives. */
+  /** Called when nothing runs, nothing waits, and nothing is left alive. */
   idle(): void;
 }
 
@@ -48,14 +48,14 @@ export class Guard {
   readonly #leaseAlarm: Alarm;
   readonly #lastKill: Alarm;
   #leadership = newGuardedLeadership(0);
-  /** Outcomes that wait until the end of the leadership has been reported. */
+  /** Outcomes that are held back until the end of the leadership has been reported. */
   readonly #heldBack: { id: number; outcome: HookResult }[] = [];
-  /** Releases asked for while one that nobody asked for runs: they get its outcome. */
+  /** Releases that were requested while an unrequested one is running. They get its outcome. */
   readonly #attached: number[] = [];
-  /** The newest workload in the foreground, and how it ends. */
+  /** The newest foreground workload, and how it ends. */
   #workload: { readonly leadership: number; readonly outcome: Promise<HookResult> } | null = null;
 
-  /** `noted` looks up the agent's newest lease where that is not told of every one. */
+  /** `noted` looks up the agent's newest lease, for a guard that is not sent every lease. */
   constructor(listener: GuardListener, machine: Machine, noted: () => LeadershipLease | null = () => null) {
     this.#listener = listener;
     this.#machine = machine;
@@ -88,12 +88,12 @@ export class Guard {
     else this.#groups.adopt(message.pgid);
   }
 
-  /** A workload in the foreground was started, in this leadership or an earlier one. */
+  /** Whether a foreground workload was started, in this leadership or an earlier one. */
   get hasRunWorkload(): boolean {
     return this.#workload !== null;
   }
 
-  /** The leadership that is guarded, and why it ends if it does; null where there is none. */
+  /** The guarded leadership, and why it is ending, if it is. Null if there is none. */
   get logContext(): (NamedSlot & { readonly term: number; readonly ending: string | null }) | null {
     const { lease, release, ending } = this.#leadership;
     if (lease === null || release === null) return null;
@@ -101,7 +101,7 @@ export class Guard {
     return { ...(slot === null ? {} : { slot }), term, ending };
   }
 
-  /** Nobody will ask for anything any more. */
+  /** The agent is gone: no more requests will come. */
   agentGone(reason: string): void {
     const { begun, released, ending } = this.#leadership;
     if (begun && !released && ending === null) this.#releaseUnasked(reason);
@@ -111,7 +111,7 @@ export class Guard {
 
   #submit(request: RunRequest): void {
     const leadership = request.leadership === 0 ? null : this.#open(request.leadership);
-    // Of a leadership that ended before its takeover began nothing is released: by now another may lead.
+    // If a leadership ended before its takeover began, nothing is released: another node may lead by now.
     if (request.phase === 'release' && this.#waitsToBegin(leadership)) this.#lookAtLease();
     if (request.leadership !== 0 && leadership === null) {
       this.#post(request.id, notRun('the leadership has ended'));
@@ -131,7 +131,7 @@ export class Guard {
     return this.#queue.has((request) => request.phase === 'takeover' && request.leadership === leadership.id);
   }
 
-  /** The leadership ends by itself, or has. */
+  /** Answers a request for a leadership that is ending by itself, or has ended. */
   #submitLate(request: RunRequest, leadership: GuardedLeadership, ending: string): void {
     const outcome = request.phase === 'release' ? leadership.ended : notRun(ending);
     if (outcome === null) this.#attached.push(request.id);
@@ -139,7 +139,7 @@ export class Guard {
     else this.#post(request.id, outcome);
   }
 
-  /** Null when the leadership is an earlier one. A later one ends what it finds. */
+  /** Returns null if the leadership is an earlier one. A later leadership ends what it finds. */
   #open(id: number): GuardedLeadership | null {
     if (id < this.#leadership.id) return null;
     if (id > this.#leadership.id) {
@@ -182,7 +182,7 @@ export class Guard {
 
   #leaseIsDue(): void {
     this.#lookUpLease();
-    // An alarm that rings late (this process stood still too) may find a renewal waiting: read that first.
+    // An alarm that fires late (this process stood still too) may find a renewal waiting. Read that first.
     if (this.#leaseAlarm.atMs === never) this.#machine.clock.turn(() => this.#lookAtLease());
   }
 
@@ -194,7 +194,7 @@ export class Guard {
     }
   }
 
-  /** One of another leadership is not this one's: the first of each is told. */
+  /** Ignores the lease of another leadership. The first lease of each leadership is sent. */
   #lookUpLease(): void {
     const noted = this.#noted();
     const { id, lease, released } = this.#leadership;
@@ -232,7 +232,7 @@ export class Guard {
     else this.#endedUnasked(nothingRun);
   }
 
-  /** The release that runs has no more time than the lease. */
+  /** Limits a running release to the time that the lease leaves. */
   #hurry(now: number, leftMs: number): void {
     const running = this.#queue.running;
     if (running?.request.phase !== 'release' || leftMs <= 0) return;
@@ -247,12 +247,12 @@ export class Guard {
   #killAll(reason: string): void {
     this.#groups.kill(() => true);
     this.#queue.abort(isNoRelease, reason);
-    // A release that still waits is run all the same: it gives up what is not a process, and proves the rest
+    // A release that still waits is run nevertheless. It releases what is not a process, and proves the rest
     // dead.
     this.#queue.abortRunning(reason, this.#machine.clock.monotonicMs());
   }
 
-  /** When the leadership's last process must be killed; Infinity while nothing presses. */
+  /** When the leadership's last process must be killed. Infinity while nothing is urgent. */
   #lastKillAtMs(): number {
     const { lease, ending } = this.#leadership;
     if (lease === null || ending === null) return never;
@@ -268,7 +268,7 @@ export class Guard {
         request.graceMs,
       );
       if (!cleared) return notRun('processes of an earlier leadership are still running', 'failed');
-      // The alarm may not have rung yet.
+      // The alarm may not have fired yet.
       this.#lookAtLease();
       if (running.abortedBecause === null) this.#leadership.begun = true;
     }
@@ -280,8 +280,8 @@ export class Guard {
   }
 
   /**
-   * What was asked for before this process stood still may have been taken back since: that waits in the
-   * channel.
+   * Reads the messages that wait in the channel: they may withdraw a request from before this process stood
+   * still.
    */
   #hearWhatWaits(): Promise<void> {
     return new Promise((resolve) => this.#machine.clock.turn(resolve));
@@ -353,7 +353,7 @@ export class Guard {
     };
   }
 
-  /** After a release nothing may live, of whatever leadership. */
+  /** After a release, no process of any leadership may be left alive. */
   async #endLeadership(request: RunRequest, outcome: HookResult): Promise<HookResult> {
     const ended = await this.#endGroups(() => true, request.graceMs);
     if (request.leadership === this.#leadership.id) {
@@ -371,7 +371,7 @@ export class Guard {
     };
   }
 
-  /** What a leadership in the foreground released is its workload: how that ended is how the release did. */
+  /** A foreground leadership releases its workload, so the release reports how the workload ended. */
   async #withWorkloadsEnd(leadership: number, outcome: HookResult): Promise<HookResult> {
     if (this.#workload?.leadership !== leadership) return outcome;
     const { exitCode, signal, command } = await this.#workload.outcome;

@@ -3,20 +3,20 @@ import { type RunRequest, unasked } from './messages.js';
 
 const defaultGraceMs = 2000;
 
-/** What the guard has in mind of a leadership. */
+/** What the guard knows about a leadership. */
 export interface GuardedLeadership {
   readonly id: number;
   lease: WorkloadLease | null;
-  /** What to run when nobody asks. */
+  /** Release to run if none is requested. */
   release: RunRequest | null;
-  /** A takeover has started, or a release was asked for: a release is due. */
+  /** Whether a takeover has started or a release was requested, so a release is due. */
   begun: boolean;
   released: boolean;
-  /** Why it ends without being asked. */
+  /** Why the leadership ends without a request. */
   ending: string | null;
-  /** The agent had asked for the release before it became due. */
+  /** Whether the agent had requested the release before it became due. */
   asked: boolean;
-  /** How the release went that nobody asked for. */
+  /** Outcome of the release that ran without a request. */
   ended: HookResult | null;
 }
 
@@ -33,7 +33,7 @@ export function newGuardedLeadership(id: number): GuardedLeadership {
   };
 }
 
-/** What to run when nobody asks. */
+/** Returns the release to run if none is requested. */
 export function releaseOf({ id, release }: GuardedLeadership, reason: string): RunRequest {
   const known = release ?? {
     term: 0,

@@ -1,7 +1,7 @@
 /**
- * The guards of all groups that one agent is in. Each runs the hooks of its group one after the other and
- * guards its leadership, beside the others and whatever becomes of them. A group has a number, which is never
- * given again in an agent's life.
+ * The guards of all groups that one agent is in. Each runs its group's hooks one after the other and guards
+ * its leadership, independently of the other groups. A group has a number, which is never reused in one run
+ * of the agent.
  */
 import type { Machine } from '../ports/processes.js';
 import { Guard } from './guard.js';
@@ -9,15 +9,15 @@ import type { FromGuards, LeadershipLease, ToGuards } from './messages.js';
 
 export interface GuardsListener {
   post(message: FromGuards): void;
-  /** In no group anything runs, waits or lives. */
+  /** Called when nothing runs, waits, or is left alive in any group. */
   idle(): void;
 }
 
 interface Guarded {
   readonly guard: Guard;
-  /** Null before it is told. */
+  /** Null until it is known. */
   root: string | null;
-  /** The agent has left the group, and waits to hear that nothing of it is left. */
+  /** Whether the agent has left the group and waits for the report that nothing of it is left. */
   isLeft: boolean;
 }
 
@@ -26,11 +26,11 @@ export class Guards {
   readonly #machine: Machine;
   readonly #noted: (group: number) => LeadershipLease | null;
   readonly #guarded = new Map<number, Guarded>();
-  /** Of an agent that has gone: those in which something may live. */
+  /** Groups in which something may still be alive after the agent has gone. */
   readonly #left = new Set<number>();
   #hasRunWorkload = false;
 
-  /** `noted` looks up the newest lease of a group where that is not told of every one. */
+  /** `noted` looks up a group's newest lease, for a guard that is not sent every lease. */
   constructor(
     listener: GuardsListener,
     machine: Machine,
@@ -50,12 +50,12 @@ export class Guards {
     } else guarded.guard.handle(message);
   }
 
-  /** A workload in the foreground was started. */
+  /** Whether a foreground workload was started. */
   get hasRunWorkload(): boolean {
     return this.#hasRunWorkload || [...this.#guarded.values()].some(({ guard }) => guard.hasRunWorkload);
   }
 
-  /** Of all groups, oldest first. */
+  /** Numbers of all groups, oldest first. */
   get numbers(): readonly number[] {
     return [...this.#guarded.keys()];
   }
@@ -64,12 +64,12 @@ export class Guards {
     return this.#guarded.get(group)?.root ?? null;
   }
 
-  /** The leadership that is guarded in a group; null where there is none. */
+  /** Returns the guarded leadership of a group. Null if there is none. */
   logContext(group: number): Guard['logContext'] {
     return this.#guarded.get(group)?.guard.logContext ?? null;
   }
 
-  /** Nobody will ask for anything any more. `idle` follows. */
+  /** The agent is gone: no more requests will come. `idle` follows. */
   agentGone(reason: string): void {
     for (const group of this.#guarded.keys()) this.#left.add(group);
     if (this.#left.size === 0) this.#listener.idle();

@@ -1,9 +1,9 @@
 /**
- * Asks a command, every so often, whether this node is eligible to lead. Runs in the agent itself, one check
- * at a time.
+ * Runs a command at intervals that checks whether this node is eligible to lead. Runs in the agent itself,
+ * one check at a time.
  *
- * A node is unhealthy until its first check has succeeded; after that it takes several failures in a row to
- * make it so, and one success to make it healthy again. A check that hangs is killed and has failed.
+ * A node is unhealthy until its first check has succeeded. After that, several failures in a row make it
+ * unhealthy, and one success makes it healthy again. A check that hangs is killed and counts as failed.
  */
 import { Listeners } from '../listeners.js';
 import type { Logger } from '../log.js';
@@ -14,13 +14,13 @@ import { HookProcess } from './hook-process.js';
 
 export interface Health {
   readonly healthy: boolean;
-  /** Why it is not, with the last line the check wrote, for people; null when it is. */
+  /** Why it is unhealthy, for operators, with the last line that the check wrote. Null if it is healthy. */
   readonly reason: string | null;
 }
 
 export interface HealthCheck {
   readonly command: Command;
-  /** From the start of one check to the start of the next, unless that one takes longer. */
+  /** From the start of one check to the start of the next, unless the check takes longer. */
   readonly intervalMs: number;
   readonly timeoutMs: number;
   /** Failures in a row that make a healthy node unhealthy. */
@@ -35,7 +35,7 @@ export interface HealthProberOptions extends Machine {
   readonly log: Logger;
 }
 
-/** A check that is told to stop and does not is killed after this long. */
+/** A check that is told to stop but does not is killed after this long. */
 const graceMs = 500;
 
 export class HealthProber {
@@ -45,12 +45,12 @@ export class HealthProber {
   readonly #next: Alarm;
   #health: Health = { healthy: false, reason: 'the first health check has not completed' };
   #failuresInRow = 0;
-  /** Without what the check wrote, which may differ every time. */
+  /** Without the check's output, which may differ every time. */
   #error: string | null = null;
   #check: HookProcess | null = null;
   #closed = false;
 
-  /** Checks at once, and from then on until `close`. */
+  /** Starts the first check immediately, and continues until `close`. */
   constructor(options: HealthProberOptions) {
     this.#options = options;
     this.#listeners = new Listeners(options.log, 'health');
@@ -64,14 +64,17 @@ export class HealthProber {
   }
 
   /**
-   * Hears when health changes, or the way in which the check fails, but not of every line it writes. The
-   * returned function unsubscribes.
+   * Reports changes of health, and of the way in which the check fails, but not every line that it writes.
+   * The returned function unsubscribes.
    */
   onChange(listener: (health: Health) => void): () => void {
     return this.#listeners.add(listener);
   }
 
-  /** Checks so from now on, at once. The node is as healthy as it was until it is found to be otherwise. */
+  /**
+   * Uses this check from now on, starting immediately. Health remains as it was until a check finds
+   * otherwise.
+   */
   use(check: HealthCheck): void {
     this.#rule = check;
     if (this.#closed || this.#check !== null) return;
@@ -79,7 +82,7 @@ export class HealthProber {
     void this.#probe();
   }
 
-  /** Kills a check under way. Never rejects. */
+  /** Kills a running check. Never rejects. */
   async close(): Promise<void> {
     this.#closed = true;
     this.#next.clear();

@@ -1,6 +1,4 @@
-/**
- * One run of one command, in a process group of its own: started, timed, told to stop, killed, proven dead.
- */
+/** One run of one command, in its own process group: started, timed, told to stop, killed, proven dead. */
 
 import type { CommandLine, Exit, Machine, StartedCommand } from '../ports/processes.js';
 import type { HookResult } from '../ports/workload.js';
@@ -9,26 +7,26 @@ import { HookOutput, type OutputListener } from './output.js';
 import { askGroupToStop, endGroup } from './process-group.js';
 
 export interface HookSpec extends CommandLine {
-  /** For messages, e.g. onTakeover. */
+  /** For messages, for example onTakeover. */
   readonly name: string;
-  /** As a person would type it. */
+  /** The command as one would type it. */
   readonly commandText: string;
   readonly timeoutMs: number;
   readonly graceMs: number;
-  /** What the command leaves in its group when it succeeds is its workload, and stays. */
+  /** Whether what the command leaves in its group when it succeeds is its workload, and stays. */
   readonly leavesWorkload: boolean;
-  /** What the command wrote is read for at most this long after its end. Default 20. */
+  /** How long the output is still read after the command has ended, at most. Default: 20. */
   readonly drainMs?: number;
 }
 
 const defaultDrainMs = 20;
-/** A killed process that has not ended after this long is given up on, unproven. */
+/** A killed process that has not ended after this long is no longer waited for, and counts as unproven. */
 const killPatienceMs = 2000;
 
 export class HookProcess {
   /** Never rejects. */
   readonly outcome: Promise<HookResult>;
-  /** Null when it could not be started. */
+  /** Null if it could not be started. */
   readonly pgid: number | null;
   readonly #spec: HookSpec;
   readonly #machine: Machine;
@@ -55,7 +53,7 @@ export class HookProcess {
     this.outcome = this.#run(command);
   }
 
-  /** Brings the time limit forward, and with it the kill: no later than `killAtMs`. */
+  /** Brings the time limit forward, and the kill with it to `killAtMs` at the latest. */
   limit(endAtMs: number, killAtMs = Number.POSITIVE_INFINITY): void {
     this.#latestKillAtMs = Math.min(this.#latestKillAtMs, killAtMs);
     if (this.#stopped !== null) this.#stop(killAtMs);
@@ -68,8 +66,8 @@ export class HookProcess {
   }
 
   /**
-   * Tells it to stop now, and kills it after the grace time or at `killAtMs`. Again: a kill only comes
-   * forward.
+   * Tells the command to stop now, and kills it after the grace time or at `killAtMs`. A repeated call can
+   * only bring the kill forward.
    */
   abort(reason: string, killAtMs = Number.POSITIVE_INFINITY): void {
     if (!this.#exited) this.#stopped ??= { result: 'aborted', why: `was aborted: ${reason}` };
@@ -96,7 +94,7 @@ export class HookProcess {
     this.#timeLimit.clear();
     this.#kill.clear();
     this.#output.hurry();
-    // A workload keeps the pipes open, so their end cannot be waited for.
+    // A workload keeps the pipes open, so do not wait for them to close.
     await Promise.race([command.closed, sleep(this.#machine.clock, this.#spec.drainMs ?? defaultDrainMs)]);
     const failure = this.#failure(exit);
     return {
@@ -111,7 +109,7 @@ export class HookProcess {
     };
   }
 
-  /** Null when it was killed and is not known to have ended. */
+  /** Returns null if the command was killed and is not known to have ended. */
   #exitOf({ stdout, stderr, exit }: StartedCommand): Promise<Exit | null> {
     if (stdout !== null) this.#output.read('stdout', stdout);
     if (stderr !== null) this.#output.read('stderr', stderr);
@@ -149,7 +147,7 @@ export class HookProcess {
   }
 }
 
-/** Why a program cannot be started, in words. */
+/** Returns why a program cannot be started, in words. */
 export function startProblem(program: string, errorCode: string): string {
   if (errorCode === 'ENOENT') return `program "${program}" not found`;
   if (errorCode === 'EACCES') return `program "${program}" is not executable`;

@@ -1,6 +1,5 @@
 /**
- * The process groups that an agent knows of: those that its supervisor told of, and those that it found
- * itself.
+ * The process groups that an agent knows: those that its supervisor reported, and those that it found itself.
  */
 import type { Machine } from '../ports/processes.js';
 import { endGroup, endGroupsWith } from './process-group.js';
@@ -29,8 +28,8 @@ export class KnownGroups {
   }
 
   /**
-   * Kills them all, and what has one of these values in its environment. True when nothing of it is left;
-   * what is left is known from now on.
+   * Kills all known groups, and what has one of these values in its environment. True if nothing is left.
+   * What is left counts as known from now on.
    */
   async kill(variable: string, values: readonly string[]): Promise<boolean> {
     const kill = async (pgid: number) => {

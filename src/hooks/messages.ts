@@ -1,6 +1,6 @@
 /**
- * What the agent and its supervisor say to each other, for each group that the agent is in. Both are of one
- * build, and nobody else has their channel.
+ * Messages between the agent and its supervisor, for each group that the agent is in. Both come from one
+ * build, and no other process has access to their channel.
  */
 import type { HookResult, Phase, WorkloadLease } from '../ports/workload.js';
 import type { OutputStream } from './output.js';
@@ -18,27 +18,30 @@ import {
   shaped,
 } from './schemas.js';
 
-/** The id of a release that nobody asked for. */
+/** Id of a release that was not requested. */
 export const unasked = 0;
 
 export interface RunRequest {
   readonly id: number;
-  /** Leaderships are counted by the agent; 0 for what belongs to none. */
+  /** Number given by the agent. 0 for a run that belongs to no leadership. */
   readonly leadership: number;
   readonly phase: Phase;
-  /** Of the leadership, for the log. */
+  /** Term of the leadership, for the log. */
   readonly term: number;
-  /** Null where the group has but one. */
+  /** Null if the group has only one. */
   readonly slot: number | null;
-  /** For messages, e.g. onTakeover. */
+  /** For messages, for example onTakeover. */
   readonly name: string;
-  /** Null: nothing is configured; it still counts as run. */
+  /** Null if nothing is configured. It still counts as run. */
   readonly command: {
     readonly program: string;
     readonly args: readonly string[];
     readonly text: string;
   } | null;
-  /** The command is the workload itself: it has taken over once it runs, and its output is passed through. */
+  /**
+   * Whether the command is the workload itself. It has taken over once it runs, and its output is passed
+   * through.
+   */
   readonly foreground: boolean;
   readonly env: Readonly<Record<string, string>>;
   readonly timeoutMs: number;
@@ -51,7 +54,7 @@ export interface LeadershipLease extends WorkloadLease {
 
 export type ToSupervisor =
   | { readonly type: 'run'; readonly request: RunRequest }
-  /** `killAtMs` null: after the grace time. */
+  /** A null `killAtMs` means after the grace time. */
   | {
       readonly type: 'abort';
       readonly id: number;
@@ -59,8 +62,8 @@ export type ToSupervisor =
       readonly killAtMs: number | null;
     }
   /**
-   * What to run when the lease passes unrenewed or the agent dies. `begun`: under an earlier supervisor, so
-   * that it is due.
+   * What to run if the lease passes without renewal or the agent dies. `begun`: whether the leadership began
+   * under an earlier supervisor, so that a release is due.
    */
   | { readonly type: 'guard'; readonly release: RunRequest; readonly begun: boolean }
   | ({ readonly type: 'lease' } & LeadershipLease)
@@ -75,8 +78,8 @@ export type FromSupervisor =
   | { readonly type: 'left-out'; readonly id: number; readonly lines: number }
   | { readonly type: 'outcome'; readonly id: number; readonly outcome: HookResult }
   /**
-   * `leaseLeftMs`: when all was over, the lease had this long to go; negative: it had ended. Null without a
-   * lease.
+   * `leaseLeftMs` is what remained of the lease when everything was over, negative if it had ended. Null
+   * without a lease.
    */
   | {
       readonly type: 'lease-ended';
@@ -84,10 +87,10 @@ export type FromSupervisor =
       readonly outcome: HookResult;
       readonly leaseLeftMs: number | null;
     }
-  /** A workload in the foreground ended by itself. */
+  /** A foreground workload ended by itself. */
   | { readonly type: 'workload-ended'; readonly leadership: number; readonly outcome: HookResult };
 
-/** Which group it is about, by the number that the agent gives it. */
+/** The group that a message is about, by the number that the agent gives it. */
 interface OfGroup {
   readonly group: number;
 }
@@ -95,9 +98,9 @@ interface OfGroup {
 export type ToGuards = OfGroup &
   (
     | ToSupervisor
-    /** First: the group's root. */
+    /** Comes first, with the group's root. */
     | { readonly type: 'begin'; readonly root: string }
-    /** Nothing will be asked for any more: what is left is to be ended. Answered by `cleared`. */
+    /** No more requests will come, so end what is left. Answered by `cleared`. */
     | { readonly type: 'clear' }
   );
 export type FromGuards = OfGroup & (FromSupervisor | { readonly type: 'cleared' });
@@ -125,7 +128,7 @@ export function isFromSupervisor(message: unknown): message is FromSupervisor {
   return isOneOf(fromSupervisor, message);
 }
 
-/** No other number names a group: 0 and 1 would be this process's own, and everybody's. */
+/** No other number names a group: 0 and 1 would mean this process's own group and all processes. */
 const isGroup: Check<number> = (value): value is number =>
   typeof value === 'number' && Number.isSafeInteger(value) && value > 1;
 const isCount: Check<number> = (value): value is number => Number.isSafeInteger(value) && Number(value) >= 0;

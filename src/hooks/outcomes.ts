@@ -3,7 +3,7 @@ import type { Logger } from '../log.js';
 import { named } from '../model/named-slot.js';
 import type { HookContext, HookResult } from '../ports/workload.js';
 
-/** Of a run for which nothing is configured. */
+/** Outcome of a run for which nothing is configured. */
 export const nothingRun: HookResult = {
   result: 'ok',
   exitCode: null,
@@ -15,12 +15,12 @@ export const nothingRun: HookResult = {
   provenDead: true,
 };
 
-/** Of a run that was ended before it began. */
+/** Outcome of a run that was ended before it began. */
 export function notRun(reason: string, result: 'aborted' | 'failed' = 'aborted'): HookResult {
   return { ...nothingRun, result, error: `was not started: ${reason}` };
 }
 
-/** For what is said of a run. */
+/** Returns the logger for messages about a run. */
 export function logOf(log: Logger, context: HookContext | null): Logger {
   if (context === null) return log;
   const { phase, slot, slots, term, endedByTerm = term, reason } = context;
@@ -28,8 +28,8 @@ export function logOf(log: Logger, context: HookContext | null): Logger {
 }
 
 /**
- * For what is said of a leadership: the release that is held for it has a reason that only counts once it is
- * run.
+ * Returns the logger for messages about a leadership. It leaves out the reason of the release that is held
+ * for the leadership, because that applies only once the release is run.
  */
 export function leadershipLogOf(log: Logger, release: HookContext | null): Logger {
   if (release === null) return log;
@@ -37,7 +37,7 @@ export function leadershipLogOf(log: Logger, release: HookContext | null): Logge
   return log.child({ ...named(slot, slots), term });
 }
 
-/** One line, as serious as it is. */
+/** Logs the outcome in one line, at the level that it deserves. */
 export function logOutcome(log: Logger, name: string, outcome: HookResult): void {
   const { result, exitCode, signal, durationMs, command, error, provenDead } = outcome;
   const fields = { result, exitCode, signal, durationMs, command, provenDead };

@@ -1,9 +1,10 @@
 /**
- * What a command writes, as lines: the last few kept, and each passed on while they come at a sensible rate.
+ * Reads a command's output as lines. Keeps the last few, and passes each on while they come at a reasonable
+ * rate.
  *
- * Memory and processor time stay bounded however much is written, with or without newlines: long lines are
- * cut, lines too many are counted and left out, and a command that writes faster than is read has to wait, as
- * at any pipe. The supervisor runs this, so it needs nothing but Node.js.
+ * Memory and processor time remain bounded however much is written, with or without newlines. Long lines are
+ * cut. Excess lines are counted and left out. A command that writes faster than its output is read has to
+ * wait, as with any pipe. The supervisor runs this, so it needs only Node.js.
  */
 import type { Readable } from 'node:stream';
 import { stripVTControlCharacters } from 'node:util';
@@ -11,10 +12,10 @@ import type { Clock } from '../ports/clock.js';
 
 const maxLineLength = 500;
 const tailLines = 20;
-/** Lines passed on in one period; the rest of it is left out. */
+/** Lines passed on in one period. Further lines of the period are left out. */
 const linesPerPeriod = 200;
 const periodMs = 1000;
-/** Characters read in one slice of time; beyond that the command waits for the next. */
+/** Characters read in one slice of time. After that, the command waits for the next slice. */
 const charactersPerSlice = 1024 * 1024;
 const sliceMs = 100;
 
@@ -22,7 +23,7 @@ export type OutputStream = 'stdout' | 'stderr';
 
 export interface OutputListener {
   line(stream: OutputStream, text: string): void;
-  /** So many lines came too fast to be passed on. */
+  /** Number of lines that came too fast to be passed on. */
   leftOut(lines: number): void;
 }
 
@@ -53,7 +54,7 @@ export class HookOutput {
     this.#readers.push(reader);
   }
 
-  /** The command has ended: what it wrote last is read without delay. */
+  /** Reads the last output without delay, because the command has ended. */
   hurry(): void {
     for (const reader of this.#readers) reader.hurry();
   }
@@ -83,7 +84,7 @@ export class HookOutput {
   }
 }
 
-/** Lines that are not passed on: how many, and the last of them. */
+/** Lines that are not passed on: their number, and the last of them. */
 interface LeftOut {
   readonly count: number;
   readonly last: readonly string[];
@@ -101,7 +102,7 @@ class LineReader {
   readonly #readable: Readable;
   readonly #clock: Clock;
   readonly #listener: LineListener;
-  /** Of a line that has not ended, no more than is shown and one: so that a cut can be seen. */
+  /** Start of an unfinished line, with at most one character more than is shown, to detect a cut. */
   #pending = '';
   #sliceEndMs = 0;
   #inSlice = 0;
@@ -119,7 +120,7 @@ class LineReader {
       if (this.#pending !== '') listener.lines([this.#pending], nothingLeftOut);
       listener.end();
     });
-    // The pipe of a killed command may break; its outcome tells more.
+    // The pipe of a killed command may break. Its outcome reports more.
     readable.on('error', () => {});
   }
 
@@ -146,7 +147,7 @@ class LineReader {
     this.#pending = this.#joined(chunk, Math.max(from, lastEnd + 1), chunk.length);
   }
 
-  /** Takes no more time than it must: this is where a flood ends up. */
+  /** Takes no more time than necessary, because floods of output end up here. */
   #leftOut(chunk: string, from: number, lastEnd: number): LeftOut {
     let start = lastEnd;
     for (let lines = 0; lines < tailLines && start >= from; lines++) {
@@ -161,7 +162,7 @@ class LineReader {
     return { count, last };
   }
 
-  /** What was pending and this part of the chunk; nothing is pending then. */
+  /** Returns the pending text with this part of the chunk. Nothing is pending afterwards. */
   #joined(chunk: string, from: number, to: number): string {
     const room = Math.max(0, maxLineLength + 1 - this.#pending.length);
     const line = this.#pending + chunk.slice(from, Math.min(to, from + room));

@@ -1,12 +1,14 @@
 /**
  * Pipes for the output of commands. Node.js gives its children sockets, which cannot be opened by name: `echo
- * > /dev/stderr` fails. Node.js cannot make pipes, so `mkfifo` does; the name of each is removed as soon as
- * it is open.
+ * > /dev/stderr` fails. Node.js cannot create pipes, so `mkfifo` does. The name of each pipe is removed as
+ * soon as it is open.
  *
- * Some pipes are kept ready, so that starting a command does not wait for mkfifo. Not promised: pipes where
- * there is no mkfifo, or no directory to make them in, or where more commands start at once than pipes are
- * ready and the machine is so busy that mkfifo takes longer than `patienceMs`: whoever starts commands must
- * not stand still. Commands then write to sockets.
+ * Some pipes are kept ready, so starting a command does not wait for mkfifo. Commands write to sockets if
+ * there are no pipes.
+ *
+ * Not promised: pipes without mkfifo, or without a directory to create them in. Nor are they promised if more
+ * commands start at the same time than pipes are ready, and the machine is so busy that mkfifo takes longer
+ * than `patienceMs`. A process that starts commands must not stand still.
  */
 import { spawn, spawnSync } from 'node:child_process';
 import { closeSync, constants, mkdtempSync, openSync, rmSync } from 'node:fs';
@@ -24,7 +26,7 @@ export interface OutputPipes {
   readonly stderr: Pipe;
 }
 
-/** The one that worked last comes first. To begin with, that is a file system in memory, on Linux. */
+/** The place that worked last comes first. Initially, that is a file system in memory, on Linux. */
 let places: readonly string[] = ['/dev/shm', tmpdir()];
 const batch = 8;
 const fewReady = 4;
@@ -34,7 +36,7 @@ const patienceMs = 300;
 const ready: OutputPipes[] = [];
 let filling: Promise<void> | null = null;
 
-/** Null if no pipes can be made. */
+/** Returns null if no pipes can be created. */
 export function takePipes(): OutputPipes | null {
   if (ready.length === 0) fillNow();
   const taken = ready.pop() ?? null;
@@ -42,7 +44,7 @@ export function takePipes(): OutputPipes | null {
   return taken;
 }
 
-/** Makes more pipes in the background when few are left. Resolves when they are ready; never rejects. */
+/** Creates more pipes in the background when few are left. Resolves when they are ready. Never rejects. */
 export function keepPipesReady(): Promise<void> {
   if (filling !== null || ready.length > fewReady) return filling ?? Promise.resolve();
   const paths = firstPaths();
@@ -81,7 +83,7 @@ interface Paths {
   readonly pairs: readonly (readonly [string, string])[];
 }
 
-/** A place may have room for a directory, but not for pipes. */
+/** Tries the next place, too: a place may have room for a directory, but not for pipes. */
 function fillNow(): void {
   for (const place of places) {
     const paths = newPaths(place);
@@ -99,7 +101,8 @@ function options() {
 }
 
 /**
- * Lets a process that was given a pipe open it as another user too, as with sudo. Nobody else can find it.
+ * Lets a process that was given a pipe open it as another user too, as with sudo. No other process can find
+ * the pipe.
  */
 function argumentsOf({ pairs }: Paths): string[] {
   return ['-m', '666', ...pairs.flat()];
@@ -113,7 +116,7 @@ function firstPaths(): Paths | null {
   return null;
 }
 
-/** Null if there can be no directory in that place. */
+/** Returns null if no directory can be created in that place. */
 function newPaths(place: string): Paths | null {
   try {
     const directory = mkdtempSync(join(place, 'petrel-pipes-'));
@@ -127,7 +130,7 @@ function newPaths(place: string): Paths | null {
   }
 }
 
-/** Opens the pipes that mkfifo has made. */
+/** Opens the pipes that mkfifo has created. */
 function open(paths: Paths): void {
   try {
     for (const [stdout, stderr] of paths.pairs) ready.push(opened(stdout, stderr));
@@ -151,7 +154,7 @@ function opened(stdout: string, stderr: string): OutputPipes {
   }
 }
 
-/** Opens the reading end first: the writing end would wait for it. */
+/** Opens the reading end first, because opening the writing end would wait for it. */
 function openedPipe(path: string): Pipe {
   const readFd = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
   try {

@@ -1,29 +1,30 @@
-/** Ending process groups: telling it to stop, killing it, and proving that nothing of it is left. */
+/** Ends process groups: tells a group to stop, kills it, and proves that nothing of it is left. */
 import type { Machine, Processes } from '../ports/processes.js';
 import { sleep } from './alarm.js';
 
-/** Between looks at a group that should be going away. */
+/** Time between looks at a group that should be ending. */
 const firstLookMs = 2;
 const longestLookMs = 50;
-/** After this many looks, find out whether what is left are only zombies. */
+/** After this many looks, check whether only zombies are left. */
 const looksBeforeScan = 4;
 /**
- * How long after SIGKILL to wait for the proof: a process in uninterruptible sleep dies only when that ends.
+ * How long to wait for the proof after SIGKILL. A process in uninterruptible sleep dies only when the sleep
+ * ends.
  */
 const proofPatienceMs = 2000;
 
-/** Within this long what was started has become its own program, with its own environment. */
+/** Within this time, a started process has become its own program, with its own environment. */
 const becomingMs = 50;
 
-/** SIGTERM, and SIGCONT so that a stopped process hears it. */
+/** Sends SIGTERM, and SIGCONT so that a stopped process receives it. */
 export function askGroupToStop(processes: Processes, pgid: number): void {
   processes.signalGroup(pgid, 'SIGTERM');
   processes.signalGroup(pgid, 'SIGCONT');
 }
 
 /**
- * Asks the group to stop, kills it at `killAtMs()`, which is read again at every look, and resolves when
- * nothing of it is left: true. False when something is left a while after it was killed.
+ * Asks the group to stop, and kills it at `killAtMs()`, which is read again at every look. Resolves to true
+ * when nothing of the group is left. Resolves to false if something is left a while after the kill.
  */
 export async function endGroup(machine: Machine, pgid: number, killAtMs: () => number): Promise<boolean> {
   const { clock, processes } = machine;
@@ -42,7 +43,10 @@ export async function endGroup(machine: Machine, pgid: number, killAtMs: () => n
   }
 }
 
-/** A look may miss a process that forks and exits. Killed processes fork no more: the next misses none. */
+/**
+ * Whether the group is proven dead. A look may miss a process that forks and exits. Killed processes fork no
+ * more, so the next look misses none.
+ */
 function isDead(processes: Processes, pgid: number): boolean {
   if (!processes.groupExists(pgid)) return true;
   if (processes.groupLives(pgid)) return false;
@@ -51,8 +55,8 @@ function isDead(processes: Processes, pgid: number): boolean {
 }
 
 /**
- * Ends, by `end`, what was started with this variable in its environment, by whomever. False when that cannot
- * be told, or something is left.
+ * Ends, with `end`, what was started with this variable in its environment, by any process. False if that
+ * cannot be determined, or something is left.
  */
 export async function endGroupsWith(
   machine: Machine,

@@ -1,7 +1,7 @@
 /**
- * Requests performed one after the other, in the order they came, and aborted while they wait or run. A
- * release is performed even when it was aborted while it waited: whoever performs it still has a leadership
- * to end.
+ * Performs requests one after the other, in the order of arrival. Requests can be aborted while they wait or
+ * run. A release is performed even if it was aborted while it waited, because there is still a leadership to
+ * end.
  */
 import type { HookResult } from '../ports/workload.js';
 import type { HookProcess } from './hook-process.js';
@@ -10,16 +10,16 @@ import { notRun } from './outcomes.js';
 
 export interface Running {
   readonly request: RunRequest;
-  /** Null while it does not run yet, or has nothing to run. */
+  /** Null if it does not run yet, or has nothing to run. */
   process: HookProcess | null;
-  /** Why it is to end; what has not started then must not. */
+  /** Why it must end. If it has not started, it must not start. */
   abortedBecause: string | null;
 }
 
 export interface QueueListener {
   perform(running: Running): Promise<HookResult>;
   settled(request: RunRequest, outcome: HookResult): void;
-  /** Nothing runs and nothing waits. */
+  /** Called when nothing runs and nothing waits. */
   idle(): void;
 }
 
@@ -41,7 +41,7 @@ export class Queue {
     return !this.#working;
   }
 
-  /** Whether one that runs or waits is meant. */
+  /** Whether `which` selects a request that runs or waits. */
   has(which: (request: RunRequest) => boolean): boolean {
     return (
       (this.#running !== null && which(this.#running.request)) ||
@@ -56,7 +56,10 @@ export class Queue {
     void this.#work();
   }
 
-  /** What waits settles at once, unless it is a release; what runs, when it has ended. */
+  /**
+   * Settles a waiting request immediately, unless it is a release. A running request settles when it has
+   * ended.
+   */
   abort(which: (request: RunRequest) => boolean, reason: string, killAtMs = Number.POSITIVE_INFINITY): void {
     for (const waiting of this.#queue.filter(({ request }) => which(request))) {
       waiting.abortedBecause ??= reason;

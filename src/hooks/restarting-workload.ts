@@ -1,9 +1,9 @@
 /**
- * Workload whose workload is one process in the foreground: started again when it ends by itself, as the
- * policy says, within the leadership and under its fencing token; and told of, however it ends.
+ * A workload that is one foreground process. When the process ends by itself, it is restarted as the policy
+ * says, within the leadership and under its fencing token. Its end is always reported.
  *
- * Not promised: that a workload which goes on failing is noticed by anybody but its node before the restarts
- * are used up. Until then the node leads.
+ * Not promised: that any node but its own notices that a workload keeps failing, before the restarts are used
+ * up. Until then, the node leads.
  */
 import { Listeners } from '../listeners.js';
 import type { Logger } from '../log.js';
@@ -20,7 +20,7 @@ import type {
 import { Alarm } from './alarm.js';
 import { logOf } from './outcomes.js';
 
-/** What to do when the workload ends by itself. on-failure: unless its exit code is 0. */
+/** What to do when the workload ends by itself. on-failure: restart it unless its exit code is 0. */
 export const restartPolicies = ['no', 'on-failure', 'always'] as const;
 export type RestartPolicy = (typeof restartPolicies)[number];
 
@@ -29,43 +29,46 @@ export interface CommandEnd {
   readonly exitCode: number | null;
   /** Name of the signal that ended it. */
   readonly signal: string | null;
-  /** One line; null when it ended well. */
+  /** One line. Null if the process succeeded. */
   readonly error: string | null;
 }
 
 export interface RestartingWorkloadOptions {
-  /** Runs the workload as its takeover. */
+  /** Runs the process as its takeover. */
   readonly workload: Workload;
   readonly policy: RestartPolicy;
-  /** So often it is restarted after failures in a row; then the leadership has to end. */
+  /** Number of restarts after failures in a row. After that, the leadership has to end. */
   readonly restartLimit: number;
   readonly clock: Clock;
   readonly log: Logger;
   /**
-   * It ended by itself, and is not to be run again. If it failed, told once its claim has been given away, so
-   * that the group knows of the failure.
+   * Called when the process ended by itself and must not run again. After a failure, called once the claim
+   * has been released, so that the group knows of the failure.
    */
   onFinished(end: CommandEnd): void;
-  /** A leadership in which it ran is over, and why was not the workload. Null: how it ended is not known. */
+  /**
+   * Called when a leadership in which the process ran has ended for another reason. Null if it is unknown how
+   * the process ended.
+   */
   onStopped(end: CommandEnd | null): void;
 }
 
 const firstPauseMs = 250;
 const longestPauseMs = 10_000;
-/** What has run for so long has not failed in a row with what failed before. */
+/** A failure after a run of this length does not count as one in a row with earlier failures. */
 const stableMs = 60_000;
 
 interface RunningCommand {
   readonly takeover: HookContext;
-  /** It has run at least once. */
+  /** Whether it has run at least once. */
   hasRun: boolean;
   startedAtMs: number;
   failures: number;
-  /** Ends in a row, after which it was started again. */
+  /** Ends in a row after which it was restarted. */
   restarts: number;
-  /** Why it ends is the workload. */
+  /** Whether the leadership ends because of the process. */
   finished: boolean;
-  /** It is being ended: what is heard of the workload from now on is old. */
+  /** Whether it is being ended. Reports about the process are out of date from now on. */
   ending: boolean;
 }
 
@@ -75,7 +78,7 @@ export class RestartingWorkload implements Workload {
   readonly #listeners: Listeners<WorkloadEnd>;
   readonly #patient = new WeakMap<HookContext, HookContext>();
   #leadership: RunningCommand | null = null;
-  /** To be told. */
+  /** The end that has yet to be reported. */
   #finished: CommandEnd | null = null;
 
   constructor(options: RestartingWorkloadOptions) {
@@ -121,7 +124,7 @@ export class RestartingWorkload implements Workload {
     return this.#options.workload.close();
   }
 
-  /** A workload that is told to stop has the time that a release may take, instead of the grace time. */
+  /** Gives a workload that is told to stop as much time as a release may take, instead of the grace time. */
   #withPatience(release: HookContext): HookContext {
     const known = this.#patient.get(release);
     if (known !== undefined) return known;
@@ -143,7 +146,7 @@ export class RestartingWorkload implements Workload {
     this.#leadership = running;
     const run = this.#start(running);
     void run.outcome.then((outcome) => {
-      // Not where whoever was to start it failed.
+      // Not if the supervisor that should have started it failed.
       const cannotStart = outcome.result === 'failed' && outcome.command !== null;
       if (cannotStart && this.#options.policy === 'no') this.#finish(running, outcome);
     });
@@ -178,7 +181,7 @@ export class RestartingWorkload implements Workload {
     const failed = outcome.result !== 'ok';
     if (policy === 'no' || (policy === 'on-failure' && !failed)) {
       this.#finish(running, outcome);
-      // A workload that has done its work is nobody's failure: the node leaves, and that is all.
+      // A workload that has finished its work has not failed. The node leaves, and nothing else happens.
       if (failed) this.#listeners.notify({ cause: 'workload-ended', workload: outcome });
       else this.#tellFinished();
       return;

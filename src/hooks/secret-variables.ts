@@ -1,11 +1,11 @@
 /**
- * What nothing that Petrel starts finds in its environment. The supervisor runs this, so it needs nothing but
- * Node.js.
+ * Variables that are kept from the environment of everything that Petrel starts. The supervisor runs this, so
+ * it needs only Node.js.
  */
 
 /**
- * Variables that hold a secret itself. Those that name a file with one are let through: the file has its own
- * guard.
+ * Variables that contain a secret themselves. Variables that name a file with a secret are passed on: the
+ * file has its own protection.
  */
 export const secretVariables = [
   'PETREL_AUTH',

@@ -1,4 +1,6 @@
-/** The agent's end of its supervisor: starts the process, speaks with it, hears of its end. */
+/**
+ * The agent's side of its supervisor: starts the process, exchanges messages with it, and notices its end.
+ */
 import { type ChildProcess, fork } from 'node:child_process';
 import { createRequire } from 'node:module';
 import { fileURLToPath, pathToFileURL } from 'node:url';
@@ -12,12 +14,12 @@ import {
   type Supervisors,
 } from './supervisors.js';
 
-/** Each agent's is a process of its own. */
+/** Gives each agent its own process. */
 export const systemSupervisors: Supervisors = {
   start: (options, listener) => sharedSupervisors().start(options, listener),
 };
 
-/** One process for all the groups of an agent, and another when that has died. */
+/** Uses one process for all groups of an agent, and another one when that has died. */
 export function sharedSupervisors(): Supervisors {
   let shared: SupervisorProcess | null = null;
   return {
@@ -61,7 +63,7 @@ class SupervisorProcess {
     );
   }
 
-  /** It is, or is about to be. */
+  /** Whether it is gone or about to be. */
   get isGone(): boolean {
     return this.#isGone;
   }
@@ -116,7 +118,7 @@ class SupervisorProcess {
   }
 }
 
-/** One that never was. */
+/** Returns a supervisor that was never started. */
 function notStarted(error: Error, listener: SupervisorListener): Supervisor {
   const gone = Promise.resolve().then(() => listener.gone(startFailure(error)));
   return { name: supervisorName, send: () => {}, kill: () => {}, leave: () => gone };
@@ -136,7 +138,7 @@ function forked({ node, root, passesOutput }: SupervisorOptions): ChildProcess {
   });
 }
 
-/** Beside this module: compiled, or, when Petrel runs from its sources, the source and what can load it. */
+/** Next to this module: compiled, or, when Petrel runs from its sources, the source and a loader for it. */
 function supervisorProgram(): { path: string; execArgv: string[] } {
   if (import.meta.url.endsWith('.js')) return { path: affinity('./supervisor.js'), execArgv: [] };
   const loader = createRequire(import.meta.url).resolve('tsx');

@@ -1,10 +1,9 @@
 /**
- * The supervisor: a process of its own that runs an agent's hooks, so that there is somebody to end the
- * workload when the agent is frozen or dead. It is started by the agent with a channel between them, has a
- * session of its own (what a terminal sends reaches the agent alone), and is gone when the agent is gone and
- * the work is ended.
+ * The supervisor: a separate process that runs an agent's hooks, and can end the workload if the agent is
+ * frozen or dead. The agent starts it with a channel between them. It has its own session, so a signal from a
+ * terminal reaches only the agent. It exits when the agent is gone and the workload has ended.
  *
- * It needs nothing but Node.js, to be small and quick to start.
+ * It needs only Node.js, to be small and quick to start.
  */
 import { write } from 'node:fs';
 import { keepInspectorClosed } from '../inspector.js';
@@ -33,15 +32,18 @@ function idle(): void {
   if (agentGone) void Promise.race([noted, sleep(systemClock, notePatienceMs)]).then(() => process.exit(0));
 }
 
-/** A frozen agent does not read, but what it runs is ended soon, and lines come at a bounded rate. */
+/**
+ * A frozen agent does not read. The messages remain few: what it runs is ended soon, and lines come at a
+ * bounded rate.
+ */
 function post(message: FromGuards): void {
   if (process.connected) process.send?.(message, undefined, undefined, () => {});
   else note(message);
 }
 
 /**
- * With the agent gone, what matters goes to the log that they shared. Asynchronously: nothing may hold this
- * up.
+ * With the agent gone, writes what matters to the log that they shared. Writes asynchronously, because
+ * nothing may delay the supervisor.
  */
 function note(message: FromGuards): void {
   if (message.type !== 'lease-ended') return;

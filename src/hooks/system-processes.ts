@@ -1,4 +1,4 @@
-/** The operating system's processes. The supervisor runs this, so it needs nothing but Node.js. */
+/** The operating system's processes. The supervisor runs this, so it needs only Node.js. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { closeSync, openSync, readdirSync, readFileSync, readSync } from 'node:fs';
 import { Socket } from 'node:net';
@@ -69,9 +69,9 @@ function spawned({ program, args, env }: CommandLine, stdout: Output, stderr: Ou
   });
 }
 
-/** `output`: stdout and stderr, unless they are the child's own streams. */
+/** `output` has stdout and stderr, unless they are the child's own streams. */
 function started(child: ChildProcess, output: readonly Readable[] = []): StartedCommand {
-  // The child's streams are undefined, too, when no more files can be opened.
+  // The child's streams are also undefined if no more files can be opened.
   const [stdout = child.stdout ?? null, stderr = child.stderr ?? null] = output;
   const closes = output.map((one) => new Promise((resolve) => one.once('close', resolve)));
   const closed = new Promise((resolve) => child.once('close', resolve));
@@ -102,7 +102,7 @@ function failedStart(error: Error): Exit {
   return { code: null, signal: null, startError: String(code ?? error.message) };
 }
 
-/** False only if the system says that there is no such group. No other answer proves it. */
+/** Returns false only if the system says that there is no such group. No other answer proves it. */
 function signalled({ kill }: System, pgid: number, signal: NodeJS.Signals | 0): boolean {
   try {
     kill(-pgid, signal);
@@ -112,7 +112,7 @@ function signalled({ kill }: System, pgid: number, signal: NodeJS.Signals | 0): 
   }
 }
 
-/** False if /proc cannot be read, shows no member, or may hide some. */
+/** Whether all members are zombies. False if /proc cannot be read, shows no member, or may hide some. */
 function onlyZombies(proc: string, pgid: number): boolean {
   let members = 0;
   try {
@@ -138,7 +138,8 @@ function groupsWith(proc: string, assignment: string): number[] | null {
 }
 
 /**
- * With hidepid, /proc hides other users' processes, such as those a hook runs by sudo. Throws if unreadable.
+ * Whether /proc shows all processes. With hidepid, it hides other users' processes, such as those that a hook
+ * runs with sudo. Throws if unreadable.
  */
 function showsAll(proc: string): boolean {
   const mount = readFileSync(`${proc}/self/mountinfo`, 'latin1')
@@ -168,7 +169,7 @@ function environmentOf(proc: string, pid: string): string[] {
   }
 }
 
-/** Null if it cannot be read. */
+/** Returns null if it cannot be read. */
 function environmentAt(directory: string): string[] | null {
   try {
     return readFileSync(`${directory}/environ`, 'latin1').split('\0');
@@ -177,13 +178,10 @@ function environmentAt(directory: string): string[] | null {
   }
 }
 
-/**
- * Read into one buffer again and again: a look at every process of the machine should not take memory for
- * each.
- */
+/** Reused for every read: a look at every process of the machine should not allocate memory for each. */
 const statBuffer = Buffer.alloc(1024);
 
-/** Null for a process that is gone. Throws for any other error. */
+/** Returns null for a process that is gone. Throws for any other error. */
 function stateOf(proc: string, pid: string): ProcessState | null {
   let fd: number | null = null;
   try {

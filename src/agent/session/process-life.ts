@@ -46,9 +46,9 @@ export function parseProcess(text: string): ProcessName | null {
 }
 
 /**
- * Whether another process with this name is alive. A process that exists but must not be signalled counts as
- * alive. A process that has ended but has not been waited for does not. This process is not another one: if
- * it has the id, the earlier owner of the id is gone.
+ * Whether another process with this name is alive. A process that exists but that this process has no
+ * permission to signal counts as alive. A process that has ended but has not been waited for does not. This
+ * process is not another one: if it has the id, the earlier owner of the id is gone.
  */
 export function isOtherAlive({ pid, startedAt }: ProcessName): boolean {
   if (pid === process.pid || !exists(pid)) return false;

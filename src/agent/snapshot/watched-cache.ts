@@ -93,7 +93,8 @@ export class WatchedCache implements Reader {
   }
 
   /**
-   * After a failure, nothing is known about the znode: without read permission, ZooKeeper reports no changes.
+   * After a failure, nothing is known about the znode: ZooKeeper reports no changes to a client without
+   * permission to read it.
    */
   async getData(path: string, options: ReadOptions = {}): Promise<{ data: Buffer; stat: Stat }> {
     const stat = this.#stats.get(path);
