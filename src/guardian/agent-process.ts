@@ -1,4 +1,4 @@
-/** The agent as a process of its own: started again with the same command line, and spoken with. */
+/** The agent as a separate process: started with the same command line again, and connected by a channel. */
 import { type ChildProcess, fork } from 'node:child_process';
 import { codeOfSignal } from '../exit-code.js';
 import type { AgentListener, AgentProcess } from './life.js';
@@ -6,15 +6,15 @@ import { isFromAgent } from './messages.js';
 import { guardianVariable, sharedLeaseVariable } from './parent.js';
 import { SharedLease } from './shared-lease.js';
 
-/** What was said last is read for at most this long after the end. */
+/** Last messages are read for at most this long after the process has ended. */
 const lastWordsMs = 100;
 const startFailed = 1;
-/** Where the agent finds the shared lease, after its channel. */
+/** File descriptor at which the agent finds the shared lease, after its channel. */
 const sharedLeaseFd = 4;
 
 /**
- * Runs this program's own command line. Its session is its own: what a terminal sends reaches the guardian
- * alone. It reads nothing; the input is for it to see whether there is a terminal.
+ * Runs this program's own command line. The process has its own session, so a signal from a terminal reaches
+ * only the guardian. It reads no input, and inherits it only to find out whether there is a terminal.
  */
 export function startAgentProcess(
   program: string,

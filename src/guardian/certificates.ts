@@ -1,7 +1,7 @@
 /**
- * Certificates by which a guardian talks TLS. Files are read again before each connection, since they may
- * have been replaced since the agent's start. Read without blocking: a disk that hangs must not hold up the
- * guardian's kills.
+ * The certificates with which a guardian uses TLS. The files are read again before each connection, because
+ * they may have been replaced since the agent started. They are read without blocking: a disk that hangs must
+ * not hold up the guardian's kills.
  */
 import { readFile } from 'node:fs/promises';
 import { errorMessage } from '../errors.js';
@@ -16,7 +16,7 @@ export class Certificates {
   readonly #note: TlsNote;
   readonly #clock: Clock;
   readonly #newest: () => SecureOptions;
-  /** What the files held, and why they could not be read; null when they could. */
+  /** Last content of the files, and why they could not be read. The latter is null if they could. */
   #read: TlsParts;
   #problem: string | null = null;
   #reading: Promise<void> | null = null;
@@ -32,12 +32,12 @@ export class Certificates {
     this.#newest = newestOf({ ...this.#options(note.atStart), reread }, log);
   }
 
-  /** The newest that will do. */
+  /** Returns the newest usable options. */
   inForce(): SecureOptions {
     return this.#newest();
   }
 
-  /** Reads the files. Resolves when that is done, and after `limitMs` at the latest. Never rejects. */
+  /** Reads the files. Resolves when that is done, or after `limitMs` at the latest. Never rejects. */
   async renew(limitMs: number): Promise<void> {
     this.#reading ??= this.#readFiles().finally(() => {
       this.#reading = null;

@@ -16,32 +16,35 @@ import {
   type ToAgent,
 } from './messages.js';
 
-/** The guardian, as the process that it has started finds it. */
+/** The guardian, as seen by the process that it started. */
 export interface Parent {
-  /** It lives, as far as is known. */
+  /** Whether it is alive, as far as is known. */
   readonly isThere: boolean;
-  /** In order. What is sent to one that has just died is lost. */
+  /** Keeps the order. A message to a guardian that has just died is lost. */
   send(message: FromAgent): void;
-  /** Where the guardian finds a group's newest lease when it looks; null, or false: it has to be told. */
+  /**
+   * Where the guardian finds a group's newest lease when it looks. If null, or if `write` returns false, the
+   * lease must be sent to it.
+   */
   readonly sharedLease: { write(lease: LeadershipLease, group: number): boolean } | null;
-  /** At once, by SIGKILL. */
+  /** Kills it immediately, with SIGKILL. */
   kill(): void;
   /**
-   * What waits is told first. `gone` once, soon, also when it has died before. The returned function
-   * unsubscribes.
+   * Reports waiting messages first. Calls `gone` once, and soon if the guardian has already died. The
+   * returned function unsubscribes.
    */
   listen(told: (message: ToAgent) => void, gone: () => void): () => void;
 }
 
 export interface GuardianListener {
   asked(signal: AskedSignal): void;
-  /** The guardian has died. What it ran is ended by who had it run that. */
+  /** The guardian has died. Each workload ends what it had the guardian run. */
   gone(): void;
 }
 
 interface Kept {
   readonly listener: SupervisorListener;
-  /** The newest one. */
+  /** The group's newest lease. Null before the first one. */
   lease: LeadershipLease | null;
   cleared: (() => void) | null;
 }
@@ -50,9 +53,9 @@ export class GuardianChannel {
   readonly #parent: Parent;
   readonly #unsubscribe: () => void;
   #listener: GuardianListener | null = null;
-  /** What was told before anybody listened. */
+  /** Messages that arrived before there was a listener. */
   readonly #early: ((listener: GuardianListener) => void)[] = [];
-  /** What it runs hooks for, by the numbers that it knows them by. */
+  /** What the guardian runs hooks for, by the group's number in messages. */
   readonly #kept = new Map<number, Kept>();
   #groups = 0;
   #isLost = false;
@@ -72,7 +75,7 @@ export class GuardianChannel {
     for (const tell of this.#early.splice(0)) tell(listener);
   }
 
-  /** How the node is: `text` is for people, `joined` for the service manager. */
+  /** Reports how the node is: `text` for operators, `joined` for the service manager. */
   tellStatus(joined: boolean, text: string): void {
     this.#parent.send({ type: 'status', joined, text });
   }
@@ -81,12 +84,15 @@ export class GuardianChannel {
     this.#parent.send({ type: 'reloaded' });
   }
 
-  /** Nothing more is told. */
+  /** Stops reporting messages. */
   close(): void {
     this.#unsubscribe();
   }
 
-  /** The guardian as the supervisor of every group of the agent, and those that follow when it has died. */
+  /**
+   * Returns the guardian as the supervisor of every group of the agent. After its death, the supervisors of
+   * `then` follow.
+   */
   supervisors(then: Supervisors): Supervisors {
     return {
       start: (options, listener) => {
@@ -96,7 +102,7 @@ export class GuardianChannel {
     };
   }
 
-  /** Remembers where `inner` does, and tells the guardian. */
+  /** Returns a memory that saves to `inner` and also notifies the guardian. */
   memory(inner: SessionMemory | null, where: Pick<SessionNote, 'servers' | 'tls' | 'auth'>): SessionMemory {
     return {
       earlier: inner?.earlier ?? null,
@@ -111,7 +117,7 @@ export class GuardianChannel {
     };
   }
 
-  /** Under a number of its own, for its leaderships are counted anew. */
+  /** Gives the supervisor a separate number, because the numbers of its leaderships start over. */
   #keep(root: string, listener: SupervisorListener): Supervisor {
     const group = this.#groups++;
     const kept: Kept = { listener, lease: null, cleared: null };
@@ -139,8 +145,8 @@ export class GuardianChannel {
   }
 
   /**
-   * True: that is enough, for the guardian looks when the lease that it knows is due, and that is not too
-   * late.
+   * Whether a note in the shared lease suffices. The guardian looks there when the lease that it knows is
+   * due, and that is not too late.
    */
   #isNoted(group: number, kept: Kept, lease: LeadershipLease): boolean {
     const before = kept.lease;

@@ -1,17 +1,18 @@
 /**
- * Keeps a process small that does next to nothing: what it lets go of is collected before it has spread over
- * the memory that V8 would let it fill first.
+ * Keeps a nearly idle process small: collects its garbage before it spreads over the memory that V8 would
+ * otherwise fill first.
  */
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 
-/** By then it has started, and its agent too. */
+/** By then, the process has started, and its agent too. */
 const firstAfterMs = 5_000;
-/** Often enough that little has come together, though it stays where it was once touched. */
+/** Often enough that little accumulates. Memory that was once touched remains in use. */
 const intervalMs = 20_000;
 
 /**
- * All garbage once, which gives back what starting took, then the new, in less than a millisecond each time.
+ * Collects all garbage once, which returns what starting took. Then collects only the new garbage, in less
+ * than a millisecond each time.
  */
 export function collectGarbage(): void {
   setFlagsFromString('--expose-gc');

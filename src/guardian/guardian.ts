@@ -1,19 +1,19 @@
 /**
- * The guardian: the small process that starts an agent, runs its hooks for it, and outlives it. When the
- * agent dies or hangs, the guardian ends the workload, then the session, and starts another agent.
+ * The guardian: the small process that starts an agent, runs its hooks, and outlives it. If the agent dies or
+ * hangs, the guardian ends the workload, then the session, and starts another agent.
  *
- * Not covered: the guardian and the agent killed at the same instant. The session then expires by itself;
- * what ends the workload is said in `reaper.ts`.
+ * Not covered: the guardian and the agent killed at the same instant. The session then expires by itself.
+ * `reaper.ts` describes what ends the workload.
  */
 import { codeOfSignal, exitCodes } from '../exit-code.js';
 import { Alarm } from '../hooks/alarm.js';
 import { Life, type LifeEnd, type LifeOptions } from './life.js';
 import type { AskedSignal } from './messages.js';
 
-/** Before an agent that died is started again: doubled with each that dies soon. */
+/** Pause before an agent that died is started again. It doubles with each agent that dies soon. */
 const firstPauseMs = 1_000;
 const maxPauseMs = 60_000;
-/** One that lived so long did not die of what it was started with. */
+/** An agent that ran this long did not die because of the way it was started. */
 const soonMs = 60_000;
 
 export class Guardian {
@@ -21,10 +21,10 @@ export class Guardian {
   readonly #pause: Alarm;
   #life: Life | null = null;
   #deaths = 0;
-  /** An agent got as far as a session. */
+  /** Whether an agent got as far as a session. */
   #hasBegun = false;
   #asked: AskedSignal | null = null;
-  /** No agent lived that could have been told. */
+  /** Whether the end was requested while no agent was alive to be notified. */
   #askedOfDead = false;
   #isHurried = false;
   #rouse = () => {};
@@ -47,7 +47,10 @@ export class Guardian {
     }
   }
 
-  /** Somebody asks this process to end (a second time: at once), or to have settings read anew. */
+  /**
+   * Handles a request to end this process, or to have settings reloaded. A second request to end takes effect
+   * immediately.
+   */
   asked(signal: AskedSignal, isLeave = true): void {
     const { manager } = this.#options;
     if (isLeave) {
@@ -57,12 +60,14 @@ export class Guardian {
       this.#asked ??= signal;
       this.#hurry();
     } else if (this.#life?.isDead === false) manager.reloading();
-    // The next agent, if there is to be one, is not waited for: it reads the settings.
+    // Skip the pause before the next agent, if there is one: it reads the settings.
     if (this.#life !== null) this.#life.pass(signal);
     else this.#rouse();
   }
 
-  /** False: the agent has long been silent, and still lives, though it was killed for that. */
+  /**
+   * False if the agent has been silent for a long time and is still alive, although it was killed for that.
+   */
   get isWell(): boolean {
     return this.#life?.isWell ?? true;
   }
@@ -78,8 +83,8 @@ export class Guardian {
   }
 
   /**
-   * Settings that were good for one agent and are wrong for the next may be good again soon: certificates are
-   * being replaced, say, or a file is out of reach.
+   * Does not treat refused settings as final if an earlier agent accepted them. They may be good again soon,
+   * for example because certificates are being replaced or a file is out of reach.
    */
   #judged(end: LifeEnd): LifeEnd {
     const isRefused = end.code === exitCodes.usage && !end.hasBegun;
@@ -99,7 +104,7 @@ export class Guardian {
     this.#pause.clear();
   }
 
-  /** The end of the session is waited for, unless somebody is in a hurry. */
+  /** Waits for the session to end, unless the end of this process is requested again. */
   async #depart(end: LifeEnd): Promise<number> {
     const { session } = end;
     const hurried = new Promise<void>((resolve) => {

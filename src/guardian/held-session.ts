@@ -1,10 +1,10 @@
 /**
- * The session of an agent that has died, held and then ended by its guardian. Held: kept from expiring, so
- * that nobody else leads while something of the dead agent's workload may live. Ended: closed at the
- * ensemble, so that the group elects at once.
+ * The session of an agent that has died, held and then ended by its guardian. Holding keeps the session from
+ * expiring, so no other node leads while something of the dead agent's workload may still be running. Ending
+ * closes it at the ensemble, so the group elects immediately.
  *
- * Not promised: that a session is held through an outage of the ensemble that outlasts it, or that one is
- * ended which no server can be asked to end. It then expires, as that of a machine that died would.
+ * Not promised: that a session is held through an outage of the ensemble that outlasts it, or that it is
+ * ended if no server can be reached to end it. It then expires, like the session of a machine that died.
  */
 import type { LookupFunction } from 'node:net';
 import { errorMessage } from '../errors.js';
@@ -27,7 +27,7 @@ import {
 export interface HeldSessionOptions {
   readonly session: SessionNote;
   readonly dial: Dial;
-  /** Awaited before each connection. It resolves within the limit, and never rejects. */
+  /** Awaited before each connection. Resolves within the limit, and never rejects. */
   readonly prepare?: (limitMs: number) => Promise<void> | null;
   readonly clock: Clock;
   /** From 0 up to 1. */
@@ -36,8 +36,9 @@ export interface HeldSessionOptions {
 }
 
 /**
- * ended: the ensemble confirmed it. over: it was over already. unconfirmed: the ensemble refused, or nobody
- * could be asked for so long that it has expired, unless the ensemble as a whole stood still.
+ * ended: the ensemble confirmed the end. over: the session had already ended. unconfirmed: the ensemble
+ * refused, or no server could be reached for so long that the session has expired, unless the whole ensemble
+ * stood still.
  */
 export type SessionEnd = 'ended' | 'over' | 'unconfirmed';
 
@@ -64,14 +65,16 @@ export class HeldSession {
   readonly #end: Promise<SessionEnd>;
   #settle: (end: SessionEnd) => void = () => {};
   #attempt: Attempt | null = null;
-  /** Smallest and greatest timeout known to be granted: for pings, and for when the session is over. */
+  /**
+   * Smallest and greatest timeout known to be granted: one for pings, the other for when the session is over.
+   */
   #leastMs: number;
   #mostMs: number;
   #failures = 0;
   #ending = false;
   #trouble: string | null = null;
 
-  /** Attaches at once, and goes on until it has ended. */
+  /** Attaches immediately, and continues until the session has ended. */
   constructor(options: HeldSessionOptions) {
     this.#options = options;
     this.#rotation = new ServerRotation(options.session.servers, options.random);
@@ -86,12 +89,12 @@ export class HeldSession {
     void this.#try();
   }
 
-  /** It is no longer held: it has ended, or must have expired. */
+  /** Whether the session is no longer held, because it has ended or must have expired. */
   get isOver(): boolean {
     return this.#stopped.signal.aborted;
   }
 
-  /** What the last attempt to reach a server failed of; null when none did. */
+  /** Why the last attempt to reach a server failed. Null if it did not fail. */
   get trouble(): string | null {
     return this.#trouble;
   }
@@ -154,7 +157,7 @@ export class HeldSession {
     if (attempt !== this.#attempt) return;
     if (attempt.attached) {
       const closed = answerToClose(frame);
-      // One that is refused is not asked again: whoever attaches to it keeps it from expiring.
+      // A refused request is not repeated: a client that attaches to the session keeps it from expiring.
       if (closed === null) this.#answered(attempt);
       else this.#finish(closed === 'done' ? 'ended' : 'unconfirmed');
       return;
@@ -186,7 +189,7 @@ export class HeldSession {
     this.#next.set(atMs, () => this.#lost('the server did not respond to a ping', attempt));
   }
 
-  /** From now it takes the session this long to expire. */
+  /** From now on, the session takes this long to expire. */
   #inTouch(): void {
     const atMs = this.#options.clock.monotonicMs() + this.#mostMs * expiryShare;
     this.#expiry.set(atMs, () => this.#finish('unconfirmed'));

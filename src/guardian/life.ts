@@ -1,9 +1,9 @@
 /**
- * One life of an agent as its guardian sees it: from its start until nothing of it is left.
+ * One run of an agent as its guardian sees it: from its start until nothing of it is left.
  *
- * While the agent lives, the guards (`src/hooks/guards.ts`) run its hooks and end its leaderships with their
- * leases, those of each group that it is in beside those of the others. When the agent has gone, its session
- * is held until everything that it ran, in whatever group, is proven dead, and only then ended.
+ * While the agent is alive, the guards (`src/hooks/guards.ts`) run its hooks and end its leaderships with
+ * their leases, separately for each of its groups. After the agent is gone, its session is held until
+ * everything that it ran, in any group, is proven dead. Only then is the session ended.
  */
 import { present } from '../errors.js';
 import { Alarm } from '../hooks/alarm.js';
@@ -16,57 +16,56 @@ import type { About, Report } from './report.js';
 import type { ServiceManager } from './service-manager.js';
 
 export interface AgentProcess {
-  /** In order. What is sent to a process that has just died is lost; `gone` follows. */
+  /** Keeps the order. A message to a process that has just died is lost; `gone` follows. */
   send(message: ToAgent): void;
-  /** At once, by SIGKILL. */
+  /** Kills it immediately, with SIGKILL. */
   kill(): void;
   /**
-   * The newest lease of a group that it has noted: those that it sends are only the first of each leadership,
-   * and any that is due sooner than the one before. Null: it has noted none, or cannot.
+   * Returns the newest lease of a group that the agent has noted. The agent sends only the first lease of
+   * each leadership, and any lease that is due sooner than the one before. Null if it has noted none, or
+   * cannot.
    */
   lease(group: number): LeadershipLease | null;
 }
 
 export interface AgentListener {
   message(message: FromAgent): void;
-  /** Last: it has ended, and all that it said has been told. `how` in words. */
+  /** Comes last: the agent has ended, and all its messages have been reported. `how` says how, in words. */
   gone(how: string, code: number): void;
 }
 
 export interface LifeOptions extends Machine {
-  /** Never throws: one that cannot be started is `gone`, soon. */
+  /** Never throws. An agent that cannot be started is soon reported `gone`. */
   startAgent(listener: AgentListener): AgentProcess;
   holdSession(session: SessionNote): HeldSession;
-  /** The groups that live now. Whoever hears of it kills them should this process die. */
+  /** Receives the process groups that are alive now. The receiver kills them if this process dies. */
   watchOver(pgids: readonly number[]): void;
   readonly report: Report;
   readonly manager: ServiceManager;
 }
 
 export interface LifeEnd {
-  /** It is not to be started again. */
+  /** Whether the agent must not be started again. */
   readonly isFinal: boolean;
   readonly code: number;
-  /** It got as far as a session. */
+  /** Whether it got as far as a session. */
   readonly hasBegun: boolean;
-  /**
-   * What to exit with when the end is asked for before another agent lives: 0, or 128 and the signal's
-   * number.
-   */
+  /** Exit code if the end is requested before another agent is alive: 0, or 128 plus the signal's number. */
   readonly codeWhenAsked: 'done' | 'signal';
-  /** The end of its session, if that was left to be ended. */
+  /** End of its session, if the session was left to be ended. */
   readonly session: Promise<SessionEnd> | null;
-  /** For what is said of it. */
+  /** For messages about this run. */
   readonly report: Report;
 }
 
 /**
- * An agent that says nothing for so long, though asked, hangs: much longer than a busy one needs to answer.
+ * An agent that sends nothing for this long, although it was asked to answer, is hanging. A busy agent
+ * answers much sooner.
  */
 const hangMs = 30_000;
-/** An alarm that rings later than this was held up. */
+/** An alarm that fires later than this was held up. */
 const punctualMs = 1_000;
-/** What was killed and is still there is told of this often. */
+/** How often to report processes that were killed but are still there. */
 const loudMs = 5_000;
 
 interface Death {
@@ -75,18 +74,18 @@ interface Death {
 }
 
 export class Life {
-  /** Resolves when it is over and nothing that it ran is left. Never rejects. */
+  /** Resolves when the agent is gone and nothing that it ran is left. Never rejects. */
   readonly over: Promise<LifeEnd>;
   readonly #options: LifeOptions;
   readonly #guards: Guards;
   readonly #agent: AgentProcess;
   readonly #hang: Alarm;
-  /** Process groups that live, and the number of the group that each is of. */
+  /** Process groups that are alive, each with the number of its group. */
   readonly #living = new Map<number, number>();
   #isOfOne = true;
   #session: SessionNote | null = null;
   #hasBegun = false;
-  /** The code that the agent said it ends with. */
+  /** The exit code that the agent announced. */
   #said: number | null = null;
   #codeAtDeath: number | null = null;
   #codeWhenAsked: LifeEnd['codeWhenAsked'] = 'done';
@@ -114,19 +113,17 @@ export class Life {
     this.#ask();
   }
 
-  /** The agent has gone; what it ran may not have. */
+  /** Whether the agent is gone. What it ran may not be. */
   get isDead(): boolean {
     return this.#isGone;
   }
 
-  /**
-   * The agent has gone, or it answers: as far as can be known, for one that hangs is known for it only later.
-   */
+  /** Whether the agent is gone or answers, as far as is known: a hanging agent is only recognized later. */
   get isWell(): boolean {
     return this.#isGone || this.#options.clock.monotonicMs() - this.#heardAtMs <= 2 * hangMs + punctualMs;
   }
 
-  /** Passes on what somebody asked of the guardian. */
+  /** Passes on a request that the guardian received. */
   pass(signal: AskedSignal): void {
     this.#agent.send({ type: 'asked', signal });
   }
@@ -154,13 +151,13 @@ export class Life {
     if (message.type === 'gone') this.#living.delete(message.pgid);
     if (message.type === 'started' || message.type === 'gone')
       this.#options.watchOver([...this.#living.keys()]);
-    // An agent that hangs says nothing of it, or only when it goes on.
+    // A hanging agent does not report this, or only when it continues.
     if (message.type === 'lease-ended') this.#reportOn(group).released(message);
     if (!this.#isGone) this.#agent.send(message);
     else if (message.type === 'outcome') this.#reportOn(group).ended(message.outcome);
   }
 
-  /** Resolves when nothing runs and nothing lives. */
+  /** Resolves when nothing runs and nothing is left alive. */
   #clear(reason: string): Promise<void> {
     return new Promise((resolve) => {
       this.#cleared = resolve;
@@ -180,7 +177,7 @@ export class Life {
     this.#hang.clear();
     const codeAtDeath = this.#guards.hasRunWorkload ? this.#codeAtDeath : null;
     const said = this.#said ?? codeAtDeath;
-    // An agent that left in good order has already tried to end its session.
+    // An agent that left cleanly has already tried to end its session.
     const isLeft = this.#said !== null && this.#living.size === 0;
     const held = this.#session === null || isLeft ? null : holdSession(this.#session);
     if (this.#said === null)
@@ -212,7 +209,10 @@ export class Life {
     return this.#options.report.about(left ?? this.#about(group, null));
   }
 
-  /** What is said of the agent as a whole is about its leadership, if it could have but one. */
+  /**
+   * Returns the report on the agent as a whole. It is about the agent's leadership, if the agent could have
+   * only one.
+   */
   get #report(): Report {
     const newest = this.#guards.numbers.at(-1);
     return this.#isOfOne && newest !== undefined ? this.#reportOn(newest) : this.#options.report;
@@ -236,7 +236,7 @@ export class Life {
     this.#agent.send({ type: 'there?' });
     this.#hang.set(askedAtMs + hangMs, () => {
       const isLate = clock.monotonicMs() - askedAtMs > hangMs + punctualMs;
-      // If it was this process that stood still, what the agent said meanwhile waits to be read.
+      // If only this process stood still, the agent's messages from that time are waiting to be read.
       clock.turn(() => {
         if (this.#isGone) return;
         if (isLate || this.#heardAtMs >= askedAtMs) return this.#ask();

@@ -1,6 +1,6 @@
 /**
- * What an agent and its guardian say to each other, beside what an agent and its supervisor do
- * (`src/hooks/messages.ts`). Both are of one build, and nobody else has their channel.
+ * Messages between an agent and its guardian, in addition to those between an agent and its supervisor
+ * (`src/hooks/messages.ts`). Both come from one build, and no other process has access to their channel.
  */
 import { type FromGuards, isFromGuards, isToGuards, type ToGuards } from '../hooks/messages.js';
 import {
@@ -16,7 +16,7 @@ import {
   shaped,
 } from '../hooks/schemas.js';
 
-/** Null where the setting is not given. */
+/** A part is null if its setting is not given. */
 export interface TlsParts {
   readonly ca: string | null;
   readonly cert: string | null;
@@ -25,74 +25,74 @@ export interface TlsParts {
 }
 
 export interface TlsNote {
-  /** PEM texts and passphrase as the agent read them at its start, for where the files will not do. */
+  /** PEM texts and passphrase as the agent read them at its start, for when the files are not usable. */
   readonly atStart: TlsParts;
-  /** Paths. */
+  /** Paths of the files. */
   readonly files: TlsParts;
   readonly servername: string | null;
   readonly rejectUnauthorized: boolean;
 }
 
-/** All that it takes to end a session of the agent's. A secret. */
+/** Everything that it takes to end a session of the agent. A secret. */
 export interface SessionNote {
   /** As a decimal number. */
   readonly id: string;
   /** In base64. */
   readonly password: string;
-  /** The smallest that the ensemble ever granted. */
+  /** The smallest timeout that the ensemble ever granted. */
   readonly timeoutMs: number;
   readonly servers: readonly { readonly host: string; readonly port: number }[];
-  /** Null: in the clear. */
+  /** Null without TLS. */
   readonly tls: TlsNote | null;
-  /** `USER:PASSWORD` of the scheme digest; null: none. */
+  /** `USER:PASSWORD` of the digest scheme. Null if there is none. */
   readonly auth: string | null;
 }
 
 export type FromAgent =
   | ToGuards
   /**
-   * First: who it is, how its log looks, so that the guardian's does too, and what to exit with when it dies
-   * after its command was started (null: it is started again), and when somebody asks for the end while it is
-   * dead.
+   * Comes first: who the agent is, and the format of its log, which the guardian uses too. `codeAtDeath` is
+   * the exit code if the agent dies after its command was started; if null, the agent is started again.
+   * `codeWhenAsked` is the exit code if the end is requested while the agent is dead.
    */
   | {
       readonly type: 'hello';
       readonly node: string;
-      /** Null: of several groups. */
+      /** Null for an agent of several groups. */
       readonly root: string | null;
       readonly log: 'json' | 'pretty';
       readonly codeAtDeath: number | null;
       readonly codeWhenAsked: 'done' | 'signal';
     }
-  /** The session in force. */
+  /** The current session. */
   | { readonly type: 'session'; readonly session: SessionNote }
-  /** It was ended, or is none of the guardian's affair any more. */
+  /** The session was ended, or no longer concerns the guardian. */
   | { readonly type: 'session-over' }
-  /** The agent ends because it has done what it was for, or cannot: it is not to be started again. */
+  /** The agent ends because it has finished or cannot continue. It must not be started again. */
   | { readonly type: 'ended'; readonly code: number }
   /** The answer to `there?`. */
   | { readonly type: 'here' }
-  /** How the node is, in words, and whether it is registered, has a seat, and is in touch. */
+  /** How the node is, in words, and whether it is registered, has a seat, and is connected. */
   | { readonly type: 'status'; readonly joined: boolean; readonly text: string }
-  /** Settings have been read anew, as SIGHUP asked for, or could not be. */
+  /** Settings have been reloaded, as SIGHUP requested, or could not be. */
   | { readonly type: 'reloaded' };
 
 export type ToAgent =
   | FromGuards
-  /** Somebody asked the guardian to end, or to have settings read anew. */
+  /** The guardian was asked to end, or to have settings reloaded. */
   | { readonly type: 'asked'; readonly signal: AskedSignal }
   | { readonly type: 'there?' };
 
 export type AskedSignal = 'SIGTERM' | 'SIGINT' | 'SIGQUIT' | 'SIGHUP';
 export const askedSignals: readonly AskedSignal[] = ['SIGTERM', 'SIGINT', 'SIGQUIT', 'SIGHUP'];
 
-/** Whose guardian it is, as the agent tells it first. */
+/** Who the agent is, as it reports first. */
 export type Hello = Omit<Extract<FromAgent, { type: 'hello' }>, 'type'>;
 
 type FromAgentAlone = Exclude<FromAgent, ToGuards>;
 type ToAgentAlone = Exclude<ToAgent, FromGuards>;
 
-/** What the guard of a life does not do. */
+/** Whether the guards of a run do not handle the message. */
 export function isAboutLife(message: FromAgent): message is FromAgentAlone {
   return isOneOf(fromAgent, message);
 }

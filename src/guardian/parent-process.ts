@@ -4,7 +4,7 @@ import { type FromAgent, isToAgent } from './messages.js';
 import { hasGuardian, livingGuardian, sharedLeaseNumber } from './parent.js';
 import { SharedLease } from './shared-lease.js';
 
-/** Null where no guardian has started this process. */
+/** Returns null if no guardian has started this process. */
 export function guardianProcess(): Parent | null {
   if (!hasGuardian()) return null;
   return {
@@ -33,8 +33,8 @@ export function guardianProcess(): Parent | null {
 }
 
 /**
- * Tells the guardian that this process ends because it is done, or cannot go on. Without a guardian nothing
- * happens.
+ * Notifies the guardian that this process ends because it has finished or cannot continue. Does nothing
+ * without a guardian.
  */
 export async function partFromGuardian(code: number): Promise<void> {
   if (!hasGuardian() || !process.connected) return;

@@ -1,27 +1,30 @@
 /**
- * Whether a guardian has started this process. What the guardian has said of that in the environment is taken
- * out of it: what this process starts has another parent.
+ * Whether a guardian has started this process. The guardian's variables are removed from the environment,
+ * because what this process starts has another parent.
  */
 
 /**
- * Set in an agent's environment to the pid of its guardian. `src/cli/guarded.ts` asks for it by the same
- * name, before anything of this is loaded.
+ * Set in an agent's environment to the pid of its guardian. `src/cli/guarded.ts` reads it by the same name,
+ * before any of this is loaded.
  */
 export const guardianVariable = 'PETREL_GUARDIAN';
 
-/** Set to the number of the file that is the shared lease, or to nothing where there is none. */
+/** Set to the file descriptor of the shared lease. Empty if there is none. */
 export const sharedLeaseVariable = 'PETREL_GUARDIAN_SHARED_LEASE';
 
 const guardianPid = taken(guardianVariable);
-/** The shared lease's, for this process; nothing where there is none. */
+/** This process's file descriptor of the shared lease. Empty or undefined if there is none. */
 export const sharedLeaseNumber = taken(sharedLeaseVariable);
 
-/** Also when it has died since: what it started does not go on without it. */
+/**
+ * Whether a guardian has started this process. Also true after the guardian has died: what it started does
+ * not continue without it.
+ */
 export function hasGuardian(): boolean {
   return process.send !== undefined && guardianPid !== undefined;
 }
 
-/** Null when it has died. */
+/** Returns the guardian's pid. Null if it has died. */
 export function livingGuardian(): number | null {
   return hasGuardian() && guardianPid === String(process.ppid) ? process.ppid : null;
 }

@@ -1,21 +1,21 @@
 /**
- * The last guard: a shell that waits at the end of a pipe for the guardian's death, however that comes, and
- * then kills the process groups that the guardian ran. With it, a workload dies with its guardian also when
- * the agent, which would end it otherwise, is killed at the same instant.
+ * The last guard: a shell that waits at the end of a pipe for the guardian to die, in any way. It then kills
+ * the process groups that the guardian ran. A workload thus dies with its guardian even if the agent, which
+ * would otherwise end it, is killed at the same instant.
  *
- * Not covered: all three killed at once (then whoever killed them has to kill the workload, as a container's
- * end and systemd's `KillMode=control-group` and `mixed` do), a process group started within the last moments
- * of the guardian, and systems without /bin/sh.
+ * Not covered: all three killed at the same time. What killed them must then kill the workload, as the end of
+ * a container and systemd's `KillMode=control-group` and `mixed` do. Also not covered: a process group
+ * started in the guardian's last moments, and systems without /bin/sh.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { withoutSecrets } from '../hooks/secret-variables.js';
 
-/** Each line is all groups that live now. Signals to a whole service must not take it away. */
+/** Each line has all groups that are alive now. Signals to a whole service must not end the shell. */
 const script = `trap '' TERM INT HUP QUIT USR1 USR2 PIPE
 while read -r line; do groups=$line; done
 for group in $groups; do kill -s KILL -- "-$group"; done`;
 
-/** Between two starts. */
+/** Shortest time between two starts. */
 const minIntervalMs = 1_000;
 
 export class Reaper {
@@ -28,13 +28,13 @@ export class Reaper {
     this.#start();
   }
 
-  /** The groups that live now. */
+  /** Sets the groups that are alive now. */
   watchOver(pgids: readonly number[]): void {
     this.#groups = pgids.join(' ');
     this.#shell?.stdin?.write(`${this.#groups}\n`);
   }
 
-  /** Nothing lives any more. */
+  /** Nothing is left alive. */
   close(): void {
     this.#isClosed = true;
     this.#shell?.stdin?.end('\n');
@@ -50,12 +50,12 @@ export class Reaper {
     if (shell === null) gone();
     shell?.once('exit', gone);
     shell?.once('error', gone);
-    // Undefined, too, where no more files can be opened.
+    // stdin is also undefined if no more files can be opened.
     shell?.stdin?.on('error', () => {});
     shell?.stdin?.write(`${this.#groups}\n`);
   }
 
-  /** Without a shell there is no last guard; the rest is as good as ever, so it is not tried too often. */
+  /** Starts the shell again, but not too often: without a shell, only the last guard is missing. */
   #startAgain(): void {
     this.#shell = null;
     const pauseMs = Math.max(0, this.#startedAtMs + minIntervalMs - performance.now());
@@ -65,7 +65,7 @@ export class Reaper {
   }
 }
 
-/** Null where there is no memory for it. */
+/** Returns null if there is no memory for it. */
 function started(): ChildProcess | null {
   try {
     return spawn('/bin/sh', ['-c', script, 'petrel-reaper'], {

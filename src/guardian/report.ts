@@ -1,6 +1,6 @@
 /**
- * What the guardian has to say, in the agent's log: JSON lines, or one that people read, to stderr. Never
- * waited for.
+ * Writes the guardian's messages to the agent's log on stderr, as JSON lines or as text for operators. No
+ * caller waits for a write.
  */
 
 import type { FromSupervisor } from '../hooks/messages.js';
@@ -13,11 +13,11 @@ import type { Hello } from './messages.js';
 
 type Level = 'info' | 'warn' | 'error';
 
-/** The leadership that something is about, and why it ends. */
+/** The leadership that a message is about, and why it ends. */
 export interface About {
-  /** Of the group, where the agent is in several. */
+  /** The group's root, if the agent is in several groups. */
   readonly root?: string;
-  /** Where the group has several. */
+  /** Given if the group has several. */
   readonly slot?: number;
   readonly term?: number;
   readonly reason?: string | null;
@@ -35,19 +35,19 @@ export class Report {
     this.#about = about;
   }
 
-  /** Whose guardian it is. */
+  /** Sets whose guardian this is. */
   introduce(hello: Hello): void {
     this.#hello = hello;
   }
 
-  /** What it says bears these fields. */
+  /** Returns a report whose messages have these fields. */
   about(about: About): Report {
     const report = new Report(this.#clock, this.#writer, about);
     report.#hello = this.#hello;
     return report;
   }
 
-  /** A leadership that the agent did not end itself. */
+  /** Reports a leadership that the agent did not end itself. */
   released({ outcome, leaseLeftMs }: Extract<FromSupervisor, { type: 'lease-ended' }>): void {
     const { result, error, provenDead, durationMs, command } = outcome;
     const level = result === 'ok' && provenDead ? 'warn' : 'error';
@@ -55,7 +55,7 @@ export class Report {
     this.say(level, error ?? 'the guardian ran the release hook and stopped the workload', fields);
   }
 
-  /** What a dead agent had asked for; told of where it went wrong. */
+  /** Reports a failed run that a dead agent had requested. */
   ended({ result, error, provenDead, durationMs, command }: HookResult): void {
     if (error !== null) this.say('error', error, { result, provenDead, durationMs, command });
   }
@@ -72,7 +72,8 @@ export class Report {
   }
 
   /**
-   * `groups`: process groups, and the root of the group that each is of; null where the agent is in no other.
+   * `groups` has the process groups, each with the root of its group. The root is null if the agent is in no
+   * other group.
    */
   remains(groups: ReadonlyMap<number, string | null>, forMs: number, held: HeldSession | null): void {
     const seconds = Math.round(forMs / 1000);

@@ -1,7 +1,7 @@
 /**
- * The four requests of ZooKeeper's protocol that the guardian makes, and what answers them, as bytes: attach
- * to a session, say who one is, ping, close. (The rest is `src/zookeeper`'s, by way of a library that the
- * guardian does without.)
+ * The four requests of ZooKeeper's protocol that the guardian sends, and their answers, as bytes: attach to a
+ * session, authenticate, ping, close. `src/zookeeper` does the rest, with a library that the guardian does
+ * without.
  */
 
 const lengthBytes = 4;
@@ -12,8 +12,8 @@ const authenticate = { xid: -4, type: 100 };
 const errorOffset = 12;
 
 /**
- * Asks to go on with a session, at the timeout that it has. Throws RangeError for a password of another
- * length.
+ * Returns a request to continue a session with the timeout that it has. Throws RangeError for a password of
+ * another length.
  */
 export function attachRequest(id: bigint, password: Buffer, timeoutMs: number): Buffer {
   if (password.length !== passwordBytes) throw new RangeError(`a password of ${password.length} bytes`);
@@ -29,22 +29,26 @@ export const pingRequest = header(ping);
 export const closeRequest = header(close);
 
 /**
- * Granted timeout; null: the session is over. Throws RangeError if the frame does not answer `attachRequest`.
+ * Returns the granted timeout. Null if the session is over. Throws RangeError if the frame does not answer
+ * `attachRequest`.
  */
 export function grantedMs(frame: Buffer): number | null {
   const timeoutMs = frame.readInt32BE(4);
   return timeoutMs > 0 && frame.readBigInt64BE(8) !== 0n ? timeoutMs : null;
 }
 
-/** Null: it answers something else. refused: the session goes on. Throws RangeError for what is no reply. */
+/**
+ * Returns null if the frame answers something else. refused: the session continues. Throws RangeError if the
+ * frame is not a reply.
+ */
 export function answerToClose(frame: Buffer): 'done' | 'refused' | null {
   if (frame.readInt32BE(0) !== close.xid) return null;
   return frame.readInt32BE(errorOffset) === 0 ? 'done' : 'refused';
 }
 
 /**
- * For servers that let nobody do anything without (`enforce.auth.enabled`): `USER:PASSWORD` of the scheme
- * digest.
+ * Returns an authentication with `USER:PASSWORD` of the digest scheme. Servers with `enforce.auth.enabled`
+ * permit nothing without one.
  */
 export function authRequest(credentials: string): Buffer {
   const kind = Buffer.alloc(lengthBytes);

@@ -1,38 +1,38 @@
 /**
- * What the service manager (systemd, with `Type=notify`) is told: that the node has joined, what it does,
- * that settings are read anew, that it leaves, and, time and again, that it is well. Where nobody asks for
- * that nothing is started.
+ * Notifies the service manager (systemd, with `Type=notify`) that the node has joined, what it does, that
+ * settings are being reloaded, and that it leaves. Also reports regularly that the node is well. Starts
+ * nothing if no notifications are requested.
  *
- * Node.js has no datagram sockets of Unix, so systemd's own program says it, one message after the other. Not
- * promised: that it is heard. What goes wrong is said once, and changes nothing.
+ * Node.js has no Unix datagram sockets, so systemd's own program sends the notifications, one after the
+ * other. Not promised: that they arrive. A failure is logged once, and changes nothing.
  */
 import { spawn } from 'node:child_process';
 
-/** What a guardian tells. */
+/** What a guardian reports. */
 export interface ServiceManager {
-  /** `joined`: registered, with a seat, and in touch. `text` is for people. */
+  /** `joined`: whether the node is registered, has a seat, and is connected. `text` is for operators. */
   status(joined: boolean, text: string): void;
-  /** Settings are to be read anew. */
+  /** Settings are about to be reloaded. */
   reloading(): void;
   reloaded(): void;
-  /** Somebody has asked the node to leave. */
+  /** The node was asked to leave. */
   stopping(): void;
 }
 
 export interface Systemd extends ServiceManager {
-  /** Says that all is well, as often as systemd wants to hear it, while it is. */
+  /** Reports that all is well, while it is, as often as systemd requests. */
   watch(isWell: () => boolean): void;
 }
 
 const program = 'systemd-notify';
-/** One message takes milliseconds. */
+/** A notification takes milliseconds. */
 const patienceMs = 5_000;
 
 const nobody: Systemd = { status() {}, reloading() {}, reloaded() {}, stopping() {}, watch() {} };
 
 /**
- * Takes out of `env` what is meant for this process alone: an agent, a hook or a workload that speaks with
- * systemd itself would speak in its name. `warn` is called at most once.
+ * Removes from `env` what is meant for this process alone. An agent, a hook or a workload that notified
+ * systemd itself would do so in its name. Calls `warn` at most once.
  */
 export function systemdOf(env: NodeJS.ProcessEnv, warn: (text: string) => void): Systemd {
   const { NOTIFY_SOCKET: socket, WATCHDOG_USEC: usec, WATCHDOG_PID: pid, PATH: path } = env;
@@ -100,7 +100,7 @@ class Notifier implements Systemd {
     const variables = this.#waiting.shift();
     this.#isSpeaking = variables !== undefined;
     if (variables === undefined) return;
-    // Nothing of it is read: pipes and buffers by the hundred would make a small process large.
+    // No output is read: hundreds of pipes and buffers would make a small process large.
     const options = { env: this.#env, stdio: 'ignore', timeout: patienceMs, killSignal: 'SIGKILL' } as const;
     const child = spawn(program, variables, options);
     const ended = (problem: string | null) => {

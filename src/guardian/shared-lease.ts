@@ -1,16 +1,16 @@
 /**
- * The shared lease: a few bytes of memory that an agent and its guardian share. The agent writes its lease on
- * it at every renewal, which wakes nobody; the guardian looks when it has to know. Of each group it holds
- * nothing but the newest lease, so that there is nothing to catch up with, however long either of them stands
- * still.
+ * The shared lease: a few bytes of memory that an agent and its guardian share. The agent writes its lease
+ * there at every renewal, which wakes no process. The guardian looks when it has to know. The memory contains
+ * only the newest lease of each group, so there is nothing to catch up with, however long either process
+ * stands still.
  *
- * A lease is written beside the one before it, with a sum: one that is read while it is being written does
- * not count.
+ * A lease is written next to the one before it, with a checksum. A lease that is read while it is being
+ * written does not count.
  */
 import { closeSync, fstatSync, openSync, readSync, unlinkSync, writeSync } from 'node:fs';
 import type { LeadershipLease } from '../hooks/messages.js';
 
-/** A file system in memory, on Linux. One on a disk would not do: a write to it may be held up. */
+/** A file system in memory, on Linux. A disk is not an alternative: a write to it may be held up. */
 const memory = '/dev/shm';
 
 const fields = 5;
@@ -22,23 +22,25 @@ export class SharedLease {
   readonly #fd: number;
   readonly #numbers = new Float64Array(slots * fields);
   readonly #written = new Map<number, number>();
-  /** What was read last, by group; it stays known when the shared lease is closed. */
+  /** Last lease read, by group. It remains known after the shared lease is closed. */
   readonly #read = new Map<number, LeadershipLease>();
   #isClosed = false;
 
-  /** The other end of one that a parent made. */
+  /** Opens the other end of a shared lease that a parent created. */
   constructor(fd: number) {
     this.#fd = fd;
   }
 
-  /** Null where there is no memory to be shared. Nobody else can open it: it has no name any more. */
+  /**
+   * Returns null if no memory can be shared. No other process can open it, because it no longer has a name.
+   */
   static create(): SharedLease | null {
     const path = `${memory}/petrel-${process.pid}-${process.hrtime.bigint()}`;
     try {
       const sharedLease = new SharedLease(openSync(path, 'wx+', 0o600));
       try {
         unlinkSync(path);
-        // The first group's part is there from now on, so that no later write of it can find the memory full.
+        // Allocates the first group's part now, so no later write of it can find the memory full.
         writeSync(sharedLease.#fd, sharedLease.#numbers, 0, groupBytes, 0);
       } catch (error) {
         sharedLease.close();
@@ -50,12 +52,12 @@ export class SharedLease {
     }
   }
 
-  /** For a child to inherit. */
+  /** File descriptor for a child to inherit. */
   get fd(): number {
     return this.#fd;
   }
 
-  /** False where there is no memory left for that group. */
+  /** Returns false if there is no memory left for that group. */
   write(lease: LeadershipLease, group = 0): boolean {
     const { leadership, releaseAtMs, endsAtMs } = lease;
     const written = (this.#written.get(group) ?? 0) + 1;
@@ -70,7 +72,7 @@ export class SharedLease {
     return true;
   }
 
-  /** The newest lease of a group; null when none was written. */
+  /** Returns the newest lease of a group. Null if none was written. */
   read(group = 0): LeadershipLease | null {
     if (!this.#isClosed) this.#look(group);
     return this.#read.get(group) ?? null;
