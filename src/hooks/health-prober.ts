@@ -1,5 +1,5 @@
 /**
- * Runs a command at intervals that checks whether this node is eligible to lead. Runs in the agent itself,
+ * Periodically runs a command that checks whether this node is eligible to lead. Runs in the agent itself,
  * one check at a time.
  *
  * A node is unhealthy until its first check has succeeded. After that, several failures in a row make it
@@ -72,8 +72,8 @@ export class HealthProber {
   }
 
   /**
-   * Uses this check from now on, starting immediately. Health remains as it was until a check finds
-   * otherwise.
+   * Uses this check from now on, starting immediately unless one is running. Health remains as it was until a
+   * check finds otherwise.
    */
   use(check: HealthCheck): void {
     this.#rule = check;

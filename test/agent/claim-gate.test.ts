@@ -3,7 +3,7 @@ import { ClaimGate } from '../../src/agent/leadership/claim-gate.js';
 
 const T = 4_000;
 
-/** A gate on a clock that the test moves; `lasts` is what the store says of the lease. */
+/** A gate on a clock that the test moves. `lasts` is the store's answer about the lease. */
 function scene(lasts: boolean) {
   let nowMs = 0;
   const timers = new Set<() => void>();
@@ -31,7 +31,7 @@ it('A1 a claim whose lease lasts is never held back', () => {
 it('A1 a claim is held back for half the session timeout at most, and one timer waits for it', () => {
   const { gate, timers, isClosedAt } = scene(false);
   for (let atMs = 0; atMs < T / 2; atMs += T / 12) {
-    // Asked twice in a round, as the agent does.
+    // Called twice in a round, as the agent does.
     expect([isClosedAt(atMs), isClosedAt(atMs)]).toEqual([true, true]);
     expect(timers.size).toBe(1);
   }

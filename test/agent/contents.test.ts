@@ -1,4 +1,4 @@
-/** What is told of the same bytes is told again; of others it is read anew. */
+/** The same bytes return the same result. Other bytes are parsed again. */
 
 import { describe, expect, it } from 'vitest';
 import { Contents } from '../../src/agent/snapshot/contents.js';

@@ -35,7 +35,7 @@ function overlapsOf(members: readonly Member[]): string[] {
 }
 
 /**
- * Beside a, who leads: a node `ghost` that is elected, claims, and never acts again, until it is disposed of.
+ * While a leads, adds a node `ghost` that is elected, claims, and never acts again until it is disposed of.
  */
 async function haunted(group: Group): Promise<Group> {
   const ghost = await Group.found(group.connectString, {}, group.root);
@@ -68,7 +68,7 @@ describe('a candidate', () => {
     expect(sinceGone.ms).toBeLessThan(5000);
   });
 
-  // It registers anew as soon as it knows: where it is back before the elector looks, it never was gone.
+  // It registers again as soon as it knows. If it is back before the elector looks, it was never gone.
   it('P29 whose registration alone is seen to be gone is replaced at once, too, and stops', async () => {
     await using group = await groupOf({ ...quick, timeouts: { takeover: '10m' } });
     await group.startInOrder(['elector']);
@@ -116,7 +116,7 @@ describe('a candidate', () => {
     });
     const before = await settled(group);
     await group.switchover('b');
-    // A later decision shows that the earlier wish was looked at.
+    // A later decision shows that the earlier request was considered.
     await group.startInOrder(['c']);
     expect(await settled(group)).toBe(before);
   });
@@ -222,7 +222,7 @@ it('P24 an elector that cannot give its seat up, because the counter sticks, ele
   await group.ready('a');
   await group.store.set(group.paths.config, Buffer.from(JSON.stringify({ strategy: 'none' })), 'any');
   await until(() => a?.log.some((line) => line.includes('using first-available')));
-  // It gave up once, and not again and again.
+  // It gave up once, and not repeatedly.
   expect(a?.log.filter((line) => line.startsWith('cannot run elections'))).toHaveLength(1);
 });
 

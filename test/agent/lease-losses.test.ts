@@ -12,8 +12,8 @@ interface Cut {
 }
 
 /**
- * The leader loses touch until its lease has run out, and is back before its session ends. Returns once
- * somebody has claimed since.
+ * Cuts the leader off until its lease has ended, and reconnects it before its session ends. Returns once a
+ * node has claimed since.
  */
 async function cutOff({ group, way, a }: Cut, alsoUntil: () => boolean = () => true): Promise<void> {
   const before = (await group.current())?.stat.czxid ?? 0n;
@@ -39,8 +39,8 @@ async function readyAnew(group: Group): Promise<string> {
 }
 
 /**
- * How often a came back before another was elected. Whoever judges may itself have been out of touch, on a
- * busy machine: then it counts nothing.
+ * Returns how often a came back before another node was elected. On a busy machine, the elector may itself
+ * have been disconnected. It then counts nothing.
  */
 async function cutOffUntilAnotherLeads(cut: Cut): Promise<number> {
   for (let leaseLosses = 1; leaseLosses < 12; leaseLosses++) {
@@ -116,7 +116,7 @@ it('leaders whose ensemble is away as a whole are in backoff for nothing', async
     await cutOff({ group, way, a }, () => elector.store.inTouchSinceMs() > sinceMs);
     expect(await readyAnew(group)).toBe('a');
   }
-  // Who records that it leads again has had the chance to decide otherwise.
+  // The elector that records that a leads again has had the chance to decide otherwise.
   await until(async () => (await group.history()).length === 4);
   expect(await group.elected()).toMatchObject({ node: 'a', term: 1, failures: [] });
   expect((await group.current())?.resumes).toMatchObject({

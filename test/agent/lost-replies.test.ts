@@ -9,7 +9,7 @@ import { until } from '../support/until.js';
 const isClaim = (request: string) => request.includes('"status":"PROGRESS"');
 const isReady = (request: string) => request.includes('"status":"READY"');
 const isRegistration = (request: string) => request.includes('/nodes/b') && request.includes('"incarnation"');
-/** A create gives the prefix alone; whoever reads gives the whole name. */
+/** A create gives only the prefix. A read gives the whole name. */
 const isSeat = (request: string) => /\/election\/b-(?!-?\d)/.test(request);
 const isGivingAway = (request: string) => {
   return request.includes('/leader/current') && isRegistration(request) && !request.includes('"status"');
@@ -21,7 +21,7 @@ interface Scene extends AsyncDisposable {
   readonly way: LossyWay;
   /** The leader. */
   readonly a: Member;
-  /** The one whose replies are lost. */
+  /** The node whose replies are lost. */
   readonly b: Member;
 }
 
@@ -159,7 +159,7 @@ describe('a reply that is lost', () => {
   });
 });
 
-/** The claim, once it is that node's. */
+/** Returns the claim, once that node owns it. */
 function claimOf(group: Group, node: string) {
   return until(async () => {
     const current = await group.current();

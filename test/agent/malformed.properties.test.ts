@@ -1,6 +1,6 @@
 /**
- * A living group whose znodes are filled with garbage: no agent ends, one node leads, and the elector says
- * where it is.
+ * A running group whose znodes are filled with garbage: no agent ends, one node leads, and the elector
+ * reports where the garbage is.
  */
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -40,7 +40,7 @@ const places: Readonly<Record<string, (paths: GroupPaths) => string>> = {
   clock: ({ clock }) => clock,
 };
 
-/** Writes where there is something to write to: a claim, say, may be gone. On a starved machine, again. */
+/** Writes if the znode exists: a claim, for example, may be gone. Retries on a starved machine. */
 async function put(path: string, data: Buffer): Promise<void> {
   await until(
     async () => {
@@ -110,7 +110,7 @@ describe('malformed content in a living group', () => {
   it('of any kind, anywhere, in any order: no agent ends, and one node leads', async () => {
     const overlapping = () =>
       overlaps(Object.fromEntries(group.members.map(({ node, recorded }) => [node, recorded])));
-    // A session that was ended by hand, above, may have been a leader's.
+    // A session that was ended by hand above may have been a leader's.
     const before = overlapping();
     const texts = fc.oneof(
       ...Object.values(examples).map((example) => spoilt(example).map(jsonText)),

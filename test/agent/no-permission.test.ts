@@ -1,4 +1,4 @@
-/** T6: a refusal names the ACL that forbids, and the identity that was refused. */
+/** T6: a refusal names the ACL that forbids the access, and the identity that was refused. */
 
 import { expect, it } from 'vitest';
 import { errorMessage } from '../../src/errors.js';

@@ -1,4 +1,7 @@
-/** A5: a group under a quota of the ensemble, on a server that enforces it: Petrel's own knows none. */
+/**
+ * A5: a group under a quota of the ensemble, on a server that enforces it. Petrel's own server knows no
+ * quotas.
+ */
 
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Author, changeGroup } from '../../src/group/change.js';
@@ -117,7 +120,7 @@ async function noRecords(group: Group): Promise<void> {
   await Promise.all(children.map((name) => group.store.delete(group.paths.historyRecord(name), 'any')));
 }
 
-/** Sets a quota of as many znodes as there are. */
+/** Sets a quota of exactly the znodes that exist. */
 async function noMoreRoom({ store, root }: Group): Promise<void> {
   const quota = `/zookeeper/quota${root}`;
   const make = (path: string, text: string) => store.create(path, Buffer.from(text), 'persistent');

@@ -21,7 +21,7 @@ it('a text too long to keep is cut, written once, and holds up no election', asy
   await group.startInOrder(['b']);
   await group.switchover('b');
   await group.ready('b');
-  // One for the release, one for the claim that is released.
+  // One write for the release, one for the claim that is released.
   expect((await written()) - before).toBeLessThanOrEqual(3);
 });
 
@@ -54,7 +54,7 @@ it('a leader whose name another machine takes says that it leads no longer befor
   await other.close();
 });
 
-/** As by a server that has fallen behind: of the directory it knows nothing until it is asked to catch up. */
+/** Behaves like a server that has fallen behind: it does not know the directory until a sync. */
 function lagging(store: Store, directory: string): Store {
   let isBehind = true;
   return new Proxy(store, {

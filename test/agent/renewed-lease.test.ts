@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { RenewedLease } from '../../src/agent/leadership/renewed-lease.js';
 
-/** A store whose session was proven alive at 0, and a clock that the test moves. */
+/** Returns a store whose session was proven alive at 0, and a clock that the test moves. */
 function scene() {
   const store = { provenAliveAtMs: () => 0, negotiatedTimeoutMs: 10_000 };
   const clock = { nowMs: 0, monotonicMs: () => clock.nowMs };

@@ -1,4 +1,4 @@
-/** What nodes measure, on its way to whoever elects. What it costs is counted by the server. */
+/** Measurements of nodes on their way to the elector. The server counts what they cost. */
 
 import { describe, expect, it, vi } from 'vitest';
 import { ScoreReader } from '../../src/agent/scores/score-reader.js';
@@ -19,7 +19,7 @@ async function told(group: Group, node: string): Promise<ScoreReport & { readonl
   return { ...scoreReportSchema.parse(JSON.parse(data.toString('utf8'))), stat };
 }
 
-/** Once it tells this. */
+/** Waits until the node has published these values. */
 async function untilTold(group: Group, node: string, values: Record<string, number | bigint>) {
   const wanted = JSON.stringify(Object.entries(values).map(([name, value]) => [name, String(value)]));
   return await until(
@@ -38,7 +38,7 @@ async function joined(group: Group, node: string, measurements: Measurements): P
   return one;
 }
 
-/** Writes below `scores`, by node, from now on. */
+/** Counts writes below `scores`, by node, from now on. */
 function countWrites(server: DevelopmentServer, group: Group): Map<string, number> {
   const writes = new Map<string, number>();
   server.onCommit(({ operations }) => {
@@ -159,7 +159,10 @@ describe.concurrent('a hundred nodes that score each second', () => {
   const size = 100;
   const forMs = 3 * publishEveryMs;
 
-  /** How often each node wrote in a while, once all have told the first; and how long that while was. */
+  /**
+   * Returns how often each node wrote in a while after all had published their first value, and how long that
+   * while was.
+   */
   async function run(next: (before: number) => number) {
     await using server = await startDevelopmentServer();
     await using group = await Group.found(server.connectString);
@@ -237,7 +240,8 @@ describe('who elects', () => {
     const names = async (of = nodes) => [...(await reader.read(store, byHistory, of)).keys()];
     expect(await names()).toEqual(['a', 'b']);
     expect([reads() - before, reader.nextInMs]).toEqual([4, 1000]);
-    // Who has just come is about to tell, and is looked for until then, or until that has taken too long.
+    // A node that has just joined is about to publish. It is looked for until it does, or until that has
+    // taken too long.
     nowMs += 1000;
     await tell(group, 'd', 'life');
     expect(await names()).toEqual(['a', 'b', 'd']);
@@ -248,7 +252,7 @@ describe('who elects', () => {
     }
     expect([reads() - before, reader.nextInMs]).toEqual([15, everyMs]);
     nowMs += everyMs - 1;
-    // A configuration that cannot be read is decided by as it was.
+    // If the configuration is unreadable, the last readable one still applies.
     expect((await reader.read(store, null, nodes)).size).toBe(3);
     expect(reads() - before).toBe(15);
     nowMs += 1;
@@ -307,7 +311,7 @@ describe('who elects', () => {
   });
 });
 
-/** As the node would. */
+/** Publishes scores as the node would. */
 async function tell({ store, paths }: Group, node: string, incarnation: string): Promise<void> {
   const report = { node, incarnation, values: new Map([['history', 1]]), roundTripsMs: new Map() };
   if ((await store.exists(paths.scores)) === null)

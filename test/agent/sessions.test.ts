@@ -7,7 +7,7 @@ import { overlaps } from '../support/recording-workload.js';
 import { startStopwatch } from '../support/stopwatch.js';
 import { until } from '../support/until.js';
 
-/** Tokens under which a member said that it leads, in the order in which it did. */
+/** Returns the tokens with which a member reported that it leads, in that order. */
 function tokensOf(member: Member): bigint[] {
   const tokens: bigint[] = [];
   member.agent.onStatus(({ leads, fencingToken }) => {
@@ -29,7 +29,7 @@ it('P01 a claim of a session that is over never makes a leader, though its znode
   expect(a.status.leads).toBe(false);
   const tokens = tokensOf(a);
   await server.restart();
-  // The server gives every session its whole timeout again: the old claim stands for a while yet.
+  // The server gives every session its whole timeout again, so the old claim remains for a while.
   await using onlooker = await Group.found(server.connectString, {}, group.root);
   const old = await onlooker.current();
   expect(old?.stat.ephemeralOwner).toBe(first.stat.ephemeralOwner);
@@ -62,7 +62,7 @@ it('P19 a new session takes its own old registration over, and stays listed when
     return stat?.ephemeralOwner === a.store.sessionId ? stat : null;
   });
   const seatsOf = async () => (await a.store.getChildren(group.paths.election)).children;
-  // The old seat goes with the old session.
+  // The old seat disappears with the old session.
   await until(async () => (await seatsOf()).length === 1);
   expect((await a.store.exists(group.paths.node('a')))?.czxid).toBe(registration.czxid);
   await until(() => a.status.leads);
@@ -218,7 +218,7 @@ it('P65 a wall clock that jumps changes nothing but what people read', async () 
   await group.ready('a');
   skewMs = 3_600_000;
   b.recorded.does('takeover', () => {});
-  // Excluded for a second of the ensemble's clock, whatever hour it is here.
+  // In backoff for a second on the ensemble's clock, whatever the time on this machine.
   await until(async () => {
     await group.switchover('b');
     return (await group.elected()).node === 'b';

@@ -23,7 +23,7 @@ async function claimIn(group: Group, slot: number): Promise<Claimed | null> {
   }
 }
 
-/** The READY leaders of all slots, once there are those, and their agents say so. */
+/** Waits until all slots have READY leaders whose agents agree. Returns the leaders. */
 async function readyIn(
   group: Group,
   slots: readonly number[],

@@ -20,7 +20,7 @@ import { until } from '../support/until.js';
 const log = pino({ level: 'silent' });
 const sessionTimeoutMs = 3000;
 
-/** One process with an agent in each of several groups. */
+/** A process with an agent in each of several groups. */
 class Node implements AsyncDisposable {
   readonly agents = new Map<string, Agent>();
   readonly workloads = new Map<string, RecordingWorkload>();
@@ -99,7 +99,7 @@ class Node implements AsyncDisposable {
   }
 }
 
-/** What the session owns of a group. */
+/** Returns what the session owns in a group. */
 async function owned(store: Store, root: string, session: bigint): Promise<string[]> {
   const paths = groupPaths(root);
   const below = async (path: string) =>

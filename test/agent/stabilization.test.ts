@@ -1,5 +1,6 @@
 /**
- * Agents that compare scores: whom a new group waits for, and when a leader that nothing is wrong with goes.
+ * Agents that compare scores: which nodes a new group waits for, and when a leader without a fault is
+ * replaced.
  */
 import { describe, expect, it } from 'vitest';
 import { Measurements } from '../../src/scores/measurements.js';
@@ -42,7 +43,7 @@ describe('a group that compares scores', () => {
     await group.ready('b');
     const { cause, reason } = await group.elected();
     expect({ cause, reason }).toEqual({ cause: 'preference', reason: 'better than a: requests = 300' });
-    // Looked at ten times and more: values and waits that only count down are no news.
+    // After ten looks or more: changed values, and waits that only count down, are not logged again.
     const news = electedLines(a).slice(before);
     expect(news.filter((line) => /stays a/.test(line)).length).toBeLessThanOrEqual(2);
     expect(news.some((line) => /b would be better .*if it stays better/.test(line))).toBe(true);

@@ -1,5 +1,6 @@
 /**
- * What a node does whose ensemble gives smaller fencing tokens than it has seen, as after a restored backup.
+ * What a node does if its ensemble gives smaller fencing tokens than it has seen, for example after a
+ * restored backup.
  */
 import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -17,7 +18,7 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(directory, { recursive: true, force: true }));
 
-/** Greater than any that an ensemble gives in the tests. */
+/** Greater than any token that an ensemble gives in the tests. */
 const far = 2n ** 62n;
 const quickly = { backoff: { base: '100ms', max: '200ms' } };
 

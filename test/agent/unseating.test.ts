@@ -17,10 +17,7 @@ async function ghost(group: Group, node: string): Promise<Store> {
   return store;
 }
 
-/**
- * The audits come every ten seconds, and a node learns at the latest after thirty that it is the next in
- * line.
- */
+/** Checks happen every ten seconds. A node learns within thirty seconds that it is the next elector. */
 const patienceMs = 90_000;
 
 describe.concurrent('an elector that stays silent', () => {

@@ -14,7 +14,7 @@ async function connected(): Promise<Store> {
   return store;
 }
 
-/** By a server that says nothing of changes, as ZooKeeper does not of what may not be read. */
+/** Reads from a server that reports no changes, as ZooKeeper does for a client without permission to read. */
 function untold(store: Store): WatchedCache {
   const deaf = new Proxy(store, {
     get: (target, name) => {
@@ -46,7 +46,7 @@ it('what was read under a watch is known until it changes, and after a reconnect
   const reads = new WatchedCache(store);
   expect(await reads.exists(path, { watch })).toBeNull();
   await other.create(path, Buffer.from('1'), 'persistent');
-  // The answer to this comes after the news.
+  // The answer to this comes after the report of the change.
   await store.sync(path);
   const first = await reads.getData(path, { watch });
   expect(await reads.getData(path, { watch })).toBe(first);
@@ -75,7 +75,7 @@ it('what changes again and again during a look is read again, and the rest is no
     if (changes < 5) {
       changes += 1;
       await other.set(busy, Buffer.from(`${changes}`), 'any');
-      // The answer to this comes after the news.
+      // The answer to this comes after the report of the change.
       await store.sync(busy);
     }
     return { last: String(last.data), steady: await reads.getData(steady, { watch }) };

@@ -1,8 +1,8 @@
 /**
  * A process that leads as an agent does: holds a lease that it renews, takes over, and prints what its
- * workload tells it, a JSON line each. Where a guardian has started it that is its first supervisor.
- * Arguments: the module of CommandWorkload, and the commands with the lease's lengths as JSON. A line on
- * stdin asks for a release, the end of stdin for close.
+ * workload reports, as one JSON line each. If a guardian started it, the guardian is its first supervisor.
+ * Arguments: the module of CommandWorkload, and the commands and the lease's lengths as JSON. A line on stdin
+ * requests a release. The end of stdin requests a close.
  */
 import { randomUUID } from 'node:crypto';
 import { extname } from 'node:path';

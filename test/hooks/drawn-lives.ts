@@ -1,14 +1,14 @@
-/** Lives drawn at random, one a seed. PETREL_TEST_SEED and PETREL_TEST_LIVES try others. */
+/** Random lives, one for each seed. PETREL_TEST_SEED and PETREL_TEST_LIVES try others. */
 import { expect } from 'vitest';
 
 export interface DrawnLife {
   readonly logContext: readonly string[];
-  /** What broke a promise. */
+  /** Broken promises. */
   readonly wrong: readonly string[];
   run(): Promise<void>;
 }
 
-/** Nothing may go wrong in any of them. */
+/** Runs the lives, and expects no broken promise in any of them. */
 export async function liveAll(draw: (seed: number) => DrawnLife, usually: number): Promise<void> {
   const first = Number(process.env.PETREL_TEST_SEED ?? 1);
   const lives = Number(process.env.PETREL_TEST_LIVES ?? usually);

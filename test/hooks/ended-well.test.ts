@@ -1,4 +1,4 @@
-/** T4: a command that has ended well is no warning, and no lease has to do with it. */
+/** T4: a command that has ended well causes no warning, and no lease is involved. */
 import { Writable } from 'node:stream';
 import pino from 'pino';
 import { expect, it } from 'vitest';

@@ -1,5 +1,5 @@
 /**
- * What becomes of a workload when the agent, or its supervisor, is frozen or killed: with real processes and
+ * What happens to a workload when the agent or its supervisor is frozen or killed, with real processes and
  * signals.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
@@ -66,7 +66,7 @@ function startAgent(
   return { child, said, output, pid: child.pid ?? Number.NaN };
 }
 
-/** An agent whose takeover has succeeded. */
+/** Returns an agent whose takeover has succeeded. */
 async function leadingAgent(onRelease: string | null, onTakeover = stubborn, module = built) {
   const agent = startAgent({ onTakeover, onRelease }, module);
   await eventually(() => agent.said).toMatchObject([{ takeover: { result: 'ok', provenDead: false } }]);

@@ -1,6 +1,6 @@
 /**
- * One that hangs is killed by the other, agent or whoever runs its hooks; who killed whom, and why, is said:
- * in simulated time.
+ * If the agent or the process that runs its hooks hangs, the other kills it, and reports which was killed and
+ * why. In simulated time.
  */
 import pino from 'pino';
 import { expect, it } from 'vitest';
@@ -53,7 +53,7 @@ it('not a supervisor that was held up past the lease, and has ended the leadersh
     'the supervisor did not end the leadership before the lease expired: killing the processes that it started',
   );
   supervisor?.thaw();
-  // The agent is still out of touch, and cannot give its claim away.
+  // The agent is still disconnected and cannot release its claim.
   await machine.run(10_000);
   expect(await outcome).toMatchObject({ provenDead: true });
   expect(said.filter((line) => line.includes('it hangs'))).toEqual([]);

@@ -1,6 +1,6 @@
 /**
- * Processes that outlive SIGKILL for a while (uninterruptible sleep), and what is said of them: in simulated
- * time.
+ * Processes that survive SIGKILL for a while (uninterruptible sleep), and what is reported about them. In
+ * simulated time.
  */
 import { expect, it } from 'vitest';
 import type { HookResult, WorkloadEnd } from '../../src/ports/workload.js';
@@ -31,7 +31,7 @@ function agentWith(takeover: Script, releases: Script = quick, onStart = (_phase
   return { machine, workload, ends };
 }
 
-/** What is left of the leadership when it is said to have ended. */
+/** Records what is left of the leadership when it is reported to have ended. */
 function released(machine: SimulatedMachine, outcome: Promise<HookResult>) {
   const told: { result: string; provenDead: boolean; left: number }[] = [];
   void outcome.then(({ result, provenDead }) => told.push({ result, provenDead, left: machine.groups.size }));
@@ -223,7 +223,7 @@ it('V2 a leadership that is ending is killed by the end of its lease when that t
     await machine.run(1_100);
     expect(machine.started).toEqual(['takeover', 'release']);
     workload.holdLease({ releaseAtMs: 900, endsAtMs: 1_500 }, patient);
-    // Before its end: the guard does it, which lives on when the agent is frozen.
+    // Before the lease ends: the guard does it, and continues when the agent is frozen.
     await machine.run(1_490);
     expect(machine.groups.size).toBe(0);
   }

@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { HookOutput } from '../../src/hooks/output.js';
 import { systemClock } from '../../src/ports/clock.js';
 
-/** Everything written in these chunks, as the listener gets it. */
+/** Returns everything written in these chunks, as the listener receives it. */
 async function output(chunks: readonly (string | Buffer)[]) {
   const lines: string[] = [];
   let leftOut = 0;

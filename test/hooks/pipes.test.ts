@@ -32,7 +32,7 @@ function run(script: string, on = machine) {
   return hook.outcome.then((outcome) => ({ ...outcome, lines }));
 }
 
-/** One that has no pipes ready. */
+/** Returns a machine that has no pipes ready. */
 async function freshMachine() {
   vi.resetModules();
   const { systemProcesses } = await import('../../src/hooks/system-processes.js');
@@ -55,7 +55,7 @@ describe('A3 a hook', () => {
   it('can, however many run at the same time, and each is told its own output', async () => {
     const hooks: ReturnType<typeof run>[] = [];
     for (let n = 0; n < 12; n++) {
-      // More at once than pipes are ready depend on the speed of mkfifo.
+      // If more hooks start at the same time than pipes are ready, the result depends on the speed of mkfifo.
       if (n % 4 === 0) await keepPipesReady();
       hooks.push(run(`${opens}; echo mine ${n}; sleep 0.2`));
     }
@@ -89,9 +89,9 @@ describe('A3 a hook', () => {
     const own = readdirSync('/proc/self/fd').length;
     for (let n = 0; n < 20; n++) await run(opens);
     await keepPipesReady();
-    // Four of each pair that is ready.
+    // Four descriptors for each pair that is ready.
     expect(readdirSync('/proc/self/fd').length).toBeLessThan(own + 4 * 8 + 1);
-    // The other is that of `ls` to `grep`.
+    // The other pipe connects `ls` to `grep`.
     const { lines } = await run('ls -l /proc/self/fd | grep -c petrel-pipes');
     expect(lines).toEqual(['stdout 1']);
   });

@@ -6,7 +6,7 @@ import { isOtherAlive } from '../../src/agent/session/process-life.js';
 
 describe('another process', () => {
   it('that has ended, and that its parent does not wait for, is not alive', async () => {
-    // What is left in its place is a parent that knows nothing of the child.
+    // `exec` leaves a parent that knows nothing of the child.
     const parent = spawn('/bin/sh', ['-c', 'sleep 0.2 & echo $!; exec sleep 600'], {
       stdio: ['ignore', 'pipe', 'inherit'],
     });
@@ -15,7 +15,7 @@ describe('another process', () => {
       const child = { pid: Number(line), startedAt: null };
       expect(isOtherAlive(child)).toBe(true);
       await vi.waitFor(() => expect(isOtherAlive(child)).toBe(false), { timeout: 120_000 });
-      // It is still there, or this shows nothing.
+      // The process must still be there, or this shows nothing.
       expect(process.kill(child.pid, 0)).toBe(true);
     } finally {
       parent.kill('SIGKILL');

@@ -1,7 +1,7 @@
 /**
- * Leaderships in simulated time, drawn at random: hooks that hang, fail and leave things behind, processes
- * that die late, and at some step the agent or its supervisor killed or frozen. PETREL_TEST_SEED and
- * PETREL_TEST_LIVES try others.
+ * Random leaderships in simulated time: hooks hang, fail and leave processes behind, processes die late, and
+ * at some step the agent or its supervisor is killed or frozen. PETREL_TEST_SEED and PETREL_TEST_LIVES try
+ * others.
  */
 import { describe, it } from 'vitest';
 import { CommandWorkload } from '../../src/hooks/command-workload.js';
@@ -38,7 +38,7 @@ function drawScript(draw: Chance, { env }: CommandLine, isSticky: boolean): Scri
   };
 }
 
-/** One agent that leads time and again, and what is wrong with what it and its supervisor did. */
+/** One agent that leads repeatedly, and the faults in what it and its supervisor did. */
 class Life {
   readonly wrong: string[] = [];
   readonly logContext: string[] = [];
@@ -49,7 +49,10 @@ class Life {
   readonly #contexts = new Map<string, HookContext>();
   readonly #leases = new Map<string, WorkloadLease>();
   readonly #seen = new Map<number, Group>();
-  /** Processes may die late: then nothing can be promised of when they have, but what is said of it. */
+  /**
+   * Whether processes may die late. Then nothing is promised about when they die, only about what is
+   * reported.
+   */
   readonly #isSticky: boolean;
   readonly #reserveMs: number;
   #mishap: Mishap = 'none';
@@ -116,7 +119,7 @@ class Life {
     world.after(atMs, () => {
       this.#tell(this.#mishap);
       const victim = this.#mishap.startsWith('agent') ? this.#agent : this.#machine.supervisor;
-      // In the middle of what it does then, as often as not.
+      // As often as not, in the middle of what it does then.
       victim?.doom(this.#draw.upTo(6), () => {
         this.#tell('now');
         if (this.#mishap.endsWith('killed')) victim.kill();
@@ -205,7 +208,7 @@ class Life {
     });
   }
 
-  /** What is said to be dead is. */
+  /** Checks that everything reported dead is dead. */
   #mustBeProven(what: string, term: number, { provenDead }: HookResult): void {
     if (!provenDead && !this.#isSticky) this.#blame(`${what} is not proven dead`);
     if (!provenDead) return;
@@ -257,7 +260,7 @@ class Life {
         .filter(({ command }) => command.env.PETREL_PHASE === phase)
         .map(({ command }) => command.env.PETREL_TERM);
     const released = started('release');
-    // An agent that closes, or is killed, while it clears away what its supervisor left has nobody to
+    // If an agent closes or is killed while it clears away what its supervisor left, no process remains to
     // release.
     const mayBeMissed = (term = '') =>
       this.#isSticky && (Number(term) === Math.floor(this.#term) || !this.#agent.isAlive);

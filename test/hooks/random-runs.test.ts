@@ -1,7 +1,7 @@
 /**
- * Leaderships of a command in the foreground in simulated time, drawn at random: it ends by itself or does
- * not listen, is started again or not, and meanwhile leases end, releases are asked for, and its agent or
- * supervisor is killed or frozen. PETREL_TEST_SEED and PETREL_TEST_LIVES try others.
+ * Random leaderships of a foreground command in simulated time. The command ends by itself or ignores
+ * signals, and is restarted or not. Meanwhile leases end, releases are requested, and its agent or supervisor
+ * is killed or frozen. PETREL_TEST_SEED and PETREL_TEST_LIVES try others.
  */
 import { describe, it } from 'vitest';
 import { CommandWorkload } from '../../src/hooks/command-workload.js';
@@ -18,7 +18,7 @@ const forever = Number.POSITIVE_INFINITY;
 const lifeMs = 60_000;
 const failureCode = 3;
 
-/** What is told of one leadership. */
+/** What is reported about one leadership. */
 interface Told {
   readonly finished: CommandEnd[];
   readonly stopped: (CommandEnd | null)[];
@@ -181,7 +181,7 @@ class Life {
     this.#isLeading = false;
     this.#mustBeDead();
     this.#toldNow.over = true;
-    // The claim is given away meanwhile, and then no node is elected for a time: nothing may begin.
+    // The claim is released meanwhile, and then no node is elected for a time: nothing must begin.
     this.#agent.clock.timer(this.#draw.pick([0, 400]), () => this.#workload.endLeadership());
     this.#agent.clock.timer(this.#draw.pick([450, 15_000]), () => this.#lead());
   }
@@ -215,7 +215,7 @@ class Life {
     const failures = (this.#codes.get(term) ?? []).filter((code) => code !== 0).length;
     if (finished.length + stopped.length > 1) this.#blame(`term ${term} ended more than once`);
     if (this.#policy === 'no' && starts > 1) this.#blame(`term ${term} was started ${starts} times`);
-    // One that the end of the leadership caught may have failed besides.
+    // A run that was caught by the end of the leadership may have failed in addition.
     if (failures > this.#restartLimit + 2 && this.#policy !== 'no')
       this.#blame(`term ${term} failed ${failures} times`);
     if (this.#policy !== 'on-failure' && this.#policy !== 'no' && finished.length > 0)

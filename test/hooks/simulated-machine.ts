@@ -1,6 +1,6 @@
 /**
- * A machine of the simulated world whose commands behave as they are told, and may die late. What runs on it
- * is the shipped CommandWorkload and Guard.
+ * A machine of the simulated world whose commands behave as scripted, and may die late. It runs the shipped
+ * CommandWorkload and Guard.
  */
 import { CommandWorkload, type HookCommands } from '../../src/hooks/command-workload.js';
 import { Guard } from '../../src/hooks/guard.js';
@@ -22,14 +22,14 @@ export interface Behaviour {
   /** Infinity: until it is told to stop. */
   readonly runsMs: number;
   readonly code: number;
-  /** From SIGTERM to its end; Infinity: it ignores that. */
+  /** Time from SIGTERM to its end. Infinity if it ignores SIGTERM. */
   readonly stopsInMs: number;
-  /** From SIGKILL to its end: more than nothing while it is in uninterruptible sleep. */
+  /** Time from SIGKILL to its end. Greater than 0 while it is in uninterruptible sleep. */
   readonly diesInMs: number;
 }
 
 export interface Script extends Behaviour {
-  /** Left in the background when the leader starts. */
+  /** Left in the background when the group's first process starts. */
   readonly workload: Behaviour | null;
 }
 
@@ -77,13 +77,13 @@ const channelDelays = { leastMs: 0, mostMs: 5 };
 export class SimulatedMachine {
   readonly world: World;
   readonly groups = new Map<number, Group>();
-  /** Phases of the commands that were started, in their order. */
+  /** Phases of the started commands, in order. */
   readonly started: string[] = [];
   readonly #script: (command: CommandLine) => Script;
   readonly #supervisors: Process[] = [];
   #lastPgid = 1000;
 
-  /** `script` is asked once for each command that is started. */
+  /** `script` is called once for each command that is started. */
   constructor(script: (command: CommandLine) => Script, draw: Chance = chance(1)) {
     this.world = new World(draw);
     this.#script = script;
@@ -97,7 +97,7 @@ export class SimulatedMachine {
     return new Process(this.world, name, machineClock);
   }
 
-  /** Lets everything happen until then; `look` looks at the state after each step. */
+  /** Lets everything happen until then. `look` examines the state after each step. */
   async run(untilMs: number, look: () => void = () => {}): Promise<void> {
     await new Promise<void>((resolve) => setImmediate(resolve));
     await this.world.run(untilMs, () => {
@@ -106,7 +106,7 @@ export class SimulatedMachine {
     });
   }
 
-  /** The machine as this process of it sees it. */
+  /** Returns the machine as one of its processes sees it. */
   seenBy(process: Process): Machine {
     const processes: Processes = {
       start: (command) => this.#start(process, command),
@@ -124,7 +124,7 @@ export class SimulatedMachine {
     return { clock: process.clock, processes };
   }
 
-  /** The workload of an agent here. */
+  /** Returns the workload of an agent on this machine. */
   workloadOf(agent: Process, commands: HookCommands, log = silentLog): CommandWorkload {
     const about = { node: 'a1', root: '/cluster', life: 'one', log };
     return new CommandWorkload({
@@ -135,7 +135,7 @@ export class SimulatedMachine {
     });
   }
 
-  /** The supervisors that this process starts. */
+  /** Returns the supervisors that this process starts. */
   supervisorsOf(agent: Process): Supervisors {
     return { start: (_, listener) => this.#startSupervisor(agent, listener) };
   }
@@ -219,7 +219,7 @@ export class SimulatedMachine {
   }
 }
 
-/** As the channel between two processes of Node.js makes it. */
+/** Copies a message as the channel between two Node.js processes does. */
 function copyOf<T>(message: T): T {
   return JSON.parse(JSON.stringify(message));
 }

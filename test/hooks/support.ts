@@ -1,4 +1,4 @@
-/** Real commands, and looking at the processes they leave. */
+/** Runs real commands, and finds the processes that they leave. */
 import { randomUUID } from 'node:crypto';
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -16,11 +16,11 @@ import { builtModule } from '../support/built.js';
 const markName = 'PETREL_TEST_MARK';
 
 export interface Bench {
-  /** A directory of the test's own, which is every command's `$DIR`. */
+  /** A separate directory for the test, which is every command's `$DIR`. */
   readonly directory: string;
-  /** Lines of a file there; none when it is not there. */
+  /** Returns the lines of a file in the directory. Empty if there is no such file. */
   lines(name: string): string[];
-  /** All processes that come from this test, the supervisor included. */
+  /** Returns all processes that come from this test, including the supervisor. */
   processes(): Found[];
   workload(
     commands: Partial<HookCommands>,
@@ -33,7 +33,7 @@ export interface Found {
   readonly args: string;
 }
 
-/** Polls with patience: other work may share the machine. */
+/** Polls for a long time, because other work may share the machine. */
 export function eventually<T>(look: () => T) {
   return expect.poll(look, { timeout: 120_000, interval: 20 });
 }
@@ -42,12 +42,12 @@ export const silentLog = createLogger({ level: 'silent', format: 'json' });
 
 export const machine: Machine = { clock: systemClock, processes: systemProcesses };
 
-/** Each test of the file gets its own; what it left running is a failure. */
+/** Gives each test of the file its own bench. A process that a test leaves running is a failure. */
 export function bench(): () => Bench {
   let current: Bench | undefined;
   let workloads: CommandWorkload[] = [];
   let supervisors: Supervisors;
-  // As it is built: from its source each supervisor would take a second of the machine to start.
+  // Uses the built module: from its source, each supervisor would need a second of the machine to start.
   beforeAll(async () => {
     const built: typeof keeping = await import(await builtModule('hooks/supervisor-process.js'));
     supervisors = built.systemSupervisors;
@@ -95,7 +95,7 @@ export function bench(): () => Bench {
   };
 }
 
-/** A lease that is due for release and ends so many milliseconds from now. */
+/** Returns a lease that is due for release, and ends, after this many milliseconds. */
 export function leaseIn(releaseInMs: number, endsInMs: number) {
   const now = systemClock.monotonicMs();
   return { releaseAtMs: now + releaseInMs, endsAtMs: now + endsInMs };
@@ -110,7 +110,7 @@ export function linesOf(path: string): string[] {
 }
 
 /**
- * Looks at none that was there `before`: to read what all processes were started with is much for a look in a
+ * Skips processes that were there `before`: reading the environment of every process is too much for each
  * poll.
  */
 function markedProcesses(mark: string, before: ReadonlySet<string>): Found[] {
@@ -136,7 +136,7 @@ function contentOf(path: string): string {
   }
 }
 
-/** Most memory that a process has held. */
+/** Returns the most memory that a process has used. */
 export function residentMiB(pid: number): number {
   return Number(/VmHWM:\s+(\d+) kB/.exec(contentOf(`/proc/${pid}/status`))?.[1]) / 1024;
 }

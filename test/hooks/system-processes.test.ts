@@ -31,7 +31,7 @@ function process(pid: number, state: string, threads = 1, group = pgid): void {
   write(`${pid}/stat`, `${pid} (a name) Z ) ${state} ${before} ${threads} 0 172417 0 0\n`);
 }
 
-/** The system's answer to any signal. */
+/** Takes the system's answer to any signal. */
 const groupLives = (code: string | null = null) =>
   processesOf({
     proc,

@@ -1,4 +1,6 @@
-/** What is asked of a supervisor that stands still, and taken back before it goes on: in simulated time. */
+/**
+ * A request to a supervisor that stands still, withdrawn before the supervisor continues. In simulated time.
+ */
 import { expect, it } from 'vitest';
 import type { Phase } from '../../src/ports/workload.js';
 import { context } from './hook-context.js';
@@ -7,7 +9,7 @@ import { type Script, SimulatedMachine } from './simulated-machine.js';
 const quick: Script = { runsMs: 5, code: 0, stopsInMs: 0, diesInMs: 0, workload: null };
 const command: [string] = ['it'];
 
-/** An agent whose supervisor is there. */
+/** Returns an agent whose supervisor is running. */
 async function agentWithSupervisor() {
   const machine = new SimulatedMachine(() => quick);
   const agent = machine.newProcess('agent');
