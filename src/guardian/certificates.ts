@@ -1,7 +1,7 @@
 /**
  * The certificates with which a guardian uses TLS. The files are read again before each connection, because
  * they may have been replaced since the agent started. They are read without blocking: a disk that hangs must
- * not hold up the guardian's kills.
+ * not delay the guardian's kills.
  */
 import { readFile } from 'node:fs/promises';
 import { errorMessage } from '../errors.js';

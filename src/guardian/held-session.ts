@@ -38,7 +38,7 @@ export interface HeldSessionOptions {
 /**
  * ended: the ensemble confirmed the end. over: the session had already ended. unconfirmed: the ensemble
  * refused, or no server could be reached for so long that the session has expired, unless the whole ensemble
- * stood still.
+ * was stalled.
  */
 export type SessionEnd = 'ended' | 'over' | 'unconfirmed';
 

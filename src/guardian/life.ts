@@ -30,7 +30,10 @@ export interface AgentProcess {
 
 export interface AgentListener {
   message(message: FromAgent): void;
-  /** Comes last: the agent has ended, and all its messages have been reported. `how` says how, in words. */
+  /**
+   * Comes last: the agent has ended, and all its messages have been reported. `how` describes the end in
+   * words.
+   */
   gone(how: string, code: number): void;
 }
 
@@ -63,7 +66,7 @@ export interface LifeEnd {
  * answers much sooner.
  */
 const hangMs = 30_000;
-/** An alarm that fires later than this was held up. */
+/** An alarm that fires later than this was delayed. */
 const punctualMs = 1_000;
 /** How often to report processes that were killed but are still there. */
 const loudMs = 5_000;
@@ -80,7 +83,7 @@ export class Life {
   readonly #guards: Guards;
   readonly #agent: AgentProcess;
   readonly #hang: Alarm;
-  /** Process groups that are alive, each with the number of its group. */
+  /** Process groups that are alive, each with the number of the Petrel group that it serves. */
   readonly #living = new Map<number, number>();
   #isOfOne = true;
   #session: SessionNote | null = null;
@@ -113,7 +116,7 @@ export class Life {
     this.#ask();
   }
 
-  /** Whether the agent is gone. What it ran may not be. */
+  /** Whether the agent is gone. Its processes may still be there. */
   get isDead(): boolean {
     return this.#isGone;
   }
@@ -236,7 +239,7 @@ export class Life {
     this.#agent.send({ type: 'there?' });
     this.#hang.set(askedAtMs + hangMs, () => {
       const isLate = clock.monotonicMs() - askedAtMs > hangMs + punctualMs;
-      // If only this process stood still, the agent's messages from that time are waiting to be read.
+      // If only this process was stalled, the agent's messages from that time are waiting to be read.
       clock.turn(() => {
         if (this.#isGone) return;
         if (isLate || this.#heardAtMs >= askedAtMs) return this.#ask();

@@ -34,7 +34,7 @@ export class Reaper {
     this.#shell?.stdin?.write(`${this.#groups}\n`);
   }
 
-  /** Nothing is left alive. */
+  /** Ends the shell, because nothing is left alive. */
   close(): void {
     this.#isClosed = true;
     this.#shell?.stdin?.end('\n');

@@ -17,7 +17,7 @@ type Level = 'info' | 'warn' | 'error';
 export interface About {
   /** The group's root, if the agent is in several groups. */
   readonly root?: string;
-  /** Given if the group has several. */
+  /** Set if the group has several slots. */
   readonly slot?: number;
   readonly term?: number;
   readonly reason?: string | null;

@@ -31,8 +31,8 @@ const patienceMs = 5_000;
 const nobody: Systemd = { status() {}, reloading() {}, reloaded() {}, stopping() {}, watch() {} };
 
 /**
- * Removes from `env` what is meant for this process alone. An agent, a hook or a workload that notified
- * systemd itself would do so in its name. Calls `warn` at most once.
+ * Removes from `env` the variables that are meant for this process alone. An agent, a hook or a workload that
+ * notified systemd itself would speak for this process. Calls `warn` at most once.
  */
 export function systemdOf(env: NodeJS.ProcessEnv, warn: (text: string) => void): Systemd {
   const { NOTIFY_SOCKET: socket, WATCHDOG_USEC: usec, WATCHDOG_PID: pid, PATH: path } = env;

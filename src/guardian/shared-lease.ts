@@ -1,8 +1,8 @@
 /**
  * The shared lease: a few bytes of memory that an agent and its guardian share. The agent writes its lease
  * there at every renewal, which wakes no process. The guardian looks when it has to know. The memory contains
- * only the newest lease of each group, so there is nothing to catch up with, however long either process
- * stands still.
+ * only the newest lease of each group, so there is nothing to catch up with, however long either process is
+ * stalled.
  *
  * A lease is written next to the one before it, with a checksum. A lease that is read while it is being
  * written does not count.
@@ -10,7 +10,7 @@
 import { closeSync, fstatSync, openSync, readSync, unlinkSync, writeSync } from 'node:fs';
 import type { LeadershipLease } from '../hooks/messages.js';
 
-/** A file system in memory, on Linux. A disk is not an alternative: a write to it may be held up. */
+/** A file system in memory, on Linux. A disk is not an alternative, because a write to it may be delayed. */
 const memory = '/dev/shm';
 
 const fields = 5;

@@ -65,7 +65,7 @@ const runVariable = 'PETREL_RUN';
 /** A supervisor that takes this much longer than its runs may take is hanging. */
 const patienceMs = 10_000;
 
-/** An alarm that fires later than this was held up. */
+/** An alarm that fires later than this was delayed. */
 const punctualMs = 100;
 
 /** A supervisor that reports nothing this long after its processes were killed is hanging. */
@@ -373,7 +373,7 @@ export class CommandWorkload implements Workload {
     if (!this.#leadership.begun || this.#leadership.released) return;
     const now = this.#machine.clock.monotonicMs();
     const end = () => this.#endOverdue(this.#leadership.id);
-    // If this process stood still, the whole machine may have. The supervisor may only now be ending it.
+    // If this process was stalled, the whole machine may have been. The supervisor may only now be ending it.
     if (now - endsAtMs > punctualMs) this.#leaseEnd.set(now + endsAtMs - releaseAtMs, end);
     else end();
   }
@@ -382,7 +382,7 @@ export class CommandWorkload implements Workload {
   #endOverdue(leadership: number): void {
     const { clock } = this.#machine;
     const isOver = () => this.#leadership.id !== leadership || this.#leadership.released;
-    // If only this process stood still, the supervisor's messages from that time are waiting to be read.
+    // If only this process was stalled, the supervisor's messages from that time are waiting to be read.
     clock.turn(() => {
       if (isOver() || this.#supervisor === null) return;
       this.#leadershipLog.error(

@@ -1,11 +1,13 @@
 /**
  * Runs hooks one after the other, and guards the leadership. If the lease passes without renewal or the agent
- * dies, it aborts what is running and runs the release hook itself. It kills what is left of the leadership
+ * dies, it aborts the running hook and runs the release hook itself. It kills what is left of the leadership
  * before the lease ends.
  *
- * A whole machine that stood still past the lease's end wakes too late for that. Everything is then killed
- * immediately. The release hook still runs, so what is not a process (an address, a mount) is released too. A
- * machine that was suspended wakes with a clock that stood still as well. Its lease seems valid until its
+ * A machine that stalled as a whole past the lease's end wakes too late for that. Everything is then killed
+ * immediately. The release hook still runs, so resources other than processes, such as an address or a mount,
+ * are released too.
+ *
+ * A machine that was suspended wakes with a clock that was suspended too. Its lease seems valid until its
  * agent learns, at its first exchange, that the session has ended.
  */
 import type { NamedSlot } from '../model/named-slot.js';
@@ -182,7 +184,7 @@ export class Guard {
 
   #leaseIsDue(): void {
     this.#lookUpLease();
-    // An alarm that fires late (this process stood still too) may find a renewal waiting. Read that first.
+    // An alarm fires late if this process was stalled too. A renewal may be waiting: read it first.
     if (this.#leaseAlarm.atMs === never) this.#machine.clock.turn(() => this.#lookAtLease());
   }
 
@@ -247,8 +249,8 @@ export class Guard {
   #killAll(reason: string): void {
     this.#groups.kill(() => true);
     this.#queue.abort(isNoRelease, reason);
-    // A release that still waits is run nevertheless. It releases what is not a process, and proves the rest
-    // dead.
+    // A release that still waits runs nevertheless. It releases resources other than processes, and proves
+    // the rest dead.
     this.#queue.abortRunning(reason, this.#machine.clock.monotonicMs());
   }
 
@@ -280,8 +282,8 @@ export class Guard {
   }
 
   /**
-   * Reads the messages that wait in the channel: they may withdraw a request from before this process stood
-   * still.
+   * Reads the messages that wait in the channel. They may withdraw a request from before this process
+   * stalled.
    */
   #hearWhatWaits(): Promise<void> {
     return new Promise((resolve) => this.#machine.clock.turn(resolve));

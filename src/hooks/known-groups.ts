@@ -28,8 +28,8 @@ export class KnownGroups {
   }
 
   /**
-   * Kills all known groups, and what has one of these values in its environment. True if nothing is left.
-   * What is left counts as known from now on.
+   * Kills all known groups, and everything with one of these values in its environment. True if nothing is
+   * left. A group that is left counts as known from now on.
    */
   async kill(variable: string, values: readonly string[]): Promise<boolean> {
     const kill = async (pgid: number) => {

@@ -100,7 +100,7 @@ export type ToGuards = OfGroup &
     | ToSupervisor
     /** Comes first, with the group's root. */
     | { readonly type: 'begin'; readonly root: string }
-    /** No more requests will come, so end what is left. Answered by `cleared`. */
+    /** No more requests will come, so end everything that is left. Answered by `cleared`. */
     | { readonly type: 'clear' }
   );
 export type FromGuards = OfGroup & (FromSupervisor | { readonly type: 'cleared' });

@@ -8,7 +8,7 @@
  *
  * Not promised: pipes without mkfifo, or without a directory to create them in. Nor are they promised if more
  * commands start at the same time than pipes are ready, and the machine is so busy that mkfifo takes longer
- * than `patienceMs`. A process that starts commands must not stand still.
+ * than `patienceMs`. A process that starts commands must not stall.
  */
 import { spawn, spawnSync } from 'node:child_process';
 import { closeSync, constants, mkdtempSync, openSync, rmSync } from 'node:fs';

@@ -1,6 +1,6 @@
 /**
- * A workload that is one foreground process. When the process ends by itself, it is restarted as the policy
- * says, within the leadership and under its fencing token. Its end is always reported.
+ * A workload that is one foreground process. When the process ends by itself, the policy decides whether it
+ * is restarted, within the leadership and under its fencing token. Its end is always reported.
  *
  * Not promised: that any node but its own notices that a workload keeps failing, before the restarts are used
  * up. Until then, the node leads.

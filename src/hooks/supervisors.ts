@@ -16,7 +16,7 @@ export function killedText(sign: string): string {
 
 export interface SupervisorListener {
   message(message: FromSupervisor): void;
-  /** Called when it is gone and no more messages will come. `how` says how, in words. */
+  /** Called when it is gone and no more messages will come. `how` describes the end in words. */
   gone(how: string): void;
 }
 
@@ -26,7 +26,7 @@ export interface Supervisor {
   /** Keeps the order. A message to a supervisor that has just died is lost; `gone` follows. */
   send(message: ToSupervisor): void;
   /**
-   * Kills it immediately, with SIGKILL, because it hangs. `sign` is how that shows. What it ran keeps
+   * Kills it immediately, with SIGKILL, because it hangs. `sign` describes the symptom. What it ran keeps
    * running.
    */
   kill(sign: string): void;

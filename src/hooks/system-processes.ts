@@ -102,7 +102,7 @@ function failedStart(error: Error): Exit {
   return { code: null, signal: null, startError: String(code ?? error.message) };
 }
 
-/** Returns false only if the system says that there is no such group. No other answer proves it. */
+/** Returns false only if the system reports that there is no such group. No other answer proves it. */
 function signalled({ kill }: System, pgid: number, signal: NodeJS.Signals | 0): boolean {
   try {
     kill(-pgid, signal);

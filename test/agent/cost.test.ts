@@ -65,7 +65,7 @@ describe('two hundred nodes', () => {
     await group.ready('elector', 30_000);
     await group.switchover('n5');
     await group.ready('n5');
-    // Every node looks now, so no node looks again by the clock while this is counted.
+    // Every node looks now, so none makes a periodic look while this is counted.
     await Promise.all(members.map(look));
     const beforeSwitch = await quiet(server, storeOf(members[5]));
     await group.switchover('n7');
@@ -130,7 +130,7 @@ it('a leader that has nothing to do looks no oftener than another node: its leas
   const renewals = before.get(leader.sessionId)?.requests.multi ?? 0;
   await until(() => (server.requestCounts().get(leader.sessionId)?.requests.multi ?? 0) >= renewals + 15);
   const readsIn = (traffic: Traffic) => requestsOf(traffic, leader.sessionId, ['multi']);
-  // One look by the clock may fall into this time.
+  // One periodic look may fall into this time.
   expect(readsIn(server.requestCounts()) - readsIn(before)).toBeLessThanOrEqual(11);
 });
 

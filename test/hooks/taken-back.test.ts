@@ -1,6 +1,4 @@
-/**
- * A request to a supervisor that stands still, withdrawn before the supervisor continues. In simulated time.
- */
+/** A request to a stalled supervisor, withdrawn before the supervisor continues. In simulated time. */
 import { expect, it } from 'vitest';
 import type { Phase } from '../../src/ports/workload.js';
 import { context } from './hook-context.js';

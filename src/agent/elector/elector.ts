@@ -53,8 +53,8 @@ export interface ElectorOptions extends FencerOptions {
 }
 
 /**
- * A node takes its seat as soon as it has registered. A node without a seat for longer than this is elected
- * nevertheless, and excluded later.
+ * A node takes its seat as soon as it has registered. A node that has had no seat for longer than this is
+ * elected nevertheless, and excluded later.
  */
 const putOffMs = 1_000;
 

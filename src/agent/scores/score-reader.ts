@@ -31,7 +31,7 @@ export interface RatesHeard {
 const none: ScoreReports = new Map();
 
 /**
- * A node that has just joined publishes its scores a moment later. Until then, they are looked for this
+ * A node that has just joined publishes its scores soon afterwards. Until then, they are looked for this
  * often.
  */
 const retryMs = 1_000;

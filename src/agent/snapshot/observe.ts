@@ -102,7 +102,7 @@ export async function observe(observer: Observer, asked: Asked): Promise<Observe
     reads.getData(pathsOfSlot(paths, slot).elected, { watch: isConcerned || slots.undecided });
   const [ownSeat, configRead, elected, decisions, current, claims, below, self, names, seatNames, head] =
     await settleAll([
-      // Read first: a node that was notified there is elected in what is read afterwards.
+      // Read first: a node that was notified there is elected in everything that is read afterwards.
       seat.name === null ? null : reads.exists(paths.seat(seat.name), { watch: true }),
       reads.getData(paths.config, { watch: isConcerned }),
       decision(1),
@@ -245,7 +245,7 @@ async function place(
 
 /**
  * Whether the seat exists. The watch on its children, which it cannot have, fires only when the seat is
- * deleted. What is written to a seat concerns only its node.
+ * deleted. Data written to a seat concerns only its node.
  */
 async function seatStands({ reads, paths }: Observer, seat: string): Promise<boolean> {
   const path = paths.seat(seat);
