@@ -3,8 +3,9 @@
  * expiring, so no other node leads while something of the dead agent's workload may still be running. Ending
  * closes it at the ensemble, so the group elects immediately.
  *
- * Not promised: that a session is held through an outage of the ensemble that outlasts it, or that it is
- * ended if no server can be reached to end it. It then expires, like the session of a machine that died.
+ * Not promised: that a session is held through an outage of the ensemble that outlasts it. Nor is it promised
+ * that the session is ended if no server can be reached. It then expires, like the session of a machine that
+ * died.
  */
 import type { LookupFunction } from 'node:net';
 import { errorMessage } from '../errors.js';
@@ -36,9 +37,10 @@ export interface HeldSessionOptions {
 }
 
 /**
- * ended: the ensemble confirmed the end. over: the session had already ended. unconfirmed: the ensemble
- * refused, or no server could be reached for so long that the session has expired, unless the whole ensemble
- * was stalled.
+ * - ended: the ensemble confirmed the end.
+ * - over: the session had already ended.
+ * - unconfirmed: the ensemble refused, or no server could be reached for so long that the session has
+ *   expired, unless the whole ensemble was stalled.
  */
 export type SessionEnd = 'ended' | 'over' | 'unconfirmed';
 

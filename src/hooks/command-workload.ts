@@ -4,8 +4,8 @@
  *
  * A takeover command that succeeds may leave processes in its process group: the workload. The workload runs
  * until the release. When the release command has ended, successfully or not, the rest of the workload is
- * told to stop, killed after the grace time, and proven dead. No other command leaves anything running. A
- * process that must outlive all this needs its own process group (a service manager, setsid). Petrel then
+ * told to stop. It is killed after the grace time, and proven dead. No other command leaves anything running.
+ * A process that must outlive all this needs its own process group (a service manager, setsid). Petrel then
  * neither ends it nor proves it dead.
  *
  * Not covered: agent and supervisor killed at the same instant. The workload then continues unguarded, and

@@ -6,9 +6,9 @@
  * Some pipes are kept ready, so starting a command does not wait for mkfifo. Commands write to sockets if
  * there are no pipes.
  *
- * Not promised: pipes without mkfifo, or without a directory to create them in. Nor are they promised if more
- * commands start at the same time than pipes are ready, and the machine is so busy that mkfifo takes longer
- * than `patienceMs`. A process that starts commands must not stall.
+ * Not promised: pipes without mkfifo, or without a directory to create them in. More commands may also start
+ * at the same time than pipes are ready. On a machine so busy that mkfifo takes longer than `patienceMs`,
+ * they get no pipes, because a process that starts commands must not stall.
  */
 import { spawn, spawnSync } from 'node:child_process';
 import { closeSync, constants, mkdtempSync, openSync, rmSync } from 'node:fs';

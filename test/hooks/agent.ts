@@ -1,6 +1,7 @@
 /**
- * A process that leads as an agent does: holds a lease that it renews, takes over, and prints what its
+ * A process that leads as an agent does. It holds a lease that it renews, takes over, and prints what its
  * workload reports, as one JSON line each. If a guardian started it, the guardian is its first supervisor.
+ *
  * Arguments: the module of CommandWorkload, and the commands and the lease's lengths as JSON. A line on stdin
  * requests a release. The end of stdin requests a close.
  */

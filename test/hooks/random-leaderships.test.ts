@@ -1,6 +1,6 @@
 /**
- * Random leaderships in simulated time: hooks hang, fail and leave processes behind, processes die late, and
- * at some step the agent or its supervisor is killed or frozen. PETREL_TEST_SEED and PETREL_TEST_LIVES try
+ * Random leaderships in simulated time. Hooks hang, fail and leave processes behind, and processes die late.
+ * At some step, the agent or its supervisor is killed or frozen. PETREL_TEST_SEED and PETREL_TEST_LIVES try
  * others.
  */
 import { describe, it } from 'vitest';

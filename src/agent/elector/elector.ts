@@ -45,7 +45,7 @@ import { abandonedText, type ElectorTurn, haveAllGivenUp, lastResort, type TurnR
 export interface ElectorOptions extends FencerOptions {
   readonly rules: Rules;
   tell(event: AgentEvent): void;
-  /** Monotonic instant at which the subject of the current rounds began to wait for them. */
+  /** Monotonic instant at which the current rounds were requested. */
   dueSinceMs(): number;
   updateRegistration(change: Partial<Registration>): Registration;
   /** Last readable configuration. Null if none could be read. */

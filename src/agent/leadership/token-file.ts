@@ -33,7 +33,7 @@ export class TokenFile implements TokenStore {
   }
 
   /**
-   * Throws PetrelError FAILED if the file cannot be read or parsed: a node that forgot its tokens would lead
+   * Throws PetrelError FAILED if the file cannot be read or parsed. A node that forgot its tokens would lead
    * with a token that stores reject. A restart succeeds once the file is fixed or deleted.
    */
   static open(stateDir: string, root: string, node: string): TokenFile {

@@ -1,8 +1,8 @@
 /**
  * Keeps a leadership's lease renewed by a committed write at regular intervals, and immediately when the
  * connection is restored. No renewal waits for an earlier one. The rounds' own reads prove nothing. A server
- * that does not answer is replaced by another while there is time: the leader must not lose its lease because
- * one server died silently.
+ * that does not answer is replaced by another while there is time: a server that dies silently must not cost
+ * the leader its lease.
  *
  * Not promised: that a renewal succeeds. Only the store knows how long the lease lasts.
  */

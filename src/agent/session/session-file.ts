@@ -80,9 +80,10 @@ export class SessionFile implements SessionMemory {
   }
 
   /**
-   * `root` is null for a node that is in several groups. Throws PetrelError INVALID if the directory cannot
-   * be used, FAILED if the cause may pass by itself (a full or read-only disk), and DUPLICATE_NODE if a
-   * running agent uses it for this node of this group.
+   * `root` is null for a node that is in several groups. Throws PetrelError:
+   * - INVALID if the directory cannot be used.
+   * - FAILED if the cause may pass by itself, such as a full or read-only disk.
+   * - DUPLICATE_NODE if a running agent uses the directory for this node of this group.
    */
   static open(stateDir: string, root: string | null, node: string): SessionFile {
     const directory = join(stateDir, root === null ? severalGroups : encodeURIComponent(root.slice(1)));

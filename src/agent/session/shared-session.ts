@@ -42,7 +42,7 @@ export interface Membership {
 const roundsAtOnce = 24;
 /** With more groups than this, a session looks at each of them less often. */
 const manyGroups = 20;
-/** An elector remembers its last look for a minute. */
+/** Less than the minute for which an elector remembers its last look. */
 const seldomMs = 50_000;
 /** Share of the time between two looks that varies, so a thousand groups do not look at the same moment. */
 const spread = 0.2;

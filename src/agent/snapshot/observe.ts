@@ -205,8 +205,8 @@ async function readable<T>(call: Promise<T>): Promise<T | 'unreadable' | null> {
 const unreadable = { value: null, problem: 'its ACL does not allow this node to read it' } as const;
 
 /**
- * Only nodes that read everything must learn that a claim was created. Otherwise the elected node itself
- * creates the claim, as soon as there is none.
+ * Only a node that reads everything must be notified when a claim is created: the elected node itself creates
+ * it, as soon as there is none.
  */
 async function claimAt(observer: Observer, slot: number, hearsOfMaking: boolean): Promise<Claim | null> {
   const { reads } = observer;
@@ -360,7 +360,7 @@ export function slotsFor(
   return {
     count,
     undecided: slotStates(snapshot).some(({ elected }) => (elected.value?.term ?? 0) === 0),
-    // A single slot is the one that concerns any node.
+    // With only one slot, it is the one that can concern any node.
     own: count === 1 ? oneSlot.own : own,
   };
 }

@@ -1,6 +1,6 @@
 /**
- * A node's view of its group. Reads as much as the node's part requires, which it may learn only by reading,
- * and keeps what it knows from one look to the next.
+ * A node's view of its group. Reads as much as the node's part requires, and may learn only by reading how
+ * much that is. Keeps what it knows from one look to the next.
  */
 import type { Decision } from '../../core/group-round.js';
 import type { GroupConfig } from '../../model/group-config.js';
