@@ -41,9 +41,8 @@ async function handOver(tournament: Tournament, scenario: string, contest: Conte
   samples.add(scenario, name, 'handover', next.atMs - atMs);
   // Petrel's library reports both. The end of the work is what counts.
   const said = contest.since(mark).filter((event) => event.name === old.name);
-  const endLeadership =
-    said.find(({ what }) => what === 'released') ?? said.find(({ what }) => what === 'leaves');
-  if (endLeadership !== undefined) samples.add(scenario, name, 'gap', next.atMs - endLeadership.atMs);
+  const ended = said.find(({ what }) => what === 'released') ?? said.find(({ what }) => what === 'leaves');
+  if (ended !== undefined) samples.add(scenario, name, 'gap', next.atMs - ended.atMs);
   await contest.join();
   await contest.complete();
 }

@@ -104,8 +104,8 @@ export async function readSettings<Values extends object>(
   if (!parsed.success) throw invalid(defaultProblems(fields, parsed.error));
 
   const unreadable = await unreadableFiles(fields, given);
-  const ineligible = [...pairProblems(given), ...(lack === 'is told' ? [] : unreadable.map(unreadableText))];
-  if (ineligible.length > 0) throw invalid(ineligible);
+  const conflicts = [...pairProblems(given), ...(lack === 'is told' ? [] : unreadable.map(unreadableText))];
+  if (conflicts.length > 0) throw invalid(conflicts);
   return {
     values: parsed.data,
     described: fields.map((field) => describe(field, parsed.data, given.get(field.name))),

@@ -67,12 +67,12 @@ export class DevHooks implements Disposable {
     return () => this.#listeners.delete(listener);
   }
 
-  /** Makes this hook wait, from its next start on, until `endLeadership` lets it end. */
+  /** Makes this hook wait, from its next start on, until `resume` lets it end. */
   hold(node: string, phase: HookPhase): void {
     writeFileSync(join(this.#dir, `hold.${node}.${phase}`), '');
   }
 
-  endLeadership(node: string, phase: HookPhase): void {
+  resume(node: string, phase: HookPhase): void {
     rmSync(join(this.#dir, `hold.${node}.${phase}`), { force: true });
   }
 

@@ -40,12 +40,12 @@ async function freePorts(first: number, count: number): Promise<number[]> {
     }
     return holders.flatMap((holder) => (holder === null ? [] : [holder.port]));
   } finally {
-    for (const holder of holders) holder?.endLeadership();
+    for (const holder of holders) holder?.close();
   }
 }
 
 /** Null if the port is in use. */
-async function hold(port: number): Promise<{ readonly port: number; endLeadership(): void } | null> {
+async function hold(port: number): Promise<{ readonly port: number; close(): void } | null> {
   const server = createServer();
   server.listen(port, usualListen.host);
   try {
@@ -55,5 +55,5 @@ async function hold(port: number): Promise<{ readonly port: number; endLeadershi
   }
   const address = server.address();
   const held = typeof address === 'object' ? address?.port : undefined;
-  return held === undefined ? null : { port: held, endLeadership: () => server.close() };
+  return held === undefined ? null : { port: held, close: () => server.close() };
 }

@@ -158,7 +158,7 @@ export class Rehearsal implements Disposable {
     if (step === 'prepare-started') return;
     // The agent that waits for the hook to exit has then been notified.
     while (isRunning(pid)) await sleep(1);
-    if (step !== 'release-started') hooks.endLeadership(leader, 'release');
+    if (step !== 'release-started') hooks.resume(leader, 'release');
   }
 
   #event(node: string, phase: HookPhase, event: HookEvent['event']): Promise<HookEvent> {
@@ -250,6 +250,6 @@ export class Rehearsal implements Disposable {
 
   #holdNothing(): void {
     const { agents, hooks } = this.#stage;
-    for (const node of agents.nodes) for (const phase of hookPhases) hooks.endLeadership(node, phase);
+    for (const node of agents.nodes) for (const phase of hookPhases) hooks.resume(node, phase);
   }
 }

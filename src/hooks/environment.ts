@@ -21,6 +21,6 @@ export function hookEnvironment(context: HookContext): Record<string, string> {
     PETREL_NEW_LEADER: context.newLeader ?? '',
     PETREL_TARGET: context.target ?? '',
   };
-  const eligible = Object.entries(texts).map(([name, text]) => [name, text.replaceAll('\0', '')]);
-  return Object.fromEntries(eligible);
+  const printable = Object.entries(texts).map(([name, text]) => [name, text.replaceAll('\0', '')]);
+  return Object.fromEntries(printable);
 }

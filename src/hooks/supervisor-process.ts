@@ -140,11 +140,11 @@ function forked({ node, root, passesOutput }: SupervisorOptions): ChildProcess {
 
 /** Next to this module: compiled, or, when Petrel runs from its sources, the source and a loader for it. */
 function supervisorProgram(): { path: string; execArgv: string[] } {
-  if (import.meta.url.endsWith('.js')) return { path: affinity('./supervisor.js'), execArgv: [] };
+  if (import.meta.url.endsWith('.js')) return { path: nextToThisModule('./supervisor.js'), execArgv: [] };
   const loader = createRequire(import.meta.url).resolve('tsx');
-  return { path: affinity('./supervisor.ts'), execArgv: ['--import', pathToFileURL(loader).href] };
+  return { path: nextToThisModule('./supervisor.ts'), execArgv: ['--import', pathToFileURL(loader).href] };
 }
 
-function affinity(name: string): string {
+function nextToThisModule(name: string): string {
   return fileURLToPath(new URL(name, import.meta.url));
 }
