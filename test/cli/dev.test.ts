@@ -62,7 +62,7 @@ describe.skipIf(notHere !== '')(`petrel dev --crash${notHere}`, () => {
     expect(dev.stdout).toMatch(
       /^\w+ leads, which was elected, term \d+; the group was without a READY leader for 0/m,
     );
-    expect(dev.stdout).toMatch(/^\w+ is started again$/m);
+    expect(dev.stdout).toMatch(/^restarted \w+$/m);
     const guardians = childrenOf(dev.pid);
     const started = [...guardians, ...guardians.flatMap(childrenOf)];
     const both = /kill -9 (\d+) (\d+) /.exec(dev.stdout)?.slice(1).map(Number) ?? [];

@@ -44,7 +44,7 @@ async function startLeader(settings: Settings, env: Readonly<Record<string, stri
     PETREL_NODE_ID: 'a1',
     ...env,
   });
-  await until(async () => (await at().view.leader())?.status === 'READY', { describe: 'it to lead' });
+  await agent.logged(/^READY/);
   return agent;
 }
 
@@ -53,10 +53,27 @@ async function reload(agent: PetrelProcess, settings: Settings) {
   write(settings);
   const after = agent.log.length;
   process.kill(agent.pid, 'SIGHUP');
-  return await agent.logged(/^settings (read anew|stay)/, { after });
+  return await agent.logged(/^(settings reloaded|keeping the old settings)/, { after });
 }
 
 describe('a leader that gets SIGHUP', () => {
+  it('A4 names the secrets that were replaced in their files, and need a restart', async () => {
+    const [auth, secret] = [inDirectory('auth'), inDirectory('probe')];
+    const replace = (path: string, text: string) => writeFileSync(path, `${text}\n`, { mode: 0o600 });
+    replace(auth, 'digest:a:first');
+    replace(secret, 'the first secret of sixteen');
+    const lines = [`authFile: ${auth}`, `probe: { listen: 127.0.0.1:0, secretFile: ${secret} }`];
+    const agent = await startLeader({ lines }, { PETREL_PROBE_SECRET: '', PETREL_AUTH: '' });
+    const after = agent.log.length;
+    expect((await reload(agent, { lines })).msg).toBe('settings reloaded: no setting has changed');
+    replace(auth, 'digest:a:second');
+    replace(secret, 'the second secret of sixteen');
+    await reload(agent, { lines });
+    const { msg, settings } = await agent.logged(/take effect after a restart/, { after });
+    expect(msg).toBe('these settings take effect after a restart: authFile, probe.secretFile');
+    expect(settings).toEqual(['authFile', 'probe.secretFile']);
+  });
+
   it('P49 has its new priority, tags, log level and health check at once, and leads on', async () => {
     await using agent = await startLeader({ lines: ['priority: 5'] });
     const leader = await at().view.leader();
@@ -119,7 +136,7 @@ describe('a leader that gets SIGHUP', () => {
     writeFileSync(inDirectory('go'), '');
     expect(await agent.exited).toEqual({ code: 0, signal: null });
     expect(
-      agent.log.filter(({ msg }) => /^onRelease (started|went well)|left the group/.test(msg)),
+      agent.log.filter(({ msg }) => /^onRelease (started|succeeded)|left the group/.test(msg)),
     ).toHaveLength(3);
     expect(await at().view.registration('a1')).toBeNull();
   });

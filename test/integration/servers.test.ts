@@ -125,7 +125,7 @@ describe.skipIf(!supportsEnsemble)(`an ensemble${ensembles}`, () => {
       const agent = cluster.agent(old.node);
       const heard = agent.log.length;
       await frozen(server, async () => {
-        await agent.logged(/out of reach/, { after: heard });
+        await agent.logged(/unreachable/, { after: heard });
         await agent.logged(/session connected/, { after: heard });
       });
       expect(await cluster.ready()).toEqual(old);

@@ -55,7 +55,7 @@ describe('a constraint of a user’s own', () => {
   it('keeps a node from leading, with its reason, and lets another', async () => {
     await using group = await Group.found(await sharedZooKeeper(), named);
     const [a] = await group.startInOrder(['a'], { rules, ...spare });
-    const nobody = 'no node remains elected: no node is eligible: a: it is a spare';
+    const nobody = 'still no node is elected: no node is eligible: a: it is a spare';
     await until(() => a?.log.includes(nobody), { describe: nobody });
     group.start('b', { rules });
     await group.ready('b');

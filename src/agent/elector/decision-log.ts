@@ -53,7 +53,14 @@ export class DecisionLog {
     this.#told.set(slot, news);
     const term = (elected.value?.term ?? 0) + (isWritten ? 1 : 0);
     const fields = { term, reason, elected: node, cause, ranking, ineligible };
-    const who = node ?? 'no node';
-    log.info(fields, `${isWritten ? `electing ${who}` : `${who} remains elected`}: ${reason}`);
+    log.info(fields, `${isWritten ? electingText(node) : remainsText(node)}: ${reason}`);
   }
+}
+
+function electingText(node: string | null): string {
+  return node === null ? 'no node is elected' : `electing ${node}`;
+}
+
+function remainsText(node: string | null): string {
+  return node === null ? 'still no node is elected' : `${node} remains elected`;
 }
