@@ -1,7 +1,7 @@
 /**
  * Writes lines to a file descriptor without ever blocking or failing. A log that cannot be written (its disk
  * is full, or its collector hangs or is gone) must not stop a leader. Lines that do not fit into the buffer
- * meanwhile are dropped, as are lines that the system refuses.
+ * in the meantime are dropped, as are lines that the system refuses.
  *
  * Not promised: that a process can end while one of its writes is blocked. Node.js waits for that write.
  */

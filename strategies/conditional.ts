@@ -64,7 +64,8 @@ const name = 'conditional';
 /** Ranks by the first rule that applies. Each rule names another strategy. */
 export const conditional: RegisteredStrategy = {
   name,
-  description: 'strategy of the first rule that applies: after a failure, at night, when a flag is set, …',
+  description:
+    'the strategy of the first rule that applies: after a failure, at night, when a flag is set, …',
   usesScores(raw, known) {
     const { data } = optionsSchema.safeParse(raw);
     return data?.rules.some((rule) => inner(rule, known)?.usesScores(rule.options, known)) ?? false;
@@ -98,7 +99,7 @@ function prepareRule(rule: Rule, known: Rules): Prepared {
   const valid = [...known.strategies.keys()].filter((other) => other !== name).join(', ');
   return {
     strategy: null,
-    problems: [`unknown strategy ${JSON.stringify(rule.strategy)}; known are ${valid}`],
+    problems: [`unknown strategy ${JSON.stringify(rule.strategy)}: expected one of ${valid}`],
   };
 }
 

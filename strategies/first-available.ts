@@ -7,7 +7,7 @@ import type { Strategy } from '../src/model/strategy.js';
  */
 export const firstAvailable: Strategy<Record<never, never>> = {
   name: 'first-available',
-  description: 'the first eligible node in the order of node ids',
+  description: 'the first eligible node in order of node id',
   options: strictObject({}),
   rank: ({ candidates }) =>
     candidates.map(({ node }, index) => ({

@@ -53,7 +53,8 @@ function spelledOut(input: unknown): unknown {
  */
 export const pole: Strategy<Options> = {
   name: 'pole',
-  description: 'compares the scores of option `scores` in order, each in classes of a given width',
+  description:
+    'the best node by the scores that option `scores` lists, compared in order, each in classes of a given width',
   usesScores: true,
   options,
   rank: (input) => {

@@ -16,7 +16,7 @@ const options = strictObject({
  */
 export const preferenceList: Strategy<z.infer<typeof options>> = {
   name: 'preference-list',
-  description: 'the nodes in the order that option `order` lists; others last',
+  description: 'the nodes in the order given by option `order`; all others last',
   options,
   rank: ({ candidates, options: { order } }) => {
     const places = new Map(order.map((node, index) => [node, index]));

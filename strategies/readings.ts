@@ -38,7 +38,7 @@ function latency({ quorum, clients, isLoadUnknown }: Survey): Reading {
   if (quorum.ms === null) return withoutQuorum(quorum);
   const gap = gapText(clients.missing);
   const missing = clients.missing.length;
-  if (clients.ms === null) return { value: null, missing, text: `its latency to clients is unknown${gap}` };
+  if (clients.ms === null) return { value: null, missing, text: `its latency for clients is unknown${gap}` };
   const sumMs = quorum.ms + clients.ms;
   const spread = isLoadUnknown ? ' (assumed evenly spread, because no node reports requests)' : '';
   const parts = `quorum ${shownMs(quorum.ms)} + clients ${shownMs(clients.ms)}${spread}${gap}`;
@@ -58,7 +58,7 @@ function worstCase({ quorum, farthest }: Survey): Reading {
 }
 
 function withoutQuorum({ needs, of, reached }: Survey['quorum']): Reading {
-  const text = `no quorum (${needs} of ${of} nodes): round trips are known to only ${reached}, including itself`;
+  const text = `no quorum (${needs} of ${of} nodes): known round trips reach only ${reached} of them, including the node itself`;
   return { value: null, missing: needs - reached, text };
 }
 
@@ -66,7 +66,7 @@ function gapText(missing: readonly string[]): string {
   const [first] = missing;
   if (first === undefined) return '';
   const rest = missing.length === 1 ? '' : ` and ${missing.length - 1} more`;
-  return `, with no round trip known to ${first}${rest}`;
+  return `, with no known round trip to ${first}${rest}`;
 }
 
 /**

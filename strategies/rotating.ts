@@ -8,7 +8,7 @@ import type { Strategy } from '../src/model/strategy.js';
  */
 export const rotating: Strategy<Record<never, never>> = {
   name: 'rotating',
-  description: 'another eligible node in each term, in the order of node ids',
+  description: 'a different eligible node in each term, in order of node id',
   options: strictObject({}),
   rank: ({ candidates, term }) => {
     const turn = candidates[term % candidates.length];

@@ -4,7 +4,7 @@ import type { Strategy } from '../src/model/strategy.js';
 /** Selects the node after the previous leader, in circular order of node ids. */
 export const roundRobin: Strategy<Record<never, never>> = {
   name: 'round-robin',
-  description: 'the next eligible node after the previous leader, in circular order of node ids',
+  description: 'the next eligible node after the previous leader, in circular order of node id',
   options: strictObject({}),
   rank: ({ candidates, previous }) => {
     const after = previous === null ? [] : candidates.filter(({ node }) => node > previous.node);

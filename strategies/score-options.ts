@@ -13,7 +13,7 @@ export interface Margin {
 }
 
 const marginRule =
-  'expected the margin by which another node must be better: a share of the leader\'s value, such as "20%", or an amount in the unit of the score, such as 5';
+  'expected the margin by which another node must be better: a percentage of the leader\'s value, such as "20%", or an amount in the unit of the score, such as 5';
 const writtenShare = /^(\d{1,6}(?:\.\d{1,6})?) ?%$/;
 
 const writtenMargin = z.custom<string | number>(isMargin, marginRule);

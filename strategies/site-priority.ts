@@ -5,7 +5,7 @@ import { gradeBy, lowerIdFirst } from './grade.js';
 /** Selects the site with the highest priority, and within it the node with the highest priority. */
 export const sitePriority: Strategy<Record<never, never>> = {
   name: 'site-priority',
-  description: 'highest priority of the site, then of the node (0 never leads)',
+  description: 'the node with the highest site priority, then the highest node priority (0 never leads)',
   options: strictObject({}),
   rank: ({ candidates }) =>
     gradeBy(candidates, compare).map(({ candidate, grade }) => ({

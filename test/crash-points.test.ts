@@ -68,14 +68,14 @@ describe('a crash point as people write it', () => {
   });
 
   it.each([
-    ['takeover-startd', 'there is no step "takeover-startd": did you mean takeover-started?'],
-    ['nonsense', 'there is no step "nonsense": they are leaving-told,'],
-    ['', 'there is no step "": they are'],
+    ['takeover-startd', '"takeover-startd" is not a step: did you mean takeover-started?'],
+    ['nonsense', '"nonsense" is not a step: expected one of leaving-told,'],
+    ['', '"" is not a step: expected one of'],
     ['decided:canddate', 'did you mean candidate?'],
-    ['decided:supervisor', 'there is no process in a switchover "supervisor"'],
-    ['failover/decided:leader', 'there is no process in a failover "leader"'],
-    ['failover/release-ended', 'there is no transition with release-ended "failover"'],
-    ['a/b/c:d', 'there is no step'],
+    ['decided:supervisor', '"supervisor" is not a process in transition switchover'],
+    ['failover/decided:leader', '"leader" is not a process in transition failover'],
+    ['failover/release-ended', '"failover" is not a transition with step release-ended'],
+    ['a/b/c:d', 'is not a step'],
   ])('%j is none, and is told why', (text, message) => {
     expect(() => parsePoint(text)).toThrow(message);
   });

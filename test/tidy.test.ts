@@ -156,10 +156,10 @@ const rules: readonly Rule[] = [
 
 /** Files that may be longer than the rest, and their limits. */
 const longFiles: Readonly<Record<string, number>> = {
-  'src/agent/agent.ts': 530,
-  'src/agent/leadership/runner.ts': 530,
+  'src/agent/agent.ts': 535,
+  'src/agent/leadership/runner.ts': 535,
   'src/embedded/tree.ts': 420,
-  'src/hooks/command-workload.ts': 425,
+  'src/hooks/command-workload.ts': 430,
   'src/hooks/guard.ts': 420,
   'src/zookeeper/session.ts': 480,
 };

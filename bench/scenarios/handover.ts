@@ -1,4 +1,4 @@
-/** A planned handover: the leader's process is requested to leave, and another one leads. */
+/** A planned handover: the leader's process is asked to leave, and another one leads. */
 import { monotonicMs } from '../clocks.js';
 import { Contest } from '../contest.js';
 import { calm, meetingOf, openContests, type Tournament } from '../tournament.js';

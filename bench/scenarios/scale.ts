@@ -1,5 +1,5 @@
 /**
- * Many participants in one process, each with its own session: the leader leaves in order, and another one
+ * Many participants in one process, each with its own session: the leader leaves gracefully, and another one
  * leads. Times are measured directly on the server. Requests and bytes are counted in a second contest, whose
  * participants use a proxy.
  */

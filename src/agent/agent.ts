@@ -264,7 +264,7 @@ export class Agent {
     return isRoutine && this.#store?.state === 'CONNECTED' ? retryMs / 10 : retryMs;
   }
 
-  /** Logs a problem once, until it ends or another one follows. */
+  /** Logs a problem once, and again only after it has ended or another one has followed. */
   #report(details: object, message: string, level: 'error' | 'warn' = 'error'): void {
     if (message !== this.#trouble) this.#options.log[level](details, message);
     this.#trouble = message;
@@ -436,7 +436,10 @@ export class Agent {
       if (isNews && this.#snapshotReader.part !== 'elector') await this.#publish(store, expected);
     } catch (error) {
       if (error instanceof PetrelError || !isStoreError(error)) throw error;
-      this.#options.log.debug({ error }, `an early step failed and will be repeated: ${error.message}`);
+      this.#options.log.debug(
+        { error },
+        `a step taken before reading failed and will be repeated: ${error.message}`,
+      );
     }
     return false;
   }

@@ -179,7 +179,7 @@ function followsLines(follows: ChangeResult['follows']): string[] {
   return [
     follows.changes
       ? styled('yellow', `${who} will be elected: ${oneLine(follows.reason)}`)
-      : `${who} remains elected: ${oneLine(follows.reason)}`,
+      : `${follows.node === null ? 'Still no node is elected' : `${who} remains elected`}: ${oneLine(follows.reason)}`,
   ];
 }
 
@@ -204,7 +204,7 @@ export function outcomeText(outcome: Outcome): string {
       return styled('red', `Term ${term} was superseded: ${reason}`);
     case 'FAILED':
       return [
-        styled('red', `Term ${term} failed on ${node ?? 'no node'}: ${reason}`),
+        styled('red', `Term ${term} failed${node === null ? '' : ` on ${node}`}: ${reason}`),
         ...failureLines(record),
       ].join('\n');
   }

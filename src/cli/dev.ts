@@ -30,7 +30,7 @@ export interface DevOptions {
   /** Port to try for ZooKeeper. If it is in use, another one is used. */
   readonly port: number;
   /**
-   * Port to try for HTTP of the first agent. The other agents use the ports after it. 0 for any free ports.
+   * Port to try for HTTP of the first agent. The other agents use the ports after it. 0 means any free ports.
    */
   readonly httpPort: number;
   readonly root: string;
@@ -38,11 +38,11 @@ export interface DevOptions {
    * How this command was started, for showing how to start others: `petrel`, `npm run --silent petrel --`.
    */
   readonly invocation: string;
-  /** The crash point to rehearse. Null for none. */
+  /** The crash point to rehearse. Null if there is none. */
   readonly crash: CrashPoint | null;
   /** Exit after the rehearsal. */
   readonly once: boolean;
-  /** Log level of the agents. Null for their default. */
+  /** Log level of the agents. Null means their default. */
   readonly logLevel: LogLevel | null;
   print(line: string): void;
 }
@@ -172,7 +172,7 @@ function summary({ cast, leader, term, leaderlessMs }: Outcome): string[] {
       ? `${leader} leads, as elected`
       : leader === cast.leader
         ? `${leader} leads, as before the transition`
-        : `${leader} leads, instead of ${cast.candidate}`;
+        : `${leader} leads instead of ${cast.candidate}`;
   const forS = `${(leaderlessMs / 1000).toFixed(3)} s`;
   return [
     '',
@@ -210,7 +210,9 @@ async function tellLeaders(first: Leader, stage: Stage, { root, print }: DevOpti
         print(line);
     }
   } catch (error) {
-    print(`later leaders are not shown, because the group cannot be watched: ${errorMessage(error)}`);
+    print(
+      `further leader changes are not shown, because the group can no longer be watched: ${errorMessage(error)}`,
+    );
   }
 }
 

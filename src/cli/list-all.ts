@@ -38,7 +38,7 @@ type Configured = Parameters<typeof hasGroups>[0];
 
 /** Reports znodes that cannot be read, so that their groups are not taken for missing. */
 function closed(path: string): void {
-  const right = 'pass credentials that allow it with --auth-file';
+  const right = 'use --auth-file to pass credentials that allow it';
   process.stderr.write(`petrel: no permission to read the znodes below ${cut(path)}: ${right}\n`);
 }
 

@@ -59,7 +59,7 @@ function pretty(simulation: Simulation): string {
 function headline({ of, lost, nodes, size, quorum, strategy }: Simulation): string {
   const without = lost.length === 0 ? '' : ` without ${lost.join(', ')}`;
   const left = `${nodes.length} of ${size} nodes, quorum ${quorum}`;
-  return styled('bold', `${of}${without}: ${left}, own strategy ${strategy}`);
+  return styled('bold', `${of}${without}: ${left}, configured strategy ${strategy}`);
 }
 
 function outcomeRow({

@@ -32,7 +32,7 @@ function pretty(logContext: TermReport): string {
   const { root, slot, term, outcome, node, reason, lengths, failed, resumes } = logContext;
   const { totalMs, leaderlessMs, leaderlessAtLeast } = lengths;
   const { releaseMs, claimMs, takeoverMs } = phasesInTurn({ phases: lengths, release: logContext.release });
-  const from = resumes === null ? 'From the decision' : 'From the stop';
+  const from = resumes === null ? 'From the decision' : 'From the end of the earlier leadership';
   const style = outcome === 'READY' ? 'green' : outcome === 'UNDER_WAY' ? 'yellow' : 'red';
   const phases = `release ${lengthText(releaseMs)}, claim ${lengthText(claimMs)}, takeover ${lengthText(takeoverMs)}`;
   return [
@@ -42,10 +42,12 @@ function pretty(logContext: TermReport): string {
     table(header, cells(logContext)),
     ...(logContext.error === null ? [] : failureLines(logContext)),
     '',
-    `${from} to READY ${lengthText(totalMs)}: ${phases}`,
+    `${from} to READY: ${lengthText(totalMs)} (${phases})`,
     `Time without a leader: ${leaderlessAtLeast ? 'at least ' : ''}${lengthText(leaderlessMs)}`,
     ...(failed.length === 0
       ? []
-      : [`Failed before in this transition: ${failed.map((record) => record.node ?? 'no node').join(', ')}`]),
+      : [
+          `Failed earlier in this transition: ${failed.map((record) => record.node ?? 'no node').join(', ')}`,
+        ]),
   ].join('\n');
 }

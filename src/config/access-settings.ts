@@ -17,7 +17,10 @@ const maxIdentities = 32;
 function identities(role: string, what: string) {
   const identity = z.string(identityRule).regex(/^[^:,\s]+:[A-Za-z0-9+/]{27}=$/, identityRule);
   return setting(
-    z.array(identity, identityRule).max(maxIdentities, `at most ${maxIdentities} identities`).prefault([]),
+    z
+      .array(identity, identityRule)
+      .max(maxIdentities, `expected at most ${maxIdentities} identities`)
+      .prefault([]),
     {
       key: `acl.${role}`,
       env: `PETREL_ACL_${role.toUpperCase()}`,
@@ -46,7 +49,7 @@ export const accessFields = {
   aclAgents: identities('agents', 'identities with all rights on the group’s znodes'),
   aclOperators: identities('operators', 'identities that may change the group with commands'),
   aclObservers: identities('observers', 'identities that may read the group'),
-  aclWorld: setting(z.enum(worldRights, `one of ${worldRights.join(', ')}`).prefault('none'), {
+  aclWorld: setting(z.enum(worldRights, `expected one of ${worldRights.join(', ')}`).prefault('none'), {
     key: 'acl.world',
     env: 'PETREL_ACL_WORLD',
     help: `rights of all other clients in a group with ACLs: ${worldRights.join(', ')}`,

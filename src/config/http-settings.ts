@@ -22,10 +22,10 @@ export const httpFields = {
     isPath: true,
     isFile: true,
   }),
-  httpToken: setting(z.string('a token').regex(tokenPattern, tokenRule).nullable().prefault(null), {
+  httpToken: setting(z.string('expected a token').regex(tokenPattern, tokenRule).nullable().prefault(null), {
     key: 'http.token',
     env: 'PETREL_HTTP_TOKEN',
-    help: 'bearer token itself, instead of http.tokenFile',
+    help: 'bearer token, instead of http.tokenFile',
     secret: true,
   }),
   httpTlsCert: setting(optionalPath(), {
@@ -48,7 +48,7 @@ export const httpFields = {
 
 /** Address of the HTTP server. The default is `fallback`. */
 export function listen(fallback: string, defaultText: string) {
-  return setting(parsedBy(parseListen, 'ADDRESS:PORT, or off').prefault(fallback), {
+  return setting(parsedBy(parseListen, 'expected ADDRESS:PORT, or off').prefault(fallback), {
     key: 'http.listen',
     flags: '--listen <address>',
     env: 'PETREL_LISTEN',

@@ -5,7 +5,7 @@ import { quoted } from '../model/outside.js';
 export interface ListenAddress {
   /** A host name or an address, IPv6 without brackets. */
   readonly host: string;
-  /** 0 for any free port. */
+  /** 0 means any free port. */
   readonly port: number;
 }
 

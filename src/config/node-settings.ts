@@ -85,8 +85,8 @@ export const commonSettings = z.object({
   }),
   tlsPassphrase: setting(
     z
-      .string('a text')
-      .regex(/^[^\r\n]*$/, 'one line')
+      .string('expected a text')
+      .regex(/^[^\r\n]*$/, 'expected one line')
       .nullable()
       .prefault(null),
     {
@@ -104,19 +104,22 @@ export const commonSettings = z.object({
     isPath: true,
     isFile: true,
   }),
-  tlsServername: setting(z.string('a host name').min(1, 'a host name').nullable().prefault(null), {
-    key: 'tls.servername',
-    flags: '--tls-servername <name>',
-    env: 'PETREL_TLS_SERVERNAME',
-    help: 'name expected in the servers’ certificates, if it is not the host name',
-  }),
-  logLevel: setting(z.enum(logLevels, `one of ${logLevels.join(', ')}`).prefault('info'), {
+  tlsServername: setting(
+    z.string('expected a host name').min(1, 'expected a host name').nullable().prefault(null),
+    {
+      key: 'tls.servername',
+      flags: '--tls-servername <name>',
+      env: 'PETREL_TLS_SERVERNAME',
+      help: 'name expected in the servers’ certificates, if it is not the host name',
+    },
+  ),
+  logLevel: setting(z.enum(logLevels, `expected one of ${logLevels.join(', ')}`).prefault('info'), {
     key: 'logLevel',
     flags: '--log-level <level>',
     env: 'PETREL_LOG_LEVEL',
     help: `lowest level to log: ${logLevels.join(', ')}`,
   }),
-  logFormat: setting(z.enum(logFormats, `one of ${logFormats.join(', ')}`).prefault('auto'), {
+  logFormat: setting(z.enum(logFormats, `expected one of ${logFormats.join(', ')}`).prefault('auto'), {
     key: 'logFormat',
     flags: '--log-format <format>',
     env: 'PETREL_LOG_FORMAT',
@@ -153,7 +156,11 @@ export const nodeSettings = commonSettings.extend({
     help: 'site that this node is in',
   }),
   priority: setting(
-    z.int('a whole number').min(0, 'at least 0').max(1_000_000, 'at most 1000000').prefault(100),
+    z
+      .int('expected a whole number')
+      .min(0, 'expected at least 0')
+      .max(1_000_000, 'expected at most 1000000')
+      .prefault(100),
     {
       key: 'priority',
       flags: '--priority <n>',
@@ -170,8 +177,8 @@ export const nodeSettings = commonSettings.extend({
   }),
   stateDir: setting(
     z
-      .string('a path')
-      .min(1, 'a path')
+      .string('expected a path')
+      .min(1, 'expected a path')
       .prefault(() => join(process.env.XDG_STATE_HOME || join(homedir(), '.local', 'state'), 'petrel')),
     {
       key: 'stateDir',
@@ -237,7 +244,11 @@ export const nodeSettings = commonSettings.extend({
     help: 'timeout of a health check; a check that takes longer fails',
   }),
   healthCheckFailures: setting(
-    z.int('a whole number').min(1, 'at least 1').max(1000, 'at most 1000').prefault(3),
+    z
+      .int('expected a whole number')
+      .min(1, 'expected at least 1')
+      .max(1000, 'expected at most 1000')
+      .prefault(3),
     {
       key: 'hooks.healthCheckFailures',
       flags: '--health-check-failures <n>',

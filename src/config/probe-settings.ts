@@ -10,25 +10,28 @@ import { readSecretText } from './secret-file.js';
 import { optionalPath, parsedBy, setting } from './setting.js';
 
 export const probeFields = {
-  probeListen: setting(parsedBy(parseEndpoint, 'HOST:PORT').nullable().prefault(null), {
+  probeListen: setting(parsedBy(parseEndpoint, 'expected HOST:PORT').nullable().prefault(null), {
     key: 'probe.listen',
     flags: '--probe-listen <host:port>',
     env: 'PETREL_PROBE_LISTEN',
     help: 'measure round trips between nodes; listen for probes on this address, such as 0.0.0.0:7946 or [::]:7946',
   }),
-  probeAddress: setting(parsedBy(parseHost, 'HOST or HOST:PORT').nullable().prefault(null), {
+  probeAddress: setting(parsedBy(parseHost, 'expected HOST or HOST:PORT').nullable().prefault(null), {
     key: 'probe.address',
     flags: '--probe-address <host[:port]>',
     env: 'PETREL_PROBE_ADDRESS',
     help: 'address at which other nodes reach probe.listen',
     defaultText: 'the address of probe.listen, or the host name if probe.listen is all addresses',
   }),
-  probeProtocol: setting(z.enum(probeProtocols, `one of ${probeProtocols.join(', ')}`).prefault('auto'), {
-    key: 'probe.protocol',
-    flags: '--probe-protocol <protocol>',
-    env: 'PETREL_PROBE_PROTOCOL',
-    help: 'protocol for probes: udp, tcp, or auto (UDP, and TCP where UDP is blocked)',
-  }),
+  probeProtocol: setting(
+    z.enum(probeProtocols, `expected one of ${probeProtocols.join(', ')}`).prefault('auto'),
+    {
+      key: 'probe.protocol',
+      flags: '--probe-protocol <protocol>',
+      env: 'PETREL_PROBE_PROTOCOL',
+      help: 'protocol for probes: udp, tcp, or auto (UDP, and TCP where UDP is blocked)',
+    },
+  ),
   probeIntervalMs: setting(durationInMs({ minMs: 100, maxMs: 60_000 }).prefault('1s'), {
     key: 'probe.interval',
     flags: '--probe-interval <duration>',

@@ -36,7 +36,8 @@ export function setting<Schema extends z.ZodType>(schema: Schema, meta: SettingM
   return schema;
 }
 
-export const optionalPath = () => z.string('a path').min(1, 'a path').nullable().prefault(null);
+export const optionalPath = () =>
+  z.string('expected a path').min(1, 'expected a path').nullable().prefault(null);
 
 /** Schema for a text that `parse` accepts. The message of an error that `parse` throws becomes the issue. */
 export function parsedBy(parse: (text: string) => unknown, what: string) {

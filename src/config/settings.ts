@@ -39,19 +39,26 @@ export const runSettings = nodeSettings.omit({ onTakeover: true, onRelease: true
   }),
   /** Off by default, because many of them may run on one machine. */
   httpListen: listen('off', 'off'),
-  restart: setting(z.enum(restartPolicies, `one of ${restartPolicies.join(', ')}`).prefault('no'), {
+  restart: setting(z.enum(restartPolicies, `expected one of ${restartPolicies.join(', ')}`).prefault('no'), {
     key: 'run.restart',
     flags: '--restart <policy>',
     env: 'PETREL_RESTART',
-    help: `when to restart the command if it exits by itself: ${restartPolicies.join(', ')}`,
+    help: `when to restart the command if it exits on its own: ${restartPolicies.join(', ')}`,
   }),
-  restartLimit: setting(z.int('a whole number').min(0, 'at least 0').max(1000, 'at most 1000').prefault(3), {
-    key: 'run.restartLimit',
-    flags: '--restart-limit <n>',
-    env: 'PETREL_RESTART_LIMIT',
-    help: 'number of failures in a row after which the command is restarted; after one more, leadership is handed over',
-    fromText: wholeNumber,
-  }),
+  restartLimit: setting(
+    z
+      .int('expected a whole number')
+      .min(0, 'expected at least 0')
+      .max(1000, 'expected at most 1000')
+      .prefault(3),
+    {
+      key: 'run.restartLimit',
+      flags: '--restart-limit <n>',
+      env: 'PETREL_RESTART_LIMIT',
+      help: 'highest number of failures in a row that still lead to a restart; after one more, leadership is handed over',
+      fromText: wholeNumber,
+    },
+  ),
 });
 
 export const outputFormats = ['pretty', 'json', 'yaml', 'tsv'] as const;
@@ -59,7 +66,7 @@ export type OutputFormat = (typeof outputFormats)[number];
 
 /** Settings of commands that show or change a group. */
 export const clientSettings = commonSettings.extend({
-  format: setting(z.enum(outputFormats, `one of ${outputFormats.join(', ')}`).prefault('pretty'), {
+  format: setting(z.enum(outputFormats, `expected one of ${outputFormats.join(', ')}`).prefault('pretty'), {
     key: 'format',
     flags: '-f, --format <format>',
     env: 'PETREL_FORMAT',

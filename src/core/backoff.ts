@@ -1,7 +1,7 @@
 /**
  * Backoffs after failed takeovers, and everything that depends on them. No other module reads the group's
- * `backoff` settings. `elected` stores the failure records: how often a node has failed since it was last
- * READY, and until when it is in backoff. A backoff doubles with each failure, up to a maximum.
+ * `backoff` settings. `elected` stores the failure records: how many times a node has failed since it was
+ * last READY, and until when it is in backoff. A backoff doubles with each failure, up to a maximum.
  *
  * A backoff ends when its time is over, when an operator clears the failure, or when the node is elected
  * again and becomes READY. A restart of the node also ends it, but only once. A backoff that starts in the

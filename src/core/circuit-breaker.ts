@@ -54,7 +54,7 @@ export function circuitBreaker(
   }
   const groups = [...new Set(counted.map((one) => one.root))].toSorted();
   const where = groups.length === 1 ? `of ${groups[0]}` : `of ${groups.length} groups, ${groups.join(', ')},`;
-  const next = `Pending: ${root} term ${term} (${cause}). Run petrel resume when the cause is fixed`;
+  const next = `Pending: term ${term} of ${root} (${cause}). Run petrel resume when the cause is fixed`;
   return {
     stops: true,
     reason: `automatic failover suspended after leadership ${where} moved ${timesText(counted.length)} within ${within}. ${next}`,

@@ -41,7 +41,7 @@ export function endOverrides({ snapshot, config, epochMs }: ConfigInput): Change
   return {
     do: 'change-sites',
     changes: sites.map((site) => ({ site, settings: { override: null } })),
-    what: `the priority override of ${sites.join(', ')} ended`,
+    what: `the priority override of site ${sites.join(', ')} ended`,
     reason: 'it had expired',
     configVersion: snapshot.config.version,
   };

@@ -15,13 +15,14 @@ export function effectiveDecision({ elected, current, history }: Decided): Elect
   // The lost term is the recorded one or the one after it. Without a history, a term never exceeds the number
   // of writes of its znode.
   const recorded = history?.value == null ? elected.version : history.value.term + 1;
-  const lost = elected.problem ?? `it says term ${elected.value?.term}, and there was a term ${known}`;
+  const lost =
+    elected.problem ?? `its term is ${elected.value?.term}, but there has already been a term ${known}`;
   return {
     node: leader?.node ?? null,
     site: leader?.site ?? null,
     term: Math.min(Math.max(known, recorded), lastTerm),
     strategy: 'none',
-    reason: `what leader/elected said is lost (${lost})`,
+    reason: `the decision in leader/elected is lost (${lost})`,
     cause: leader === null ? 'nobody' : 'retry',
     by: 'none',
     previous: leader === null ? null : { node: leader.node, site: leader.site },

@@ -37,8 +37,8 @@ export interface ElectionInput extends Scene {
   /** Whether a fence hook is configured on this node. */
   readonly canFence: boolean;
   /**
-   * Since when this node has been connected to the ensemble without a break, monotonic. From then on it can
-   * tell whether the ensemble was available.
+   * Monotonic instant since which this node has been connected to the ensemble without a break. From then on
+   * it can tell whether the ensemble was available.
    */
   readonly observedSinceMs: number;
   readonly constraints: readonly AnyConstraint[];
@@ -184,7 +184,7 @@ export function choiceInputOf(seen: JudgedElection): ChoiceInput {
   const { snapshot, members, config, strategy, memory, elected, failed, nowMs, epochMs } = seen;
   const lives = new Map(members.map((member) => [member.node, incarnationKey(member)]));
   const eligibleSinceMs = (node: string) =>
-    memory.eligibleSinceMs.get(present(lives.get(node), `the member ${node}`)) ?? nowMs;
+    memory.eligibleSinceMs.get(present(lives.get(node), `node ${node}`)) ?? nowMs;
   return {
     config,
     strategy,

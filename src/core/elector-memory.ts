@@ -32,7 +32,7 @@ export interface Fence {
 }
 
 export interface ElectorMemory {
-  /** When it last looked. Null if it never did. */
+  /** When it last looked. Null if it never has. */
   readonly lookedAtMs: number | null;
   readonly watched: Watched | null;
   /** A claim in PROGRESS by the elected node, as last seen under one decision. */
@@ -54,11 +54,14 @@ export interface ElectorMemory {
      */
     readonly isOrphaned: boolean;
   } | null;
-  /** Since when each incarnation of a node has been eligible. */
+  /** Instant since which each incarnation of a node has been eligible. */
   readonly eligibleSinceMs: ReadonlyMap<string, number>;
   /** Which nodes have been better than the leader. Null if no scores are compared. */
   readonly betterSince: BetterSince | null;
-  /** Since when it has waited for the group's first election. Null if that election waits for nothing. */
+  /**
+   * Instant since which it has waited for the group's first election. Null if that election waits for
+   * nothing.
+   */
   readonly firstLookMs: number | null;
   /**
    * Which sites have had enough nodes, or too few. Null on a node that is not the elector, because it
@@ -71,13 +74,13 @@ export interface ElectorMemory {
     readonly seat: string;
     readonly counts: SiteCounts;
   } | null;
-  /** Since when the elected node has been READY under this token. */
+  /** Instant since which the elected node has been READY under this token. */
   readonly ready: { readonly token: bigint; readonly sinceMs: number } | null;
   /** Token of the claim that an alarm was raised for. */
   readonly alarmed: bigint | null;
   /** The claim whose owner was fenced. */
   readonly fenced: Fence | null;
-  /** How often fencing the owner of a claim has failed on this node. */
+  /** How many times fencing the owner of a claim has failed on this node. */
   readonly failedFences: { readonly token: bigint; readonly count: number } | null;
   /** Token of this node's own claim that it has left to another elector to judge. */
   readonly leftTo: bigint | null;

@@ -1,4 +1,4 @@
-/** What the other leaderships of the same group mean for the one that is decided about. */
+/** What the other leaderships of the same group mean for the one being decided. */
 
 import { fromInstant } from '../model/names.js';
 import type { Elected, FailureRecord } from '../model/znodes.js';
@@ -15,7 +15,7 @@ export interface Elsewhere {
   readonly ready: ReadonlySet<string>;
   /** Current failures there. */
   readonly failures: readonly FailureRecord[];
-  /** Whether no node was ever elected there. */
+  /** Whether no node has ever been elected there. */
   readonly isUntouched: boolean;
   /** Why the leadership that is decided about is being removed. Null if it is kept. */
   readonly retired: string | null;

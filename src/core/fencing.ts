@@ -76,7 +76,9 @@ function hasFencedInVain(
 function leftToOthers(input: FencingInput, { token }: Claim, limitMs: number): FencingAction[] {
   const { self, members, memory } = input;
   const canOthers = members.some(({ node, seat }) => seat !== null && node !== self);
-  const remedy = canOthers ? 'another node must become elector and fence it' : 'it must be stopped by hand';
+  const remedy = canOthers
+    ? 'another node must become the elector and fence it'
+    : 'it must be stopped by hand';
   const alarm = memory.alarmed === token ? [] : [alarmOf(input, self, limitMs, remedy)];
   if (!canOthers) return alarm;
   const reason = 'this node has not released leader/current in time: another elector must fence it';
@@ -94,7 +96,7 @@ function alarmOf(
   const candidate =
     elected.node === null
       ? 'no node is elected'
-      : `${elected.node} ${isCandidateHere ? 'waits' : 'is elected but not registered'}`;
+      : `${elected.node} ${isCandidateHere ? 'is waiting' : 'is elected but not registered'}`;
   const isFenced = node !== null && node !== elected.node && (isCandidateHere || elected.node === null);
   const byHand = 'it must be stopped by hand';
   const fencing = remedy ?? (canFence ? (isFenced ? 'fencing it' : byHand) : `no onFence hook: ${byHand}`);

@@ -19,7 +19,7 @@ interface Case {
   readonly elsewhere: Elsewhere;
 }
 
-/** Whether no node was ever elected. */
+/** Whether no node has ever been elected. */
 export function isFirst({
   elected,
   previous,

@@ -1,5 +1,5 @@
 /**
- * The elector's round over all slots of a group. It decides about each slot separately, and sees the other
+ * The elector's round over all slots of a group. It decides each slot separately, and sees the other
  * slots as they are or as they have just been decided. One write commits all decisions, so that no node is
  * ever elected to two slots.
  *
@@ -70,7 +70,7 @@ export interface GroupRound {
   readonly rounds: ReadonlyMap<number, ElectorRound>;
 }
 
-/** Whether a decision is missing, for a slot or about the number of slots, that every elector would make. */
+/** Whether a decision that every elector would make, for a slot or about the number of slots, is missing. */
 export function isGroupDue({ rounds, actions }: GroupRound, { elected }: GroupSnapshot): boolean {
   const told = elected.value?.slots ?? 1;
   const opensSlots = actions.some(
@@ -190,7 +190,7 @@ function inOrder(input: GroupSituation): number[] {
 }
 
 /**
- * Returns the order in which slots are decided about. Slots that are being removed come first. Slots without
+ * Returns the order in which slots are decided. Slots that are being removed come first. Slots without
  * a leader that could continue follow, by number. The others come last, the one with the worst leader first,
  * so that a better node replaces that leader. `nowMs` is on the ensemble's clock. `failed` lists the slots
  * whose elected node has failed, even if it seems eligible.
@@ -228,7 +228,7 @@ function placesOf(input: Ordered, nowMs: number): ReadonlyMap<string, number> {
     return placesIn(rankInput, judged);
   } catch (error) {
     if (!(error instanceof RuleFault)) throw error;
-    // The order does not matter, because no slot can be decided about.
+    // The order does not matter, because no slot can be decided.
     return new Map();
   }
 }

@@ -213,7 +213,7 @@ function whyNotOn(situation: LeadershipInput, leadership: Leadership): string | 
   if (situation.sessionOver) return 'the session has ended, and the claim with it';
   if (nowMs >= lease.releaseAtMs) return 'no connection to the ensemble: the lease was not renewed';
   if (leadership.failure !== null) return `${leadership.failure.phase} failed: ${leadership.failure.reason}`;
-  if (drainOverdue) return 'shutting down without waiting for a successor any longer';
+  if (drainOverdue) return 'shutting down without waiting any longer for a successor';
   if (snapshot === null) return null;
   const own = ownClaim(situation, snapshot);
   if (own === null || own.token !== leadership.token) return 'the claim leader/current is gone';

@@ -85,7 +85,7 @@ export interface ObservedLosses {
   readonly nowMs: number;
   /** The same instant on the ensemble's clock, in milliseconds since the epoch. */
   readonly epochMs: number;
-  /** Since when this node can tell whether the ensemble was available, monotonic. */
+  /** Monotonic instant from which this node can tell whether the ensemble was available. */
   readonly observedSinceMs: number;
 }
 
@@ -113,6 +113,6 @@ export function lostLeaseAgain(observed: ObservedLosses, elected: Elected): Fail
   return {
     node: owner.node,
     incarnation: owner.value?.incarnation ?? 'unknown',
-    reason: `lost its lease ${often} within ${within.text}: ${resumes.reason}`,
+    reason: `it lost its lease ${often} within ${within.text}: ${resumes.reason}`,
   };
 }

@@ -41,8 +41,8 @@ export interface LeaseEvidence {
   /** When the handshake of the present connection was sent. It counts once a write has committed. */
   readonly handshakeSentAtMs: number;
   /**
-   * Since when a server may have resumed the session with a smaller timeout in an answer that was lost.
-   * Infinity if none.
+   * Instant from which a server may have resumed the session with a smaller timeout, in an answer that was
+   * lost. Infinity if none has.
    */
   readonly doubtedSinceMs: number;
   readonly touch: Touch;

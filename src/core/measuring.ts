@@ -28,7 +28,7 @@ function unreadable(problem: string): Parsed<Score> {
   return { value: null, problem };
 }
 
-const toleranceRule = 'expected a share such as 5%, or a number of at least 0';
+const toleranceRule = 'expected a percentage such as 5%, or a number of at least 0';
 
 /**
  * Change that a score must exceed to be published again: a share of the last published value, or an absolute

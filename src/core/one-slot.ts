@@ -1,6 +1,6 @@
 /**
  * Views a group with several leaders as one slot, together with what the other slots mean for it. The code
- * that decides about a leader sees only this view.
+ * that decides on a leader sees only this view.
  */
 
 import type { GroupConfig } from '../model/group-config.js';
@@ -16,7 +16,7 @@ export interface SlotsInput {
   readonly config: GroupConfig;
   /** Milliseconds since the epoch, on the ensemble's clock. */
   readonly nowMs: number;
-  /** Nodes that wait to take over another slot, with that slot. */
+  /** Nodes that are waiting to take over another slot, with that slot. */
   readonly reserved?: ReadonlyMap<string, number> | undefined;
 }
 
@@ -124,7 +124,7 @@ function sharing(
     members.flatMap(({ node, value }): [string, string][] => {
       const holders = node === incumbent ? byEarlier : byAll;
       const holder = value === null ? undefined : holders.get(value.site);
-      return holder === undefined ? [] : [[node, `slot ${holder}`]];
+      return holder === undefined ? [] : [[node, `the leader of slot ${holder}`]];
     }),
   );
 }

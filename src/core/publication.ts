@@ -8,7 +8,7 @@ import { hasMoved, hasRoundTripMoved, type Tolerance } from './measuring.js';
 
 export type Measured = Pick<ScoreReport, 'values' | 'roundTripsMs'>;
 
-/** What a node has published, on its monotonic clock. */
+/** What a node has published. Instants are on its monotonic clock. */
 export interface Published extends Measured {
   readonly atMs: number;
   /**

@@ -33,7 +33,7 @@ export const rankingSchema = z
     }),
   )
   .refine((ranking) => ranking.every(({ grade }, index) => grade >= (ranking[index - 1]?.grade ?? grade)), {
-    error: 'the grades decrease from one node to the next: rank the best node first',
+    error: 'grades must not decrease from one node to the next: rank the best node first',
   });
 
 export interface RankInput {

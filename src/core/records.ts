@@ -256,5 +256,5 @@ export function recordText(record: HistoryRecord): string {
   if (record.kind === 'change') return record.what;
   const { slot, term, outcome, node, previous } = record;
   const which = slot === undefined ? '' : `slot ${slot}, `;
-  return `${which}term ${term}, ${previous?.node ?? 'nobody'} → ${node ?? 'nobody'}: ${outcome}`;
+  return `${which}term ${term}, ${previous?.node ?? 'none'} → ${node ?? 'none'}: ${outcome}`;
 }

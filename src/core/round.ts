@@ -54,7 +54,7 @@ export interface ElectorRound {
 }
 
 /**
- * Whether a decision is missing that every elector would make. Whether another node would be the better
+ * Whether a decision that every elector would make is missing. Whether another node would be the better
  * leader is a matter of opinion: two nodes with different versions or memories may disagree forever. The same
  * applies to the cause of a lease loss, which depends on which node was connected.
  */
@@ -149,7 +149,7 @@ function judgeLeaseLosses(seen: Election, asItStands: ElectorRound): ElectorRoun
   if (!isOwn)
     return clock !== null && isExact(clock, nowMs) ? { ...round, isLocalEvidence: true } : readClock(memory);
   if (!members.some((one) => one.seat !== null && one.node !== self)) return asItStands;
-  const reason = `${failed.reason}; another elector must judge whether this node may continue to lead`;
+  const reason = `${failed.reason}; another elector must decide whether this node may continue to lead`;
   const actions = [{ do: 'give-up-seat', reason, configVersion: null } as const];
   return { ...asItStands, actions, memory: { ...asItStands.memory, leftTo: current.token } };
 }

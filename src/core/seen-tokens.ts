@@ -60,7 +60,7 @@ export function goneBack(
   const cause = 'ZooKeeper was restored from a backup or rebuilt';
   const todo = `see docs/guides/fencing.md; when no store remembers a greater token, run petrel config set tokenEpoch ${seen.epoch + 1}`;
   if (epoch !== null && epoch < seen.epoch) {
-    const what = `tokenEpoch of the configuration is ${epoch}, but ${seen.epoch} was in force before: ${cause}, or the group's tree was deleted`;
+    const what = `tokenEpoch in the configuration is ${epoch}, but it was ${seen.epoch} before: ${cause}, or the group's tree was deleted`;
     return { what, todo };
   }
   const greatest = seen.bySlot.get(slot);

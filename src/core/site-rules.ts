@@ -21,7 +21,7 @@ export function mayFollow(site: string | null, failedSite: string | null, config
 export interface Replacement {
   /** Null if no node may replace it for now. */
   readonly best: Ranked | null;
-  /** What the rule changed, for display. Null if nothing. */
+  /** What the rule changed, for display. Null if it changed nothing. */
   readonly why: string | null;
 }
 
@@ -67,7 +67,7 @@ interface SiteCount {
   readonly sinceMs: number;
 }
 
-/** Since when each site with a rule has had enough nodes, or too few. */
+/** Instant since which each site with a rule has had enough nodes, or too few. */
 export type SiteCounts = ReadonlyMap<string, SiteCount>;
 
 interface Counted {
@@ -121,7 +121,7 @@ export function judgeSites({ members, config, nowMs }: Counted, counts: SiteCoun
     if (count === undefined || (failed !== null && !failed.byRule)) continue;
     if (count.isEnough === (failed === null)) continue;
     const leftMs = durationMs(count.isEnough ? recovery : after) - (nowMs - count.sinceMs);
-    const nodes = `only ${alive(site, members)} of its nodes are registered, but ${minNodes} are required`;
+    const nodes = `registered nodes: ${alive(site, members)}, required: ${minNodes}`;
     if (leftMs > 0) waits.push(leftMs);
     else verdicts.push({ site, isFailed: !count.isEnough, reason: nodes });
   }

@@ -9,7 +9,7 @@ import type { Member } from '../model/snapshot.js';
 import { incarnationKey } from '../model/snapshot.js';
 import type { Ranked } from '../model/strategy.js';
 
-/** Since when other nodes have been better than the leader, as far as an elector has seen. */
+/** Instants since which other nodes have been better than the leader, as far as an elector has seen. */
 export interface BetterSince {
   /** The incarnation of the leader that they were compared with. */
   readonly than: string;

@@ -14,7 +14,7 @@ export type Condition =
   | { readonly kind: 'unclaimed'; readonly node: string }
   /** The elected node has claimed but is not READY. */
   | { readonly kind: 'taking-over'; readonly node: string }
-  /** Another node than the elected one owns `current`. The candidate is never blamed for this. */
+  /** A node other than the elected one owns `current`. The candidate is never blamed for this. */
   | { readonly kind: 'holding'; readonly node: string | null };
 
 export interface Watched {

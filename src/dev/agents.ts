@@ -38,13 +38,13 @@ export class DevAgents implements AsyncDisposable {
     return Object.keys(this.#options.sites);
   }
 
-  /** Whether its guardian runs, so that the node has an agent, or will have one again. */
+  /** Whether its guardian is running, so that the node has an agent, or will have one again. */
   isRunning(node: string): boolean {
     const guardian = this.#guardians.get(node);
     return guardian !== undefined && !isOver(guardian);
   }
 
-  /** Starts the nodes that do not run. Returns their names. */
+  /** Starts the nodes that are not running. Returns their names. */
   startAll(): string[] {
     const missing = this.nodes.filter((node) => !this.isRunning(node));
     for (const node of missing) this.start(node);
@@ -70,10 +70,10 @@ export class DevAgents implements AsyncDisposable {
     for (const node of waiting) this.start(node);
   }
 
-  /** Throws PetrelError FAILED if it does not run. */
+  /** Throws PetrelError FAILED if it is not running. */
   guardianPid(node: string): number {
     const pid = this.isRunning(node) ? this.#guardians.get(node)?.pid : undefined;
-    if (pid === undefined) throw new PetrelError('FAILED', `the guardian of ${node} does not run`);
+    if (pid === undefined) throw new PetrelError('FAILED', `the guardian of ${node} is not running`);
     return pid;
   }
 
@@ -86,7 +86,7 @@ export class DevAgents implements AsyncDisposable {
     return pid;
   }
 
-  /** Requests the node to leave. */
+  /** Asks the node to leave. */
   term(node: string): void {
     this.#guardians.get(node)?.kill('SIGTERM');
   }

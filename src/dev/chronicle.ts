@@ -100,7 +100,7 @@ export class Chronicle {
     if (elected === null || elected.term === this.#term) return;
     this.#term = elected.term;
     const { by, node, term, reason } = elected;
-    if (term > 0) this.#options.line(`${by} elects ${node ?? 'nobody'}, term ${term}: ${reason}`);
+    if (term > 0) this.#options.line(`${by} elects ${node ?? 'no node'} in term ${term}: ${reason}`);
   }
 
   #claim({ type, data }: WriteOperation, { sessionId, zxid, endsSession }: Commit): void {
@@ -109,8 +109,8 @@ export class Chronicle {
       const node = this.#sessions.get(sessionId) ?? 'somebody';
       line(
         endsSession === null
-          ? `${node} gives its claim away`
-          : `the session of ${node} ${endings[endsSession]}, and its claim with it`,
+          ? `${node} gives up its claim`
+          : `the session of ${node} ${endings[endsSession]}, which removes its claim`,
       );
       this.#owner = null;
       this.#noLongerReady();
@@ -128,7 +128,7 @@ export class Chronicle {
     const record = type === 'create' ? parseJson(historyRecordSchema, textOf(data)).value : null;
     if (record?.kind !== 'transition') return;
     const { term, node, outcome } = record;
-    this.#options.line(`the history tells of term ${term}: ${node ?? 'nobody'}, ${outcome}`);
+    this.#options.line(`the history records term ${term}: ${node ?? 'no node'}, ${outcome}`);
   }
 
   #registration({ type, path, data }: WriteOperation, { sessionId }: Commit): void {
@@ -137,7 +137,7 @@ export class Chronicle {
     this.#sessions.set(sessionId, node);
     if (type === 'create') this.#options.line(`${node} joins`);
     const isDraining = parseJson(registrationSchema, textOf(data)).value?.draining === true;
-    if (isDraining && !this.#draining.has(node)) this.#options.line(`${node} says that it leaves`);
+    if (isDraining && !this.#draining.has(node)) this.#options.line(`${node} announces that it is leaving`);
     if (isDraining) this.#draining.add(node);
     else this.#draining.delete(node);
   }
@@ -148,7 +148,7 @@ export class Chronicle {
     if (seat === null || (endsSession !== null && this.#owner === seat.node)) return;
     this.#options.line(
       endsSession === null
-        ? `the seat of ${seat.node} is taken away`
+        ? `the seat of ${seat.node} is removed`
         : `the session of ${seat.node} ${endings[endsSession]}`,
     );
   }

@@ -8,16 +8,16 @@ import { PetrelError } from '../errors.js';
 import { cut, quoted } from '../model/outside.js';
 
 export const transitions = {
-  switchover: 'a switchover that a person asks for',
+  switchover: 'a switchover that an operator requests',
   failover: "the leader's agent has been killed, and its guardian has ended its session",
-  first: 'a new group elects for the first time',
+  first: 'a new group holds its first election',
   failed: 'a switchover to a node whose takeover hook fails',
   drain: 'the leader is told to leave (SIGTERM)',
 } as const;
 export type Transition = keyof typeof transitions;
 
 export const victims = {
-  elector: 'the agent that decides; it neither leads nor is to lead',
+  elector: "the elector's agent, on a node that neither leads nor is elected",
   'elector-guardian': "the elector's guardian",
   'elector-both': "the elector's guardian and agent at once",
   leader: "the old leader's agent",
@@ -26,7 +26,7 @@ export const victims = {
   candidate: "the elected node's agent",
   'candidate-guardian': "the elected node's guardian",
   'candidate-both': "the elected node's guardian and agent at once",
-  zookeeper: 'the ZooKeeper server; it starts again at once',
+  zookeeper: 'the ZooKeeper server; it restarts at once',
 } as const;
 export type Victim = keyof typeof victims;
 
@@ -44,60 +44,68 @@ const takeovers = ['switchover', 'failover', 'first'] as const;
 /** In the order in which they occur. */
 export const steps = {
   'leaving-told': {
-    text: 'the old leader has told the others that it leaves, and nobody has heard',
+    text: 'the old leader has announced that it is leaving, and no node has been notified yet',
     of: 'leader',
     in: ['drain'],
   },
   decided: {
-    text: 'the decision is written, and nobody has heard of it',
+    text: 'the decision has been written, and no node has been notified yet',
     of: 'elector',
     in: ['switchover', 'failover', 'first', 'drain'],
   },
-  'prepare-started': { text: "the candidate's prepare hook runs", of: 'candidate', in: takeovers },
-  'release-started': { text: "the old leader's release hook runs", of: 'leader', in: handovers },
+  'prepare-started': { text: "the candidate's prepare hook is running", of: 'candidate', in: takeovers },
+  'release-started': { text: "the old leader's release hook is running", of: 'leader', in: handovers },
   'release-ended': {
-    text: 'the old leader has released, and its claim still stands',
+    text: 'the old leader has released, but its claim still exists',
     of: 'leader',
     in: handovers,
   },
   'claim-deleted': {
-    text: "the old leader's claim is deleted, and nobody has heard",
+    text: "the old leader's claim has been deleted, and no node has been notified yet",
     of: 'leader',
     in: handovers,
   },
   'claim-created': {
-    text: "the candidate's claim is made, and the reply has not reached it",
+    text: "the candidate's claim has been created, but the reply has not reached the candidate",
     of: 'candidate',
     in: takeovers,
   },
-  'takeover-started': { text: "the candidate's takeover hook runs", of: 'candidate', in: takeovers },
+  'takeover-started': { text: "the candidate's takeover hook is running", of: 'candidate', in: takeovers },
   'takeover-ended': {
-    text: "the candidate's takeover hook has ended, and READY is not written",
+    text: "the candidate's takeover hook has ended, but READY has not been written",
     of: 'candidate',
     in: takeovers,
   },
   'undo-started': {
-    text: 'the takeover hook has failed, and the candidate releases what it left',
+    text: 'the takeover hook has failed, and the candidate is releasing what it left behind',
     of: 'candidate',
     in: ['failed'],
   },
   'undo-ended': {
-    text: 'the candidate has released after its failure, and its claim still stands',
+    text: 'the candidate has released after its failure, but its claim still exists',
     of: 'candidate',
     in: ['failed'],
   },
   'failure-told': {
-    text: "the candidate's claim is given away with the failure, and nobody has heard",
+    text: 'the candidate has given up its claim and reported the failure, and no node has been notified yet',
     of: 'candidate',
     in: ['failed'],
   },
   'decided-again': {
-    text: 'somebody else is elected instead, and nobody has heard of it',
+    text: 'another node has been elected instead, and no node has been notified yet',
     of: 'elector',
     in: ['failed'],
   },
-  'ready-written': { text: 'READY is written, and nobody has heard', of: 'candidate', in: takeovers },
-  recorded: { text: 'the transition is in the history, and nobody has heard', of: 'elector', in: takeovers },
+  'ready-written': {
+    text: 'READY has been written, and no node has been notified yet',
+    of: 'candidate',
+    in: takeovers,
+  },
+  recorded: {
+    text: 'the transition has been recorded in the history, and no node has been notified yet',
+    of: 'elector',
+    in: takeovers,
+  },
 } as const satisfies Readonly<Record<string, Step>>;
 export type StepName = keyof typeof steps;
 
@@ -142,11 +150,12 @@ export function parsePoint(text: string): CrashPoint {
   const step = chosen(name, keysOf(steps), 'step');
   const [usual] = stepOf(step).in;
   const transition =
-    before === undefined ? usual : chosen(before, stepOf(step).in, `transition with ${step}`);
+    before === undefined ? usual : chosen(before, stepOf(step).in, `transition with step ${step}`);
   if (transition === undefined) throw new PetrelError('FAILED', `${step} belongs to no transition`);
   const { of } = stepOf(step);
   if (who === 'guardian' || who === 'both') return { transition, step, victim: `${of}-${who}` };
-  const victim = who === undefined ? of : chosen(who, victimsIn(transition), `process in a ${transition}`);
+  const victim =
+    who === undefined ? of : chosen(who, victimsIn(transition), `process in transition ${transition}`);
   return { transition, step, victim };
 }
 
@@ -155,8 +164,9 @@ function chosen<Name extends string>(text: string, names: readonly Name[], what:
   if (found !== undefined) return found;
   const word = cut(text);
   const near = names.toSorted((a, b) => distance(a, word) - distance(b, word))[0] ?? '';
-  const hint = distance(near, word) <= Math.max(2, near.length / 3) ? `did you mean ${near}? They` : 'they';
-  throw new PetrelError('INVALID', `there is no ${what} ${quoted(text)}: ${hint} are ${names.join(', ')}`);
+  const hint =
+    distance(near, word) <= Math.max(2, near.length / 3) ? `did you mean ${near}? Expected` : 'expected';
+  throw new PetrelError('INVALID', `${quoted(text)} is not a ${what}: ${hint} one of ${names.join(', ')}`);
 }
 
 /** Text for `--help`. */
@@ -166,13 +176,13 @@ export function pointsHelp(): string {
   return `
 Crash points, written [TRANSITION/]STEP[:WHO], e.g. takeover-started, claim-created:zookeeper, failover/decided:candidate.
 
-STEP: somebody dies when
+STEP: the process is killed when
 ${list(keysOf(steps).map((step) => [step, stepOf(step).text]))}
 
-WHO dies, by default the agent whose step it is (guardian, both: of that node)
+WHO: the process that is killed; by default the agent that performs the step (guardian, both: the guardian of that node, or its guardian and agent)
 ${list(Object.entries(victims))}
 
-TRANSITION, by default the first of these that has the step
+TRANSITION: by default the first of these that contains the step
 ${list(Object.entries(transitions))}`;
 }
 

@@ -37,7 +37,7 @@ export interface DevGroupOptions {
 }
 
 const lookAtLeastEveryMs = 100;
-const byHand = { by: 'petrel dev', reason: 'a crash point is rehearsed' };
+const byHand = { by: 'petrel dev', reason: 'a crash point is being rehearsed' };
 
 export class DevGroup {
   readonly #stage: Stage;
@@ -54,7 +54,7 @@ export class DevGroup {
     this.#wake();
   }
 
-  /** Joins all nodes to a paused group that never had a leader. The elector joins first. */
+  /** Joins all nodes to a paused group that has never had a leader. The elector joins first. */
   async newGroup(): Promise<Cast> {
     const { agents } = this.#stage;
     const [first, ...others] = agents.nodes;
@@ -76,12 +76,12 @@ export class DevGroup {
     await this.configure(this.#config(agents.nodes));
     agents.startAll();
     const isWhole = (view: GroupView) => areAllIn(view, agents.nodes) && isQuiet(view) && !hasBackoff(view);
-    let view = await this.until('the group to be whole', isWhole);
+    let view = await this.until('the group to be complete', isWhole);
     const elector = present(view.seats[0], 'the first seat').node;
     if (readyLeader(view) === elector) {
       const other = present(
         agents.nodes.find((node) => node !== elector),
-        'a node beside the elector',
+        'a node other than the elector',
       );
       await this.switchover(other);
       view = await this.until(`${other} to lead`, (seen) => readyLeader(seen) === other && isWhole(seen));
@@ -172,7 +172,10 @@ export class DevGroup {
   }
 
   #tooLate(wanted: string): PetrelError {
-    return new PetrelError('FAILED', `waited ${this.#options.patienceMs / 1000} s in vain for ${wanted}`);
+    return new PetrelError(
+      'FAILED',
+      `timed out after waiting ${this.#options.patienceMs / 1000} s for ${wanted}`,
+    );
   }
 }
 

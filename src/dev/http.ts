@@ -16,7 +16,7 @@ export interface DevHttp {
 }
 
 /**
- * `first`: the port to try for the first node, followed by those for the others. 0 for any free ports. The
+ * `first`: the port to try for the first node, followed by those for the others. 0 means any free ports. The
  * ports are not reserved: if another process takes one before its agent does, the agent exits and reports it.
  */
 export async function devHttp(nodes: readonly string[], first: number, dir: string): Promise<DevHttp> {

@@ -1,4 +1,7 @@
-/** Defines how each step of a change of leader shows from outside, and how the group is stopped at it. */
+/**
+ * Defines how each step of a change of leader can be recognized from outside, and how the group is stopped at
+ * it.
+ */
 
 import type { Write, WriteOperation } from '../embedded/commit.js';
 import type { Moment } from '../embedded/standstill.js';
@@ -21,7 +24,7 @@ export interface Cast {
 export type Sign =
   /** ZooKeeper receives this write, and stands still before or after applying it. */
   | { readonly at: Moment; matches(write: Write): boolean }
-  /** This hook runs, and is prevented from ending. */
+  /** This hook is running, and is prevented from ending. */
   | { readonly runs: HookPhase; readonly on: string };
 
 /** Returns the sign of a step, for a transition that begins under `term`. */

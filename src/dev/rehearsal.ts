@@ -94,9 +94,7 @@ export class Rehearsal implements Disposable {
     this.#say(`${leader ?? 'nobody'} leads, ${elector} is the elector, ${candidate} is to take over`);
     try {
       await this.#crash(point, cast);
-      const view = await this.#group.until('the group to be in order again', (seen) =>
-        this.#isOver(seen, point, cast),
-      );
+      const view = await this.#group.until('the group to recover', (seen) => this.#isOver(seen, point, cast));
       return {
         cast,
         leader: present(readyLeader(view), 'a leader'),
@@ -114,7 +112,7 @@ export class Rehearsal implements Disposable {
   /** Makes a current play fail, and releases everything that it stopped. */
   [Symbol.dispose](): void {
     this.#isOn = false;
-    this.#end.abort(new PetrelError('FAILED', 'the rehearsal was ended'));
+    this.#end.abort(new PetrelError('FAILED', 'the rehearsal was stopped'));
     for (const unlisten of this.#unlisten) unlisten();
     this.#goOn(false);
     this.#freeHooks();
@@ -189,7 +187,7 @@ export class Rehearsal implements Disposable {
     switch (transition) {
       case 'switchover':
       case 'failed':
-        this.#say(`a switchover to ${candidate} is asked for`);
+        this.#say(`a switchover to ${candidate} is requested`);
         return await this.#group.switchover(candidate);
       case 'failover':
         return await this.#killOf(present(leader, 'a leader'), 'agent');
@@ -210,7 +208,7 @@ export class Rehearsal implements Disposable {
       this.#killedAtMs = systemClock.monotonicMs();
       await server.halt();
       await server.restart();
-      this.#say('ZooKeeper was killed, and started again');
+      this.#say('ZooKeeper was killed and restarted');
       return null;
     }
     const [role, named] = victim.split('-');

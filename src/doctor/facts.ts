@@ -115,7 +115,7 @@ export interface NodeFacts {
   readonly system: SystemFacts;
   readonly transports: WireFacts;
   readonly certificates: readonly CertificateFacts[];
-  /** The fencing tokens that the agent remembers. Null for none. */
+  /** The fencing tokens that the agent remembers. Null if there are none. */
   readonly seenTokens: SeenTokens | Problem | null;
   /** By this machine's clock, which it also uses for checking certificates. */
   readonly nowMs: number;

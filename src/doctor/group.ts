@@ -143,7 +143,7 @@ function checkOwnClock({
     return [
       ok(
         'clock',
-        `the clock of this machine and the ensemble’s clock agree within ${seconds(Math.abs(aheadMs) + withinMs)}`,
+        `the clock of this machine and the ensemble’s clock agree to within ${seconds(Math.abs(aheadMs) + withinMs)}`,
       ),
     ];
   }

@@ -53,7 +53,7 @@ function tryToListen({ host, port }: ListenAddress): Promise<ListenFacts['state'
   });
 }
 
-/** The response of an agent in one group, or of an agent in several. */
+/** The response from an agent in one group, or from an agent in several. */
 const answerSchema = z.union([
   z.object({ node: z.string(), root: z.string() }),
   z.object({ groups: z.number() }),

@@ -49,7 +49,7 @@ function checkFiles({ secretFiles, unreadable }: NodeFacts): Finding[] {
   });
   const all = [...findings, ...missing];
   if (secretFiles.length === 0) return all;
-  return orOk(all, 'files', `no other user can read the ${secretFiles.length} files that contain secrets`);
+  return orOk(all, 'files', `no other user can read the files that contain secrets (${secretFiles.length})`);
 }
 
 function checkListen({ listen }: NodeFacts): Finding[] {
@@ -78,7 +78,7 @@ function checkSystem({ system }: NodeFacts): Finding[] {
           finding(
             'system',
             'warning',
-            '/proc shows no processes: Petrel cannot prove that a workload is dead, and keeps its claim',
+            '/proc shows no processes: Petrel cannot prove that a workload is dead, so the node keeps its claim',
             'mount /proc in the agent’s environment',
           ),
         ]),

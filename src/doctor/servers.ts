@@ -162,8 +162,7 @@ function checkGranted(
   if (grantedMs === askedMs) return [];
   const limits =
     timing === null ? '' : ` (allowed: ${timing.minSessionTimeoutMs} to ${timing.maxSessionTimeoutMs} ms)`;
-  const cost =
-    grantedMs > askedMs ? 'failures are detected later' : 'a shorter stall already ends leadership';
+  const cost = grantedMs > askedMs ? 'failures are detected later' : 'even a shorter stall ends leadership';
   const what = `ZooKeeper granted a session timeout of ${grantedMs} ms instead of ${askedMs} ms${limits}: ${cost}`;
   return [
     finding(

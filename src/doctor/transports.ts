@@ -63,7 +63,7 @@ function checkCertificate({ key, path, endsAtMs }: CertificateFacts, nowMs: numb
         finding(
           'certificates',
           'warning',
-          `${name} expires in ${Math.ceil(left / dayMs)} days, at ${at}`,
+          `${name} expires in ${Math.ceil(left / dayMs)} ${left <= dayMs ? 'day' : 'days'}, at ${at}`,
           renew,
         ),
       ];

@@ -130,7 +130,7 @@ export class Connection {
     });
   }
 
-  /** Requests of a client that does not read its responses have to wait, like those not received yet. */
+  /** Requests from a client that does not read its responses have to wait, like those not received yet. */
   #answerPackets(): void {
     while (!this.#ending && !this.#backlogged && !this.#frozen) {
       const packet = this.#frames.next();

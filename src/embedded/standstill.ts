@@ -17,7 +17,7 @@ export type Moment = 'arrived' | 'committed';
 
 export interface Standstill {
   readonly write: Write;
-  /** Continues: applies the write if necessary, and notifies all clients that wait for it. */
+  /** Continues: applies the write if necessary, and notifies all clients that are waiting for it. */
   resume(): void;
   /**
    * Breaks the connection of the write, and continues. The write then never arrived, or its reply is lost.
@@ -112,7 +112,7 @@ export class Standstills {
     });
   }
 
-  /** Drops everything that waits, because all connections are gone. */
+  /** Drops everything that is waiting, because all connections are gone. */
   reset(): void {
     this.#waiting.length = 0;
     this.#at = null;

@@ -84,16 +84,16 @@ export interface Change extends Plan {
 
 const attempts = 5;
 
-/** Reads and decides, but writes nothing. Throws what the request throws, and StoreError. */
+/** Reads and decides, but writes nothing. Throws whatever the request throws, and StoreError. */
 export async function planChange(access: GroupAccess, author: Author, request: Request): Promise<Plan> {
   return (await plan(access, author, request)).plan;
 }
 
 /**
  * Changes the configuration. Calls `accept` before every attempt; it can stop the change by throwing. Throws
- * what the request throws. Throws PetrelError INVALID if the result would not be a valid configuration, and
- * CONFLICT if other clients were faster in every attempt. Throws StoreError; if its `outcomeUnknown` is true,
- * it is unknown whether the change was made.
+ * whatever the request throws. Throws PetrelError INVALID if the result would not be a valid configuration,
+ * and CONFLICT if other clients were faster in every attempt. Throws StoreError; if its `outcomeUnknown` is
+ * true, it is unknown whether the change was made.
  */
 export async function changeGroup(
   access: GroupAccess,
@@ -158,7 +158,7 @@ async function plan(access: GroupAccess, author: Author, request: Request) {
 }
 
 /**
- * A pure function. Throws what the request throws, PetrelError INVALID for an invalid configuration, and
+ * A pure function. Throws whatever the request throws, PetrelError INVALID for an invalid configuration, and
  * Unanswered.
  */
 function decided(request: Request, scene: Scene) {
@@ -199,7 +199,7 @@ function mustBeValid(config: GroupConfig, { members, rules }: GroupView, before:
 function epochProblems({ tokenEpoch }: GroupConfig, before: GroupConfig): string[] {
   if (tokenEpoch >= before.tokenEpoch) return [];
   return [
-    `tokenEpoch: ${tokenEpoch} is lower than the present ${before.tokenEpoch}: nodes that have seen ${before.tokenEpoch} would refuse to lead`,
+    `tokenEpoch: ${tokenEpoch} is lower than the current value, ${before.tokenEpoch}: nodes that have seen ${before.tokenEpoch} would refuse to lead`,
   ];
 }
 

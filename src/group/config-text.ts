@@ -30,7 +30,8 @@ function yamlOf(text: string): unknown {
 }
 
 function invalid(reasons: readonly string[]): PetrelError {
-  const message = reasons.length === 1 ? String(reasons[0]) : ['it is invalid:', ...reasons].join('\n  ');
+  const message =
+    reasons.length === 1 ? String(reasons[0]) : [`${reasons.length} problems:`, ...reasons].join('\n  ');
   return new PetrelError('INVALID', `not a valid configuration: ${message}`, { reasons });
 }
 

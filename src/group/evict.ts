@@ -185,6 +185,6 @@ function nothingToEvict({ members, paths }: GroupView, node: string, leavesClaim
   const known = members.map((member) => member.node).join(', ') || 'none';
   const reason = leavesClaim
     ? `only the claim of ${node} is left (${paths.current}). If you are sure that ${node} is dead, pass --dead to remove the claim`
-    : `${node} has no seat, registration or claim; registered are ${known}`;
+    : `${node} has no seat, registration or claim; registered nodes: ${known}`;
   return new PetrelError('REFUSED', `nothing to evict for ${node}`, { reasons: [reason] });
 }

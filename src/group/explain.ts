@@ -86,7 +86,7 @@ function mustBeKnown(what: string, names: readonly string[], known: readonly str
   if (unknown.length === 0) return;
   throw new PetrelError(
     'INVALID',
-    `${what} ${unknown.join(', ')} is not registered; registered: ${known.join(', ') || 'none'}`,
+    `not registered: ${what} ${unknown.join(', ')}; registered: ${known.join(', ') || 'none'}`,
   );
 }
 

@@ -23,7 +23,7 @@ export interface SwitchoverOptions {
   readonly to: Target;
   /**
    * The earliest instant for the switchover, in milliseconds since the epoch on the ensemble's clock. Null
-   * for immediately.
+   * means immediately.
    */
   readonly notBeforeMs: ((nowMs: number) => number) | null;
   /** The slot whose leader is concerned. Required if the group has several leaders. */
@@ -91,7 +91,7 @@ export function failover({ to, evenUnderWay = false, slot }: FailoverOptions): R
     ) {
       throw new PetrelError('REFUSED', `${to} cannot take over`, { reasons: [unableText(scene, to)] });
     }
-    const from = elected.node ?? 'nobody';
+    const from = elected.node ?? 'none';
     const what = `failover requested: ${from} → ${to}${replacedText(group)}`;
     return { config: { ...config, switchover: request }, what, slot: slotOf(view) };
   };
@@ -115,7 +115,7 @@ function waitingRequest(view: Scene['view'], config: Scene['config']): Switchove
 /** Mentions the request that a new one replaces. Nothing else reports that it will not be carried out. */
 function replacedText({ view, config }: Scene): string {
   const request = waitingRequest(view, config);
-  return request === null ? '' : `; this replaces the pending ${requestText(request)}`;
+  return request === null ? '' : `; this replaces the pending ${requestText(request).replace(/,$/, '')}`;
 }
 
 /** Mentions a missed request. The elector has recorded it in the history, or will do so soon. */
@@ -134,7 +134,7 @@ function missedText(view: Scene['view'], { switchover: request }: Scene['config'
 function inSlot(scene: Scene, slot: number | undefined): Scene {
   const slots = viewsOfSlots(scene.view);
   if (slot === undefined && slots.length > 1) {
-    const leaders = slots.map((each) => `${slotOf(each)}: ${effectiveDecision(each).node ?? 'nobody'}`);
+    const leaders = slots.map((each) => `${slotOf(each)}: ${effectiveDecision(each).node ?? 'none'}`);
     throw new PetrelError('INVALID', `the group has ${slots.length} leaders: ${leaders.join(', ')}`, {
       reasons: leaders,
       remedies: [{ kind: 'slot' }],
@@ -157,17 +157,25 @@ function elsewhereIn({ view, config, nowMs }: Scene): Elsewhere {
 function mustBeQuiet({ view, config, elected, nowMs }: Scene, remedies: readonly Remedy[] = []): void {
   const waiting = activeRequest(configOfSlot(config, slotOf(view)), elected);
   if (waiting !== null) {
-    throw new PetrelError('CONFLICT', `transition ${elected.term + 1} in progress by ${waiting.by}`, {
-      reasons: [`${requestText(waiting)} is still pending`],
-      remedies: [{ kind: 'cancel' }, ...remedies],
-    });
+    throw new PetrelError(
+      'CONFLICT',
+      `transition ${elected.term + 1}, requested by ${waiting.by}, is pending`,
+      {
+        reasons: [`${requestText(waiting)} is still pending`],
+        remedies: [{ kind: 'cancel' }, ...remedies],
+      },
+    );
   }
   const transition = transitionOf(view, nowMs);
   if (transition === null) return;
-  throw new PetrelError('CONFLICT', `transition ${transition.term} in progress by ${elected.by}`, {
-    reasons: [`${transitionText(transition)}: ${elected.reason}`],
-    remedies,
-  });
+  throw new PetrelError(
+    'CONFLICT',
+    `transition ${transition.term}, decided by ${elected.by}, is in progress`,
+    {
+      reasons: [`${transitionText(transition)}: ${elected.reason}`],
+      remedies,
+    },
+  );
 }
 
 /** Checks that the elector would accept the target at the scheduled time. */

@@ -160,7 +160,8 @@ function lossOf({ cause, electedAt, claimedAt, phases, release, resumes }: Lost)
   if (cause === 'first') return null;
   if (release?.endedAt != null) return at(fromInstant(release.endedAt) - release.durationMs);
   if (cause === 'failure' || cause === 'retry' || cause === 'nobody') return at(fromInstant(electedAt), true);
-  // No release is known: a leader that left or died meanwhile had stopped some time before the next claim.
+  // No release is known: a leader that left or died in the meantime had stopped some time before the next
+  // claim.
   const isUnknown = phases.releaseMs === null;
   if (claimedAt !== null) return at(fromInstant(claimedAt) - (phases.releaseMs ?? 0), isUnknown);
   return phases.releaseMs === null ? null : at(fromInstant(electedAt));

@@ -155,7 +155,7 @@ function waitText(question: ChoiceInput, choice: Choice): string | null {
   const { config, strategy } = question;
   if (choice.cause === 'first') return awaited(question, choice.ranking, 0)?.reason ?? null;
   if (!isLongPutOff(choice, config, strategy.usesScores === true)) return null;
-  const counted = 'without interruption, as counted by the elector';
+  const counted = 'without interruption, as measured by the elector';
   if (strategy.usesScores !== true) {
     return `not before it has been eligible for ${config.failback.slice('after:'.length)} ${counted}`;
   }

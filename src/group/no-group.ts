@@ -21,11 +21,13 @@ async function whoMay(store: Store, root: string): Promise<string> {
   if (parent === null) return unknown;
   const acl = (await unlessForbidden(store.getAcl(parent)))?.acl ?? null;
   if (acl !== null && mayCreate(acl, [])) return unknown;
-  const shown = acl === null ? 'which it may not read' : aclText(acl);
-  const verdict = isAllowed(acl, store.identities) ? 'this process may create' : 'no permission to create';
+  const shown = acl === null ? 'which this process may not read' : aclText(acl);
+  const verdict = isAllowed(acl, store.identities)
+    ? 'this process may create'
+    : 'this process may not create';
   return (
-    `By the ACL of ${parent} (${shown}), ${verdict} it, as ${identitiesText(store.identities)}. ` +
-    'Give its agents credentials with permission (--auth-file), or change that ACL'
+    `According to the ACL of ${parent} (${shown}), ${verdict} it (as ${identitiesText(store.identities)}). ` +
+    'Give the group’s agents credentials that allow it (--auth-file), or change that ACL'
   );
 }
 

@@ -221,7 +221,7 @@ function beginningOf({ term, node, by, cause, reason, electedAt, resumes }: Told
     at: electedAt,
     step: 'decided',
     node: by,
-    text: `term ${term}: ${by ?? 'the elector'} elects ${node ?? 'nobody'} (${cause}): ${reason}`,
+    text: `term ${term}: ${by ?? 'the elector'} elects ${node ?? 'none'} (${cause}): ${reason}`,
   };
 }
 
@@ -230,7 +230,12 @@ function releaseSteps({ release }: Told): Step[] {
   const { node, endedAt, durationMs, result, error } = release;
   if (endedAt === null) {
     return [
-      { at: null, step: 'release-ended', node, text: `${node} had already released: ${error ?? result}` },
+      {
+        at: null,
+        step: 'release-ended',
+        node,
+        text: `${node} had already completed its release: ${error ?? result}`,
+      },
     ];
   }
   return [
@@ -238,9 +243,14 @@ function releaseSteps({ release }: Told): Step[] {
       at: toInstant(fromInstant(endedAt) - durationMs),
       step: 'release-began',
       node,
-      text: `${node} starts to release`,
+      text: `${node} starts its release`,
     },
-    { at: endedAt, step: 'release-ended', node, text: `${node} has released: ${error ?? result}` },
+    {
+      at: endedAt,
+      step: 'release-ended',
+      node,
+      text: `${node} has completed its release: ${error ?? result}`,
+    },
   ];
 }
 

@@ -86,7 +86,7 @@ async function leaderOf(store: Store, path: string, claim: Stat): Promise<TokenV
 function reasonFor(token: bigint, newest: bigint | null, leader: TokenVerdict['leader']): string {
   if (newest === null) return 'the group has no leader: the leadership of this token has ended';
   const who = leader === null ? 'the leader' : `${leader.node}, in term ${leader.term},`;
-  if (newest === token) return `${who} holds this token and is ${leader?.status ?? 'the leader'}`;
+  if (newest === token) return `${who} holds this token${leader === null ? '' : ` and is ${leader.status}`}`;
   if (newest > token) return `the token is outdated: ${who} holds the newer token ${newest}`;
-  return `this group has never issued the token (the newest is ${newest}), unless ZooKeeper was since rebuilt or restored from a backup`;
+  return `unless ZooKeeper has since been rebuilt or restored from a backup, this group has never issued the token (the newest is ${newest})`;
 }

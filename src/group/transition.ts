@@ -1,4 +1,7 @@
-/** A transition under way, for operators: which node it waits for, since when, and how long that may take. */
+/**
+ * A transition under way, for operators: which node it is waiting for, since when, and how long that may
+ * take.
+ */
 import * as z from 'zod';
 import { ownIneligibleReasons } from '../core/constraint.js';
 import { effectiveDecision } from '../core/effective-decision.js';
@@ -100,7 +103,7 @@ export function transitionText({ phase, node, to, elapsedMs, limitMs }: Transiti
     case 'taking-over':
       return `${who} is taking over ${time}`;
     case 'releasing':
-      return `${who} is releasing ${time}; ${to === null ? 'no node is elected' : `${to} waits`}`;
+      return `${who} is releasing leadership ${time}; ${to === null ? 'no node is elected' : `${to} is waiting`}`;
   }
 }
 

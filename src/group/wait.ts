@@ -122,7 +122,7 @@ function presentTerm(view: GroupView): Outcome | null {
 
 function supersededTerm(view: GroupView, term: number): Outcome {
   const { term: present, node, reason } = effectiveDecision(view);
-  const text = `term ${present} replaced it before it was READY: ${node ?? 'no node'} was elected, ${reason}`;
+  const text = `term ${present} replaced it before it was READY: ${node ?? 'no node'} was elected (${reason})`;
   return { state: 'SUPERSEDED', term, node: null, reason: text, record: null };
 }
 
@@ -244,10 +244,12 @@ function hindranceOf(slots: readonly GroupView[], view: GroupView, nowMs: number
 function idleText(view: GroupView, nowMs: number): string | null {
   if (view.config.value === null) return null;
   const { node, changes, reason } = judge(view, nowMs);
-  return changes ? null : `no transition is under way, ${node ?? 'no node'} remains elected: ${reason}`;
+  return changes
+    ? null
+    : `no transition is under way; ${node === null ? 'still no node is elected' : `${node} remains elected`}: ${reason}`;
 }
 
-/** Returns null if the connection broke meanwhile. */
+/** Returns null if the connection broke in the meantime. */
 async function whileInTouch<T>(store: Store, look: () => Promise<T>): Promise<T | null> {
   try {
     return await look();

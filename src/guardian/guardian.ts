@@ -24,7 +24,7 @@ export class Guardian {
   /** Whether an agent got as far as a session. */
   #hasBegun = false;
   #asked: AskedSignal | null = null;
-  /** Whether the end was requested while no agent was alive to be notified. */
+  /** Whether this process was asked to end while no agent was alive to be notified. */
   #askedOfDead = false;
   #isHurried = false;
   #rouse = () => {};
@@ -104,7 +104,7 @@ export class Guardian {
     this.#pause.clear();
   }
 
-  /** Waits for the session to end, unless the end of this process is requested again. */
+  /** Waits for the session to end, unless this process is asked again to end. */
   async #depart(end: LifeEnd): Promise<number> {
     const { session } = end;
     const hurried = new Promise<void>((resolve) => {

@@ -31,7 +31,7 @@ export interface AgentProcess {
 export interface AgentListener {
   message(message: FromAgent): void;
   /**
-   * Comes last: the agent has ended, and all its messages have been reported. `how` describes the end in
+   * Called last: the agent has ended, and all its messages have been reported. `how` describes the end in
    * words.
    */
   gone(how: string, code: number): void;
@@ -53,7 +53,10 @@ export interface LifeEnd {
   readonly code: number;
   /** Whether it got as far as a session. */
   readonly hasBegun: boolean;
-  /** Exit code if the end is requested before another agent is alive: 0, or 128 plus the signal's number. */
+  /**
+   * Exit code if the guardian is asked to end before another agent is alive: 0, or 128 plus the signal's
+   * number.
+   */
   readonly codeWhenAsked: 'done' | 'signal';
   /** End of its session, if the session was left to be ended. */
   readonly session: Promise<SessionEnd> | null;
@@ -160,7 +163,7 @@ export class Life {
     else if (message.type === 'outcome') this.#reportOn(group).ended(message.outcome);
   }
 
-  /** Resolves when nothing runs and nothing is left alive. */
+  /** Resolves when nothing is running and nothing is left alive. */
   #clear(reason: string): Promise<void> {
     return new Promise((resolve) => {
       this.#cleared = resolve;
@@ -245,7 +248,7 @@ export class Life {
         if (isLate || this.#heardAtMs >= askedAtMs) return this.#ask();
         this.#report.say(
           'error',
-          `the agent has not responded for ${hangMs / 1000} s: the guardian kills the agent`,
+          `the agent has not responded for ${hangMs / 1000} s: the guardian is killing it`,
         );
         this.#isKilled = true;
         this.#agent.kill();

@@ -39,7 +39,7 @@ export interface SessionNote {
   readonly id: string;
   /** In base64. */
   readonly password: string;
-  /** The smallest timeout that the ensemble ever granted. */
+  /** The smallest timeout that the ensemble has ever granted. */
   readonly timeoutMs: number;
   readonly servers: readonly { readonly host: string; readonly port: number }[];
   /** Null without TLS. */
@@ -51,9 +51,9 @@ export interface SessionNote {
 export type FromAgent =
   | ToGuards
   /**
-   * Comes first: who the agent is, and the format of its log, which the guardian uses too. `codeAtDeath` is
-   * the exit code if the agent dies after its command was started; if null, the agent is started again.
-   * `codeWhenAsked` is the exit code if the end is requested while the agent is dead.
+   * The first message: who the agent is, and the format of its log, which the guardian also uses.
+   * `codeAtDeath` is the exit code if the agent dies after its command was started; if null, the agent is
+   * started again. `codeWhenAsked` is the exit code if the guardian is asked to end while the agent is dead.
    */
   | {
       readonly type: 'hello';

@@ -65,7 +65,7 @@ export class Report {
     if (end === 'unconfirmed') {
       this.say(
         'error',
-        "no ZooKeeper server is reachable to end the dead agent's session: the session will expire",
+        "cannot reach any ZooKeeper server to end the dead agent's session: the session will expire",
         fields,
       );
     } else this.say('warn', "the workload is proven dead, and the dead agent's session was ended", fields);
@@ -100,7 +100,7 @@ export class Report {
 }
 
 function meanwhile(held: HeldSession | null): string {
-  if (held === null) return 'the guardian starts no new agent until the workload is dead';
+  if (held === null) return 'the guardian will not start a new agent until the workload is dead';
   if (held.isOver) return 'the session of the agent has expired: another node may already lead';
   const trouble = held.trouble === null ? '' : ` (${held.trouble})`;
   return `the guardian keeps the session alive until the workload is dead, so that no other node leads${trouble}`;

@@ -16,7 +16,8 @@ const errorOffset = 12;
  * another length.
  */
 export function attachRequest(id: bigint, password: Buffer, timeoutMs: number): Buffer {
-  if (password.length !== passwordBytes) throw new RangeError(`a password of ${password.length} bytes`);
+  if (password.length !== passwordBytes)
+    throw new RangeError(`a session password of ${password.length} bytes, expected ${passwordBytes}`);
   const body = Buffer.alloc(45);
   body.writeInt32BE(timeoutMs, 12);
   body.writeBigInt64BE(id, 16);

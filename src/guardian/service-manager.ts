@@ -112,6 +112,8 @@ class Notifier implements Systemd {
       this.#next();
     };
     child.once('error', (error) => ended(`could not be started: ${error.message}`));
-    child.once('exit', (code, signal) => ended(code === 0 ? null : `exited with ${code ?? signal}`));
+    child.once('exit', (code, signal) =>
+      ended(code === 0 ? null : signal === null ? `exited with code ${code}` : `was killed by ${signal}`),
+    );
   }
 }

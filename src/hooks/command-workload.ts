@@ -85,7 +85,7 @@ export class CommandWorkload implements Workload {
   readonly #silence: Alarm;
   readonly #leaseEnd: Alarm;
   #supervisor: Supervisor | null = null;
-  /** Messages that wait while the remains of a dead supervisor are cleared away. Null otherwise. */
+  /** Messages that are waiting while the remains of a dead supervisor are cleared away. Null otherwise. */
   #waiting: ToSupervisor[] | null = null;
   #leadership = newSupervisedLeadership(1);
   #lastId = 0;
@@ -181,7 +181,11 @@ export class CommandWorkload implements Workload {
     if (this.#supervisor !== null) await this.#closeSupervisor(this.#supervisor);
     const provenDead = await this.#killGroups();
     for (const run of this.#runs.values()) {
-      this.#settle(run, { ...notRun('closed'), error: 'closed its channel before it exited', provenDead });
+      this.#settle(run, {
+        ...notRun('closed'),
+        error: 'the process that runs the hooks closed its channel before it exited',
+        provenDead,
+      });
     }
     this.#runs.clear();
     return provenDead;
@@ -192,7 +196,7 @@ export class CommandWorkload implements Workload {
     const contexts = [this.#leadership.release, ...this.#pending().map(({ context }) => context)];
     const patience = new Alarm(this.#machine.clock);
     const atMs = this.#machine.clock.monotonicMs() + longestMs(contexts) + patienceMs;
-    patience.set(atMs, () => this.#kill(supervisor, 'does not exit'));
+    patience.set(atMs, () => this.#kill(supervisor, 'did not exit'));
     await supervisor.leave();
     patience.clear();
   }
@@ -323,7 +327,7 @@ export class CommandWorkload implements Workload {
     if (leadership !== this.#leadership.id) return;
     const { exitCode, signal, error } = outcome;
     if (error === null)
-      this.#leadershipLog.info({ exitCode, signal }, 'the workload ended by itself, with exit code 0');
+      this.#leadershipLog.info({ exitCode, signal }, 'the workload ended on its own, with exit code 0');
     else this.#leadershipLog.warn({ exitCode, signal }, error);
     this.#listeners.notify({ cause: 'workload-ended', workload: outcome });
   }
@@ -365,7 +369,7 @@ export class CommandWorkload implements Workload {
     }
     const silentMs = longestMs(pending.map(({ context }) => context)) + patienceMs;
     const atMs = this.#machine.clock.monotonicMs() + silentMs;
-    this.#silence.set(atMs, () => this.#killHanging('does not report the processes that it runs'));
+    this.#silence.set(atMs, () => this.#killHanging('did not report the processes that it runs'));
   }
 
   /** Ends a leadership that the supervisor should have ended by now. */
@@ -390,7 +394,7 @@ export class CommandWorkload implements Workload {
       );
       void this.#killGroups();
       this.#leaseEnd.set(clock.monotonicMs() + overdueMs, () => {
-        if (!isOver()) this.#killHanging('does not end the leadership');
+        if (!isOver()) this.#killHanging('did not end the leadership');
       });
     });
   }
@@ -407,7 +411,7 @@ export class CommandWorkload implements Workload {
 
   #kill(supervisor: Supervisor, what: string): void {
     this.#leadershipLog.error(
-      `${supervisor.name}, which runs the hooks, ${what}: it hangs, and this agent kills it`,
+      `${supervisor.name}, which runs the hooks, ${what}: it is hanging, and this agent is killing it`,
     );
     supervisor.kill(what);
   }

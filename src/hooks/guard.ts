@@ -37,7 +37,7 @@ const never = Number.POSITIVE_INFINITY;
 
 export interface GuardListener {
   post(message: FromSupervisor): void;
-  /** Called when nothing runs, nothing waits, and nothing is left alive. */
+  /** Called when nothing is running or waiting, and nothing is left alive. */
   idle(): void;
 }
 
@@ -249,7 +249,7 @@ export class Guard {
   #killAll(reason: string): void {
     this.#groups.kill(() => true);
     this.#queue.abort(isNoRelease, reason);
-    // A release that still waits runs nevertheless. It releases resources other than processes, and proves
+    // A release that is still waiting runs anyway. It releases resources other than processes, and proves
     // the rest dead.
     this.#queue.abortRunning(reason, this.#machine.clock.monotonicMs());
   }
@@ -282,7 +282,7 @@ export class Guard {
   }
 
   /**
-   * Reads the messages that wait in the channel. They may withdraw a request from before this process
+   * Reads the messages that are waiting in the channel. They may withdraw a request from before this process
    * stalled.
    */
   #hearWhatWaits(): Promise<void> {

@@ -9,7 +9,7 @@ import type { FromGuards, LeadershipLease, ToGuards } from './messages.js';
 
 export interface GuardsListener {
   post(message: FromGuards): void;
-  /** Called when nothing runs, waits, or is left alive in any group. */
+  /** Called when nothing is running, waiting or left alive in any group. */
   idle(): void;
 }
 
@@ -17,7 +17,7 @@ interface Guarded {
   readonly guard: Guard;
   /** Null until it is known. */
   root: string | null;
-  /** Whether the agent has left the group and waits for the report that nothing of it is left. */
+  /** Whether the agent has left the group and is waiting for the report that nothing of it is left. */
   isLeft: boolean;
 }
 

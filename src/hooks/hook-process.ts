@@ -121,7 +121,7 @@ export class HookProcess {
 
   async #leftoversEnded(succeeded: boolean): Promise<boolean> {
     if (this.pgid === null) return true;
-    // A workload that goes into the background forks and exits, so a look may find only zombies.
+    // A workload that goes into the background forks and exits, so a check may find only zombies.
     if (succeeded && this.#spec.leavesWorkload) return !this.#machine.processes.groupExists(this.pgid);
     const graceEndMs = this.#machine.clock.monotonicMs() + this.#spec.graceMs;
     return endGroup(this.#machine, this.pgid, () =>
@@ -139,7 +139,7 @@ export class HookProcess {
       return `${name} ${this.#stopped.why}${how}`;
     }
     if (code === 0) return null;
-    return code === null ? `${name} was ended by ${signal}` : `${name} exited with ${code}`;
+    return code === null ? `${name} was killed by ${signal}` : `${name} exited with code ${code}`;
   }
 
   #elapsedMs(): number {

@@ -98,7 +98,7 @@ interface OfGroup {
 export type ToGuards = OfGroup &
   (
     | ToSupervisor
-    /** Comes first, with the group's root. */
+    /** The first message, with the group's root. */
     | { readonly type: 'begin'; readonly root: string }
     /** No more requests will come, so end everything that is left. Answered by `cleared`. */
     | { readonly type: 'clear' }

@@ -17,7 +17,7 @@ export const nothingRun: HookResult = {
 
 /** Outcome of a run that was ended before it began. */
 export function notRun(reason: string, result: 'aborted' | 'failed' = 'aborted'): HookResult {
-  return { ...nothingRun, result, error: `was not started: ${reason}` };
+  return { ...nothingRun, result, error: `not started: ${reason}` };
 }
 
 /** Returns the logger for messages about a run. */

@@ -23,7 +23,7 @@ export function askGroupToStop(processes: Processes, pgid: number): void {
 }
 
 /**
- * Asks the group to stop, and kills it at `killAtMs()`, which is read again at every look. Resolves to true
+ * Asks the group to stop, and kills it at `killAtMs()`, which is read again at every check. Resolves to true
  * when nothing of the group is left. Resolves to false if something is left a while after the kill.
  */
 export async function endGroup(machine: Machine, pgid: number, killAtMs: () => number): Promise<boolean> {
@@ -44,8 +44,8 @@ export async function endGroup(machine: Machine, pgid: number, killAtMs: () => n
 }
 
 /**
- * Whether the group is proven dead. A look may miss a process that forks and exits. Killed processes fork no
- * more, so the next look misses none.
+ * Whether the group is proven dead. A check may miss a process that forks and exits. Killed processes no
+ * longer fork, so the next check misses none.
  */
 function isDead(processes: Processes, pgid: number): boolean {
   if (!processes.groupExists(pgid)) return true;

@@ -10,7 +10,7 @@ import { notRun } from './outcomes.js';
 
 export interface Running {
   readonly request: RunRequest;
-  /** Null if it does not run yet, or has nothing to run. */
+  /** Null if it is not running yet, or has nothing to run. */
   process: HookProcess | null;
   /** Why it must end. If it has not started, it must not start. */
   abortedBecause: string | null;
@@ -19,7 +19,7 @@ export interface Running {
 export interface QueueListener {
   perform(running: Running): Promise<HookResult>;
   settled(request: RunRequest, outcome: HookResult): void;
-  /** Called when nothing runs and nothing waits. */
+  /** Called when nothing is running or waiting. */
   idle(): void;
 }
 
@@ -41,7 +41,7 @@ export class Queue {
     return !this.#working;
   }
 
-  /** Whether `which` selects a request that runs or waits. */
+  /** Whether `which` selects a running or waiting request. */
   has(which: (request: RunRequest) => boolean): boolean {
     return (
       (this.#running !== null && which(this.#running.request)) ||

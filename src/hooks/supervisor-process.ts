@@ -56,7 +56,9 @@ class SupervisorProcess {
     });
     this.#ended = new Promise((resolve) => {
       this.#child.once('error', (error) => resolve(startFailure(error)));
-      this.#child.once('exit', (code, signal) => resolve(`exited with ${signal ?? `code ${code}`}`));
+      this.#child.once('exit', (code, signal) =>
+        resolve(signal === null ? `exited with code ${code}` : `was killed by ${signal}`),
+      );
     });
     void this.#ended.then((how) =>
       this.#gone(this.#killedBecause === null ? how : killedText(this.#killedBecause)),

@@ -63,7 +63,7 @@ function note(message: FromGuards): void {
     durationMs,
     command,
     error,
-    msg: 'the agent died without releasing: the supervisor ran the release',
+    msg: 'the agent died without releasing leadership: the supervisor ran the release hook',
   };
   noted = new Promise((resolve) =>
     write(stderrFd, `${visibleJson(JSON.stringify(line))}\n`, () => resolve()),

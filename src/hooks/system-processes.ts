@@ -178,7 +178,7 @@ function environmentAt(directory: string): string[] | null {
   }
 }
 
-/** Reused for every read: a look at every process of the machine should not allocate memory for each. */
+/** Reused for every read: checking every process of the machine should not allocate memory for each. */
 const statBuffer = Buffer.alloc(1024);
 
 /** Returns null for a process that is gone. Throws for any other error. */

@@ -303,7 +303,7 @@ function throwIfExceeded(count: Awaited<ReturnType<ReturnType<App['createRateLim
   throw new Denial(
     429,
     'TOO_MANY_REQUESTS',
-    `too many changes, at most ${max} per minute: try again in ${ttlInSeconds} s`,
+    `too many changes (at most ${max} per minute): try again in ${ttlInSeconds} s`,
     {
       headers: { 'retry-after': String(ttlInSeconds) },
     },

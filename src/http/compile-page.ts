@@ -1,6 +1,6 @@
 /**
- * Bundles the page's script from packages/page into one file. The build runs this. In a clone that was not
- * built, it runs at the first request for the page.
+ * Bundles the page's script from packages/page into one file. The build runs this. In a clone that has not
+ * been built, it runs at the first request for the page.
  */
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';

@@ -106,7 +106,7 @@ function told(error: unknown): Told {
       ...none,
       status: 500,
       code: 'FAILED',
-      message: 'internal error of the agent: see the agent’s log',
+      message: 'internal agent error: see the agent’s log',
     };
   const [code, message] = frameworkWords[status] ?? ['INVALID', errorMessage(error)];
   return { ...none, status, code, message };
@@ -123,7 +123,7 @@ function remedyText(remedy: Remedy): string {
     case 'root':
       return 'the groups of this agent are set in its settings';
     case 'credentials':
-      return 'the agent uses its own credentials (setting authFile); petrel acl show, run with them, lists the rights';
+      return 'the agent uses its own credentials (setting authFile); to list the rights, run petrel acl show with the same credentials';
   }
 }
 

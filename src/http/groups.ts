@@ -64,9 +64,16 @@ export class Groups {
     const roots = firstOf(all.map((one) => one.root));
     const reasons = roots.length === 0 ? ['the agent is in no group'] : roots.map((one) => `?root=${one}`);
     if (root === undefined) {
-      throw new Denial(400, 'INVALID', 'the agent is in several groups: choose one with ?root=ROOT', {
-        reasons,
-      });
+      throw new Denial(
+        400,
+        'INVALID',
+        roots.length === 0
+          ? 'the agent is in no group'
+          : 'the agent is in several groups: choose one with ?root=ROOT',
+        {
+          reasons,
+        },
+      );
     }
     throw new Denial(
       404,

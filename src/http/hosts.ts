@@ -41,7 +41,7 @@ function isOwn(host: string): boolean {
 
 function misdirected(host: string, { host: own }: ListenAddress): Denial {
   const message =
-    `this agent only accepts requests from its own machine, and not under the host name ${quoted(host)}: ` +
+    `this agent accepts requests only from its own machine, and not for the host name ${quoted(host)}: ` +
     `use ${hostText(own)} or localhost, or add the name to http.hosts`;
   return new Denial(421, 'MISDIRECTED', message);
 }

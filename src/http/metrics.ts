@@ -139,12 +139,12 @@ export class Metrics {
     );
     flag(
       'petrel_paused',
-      '1 if the group is paused, else 0, as this node last read it: at most 30 s ago while the node is joined.',
+      '1 if the group is paused, else 0, as last read by this node: at most 30 s ago while petrel_joined is 1.',
       () => ofSnapshot(agent.snapshot, ({ config }) => config.value && config.value.paused !== null),
     );
     flag(
       'petrel_backoff',
-      '1 if this node is in backoff after failed takeovers, else 0. The end of the backoff is judged by the clock of this machine.',
+      '1 if this node is in backoff after failed takeovers, else 0. The clock of this machine determines when the backoff ends.',
       () => ofSnapshot(agent.snapshot, (snapshot) => backsOff(snapshot, agent.status.node, clock.wallMs())),
     );
     this.#gauge(
@@ -169,12 +169,12 @@ export class Metrics {
     const { agent, clock } = this.#options;
     this.#gauge(
       'petrel_lease_remaining_seconds',
-      'Time for which this node may still lead without contact to ZooKeeper; 0 if it has no lease.',
+      'Time for which this node may still lead without contact with ZooKeeper; 0 if it has no lease.',
       () => Math.max(0, agent.status.lease.releaseAtMs - clock.monotonicMs()) / 1000,
     );
     this.#gauge(
       'petrel_store_last_commit_seconds',
-      'Age of the newest proof by a committed write that this session is alive. A leader writes continuously.',
+      'Time since a committed write last proved that this session is alive. A leader writes continuously.',
       () => {
         const ageMs = clock.monotonicMs() - (agent.session?.provenAliveAtMs() ?? Number.NEGATIVE_INFINITY);
         return Number.isFinite(ageMs) ? ageMs / 1000 : null;
@@ -241,7 +241,7 @@ class Counted {
     });
     this.#phases = new Histogram({
       name: 'petrel_transition_phase_seconds',
-      help: 'Duration of the phases of recorded transitions, on the clock of ZooKeeper.',
+      help: 'Duration of the phases of recorded transitions, as measured by the clock of ZooKeeper.',
       labelNames: ['phase'],
       buckets: phaseBuckets,
       registers,
@@ -261,7 +261,7 @@ class Counted {
     });
     this.#margins = new Histogram({
       name: 'petrel_self_fence_margin_seconds',
-      help: 'Time left on the lease when a release after missing renewals had ended. Must be above 0.',
+      help: 'Time left on the lease at the end of a release that was started because renewals were missed. Must be above 0.',
       buckets: marginBuckets,
       registers,
     });

@@ -89,7 +89,7 @@ function addPast(app: App, groups: Groups): void {
     async ({ query: { n, slot, root } }) => await groups.session(root).history({ limit: n, slot }),
   );
   const term = {
-    summary: 'outcome of a term, same as petrel wait; does not wait',
+    summary: 'outcome of a term, as petrel wait reports it, but without waiting',
     tags,
     params: termParams,
     querystring: termQuery,

@@ -25,7 +25,7 @@ export const roleSchema = z.object({
   node: nameSchema,
   site: nameSchema,
   root: z.string(),
-  /** Whether the node is READY, its workload runs as far as is known, and the lease is valid. */
+  /** Whether the node is READY, its workload is running as far as is known, and the lease is valid. */
   leads: z.boolean(),
   /** How much longer it leads if ZooKeeper does not respond again. Null if it does not lead. */
   leaseMs: z.int().nullable(),
@@ -43,7 +43,7 @@ export const roleSchema = z.object({
 });
 export type Role = z.infer<typeof roleSchema>;
 
-/** Response of an agent in several groups if the request selects none. */
+/** Response from an agent in several groups if the request selects none. */
 export const aliveSchema = z.object({ groups: z.int() });
 
 interface RoleRoute {
@@ -60,13 +60,13 @@ const roleQuery = tolerantRootQuery.extend({
 const routes: readonly RoleRoute[] = [
   {
     path: '/leader',
-    summary: 'the node leads: READY with a valid lease; with slot: in this slot',
+    summary: 'the node leads: READY with a valid lease (if slot is given: in that slot)',
     holds: isLeader,
   },
   {
     path: '/standby',
     summary:
-      'the node is a standby: registered, connected to ZooKeeper, not leaving, and without any leadership',
+      'the node is a standby: registered, connected to ZooKeeper, not leaving, and in no stage of leadership',
     holds: ({ joined, stage, leaving }) => joined && stage === null && !leaving,
   },
   {

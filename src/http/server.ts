@@ -27,7 +27,7 @@ import { TokenCheck } from './token.js';
 export interface Secrets {
   /** Null if changes are disabled. */
   readonly token: string | null;
-  /** Null for HTTP without TLS. */
+  /** Null means HTTP without TLS. */
   readonly certificate: Certificate | null;
 }
 

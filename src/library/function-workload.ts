@@ -71,7 +71,7 @@ export class FunctionWorkload implements Workload {
   #service: Service | null = null;
   #lease: WorkloadLease | null = null;
   #cancelLease: () => void = () => {};
-  /** Hook runs that wait for `use`. Each entry ends one. */
+  /** Hook runs that are waiting for `use`. Each entry ends one. */
   readonly #awaiting = new Set<(end: Partial<HookResult>) => void>();
   /** How long a function may take to settle after its signal has fired, as configured in the group. */
   #settleWithinMs = 0;
@@ -119,7 +119,7 @@ export class FunctionWorkload implements Workload {
     service.isAtWork = true;
     service.running = this.#call(work, leadership, signal).then((outcome) => {
       if (signal.aborted) return outcome;
-      service.controller.abort(lost(outcome.error ?? 'the work function returned by itself'));
+      service.controller.abort(lost(outcome.error ?? 'the work function returned on its own'));
       this.#listeners.notify({ cause: 'workload-ended', workload: outcome });
       return outcome;
     });

@@ -150,7 +150,7 @@ export class Petrel implements AsyncDisposable {
     if (typeof work !== 'function' || (takeover !== undefined && typeof takeover !== 'function')) {
       throw new PetrelError(
         'INVALID',
-        'lead() requires a function; { takeover }, if given, must be a function, too',
+        'lead() requires a function; { takeover }, if given, must also be a function',
       );
     }
     this.#workload.use({ work, ...(takeover === undefined ? {} : { takeover }) });

@@ -52,7 +52,7 @@ export const switchoverSchema = strictObject({
   ),
   /** The term that it replaces. The request has expired once the term has risen. */
   replacesTerm: z.int().min(0),
-  /** Not before this instant. Null for immediately. */
+  /** Not before this instant. Null means immediately. */
   notBefore: instantSchema.nullable().default(null),
   /** Skips the target's eligibility, but never fencing. */
   force: z.boolean().default(false),
@@ -127,7 +127,7 @@ export const groupConfigSchema = strictObject({
   }).prefault({}),
   /** Where the leader must be in relation to another group's leader, in the same ZooKeeper. */
   affinity: strictObject({
-    /** The other group's root. Null for no rule. */
+    /** The other group's root. Null if there is no rule. */
     group: rootSchema.nullable().default(null),
     where: z.enum(['same-node', 'same-site', 'another-node', 'another-site']).default('same-node'),
     strength: strength.default('hard'),
@@ -137,12 +137,12 @@ export const groupConfigSchema = strictObject({
   /** Limit on automatic moves of leadership. */
   circuitBreaker: strictObject({
     /**
-     * Number of moves allowed within `within`. The next one pauses its group instead. 0 for no circuit
+     * Number of moves allowed within `within`. The next one pauses its group instead. 0 means no circuit
      * breaker.
      */
     transitions: z.int().min(0).max(mostCircuitBreakerTransitions).default(0),
     within: durationWithin({ minMs: 1 }).default('10m'),
-    /** The znode that counts the moves of all groups that name it. Null for this group's own znode. */
+    /** The znode that counts the moves of all groups that name it. Null means this group's own znode. */
     record: rootSchema
       .regex(
         /circuit-breaker$/,

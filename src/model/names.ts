@@ -17,7 +17,7 @@ export function strictObject<Shape extends z.ZodRawShape>(shape: Shape): z.ZodOb
       if (issue.code !== 'unrecognized_keys') return undefined;
       const unknown = firstOf(issue.keys.map((key) => `\`${cut(key)}\``)).join(', ');
       const known = Object.keys(shape);
-      return `unknown ${unknown}; ${known.length === 0 ? 'no keys are allowed here' : `known are ${known.join(', ')}`}`;
+      return `unknown ${unknown}; ${known.length === 0 ? 'no keys are allowed here' : `expected one of ${known.join(', ')}`}`;
     },
   });
 }
@@ -37,7 +37,7 @@ export function fromInstant(instant: string): number {
 }
 
 /** A 64-bit number in JSON: decimal digits in a string. */
-export const longSchema = z.string().refine(isLong, 'expected a whole number of 64 bits, in a string');
+export const longSchema = z.string().refine(isLong, 'expected a 64-bit whole number, in a string');
 
 export function isLong(text: string): boolean {
   if (!/^-?\d{1,20}$/.test(text)) return false;

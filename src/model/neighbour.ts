@@ -7,7 +7,7 @@ export interface Neighbour {
   /** The node that is READY there. */
   readonly leader: Place | null;
   /**
-   * Whether this group is the first by root in a circle of groups, each with an affinity to the next. Its
+   * Whether this group is the first by root in a cycle of groups, each with an affinity to the next. Its
    * leader then stays where it is, so that the groups do not chase one another forever.
    */
   readonly goesFirst: boolean;

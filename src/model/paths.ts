@@ -5,7 +5,7 @@ export const rootSchema = z
   .string('expected an absolute path, such as /cluster')
   .regex(
     /^(?:\/[^/\p{Cc}\p{Cf}\u{d800}-\u{f8ff}\u{fff0}-\u{10ffff}]+)+$/u,
-    'expected an absolute path without a trailing slash, of visible characters that ZooKeeper allows, such as /cluster',
+    'expected an absolute path, such as /cluster, without a trailing slash and with only visible characters that ZooKeeper allows',
   )
   .refine(
     (path) => !path.split('/').some((part) => part === '.' || part === '..'),

@@ -66,7 +66,7 @@ export function prepareStrategy(config: NamedStrategy, rules: Rules): Prepared {
   const valid = [...rules.strategies.keys()].join(', ');
   return {
     strategy: null,
-    problems: [`strategy: unknown strategy ${quoted(config.strategy)}; known are ${valid}`],
+    problems: [`strategy: unknown strategy ${quoted(config.strategy)}: expected one of ${valid}`],
   };
 }
 
@@ -87,7 +87,7 @@ export function prepareConstraints({ constraints }: NamedConstraints, rules: Rul
   if (unknown.length > 0) {
     const known = [...ownConstraints.keys()].join(', ') || 'none';
     const problems = unknown.map(
-      (name) => `constraints: unknown constraint ${quoted(name)}; known are ${known}`,
+      (name) => `constraints: unknown constraint ${quoted(name)}: expected one of ${known}`,
     );
     return { constraints: null, problems };
   }

@@ -64,7 +64,7 @@ export interface StrategyInput<Options> {
 
 export interface Ranked {
   readonly node: string;
-  /** 0 for the best. Rank alone never moves leadership between nodes of one grade. */
+  /** 0 is the best. Rank alone never moves leadership between nodes of one grade. */
   readonly grade: number;
   /** Why the node has this rank, for display. Continues "a1 was elected: …". */
   readonly reason: string;

@@ -98,7 +98,7 @@ export class NodeGroup {
     if (live.healthCheck !== null) this.#health?.use(healthCheckOf(live, live.healthCheck));
   }
 
-  /** Runs until the agent has left. Throws what `Agent.run` throws. */
+  /** Runs until the agent has left. Throws whatever `Agent.run` throws. */
   async run(): Promise<void> {
     const { settings, log, work } = this.#options;
     const { nodeId: node, root, site } = settings;
@@ -162,8 +162,9 @@ function healthCheckOf(settings: LiveSettings, command: Command): HealthCheck {
 /** Returns the status for operators who look at the service. */
 export function statusText({ stage, term, joined, elector }: AgentStatus, root: string): string {
   if (stage === 'leading') return `leads ${root} in term ${term}`;
-  if (stage === 'releasing' || stage === 'released') return `releases ${root}, term ${term}`;
-  if (stage !== null) return `takes over ${root} in term ${term}`;
+  if (stage === 'releasing' || stage === 'released')
+    return `is releasing leadership of ${root} in term ${term}`;
+  if (stage !== null) return `is taking over ${root} in term ${term}`;
   if (!joined) return `is not connected to ${root}`;
   return elector ? `is a standby for ${root}, and the elector` : `is a standby for ${root}`;
 }

@@ -1,7 +1,7 @@
 /**
  * The groups that a node is in, which are independent of one another. A group that cannot be joined (no
  * permission, duplicate node id, a hook that cannot be executed) is retried and does not affect the others. A
- * group that is no longer wanted is left in order.
+ * group that is no longer wanted is left gracefully.
  */
 import type { AgentSettings } from '../config/settings.js';
 import { errorMessage, PetrelError } from '../errors.js';

@@ -16,7 +16,7 @@ import type { NodeWorkload } from './workload.js';
  * Runs until the command has ended for good or the process is asked to leave. Resolves with the exit code:
  * the command's own, or 128 plus the number of a signal. The latter also applies if a signal made this
  * process leave before the command had run. Throws PetrelError LEADERSHIP_LOST if losing leadership ended a
- * command that is run once, and FAILED if the command could not be started. Also throws what `runNode`
+ * command that is run once, and FAILED if the command could not be started. Also throws whatever `runNode`
  * throws.
  */
 export async function runCommand(

@@ -21,7 +21,8 @@ import { leaveOnSignal } from './signals.js';
 import { hookWorkload, type NodeWorkload } from './workload.js';
 
 /**
- * Runs a node whose workload is its hooks, like `runNode`. Also throws what opening a `SessionFile` throws.
+ * Runs a node whose workload is its hooks, like `runNode`. Also throws whatever opening a `SessionFile`
+ * throws.
  */
 export async function runAgent(
   settings: AgentSettings,
@@ -36,8 +37,8 @@ export async function runAgent(
 /**
  * Runs until the node has left. On SIGTERM or SIGINT it hands over and leaves; after a second one it does not
  * wait for a successor. On SIGHUP it reloads its settings. Throws PetrelError INVALID for a command that
- * cannot be executed, or if it cannot listen on the address for probes. Also throws what `TokenFile.open`,
- * `openHttp` and `Agent.run` throw.
+ * cannot be executed, or if it cannot listen on the address for probes. Also throws whatever
+ * `TokenFile.open`, `openHttp` and `Agent.run` throw.
  */
 export async function runNode(
   settings: NodeSettings,

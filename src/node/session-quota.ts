@@ -19,8 +19,8 @@ export class SessionQuota {
     const bytes = this.#bytes + own;
     if (bytes > mostEndBytes)
       return (
-        `with ${this.#taken.size} other groups, the paths of the session's znodes would have ${bytes} bytes together, and ZooKeeper servers crash at the end of ` +
-        `a session with more than ${mostEndBytes} bytes: use shorter root paths, or run a second agent with another node id for some of the groups`
+        `with ${this.#taken.size} other groups, the paths of the session's znodes would total ${bytes} bytes, and ZooKeeper servers crash when a session ` +
+        `with more than ${mostEndBytes} bytes ends: use shorter root paths, or run a second agent with another node id for some of the groups`
       );
     this.#taken.set(root, own);
     this.#bytes = bytes;

@@ -16,7 +16,7 @@ export class RuleAsker {
 
   /**
    * Runs `work` with the rules. If it throws Unanswered, queries that rule and runs `work` again with the
-   * answer. `work` must have no effects before it has all answers. Throws what `work` throws otherwise.
+   * answer. `work` must have no effects before it has all answers. Throws whatever else `work` throws.
    */
   async answered<T>(work: (rules: Rules) => T): Promise<T> {
     const answers = new Map(this.#kept);

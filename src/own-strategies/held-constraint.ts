@@ -46,7 +46,7 @@ export function introductionOf(constraint: OwnConstraint): ConstraintIntroductio
   return read.data;
 }
 
-/** Returns the result of `check`. Throws what it throws, and an Error for an invalid result. */
+/** Returns the result of `check`. Throws whatever `check` throws, and an Error for an invalid result. */
 export function findingOf(
   constraint: OwnConstraint,
   node: ConstraintNode,

@@ -28,7 +28,8 @@ export class RuleThread {
   }
 
   /**
-   * Throws what the module throws while loading. Throws an Error if it is not of its kind or takes too long.
+   * Throws whatever the module throws while loading. Throws an Error if it is not of its kind or takes too
+   * long.
    */
   static async start<Introduction>({
     url,

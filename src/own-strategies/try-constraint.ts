@@ -10,8 +10,8 @@ export type TriedConstraintNode = Pick<ConstraintNode, 'node'> & Partial<Constra
 
 /**
  * Returns the constraint's finding for a node, or null if it has none. Fields omitted from `context` are
- * those of a group at midnight in which no node is elected. Throws what `check` throws, and an Error if the
- * constraint breaks its contract.
+ * those of a group at midnight in which no node is elected. Throws whatever `check` throws, and an Error if
+ * the constraint breaks its contract.
  */
 export function tryConstraint(
   constraint: OwnConstraint,

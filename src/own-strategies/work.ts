@@ -4,6 +4,6 @@ import type { Answer } from '../../strategies/questions.js';
 export interface Work {
   /** The thread's first message. */
   readonly introduction: unknown;
-  /** Throws what the module throws, and an Error if it breaks its contract. */
+  /** Throws whatever the module throws, and an Error if it breaks its contract. */
   answerTo(question: unknown): Answer;
 }

@@ -17,7 +17,7 @@ export interface Host {
    */
   agentLives(incarnation: string): () => void;
   /**
-   * Whether the name belongs to another agent than the caller's that must be assumed to be running. An agent
+   * Whether the name belongs to an agent other than the caller's that must be assumed to be running. An agent
    * on another machine must be assumed to be. On this machine, its process can be checked.
    */
   isOtherAgent(agent: AgentName): boolean;

@@ -3,9 +3,9 @@
  * process.
  *
  * Promised: runs never overlap, and start in the order in which they were requested. A release aborts
- * whatever runs or waits before it, so that it is never delayed. Every outcome settles, and none rejects. Not
- * promised: that a workload is gone. `provenDead` reports that. The claim may be released only after an
- * outcome with `provenDead` set.
+ * whatever is running or waiting before it, so that it is never delayed. Every outcome settles, and none
+ * rejects. Not promised: that a workload is gone. `provenDead` reports that. The claim may be released only
+ * after an outcome with `provenDead` set.
  *
  * All instants (`…AtMs`) are milliseconds of `Clock.monotonicMs`.
  */
@@ -131,8 +131,8 @@ export interface Workload {
   onEnd(listener: (end: WorkloadEnd) => void): () => void;
 
   /**
-   * Aborts what runs, kills what is left and frees every resource. Returns false if something may still be
-   * running. Never rejects.
+   * Aborts whatever is running, kills whatever is left, and frees every resource. Returns false if something
+   * may still be running. Never rejects.
    */
   close(): Promise<boolean>;
 }

@@ -40,7 +40,7 @@ export interface PeerOptions {
 
 interface Way {
   known: RoundTrips;
-  /** When the questions that wait for an answer were sent, by number. */
+  /** When the questions that are waiting for an answer were sent, by number. */
   readonly waiting: Map<Tag, number>;
 }
 

@@ -213,7 +213,7 @@ export class Prober {
     const peer = packet === null ? undefined : this.#peers.get(packet.from)?.peer;
     if (packet === null || peer === undefined) return null;
     if (!this.#coder.isGenuine(bytes)) {
-      const text = `probes that claim to be from ${peer.node} use another secret: set the same probe.secret on all nodes`;
+      const text = `probes that claim to be from ${peer.node} use a different secret: set the same probe.secret on all nodes`;
       this.#troubles.once(peer.node, text);
       return null;
     }

@@ -2,7 +2,7 @@
  * Sends packets over TCP. Connections are kept open, so that a round trip does not include connecting. All
  * packets have the same size, so they need no framing. No socket keeps the process alive.
  *
- * A client that connects must soon send a packet of a peer of the group. The number of unproven connections
+ * A client that connects must soon send a packet from a peer of the group. The number of unproven connections
  * is limited, and so is the number of connections of one peer. The oldest is closed first. A connection that
  * sends anything else is closed.
  */
@@ -89,7 +89,7 @@ export class TcpWire implements Wire {
     this.#closeSurplus(null, mostStrangers);
     socket.unref();
     socket.setTimeout(provenWithinMs, () => socket.destroy());
-    // Errors of a stranger's connection do not concern this node.
+    // Errors on a stranger's connection do not concern this node.
     socket.on('error', () => {});
     socket.once('close', () => this.#accepted.delete(socket));
     this.#read(socket, (peer) => {

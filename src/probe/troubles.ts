@@ -17,10 +17,10 @@ export class Troubles {
 
   /** `to` is null for a problem that concerns all peers. */
   met(to: Endpoint | null, error: unknown): void {
-    const where = to === null ? 'any peer' : endpointText(to);
+    const where = to === null ? 'all peers' : endpointText(to);
     const kind = codeOf(error) || errorMessage(error);
     if (this.#isKnown(where, kind)) return;
-    this.#log.warn({ error }, `probes to ${where} fail, retrying: ${errorMessage(error)}`);
+    this.#log.warn({ error }, `probes to ${where} are failing; retrying: ${errorMessage(error)}`);
   }
 
   /** Logs `text`, unless it was already logged for this peer. */
@@ -28,7 +28,7 @@ export class Troubles {
     if (!this.#isKnown(where, text)) this.#log.warn(text);
   }
 
-  /** Problems of this peer are logged again from now on. */
+  /** From now on, problems with this peer are logged again. */
   over(where: string): void {
     this.#told.delete(where);
   }

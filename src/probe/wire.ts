@@ -33,7 +33,7 @@ export function cannotListen(at: Endpoint, wire: WireName, cause: unknown): Petr
   const where = `${endpointText(at)} (${wire.toUpperCase()})`;
   return new PetrelError(
     'INVALID',
-    `probe.listen: cannot listen at ${where}: ${errorMessage(cause)}: ${right}`,
+    `probe.listen: cannot listen on ${where}: ${errorMessage(cause)}: ${right}`,
     { cause },
   );
 }
@@ -41,7 +41,7 @@ export function cannotListen(at: Endpoint, wire: WireName, cause: unknown): Petr
 const remedies: Readonly<Record<string, string>> = {
   EADDRINUSE: 'choose another port, or stop the process that uses this port (another node on this machine?)',
   EADDRNOTAVAIL: 'use an address of this machine, or 0.0.0.0 or [::] for all its addresses',
-  EACCES: 'use a port above 1023, or give this process the permission for lower ports',
+  EACCES: 'use a port above 1023, or give this process permission to use lower ports',
   ENOTFOUND: 'use an IP address, or a host name that resolves to an address of this machine',
 };
 
@@ -49,7 +49,7 @@ export function codeOf(error: unknown): string {
   return error instanceof Error && 'code' in error ? String(error.code) : '';
 }
 
-/** Returns the address in the form for an IPv6 socket, which can also reach IPv4 addresses. */
+/** Returns the address in the form that an IPv6 socket needs. Such a socket can also reach IPv4 addresses. */
 export function mapped(host: string): string {
   return isIPv6(host) ? host : `::ffff:${host}`;
 }

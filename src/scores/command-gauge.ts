@@ -87,6 +87,6 @@ class Written {
     if (this.#lines === 0) return told('the command printed nothing');
     if (this.#lines > 1) return told(`the command printed ${this.#lines} lines`);
     const read = readScore(this.#first);
-    return read.problem === null ? read : told(`in the output of the command, ${read.problem}`);
+    return read.problem === null ? read : told(`output of the command: ${read.problem}`);
   }
 }

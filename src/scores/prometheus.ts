@@ -30,11 +30,14 @@ export function findSeries(
   for (const line of linesOf(page, metric)) {
     length += line.length;
     if (length > longestLines) {
-      return { value: null, problem: `the lines of ${metric} have more than ${longestLines} characters` };
+      return {
+        value: null,
+        problem: `the lines of ${metric} have more than ${longestLines} characters in total`,
+      };
     }
     const series = readLine(line.slice(metric.length).trimStart());
     if (series === null)
-      return { value: null, problem: `${quoted(line)} is not a line of Prometheus' format` };
+      return { value: null, problem: `${quoted(line)} is not a valid line in the Prometheus format` };
     if (wanted.every(([name, value]) => series.labels.get(name) === value)) found.push(series);
   }
   return { value: found, problem: null };

@@ -18,7 +18,8 @@ import { recordNames } from './records.js';
 const oldestRecords = 16;
 
 /**
- * Repeats a write that a quota refused, once, after deleting the oldest records. Throws what `write` throws.
+ * Repeats a write that a quota refused, once, after deleting the oldest records. Throws whatever `write`
+ * throws.
  */
 export async function withRoom<T>(store: Store, paths: GroupPaths, write: () => Promise<T>): Promise<T> {
   try {
@@ -38,7 +39,7 @@ export interface Written<T> {
 /**
  * Writes together with the record, or without it if a quota leaves no room: an action does not wait for its
  * record. Quotas are checked against the state before a multi, so a multi cannot make room for itself. Throws
- * what `write` throws.
+ * whatever `write` throws.
  */
 export async function withRecord<T>(
   store: Store,

@@ -57,7 +57,7 @@ export async function recordNames(store: Store, paths: GroupPaths): Promise<stri
   }
 }
 
-/** Returns null if the record has been pruned meanwhile. */
+/** Returns null if the record has been pruned in the meantime. */
 async function readRecord(store: Store, paths: GroupPaths, name: string): Promise<StoredRecord | null> {
   try {
     const { data } = await store.getData(paths.historyRecord(name));

@@ -24,7 +24,7 @@ export interface Asked {
 
 export interface Wanted {
   readonly own: Named;
-  /** Strategies to compare with. Empty for all that exist. */
+  /** Strategies to compare with. Empty means all that exist. */
   readonly listed: readonly Named[];
   /**
    * Names of strategies to use instead of both. Their options are `options` if given, or else those in `own`

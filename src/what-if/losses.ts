@@ -47,6 +47,8 @@ const fewNames = 10;
 export function unknownName(what: string, name: string, known: readonly string[]): string {
   const nearest = known.length <= fewNames ? undefined : nearestOf(name, known);
   const hint =
-    nearest === undefined ? `known: ${firstOf(known).join(', ') || 'none'}` : `did you mean ${nearest}?`;
+    nearest === undefined
+      ? `known ${what}s: ${firstOf(known).join(', ') || 'none'}`
+      : `did you mean ${nearest}?`;
   return `unknown ${what} ${cut(name)}: ${hint}`;
 }

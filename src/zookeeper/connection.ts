@@ -147,7 +147,7 @@ export class Connection {
     return this.#accepted;
   }
 
-  /** How long the connection has been ready. 0 if it never was. */
+  /** How long the connection has been ready. 0 if it never has been. */
   get stoodMs(): number {
     return this.#readyAtMs === undefined ? 0 : this.#clock.monotonicMs() - this.#readyAtMs;
   }

@@ -74,7 +74,10 @@ export function openStore(options: StoreOptions): Store {
   }
   for (const { credentials } of auth) checkCredentials(credentials);
   if (session && session.password.length !== 16) {
-    throw new PetrelError('INVALID', `a session password must have 16 bytes, not ${session.password.length}`);
+    throw new PetrelError(
+      'INVALID',
+      `a session password must be 16 bytes long, not ${session.password.length}`,
+    );
   }
   return new ZooKeeperStore({
     servers: options.servers,
@@ -104,7 +107,7 @@ function checkTimeout(name: string, valueMs: number): void {
   if (Number.isInteger(valueMs) && valueMs > 0 && valueMs <= maxTimeoutMs) return;
   throw new PetrelError(
     'INVALID',
-    `${name} is ${valueMs}: expected whole milliseconds from 1 to ${maxTimeoutMs}`,
+    `${name} is ${valueMs}: expected a whole number of milliseconds from 1 to ${maxTimeoutMs}`,
   );
 }
 

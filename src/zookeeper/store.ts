@@ -120,7 +120,7 @@ export class ZooKeeperStore implements Store {
   }
 
   getData(path: string, options: ReadOptions = {}): Promise<{ data: Buffer; stat: Stat }> {
-    return this.#callOn(path, 'get data of', options, (resolve, reject) => {
+    return this.#callOn(path, 'get the data of', options, (resolve, reject) => {
       this.#client.getData(path, watchOf(options), (error, data, stat) => {
         if (error) reject(error);
         else resolve({ data: data ?? Buffer.alloc(0), stat: toStat(stat) });
@@ -129,7 +129,7 @@ export class ZooKeeperStore implements Store {
   }
 
   getChildren(path: string, options: ReadOptions = {}): Promise<{ children: string[]; stat: Stat }> {
-    return this.#callOn(path, 'get children of', options, (resolve, reject) => {
+    return this.#callOn(path, 'get the children of', options, (resolve, reject) => {
       this.#client.getChildren(path, watchOf(options), (error, children, stat) => {
         if (error) reject(error);
         else resolve({ children: children ?? [], stat: toStat(stat) });
@@ -199,7 +199,8 @@ export class ZooKeeperStore implements Store {
 
   multi(operations: readonly Operation[], options: CallOptions = {}): Promise<OperationResult[]> {
     return this.#call({ what: `multi of ${operations.length} operations` }, options, (resolve, reject) => {
-      if (operations.length === 0) throw Failure.of('BAD_ARGUMENTS', 'a multi requires operations');
+      if (operations.length === 0)
+        throw Failure.of('BAD_ARGUMENTS', 'a multi requires at least one operation');
       const payload = new jute.TransactionRequest(operations.map((each) => this.#onWire(each)));
       const header = new jute.protocol.RequestHeader(0, op.MULTI);
       this.#session.queue(new jute.Request(header, payload), (error, response) => {

@@ -19,13 +19,13 @@ const holds: Readonly<Record<Where, (own: Place, other: Place) => boolean>> = {
 const wanted: Readonly<Record<Where, string>> = {
   'same-node': 'on the same node',
   'same-site': 'in the same site',
-  'another-node': 'on another node',
-  'another-site': 'in another site',
+  'another-node': 'on a different node',
+  'another-site': 'in a different site',
 };
 
 export const affinity: Constraint = {
   kind: 'affinity',
-  description: 'its place violates `affinity`, the rule about another group’s leader',
+  description: 'it violates `affinity`, the rule about another group’s leader',
   ends: 'planned',
   canBeForced: true,
   check: (node, context) => {
@@ -47,9 +47,9 @@ function softReason(
     const isFree = isElected || where === 'another-node' || where === 'another-site';
     return isFree
       ? null
-      : `it must be ${wanted[where]} as the leader of ${root}, but ${root} has no READY leader`;
+      : `the leader must be ${wanted[where]} as the leader of ${root}, but ${root} has no READY leader`;
   }
   if (holds[where]({ node, site }, leader)) return null;
-  const as = where === 'same-node' || where === 'same-site' ? 'as' : 'than';
-  return `it must be ${wanted[where]} ${as} the leader of ${root}, which is ${leader.node} in site ${leader.site}`;
+  const as = where === 'same-node' || where === 'same-site' ? 'as' : 'from';
+  return `the leader must be ${wanted[where]} ${as} the leader of ${root}, which is ${leader.node} in site ${leader.site}`;
 }

@@ -9,6 +9,6 @@ export const siteDrained: Constraint = {
   check: ({ registration: { site } }, { config }) => {
     const { drained } = siteConfig(config, site);
     if (drained === null) return null;
-    return { strength: 'hard', reason: `site ${site} is drained by ${drained.by}: ${drained.reason}` };
+    return { strength: 'hard', reason: `site ${site} was drained by ${drained.by}: ${drained.reason}` };
   },
 };

@@ -11,6 +11,6 @@ export const siteFailed: Constraint = {
     if (declared === null) return null;
     // An operator's mark is always a hard constraint, whatever the rule's strength.
     const strength = declared.byRule ? config.siteRules.failed.strength : 'hard';
-    return { strength, reason: `site ${site} is marked failed by ${declared.by}: ${declared.reason}` };
+    return { strength, reason: `site ${site} was marked failed by ${declared.by}: ${declared.reason}` };
   },
 };

@@ -72,7 +72,7 @@ describe('two hundred nodes', () => {
     await group.ready('n7');
     const leader = storeOf(members[7]);
     const before = await quiet(server, leader);
-    // n0 is the next elector after the elector, and is notified of the same changes.
+    // n0 is the next elector, and is notified of the same changes as the elector.
     const concerned = ['elector', 'n0', 'n5', 'n7'];
     for (const { node, store } of members.filter((member) => !concerned.includes(member.node))) {
       const { sessionId } = store;

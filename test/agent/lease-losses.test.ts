@@ -39,8 +39,8 @@ async function readyAnew(group: Group): Promise<string> {
 }
 
 /**
- * Returns how often a came back before another node was elected. On a busy machine, the elector may itself
- * have been disconnected. It then counts nothing.
+ * Returns how many times a came back before another node was elected. On a busy machine, the elector may
+ * itself have been disconnected. It then counts nothing.
  */
 async function cutOffUntilAnotherLeads(cut: Cut): Promise<number> {
   for (let leaseLosses = 1; leaseLosses < 12; leaseLosses++) {
@@ -54,7 +54,7 @@ function overlapsOf(group: Group): string[] {
   return overlaps(Object.fromEntries(group.members.map(({ node, recorded }) => [node, recorded])));
 }
 
-const oftenWithin = /^lost its lease (twice|\d+ times) within 10m: .*the lease was not renewed/;
+const oftenWithin = /^it lost its lease (twice|\d+ times) within 10m: .*the lease was not renewed/;
 
 describe('a leader that is cut off again and again, and is back each time before its session ends', () => {
   it('has failed: the elector elects another', async () => {

@@ -110,7 +110,7 @@ describe('malformed content in a living group', () => {
   it('of any kind, anywhere, in any order: no agent ends, and one node leads', async () => {
     const overlapping = () =>
       overlaps(Object.fromEntries(group.members.map(({ node, recorded }) => [node, recorded])));
-    // A session that was ended by hand above may have been a leader's.
+    // A session that was killed by hand above may have been a leader's.
     const before = overlapping();
     const texts = fc.oneof(
       ...Object.values(examples).map((example) => spoilt(example).map(jsonText)),

@@ -150,7 +150,7 @@ describe('content that makes no sense', () => {
     await a.expire(group.connectString);
     await group.ready('b');
     expect(b.log.join('\n')).toMatch(
-      /configuration cannot be used, deciding with the last readable configuration/,
+      /configuration cannot be used; deciding with the last readable configuration/,
     );
   });
 

@@ -71,17 +71,23 @@ it('T6 a group that is not there names the ACL that decides who may make it, and
     await admin.setAcl(closed, [...acl, toAnyone(permissions.read)], stat.aversion);
 
     const group = groupPaths(`${closed}/deep/billing`);
-    const shown = `By the ACL of ${closed} (digest:admin:cdrwa, world:anyone:r)`;
-    expect(await told(eve, group)).toContain(`${shown}, no permission to create it, as digest:eve. Give`);
-    expect(await told(nobody, group)).toContain('create it, as world:anyone, without credentials. Give');
-    expect(await told(admin, group)).toContain(`${shown}, this process may create it, as digest:admin. Give`);
+    const shown = `According to the ACL of ${closed} (digest:admin:cdrwa, world:anyone:r)`;
+    expect(await told(eve, group)).toContain(
+      `${shown}, this process may not create it (as digest:eve). Give`,
+    );
+    expect(await told(nobody, group)).toContain('create it (as world:anyone, without credentials). Give');
+    expect(await told(admin, group)).toContain(
+      `${shown}, this process may create it (as digest:admin). Give`,
+    );
     expect(await told(eve, group)).not.toContain('s3cret');
     await expect(
       verifyToken({ store: eve, paths: group, rules: builtInRules, clock: systemClock }, 1n),
     ).rejects.toThrow(shown);
 
     await admin.setAcl(closed, acl, 'any');
-    expect(await told(eve, group)).toContain(`ACL of ${closed} (which it may not read), no permission`);
+    expect(await told(eve, group)).toContain(
+      `ACL of ${closed} (which this process may not read), this process may not create it`,
+    );
     expect(await told(eve, groupPaths(`${shared}/billing`))).toContain(
       'If an agent lacks permission to create it, the log of the agent says so',
     );

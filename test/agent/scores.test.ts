@@ -160,8 +160,8 @@ describe.concurrent('a hundred nodes that score each second', () => {
   const forMs = 3 * publishEveryMs;
 
   /**
-   * Returns how often each node wrote in a while after all had published their first value, and how long that
-   * while was.
+   * Returns how many times each node wrote during a period after all had published their first value, and the
+   * length of that period.
    */
   async function run(next: (before: number) => number) {
     await using server = await startDevelopmentServer();

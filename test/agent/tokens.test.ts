@@ -68,7 +68,7 @@ it('V4 what is seen of any leader is remembered for the next life, and an older 
   await group.members[0]?.abandon();
   await group.configure({ tokenEpoch: 1 });
   const again = group.start('b', { tokenStore: open('b') });
-  await until(() => again.log.some((message) => message.includes('but 2 was in force')));
+  await until(() => again.log.some((message) => message.includes('but it was 2 before')));
   expect(again.recorded.runs).toEqual([]);
   expect(open('b').earlier).toEqual(seen);
 });

@@ -23,7 +23,7 @@ export class Client {
     this.#asking = servers.map((address, server) => this.#ask(server, address, root));
   }
 
-  /** Returns the newest answer of any server. Null if the slot has no leader. */
+  /** Returns the newest answer from any server. Null if the slot has no leader. */
   leader(slot: number): Leader | null {
     return this.#leaders.get(slot) ?? null;
   }

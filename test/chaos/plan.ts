@@ -76,7 +76,7 @@ export const faultSchema = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('failover'), ...ofSlot, ...times }),
   z.object({ kind: z.literal('lower-site'), ...ofSlot, ...times }),
   z.object({ kind: z.literal('disable-site'), ...ofSlot, ...times }),
-  /** Prefers another site than the leader's, with automatic failback. */
+  /** Prefers a site other than the leader's, with automatic failback. */
   z.object({ kind: z.literal('prefer-site'), ...ofSlot, ...times }),
   z.object({ kind: z.literal('pause'), ...times }),
   z.object({ kind: z.literal('drain'), ...onNode }),

@@ -167,8 +167,8 @@ export class World {
   }
 
   /**
-   * Freezes a process, which may outlive this one. If this process is killed meanwhile, a helper process
-   * thaws the frozen one. The returned function thaws it.
+   * Freezes a process, which may outlive this one. If this process is killed in the meantime, a helper
+   * process thaws the frozen one. The returned function thaws it.
    */
   freeze(pid: number): () => void {
     const script = `while [ -d /proc/${process.pid} ]; do sleep 1; done; kill -CONT ${pid}`;

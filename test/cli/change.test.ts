@@ -87,8 +87,8 @@ describe('petrel site', () => {
         { site: 'b', failed: null },
       ],
     });
-    expect(listing.elected.reason).toMatch(/^instead of a1 \(site a is marked failed by .*: flooded\)/);
-    expect((await runCommand(['list'], env)).stdout).toMatch(/Site a is marked failed by .*: flooded/);
+    expect(listing.elected.reason).toMatch(/^instead of a1 \(site a was marked failed by .*: flooded\)/);
+    expect((await runCommand(['list'], env)).stdout).toMatch(/Site a is marked failed (by .*): flooded/);
     expect((await runCommand(['site', 'list'], env)).stdout).toMatch(/^a .*failed/m);
     await change(env, 'site', 'mark-healthy', 'a');
     expect((await list(env)).sites[0]?.failed).toBeNull();
@@ -199,7 +199,7 @@ describe('petrel switchover and failover', () => {
     });
     expect(await change(env, 'switchover', '--to', 'a1')).toMatchObject({
       code: 5,
-      error: { message: expect.stringMatching(/^transition 3 in progress by /) },
+      error: { message: expect.stringMatching(/^transition 3, requested by .*, is pending/) },
     });
     expect((await change(env, 'switchover', '--cancel')).code).toBe(0);
     expect(await change(env, 'failover', '--to', 'a2')).toMatchObject({

@@ -108,7 +108,7 @@ describe('petrel config edit', () => {
     const env = await editor('echo "failbak: manual" > "$1"');
     const { code, stderr } = await run(['config', 'edit'], env);
     expect(code).toBe(2);
-    expect(stderr).toContain('unknown `failbak`; known are strategy');
+    expect(stderr).toContain('unknown `failbak`; expected one of strategy');
     const kept = /your edited text is saved in (\S+)/.exec(stderr)?.[1] ?? '';
     expect(await readFile(kept, 'utf8')).toBe('failbak: manual\n');
     await rm(join(kept, '..'), { recursive: true });

@@ -123,7 +123,7 @@ describe('petrel explain', () => {
   it('knows no node that is not there', async () => {
     expect(await run('explain', '--without', 'a1', 'zz')).toMatchObject({
       code: 2,
-      stderr: 'petrel: node zz is not registered; registered: a1, b1\n',
+      stderr: 'not registered: petrel: node zz; registered: a1, b1\n',
     });
   });
 });
@@ -159,7 +159,7 @@ describe('an error', () => {
     expect(code).toBe(2);
     expect(failureSchema.parse(JSON.parse(stderr)).error).toMatchObject({
       code: 'INVALID',
-      message: 'node zz is not registered; registered: a1, b1',
+      message: 'not registered: node zz; registered: a1, b1',
     });
   });
 

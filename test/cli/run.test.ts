@@ -26,7 +26,7 @@ describe('a command that is run once', () => {
     expect(second).toMatchObject({ node: 'b' });
     expect(second?.token).toBeGreaterThan(first?.token ?? 0n);
     const record = (await at().view.transitions()).find(({ node }) => node === 'b');
-    expect(record?.reason).toContain('workload failed: the workload exited with 5');
+    expect(record?.reason).toContain('workload failed: the workload exited with code 5');
   });
 
   it('that a signal ends passes that on, as a shell does', async () => {

@@ -121,7 +121,7 @@ describe('a planned handover', () => {
   it('is told to people', async () => {
     const { stdout } = await runCommand(['history', '--term', '2'], await access());
     expect(stdout).toContain(`Term 2 of ${root}, b: READY`);
-    expect(stdout).toMatch(/\+0\.\d{3}s +a +release-ended +a has released: ok/);
+    expect(stdout).toMatch(/\+0\.\d{3}s +a +release-ended +a has completed its release: ok/);
     const unheard = await runCommand(['history', '--term', '7'], await access());
     expect(unheard).toMatchObject({ code: 1, stderr: expect.stringContaining('term 7 does not exist yet') });
   });

@@ -72,7 +72,7 @@ groups:
     ['groups: [{root: /a}, {root: /a}]', '"/a" is listed twice'],
     ['groups: [{root: /a/b}, {root: /a}]', '"/a/b" is below "/a", which is a group itself'],
     ['groups: [{root: a}]', 'expected an absolute path'],
-    ['groups: [{root: /a, site: b}]', 'unknown `site`; known are root, priority, tags, scores, hooks'],
+    ['groups: [{root: /a, site: b}]', 'unknown `site`; expected one of root, priority, tags, scores, hooks'],
     ['groups: [{root: /a, hooks: {onTakover: x}}]', 'unknown `onTakover`'],
     ['groups: /a', 'a list of groups, each with its root'],
   ])('are refused where they are wrong: %s', async (text, why) => {

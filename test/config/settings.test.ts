@@ -245,7 +245,10 @@ describe('settings', () => {
       'scores.load.labels.x: expected labels as names',
     ],
     ['{load: {prometheus: "http://h/", metric: a, rate: 5}}', 'scores.load.rate: expected true or false'],
-    ['{load: {command: x, period: 1s}}', 'scores.load: unknown `period`; known are command, every, timeout'],
+    [
+      '{load: {command: x, period: 1s}}',
+      'scores.load: unknown `period`; expected one of command, every, timeout',
+    ],
     ['{load: {command: x, every: 1}}', 'scores.load.every: 1 has no unit: write 1s or 1ms'],
     ['{load: {command: x, every: 1ms}}', 'scores.load.every: 1ms is too short: expected at least 100ms'],
     [
@@ -254,11 +257,11 @@ describe('settings', () => {
     ],
     [
       '{load: {command: x, tolerance: 5 %}}',
-      'scores.load.tolerance: expected a share such as 5%, or a number',
+      'scores.load.tolerance: expected a percentage such as 5%, or a number',
     ],
     [
       '{load: {command: x, tolerance: -1}}',
-      'scores.load.tolerance: expected a share such as 5%, or a number',
+      'scores.load.tolerance: expected a percentage such as 5%, or a number',
     ],
     ['{"a/b": x}', 'scores.a/b: expected a name of 1 to 128 letters'],
     ['[x]', 'scores: expected scores as names with sources'],
@@ -312,8 +315,8 @@ describe('settings', () => {
 describe('wrong settings', () => {
   it.each([
     ['nodeId: -a', ':1:1: nodeId: "-a": expected a name of 1 to 128 letters'],
-    ['priority: 1.5', ':1:1: priority: a whole number'],
-    ['priority: -1', ':1:1: priority: at least 0'],
+    ['priority: 1.5', ':1:1: priority: expected a whole number'],
+    ['priority: -1', ':1:1: priority: expected at least 0'],
     ['sessionTimeout: 6', ':1:1: sessionTimeout: 6 has no unit: write 6s or 6ms'],
     ['sessionTimeout: 6h', ':1:1: sessionTimeout: 6h is too long: expected at most 1h'],
     ['root: cluster', ':1:1: root: "cluster": expected an absolute path'],
@@ -327,7 +330,7 @@ describe('wrong settings', () => {
       'zookeeper: "zk1,,zk2"',
       ':1:1: zookeeper: ZooKeeper connection string "zk1,,zk2": server 2 of 3 is empty',
     ],
-    ['logLevel: loud', ':1:1: logLevel: "loud": one of trace, debug'],
+    ['logLevel: loud', ':1:1: logLevel: "loud": expected one of trace, debug'],
     ['tags: {rack: [1]}', ':1:1: tags.rack: expected a string as the value of a tag'],
     ['hooks: {onTakeover: []}', ':1:9: hooks.onTakeover: expected a shell command, or a list'],
     ['hooks: {onTakeover: ""}', ':1:9: hooks.onTakeover: the command is empty'],
@@ -352,7 +355,7 @@ describe('wrong settings', () => {
     );
     expect(reasons).toEqual([
       expect.stringContaining('PETREL_SITE: site: "a b": expected a name'),
-      '--priority: priority: "high": a whole number',
+      '--priority: priority: "high": expected a whole number',
       '--tag: tags: "rack" is not a tag: write NAME=VALUE',
       expect.stringContaining('PETREL_ON_FENCE: hooks.onFence: starts with [ but is not a JSON list'),
     ]);
@@ -360,7 +363,7 @@ describe('wrong settings', () => {
 
   it('are reported even where something stronger overrides them', async () => {
     const reasons = await reasonsOf(read(['--priority', '1'], { PETREL_PRIORITY: 'x' }));
-    expect(reasons).toEqual(['PETREL_PRIORITY: priority: "x": a whole number']);
+    expect(reasons).toEqual(['PETREL_PRIORITY: priority: "x": expected a whole number']);
   });
 
   it('say that the file is not there', async () => {

@@ -43,7 +43,7 @@ describe('a group that has an affinity with another', () => {
     const choice = elects('same-node', 'b1', 'a1');
     expect(choice).toMatchObject({ node: 'b1', changes: true, cause: 'planned' });
     expect(choice.reason).toContain(
-      'it must be on the same node as the leader of /services/db, which is b1 in site b',
+      'the leader must be on the same node as the leader of /services/db, which is b1 in site b',
     );
   });
 
@@ -81,7 +81,9 @@ describe('a group that has an affinity with another', () => {
   it('soft: is elsewhere where it cannot be, and says so', () => {
     const choice = elects('same-node', 'c1', null, { strength: 'soft' });
     expect(choice).toMatchObject({ node: 'a1' });
-    expect(choice.reason).toContain(', but it must be on the same node as the leader of /services/db');
+    expect(choice.reason).toContain(
+      ', but the leader must be on the same node as the leader of /services/db',
+    );
     expect(elects('same-node', 'b1', null, { strength: 'soft' })).toMatchObject({ node: 'b1' });
   });
 });

@@ -54,7 +54,7 @@ describe('T3 a term that was ended before it was READY', () => {
     const bench = new Bench(['a1', 'b1'], { sites, backoff: { base: '5s', max: '5s' }, failback: 'auto' });
     bench.settle();
     bench.claim();
-    bench.fail('onTakeover exited with 9');
+    bench.fail('onTakeover exited with code 9');
     bench.lead();
     expect(bench.node).toBe('b1');
     // Its backoff ends, and it is elected again: the failure is remembered.
@@ -73,7 +73,7 @@ describe('T3 a term that was ended before it was READY', () => {
   it('T3 tells how a hook failed also where the group was paused, and the decision noted it first', () => {
     const bench = takingOver();
     bench.configure({ sites, timeouts, paused: byHand });
-    bench.fail('onTakeover exited with 9');
+    bench.fail('onTakeover exited with code 9');
     bench.settle();
     expect(bench).toMatchObject({ node: 'a1', term: 1 });
     bench.configure({ sites, timeouts });
@@ -83,7 +83,7 @@ describe('T3 a term that was ended before it was READY', () => {
       {
         term: 1,
         node: 'a1',
-        error: { phase: 'takeover', reason: 'onTakeover exited with 9', exitCode: 1, durationMs: 5 },
+        error: { phase: 'takeover', reason: 'onTakeover exited with code 9', exitCode: 1, durationMs: 5 },
       },
     ]);
   });

@@ -76,7 +76,7 @@ describe('an election', () => {
       {},
       { sites: { a: { drained: byHand } } },
       'planned',
-      'site a is drained by ops: maintenance',
+      'site a was drained by ops: maintenance',
     ],
     [
       'was drained and leaves',
@@ -308,7 +308,8 @@ describe('a better node than the leader', () => {
       return withBetter({ failures, eligibleForMs: () => eligibleForMs }).node;
     };
     const minute = 60_000;
-    // Eligible for long as far as the elector observed, which did not look while the node was in backoff.
+    // Eligible for a long time as far as the elector observed, which did not look while the node was in
+    // backoff.
     expect([takenBy(1, 1e9, 1 - 10 * minute), takenBy(1, 1e9, -10 * minute)]).toEqual(['b1', 'a1']);
     expect([takenBy(1, 10 * minute - 1), takenBy(1, 10 * minute)]).toEqual(['b1', 'a1']);
     expect([takenBy(3, 40 * minute - 1), takenBy(3, 40 * minute)]).toEqual(['b1', 'a1']);
@@ -560,7 +561,7 @@ describe('a strategy', () => {
     ['ranks a stranger', [good, { ...second, node: 'zz' }], /ranked a1, zz$/],
     ['ranks nobody', [], /ranked nobody$/],
     ['joins two names', [{ ...good, node: 'a1,b1' }], /ranked a1,b1$/],
-    ['gives the better a higher grade', [{ ...good, grade: 2 }, second], /the grades decrease/],
+    ['gives the better a higher grade', [{ ...good, grade: 2 }, second], /grades must not decrease/],
     ['gives no reason', [{ ...good, reason: '' }, second], /0\.reason/],
     ['gives no grade', [{ ...good, grade: null }, second], /0\.grade/],
     ['returns nothing', undefined, /broke its contract/],

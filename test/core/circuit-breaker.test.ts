@@ -37,7 +37,7 @@ describe('a circuit breaker', () => {
     expect(withCircuitBreaker([moved(0), moved(minute, '/services/c')], 2 * minute)).toEqual({
       stops: true,
       reason:
-        'automatic failover suspended after leadership of 2 groups, /services/b, /services/c, moved 2 times within 10m. Pending: /services/a term 4 (failure). Run petrel resume when the cause is fixed',
+        'automatic failover suspended after leadership of 2 groups, /services/b, /services/c, moved 2 times within 10m. Pending: term 4 of /services/a (failure). Run petrel resume when the cause is fixed',
     });
   });
 

@@ -33,7 +33,7 @@ function cooperate(bench: Bench): boolean {
   return true;
 }
 
-/** Lets time pass with nodes that cooperate. Returns how often a decision was written. */
+/** Lets time pass with nodes that cooperate. Returns how many times a decision was written. */
 function live(bench: Bench, ms: number, seed: number): number {
   const untilMs = bench.nowMs + ms;
   let writes = 0;

@@ -48,9 +48,9 @@ describe('a decision', () => {
   it('says how it was lost', () => {
     const reason = (elected: GroupSnapshot['elected']) =>
       effectiveDecision(group({ elected, history: head(5) })).reason;
-    expect(reason(unreadable())).toBe('what leader/elected said is lost (invalid JSON)');
+    expect(reason(unreadable())).toBe('the decision in leader/elected is lost (invalid JSON)');
     expect(reason(versioned(decided()))).toBe(
-      'what leader/elected said is lost (it says term 0, and there was a term 5)',
+      'the decision in leader/elected is lost (its term is 0, but there has already been a term 5)',
     );
   });
 });

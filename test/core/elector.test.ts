@@ -719,7 +719,7 @@ describe('an old leader that holds on', () => {
     expect(bench.advance(33_999)).toEqual([]);
     bench.advance(hour);
     expect(bench.alarms).toEqual([
-      'a1 still owns leader/current after 34000 ms (c1 waits); no onFence hook: it must be stopped by hand',
+      'a1 still owns leader/current after 34000 ms (c1 is waiting); no onFence hook: it must be stopped by hand',
     ]);
   });
 
@@ -737,7 +737,7 @@ describe('an old leader that holds on', () => {
   it('is fenced where that can be done, and its claim is removed once it is', () => {
     const bench = stuck({ canFence: true });
     expect(verbs(bench.advance(34_000))).toEqual(['read-clock', 'alarm', 'fence']);
-    expect(bench.alarms).toEqual(['a1 still owns leader/current after 34000 ms (c1 waits); fencing it']);
+    expect(bench.alarms).toEqual(['a1 still owns leader/current after 34000 ms (c1 is waiting); fencing it']);
     const [fence] = bench.round().actions;
     if (fence?.do !== 'fence') throw new Error('no fence');
     expect(fence.fence).toMatchObject({ node: 'a1', token: bench.current?.token });
@@ -860,7 +860,7 @@ describe('an old leader that holds on', () => {
     bench.advance(hour);
     expect(bench.node).toBe('a1');
     expect(bench.alarms).toEqual([
-      'a1 still owns leader/current after 34000 ms (a1 waits); it must be stopped by hand',
+      'a1 still owns leader/current after 34000 ms (a1 is waiting); it must be stopped by hand',
     ]);
     expect(verbs(bench.round().actions)).toEqual([]);
   });
@@ -1240,7 +1240,7 @@ describe('what cannot be read', () => {
     lose(bench);
     expect(verbs(bench.settle())).toEqual(['write-elected']);
     expect(bench).toMatchObject({ node: 'a1', term: 4 });
-    expect(bench.reason).toMatch(/^what leader\/elected said is lost \(.*\); \S/);
+    expect(bench.reason).toMatch(/^the decision in leader\/elected is lost \(.*\); \S/);
     expect(bench.records.map(({ term }) => term)).toEqual([1, 2]);
     bench.ready();
     expect(verbs(bench.settle())).toEqual(['record']);

@@ -89,7 +89,7 @@ describe('who may lead', () => {
       'it is unhealthy: disk full',
       'it is shutting down',
       'it was drained by ops: maintenance',
-      'site a is drained by ops: maintenance',
+      'site a was drained by ops: maintenance',
       'site a has priority 0, so its nodes never lead',
       'the node has priority 0, so it never leads',
       `it is in backoff until ${instant(10_000)}: takeover failed: exit code 1`,

@@ -40,9 +40,9 @@ describe('a group’s configuration', () => {
   });
 
   it.each<[unknown, string]>([
-    [{ failbak: 'auto' }, 'unknown `failbak`; known are strategy, strategyOptions, sites, failback,'],
-    [{ sites: { a: { prio: 1 } } }, 'sites.a: unknown `prio`; known are priority, drained, override'],
-    [{ timeouts: { claims: '1s' } }, 'timeouts: unknown `claims`; known are claim, prepare,'],
+    [{ failbak: 'auto' }, 'unknown `failbak`; expected one of strategy, strategyOptions, sites, failback,'],
+    [{ sites: { a: { prio: 1 } } }, 'sites.a: unknown `prio`; expected one of priority, drained, override'],
+    [{ timeouts: { claims: '1s' } }, 'timeouts: unknown `claims`; expected one of claim, prepare,'],
     [{ minLeadership: 5 }, 'minLeadership: 5 has no unit: write 5s or 5ms'],
     [{ circuitBreaker: { within: 'soon' } }, 'circuitBreaker.within: "soon" is not a duration'],
     [{ sites: { 'a/b': {} } }, 'sites.a/b: expected a name of 1 to 128 letters'],

@@ -348,7 +348,7 @@ describe('a leadership', () => {
     [
       'nobody took over in time, or is waited for',
       { draining: true, drainOverdue: true },
-      'shutting down without waiting for a successor any longer',
+      'shutting down without waiting any longer for a successor',
       null,
     ],
     [
@@ -442,7 +442,7 @@ describe('a leadership', () => {
     expect(leading({ snapshot: under('names it, excluded') })).toBeNull();
   });
 
-  it('released, gives its claim away with what failed; without a claim it is over', () => {
+  it('released, gives up its claim with what failed; without a claim it is over', () => {
     const released = leadership('released', { failure: failed });
     expect(step({ leadership: released, snapshot: seen({ current: own() }) })).toEqual({
       do: 'delete-claim',

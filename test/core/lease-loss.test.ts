@@ -33,7 +33,7 @@ describe('a leader that lost its lease twice', () => {
     const bench = led();
     comeBack(bench);
     bench.settle();
-    const reason = `lost its lease twice within 10m: ${unrenewed}`;
+    const reason = `it lost its lease twice within 10m: ${unrenewed}`;
     expect(bench.elected.value).toMatchObject({
       node: 'b1',
       term: 2,
@@ -85,7 +85,7 @@ describe('a leader that lost its lease twice', () => {
     const bench = led();
     comeBack(bench, { earlierAgoMs: [11 * minute, 9 * minute, 5 * minute] });
     bench.settle();
-    expect(bench.elected.value?.failures[0]?.reason).toMatch(/^lost its lease 3 times within 10m: /);
+    expect(bench.elected.value?.failures[0]?.reason).toMatch(/^it lost its lease 3 times within 10m: /);
   });
 
   it('is found so by a clock that was read since', () => {

@@ -369,7 +369,7 @@ class Group {
     else if (!node.isUp && odds(0.4)) this.start(node);
   }
 
-  /** Leaves as an agent does that was requested to stop. */
+  /** Leaves like an agent that was asked to stop. */
   leave(node: Node): void {
     const isDone =
       node.leadership === null && node.view !== null && node.view.elected.value?.node !== node.name;
@@ -416,7 +416,7 @@ class Group {
   }
 
   /**
-   * Everything is healthy again, and every node does what is required. Returns how often a decision was
+   * Everything is healthy again, and every node does what is required. Returns how many times a decision was
    * written.
    */
   calm(ms: number): number {

@@ -57,7 +57,7 @@ describe('a thousand problems', () => {
 
   it('of unknown keys likewise, cut where they are long', () => {
     const { problem } = parseGroupConfig(JSON.stringify({ ['k'.repeat(10_000)]: 1 }));
-    expect(problem).toContain(`unknown \`${'k'.repeat(120)}…\`; known are strategy`);
+    expect(problem).toContain(`unknown \`${'k'.repeat(120)}…\`; expected one of strategy`);
   });
 });
 

@@ -21,7 +21,12 @@ describe('V4 fencing tokens that were seen', () => {
     ['a smaller one', at(38n), false, /38 is not greater than 48.*tokenEpoch 2/],
     ['a smaller one of another slot', at(38n, 1, 2), true, null],
     ['a smaller one of a later epoch', at(38n, 2), true, null],
-    ['a greater one of an earlier epoch', at(99n, 0), true, /tokenEpoch of the configuration is 0, but 1/],
+    [
+      'a greater one of an earlier epoch',
+      at(99n, 0),
+      true,
+      /tokenEpoch in the configuration is 0, but it was 1/,
+    ],
     ['a smaller one, the configuration unreadable', at(38n, null), true, /not greater than 48/],
     ['a greater one, the configuration unreadable', at(49n, null), true, null],
   ])('judge %s', (_, token, isNew, expected) => {

@@ -35,7 +35,7 @@ type Settings = z.input<typeof groupConfigSchema>;
 
 /**
  * A group of one elector. The actions of its rounds are written as ZooKeeper would write them, and elected
- * nodes claim and are READY.
+ * nodes claim and become READY.
  */
 class Slots {
   nowMs = 0;
@@ -171,7 +171,7 @@ class Slots {
     return this.slots[index] ?? { elected, current: null };
   }
 
-  /** One step of every node: it releases its claim, or claims and is READY. */
+  /** One step of every node: it releases its claim, or claims and becomes READY. */
   handOver(): boolean {
     const claims: (Claim | null)[] = this.slots.map(({ elected, current }) => {
       const node = elected.value?.node ?? null;
@@ -369,7 +369,7 @@ describe('spreading', () => {
     const spread = { over: 'another-site' as const };
     const slots = led(['a1', 'a2', 'b1', 'b2'], { leaders: 3, sites, siteRules: { spread } });
     expect(slots.elected).toEqual(['a1', 'b1', 'a2']);
-    expect(slots.reasons[2]).toContain('site a already has slot 1');
+    expect(slots.reasons[2]).toContain('site a already has the leader of slot 1');
   });
 
   it('moves no more leaders than it takes when the rule comes later', () => {
@@ -385,7 +385,9 @@ describe('spreading', () => {
     const slots = led(['a1', 'a2', 'b1', 'b2'], { leaders: 3, sites, siteRules: { spread } });
     expect(slots.elected).toEqual(['a1', 'b1', null]);
     const choice = slots.round().rounds.get(3)?.choice;
-    expect(choice?.reason).toContain('a2: site a already has slot 1, and no site may have two leaders');
+    expect(choice?.reason).toContain(
+      'a2: site a already has the leader of slot 1, and no site may have two leaders',
+    );
     slots.with('a2');
     slots.without('a1');
     slots.settle();

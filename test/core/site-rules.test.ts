@@ -157,7 +157,7 @@ describe('a site that has failed', () => {
     bench.settle();
     expect(bench.node).toBe('b1');
     expect(bench.elected.value).toMatchObject({ cause: 'failure', failedSite: 'a' });
-    expect(bench.reason).toContain('site a is marked failed by ops: maintenance');
+    expect(bench.reason).toContain('site a was marked failed by ops: maintenance');
   });
 
   const counted = { ...sites, a: { priority: 100, minNodes: 2 } };
@@ -172,7 +172,7 @@ describe('a site that has failed', () => {
     expect(bench.lastConfig.sites.a?.failed).toMatchObject({
       byRule: true,
       by: 'elector',
-      reason: 'only 1 of its nodes are registered, but 2 are required',
+      reason: 'registered nodes: 1, required: 2',
     });
     expect(bench.node).toBe('b1');
   });

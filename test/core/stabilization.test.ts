@@ -237,7 +237,7 @@ describe.each<[string, Record<string, unknown>, Noise]>([
   ['worst-case', {}, noisyTrips],
   ['pole', pole, noisyTrips],
 ])('an hour under %s %j with noise of a fifth', (strategy, strategyOptions, noise) => {
-  /** How often leadership moves in each half of an hour. c1 has the gain in the second half only. */
+  /** How many times leadership moves in each half of an hour. c1 has the gain in the second half only. */
   function hour(
     seed: number,
     gain: number,

@@ -1,5 +1,6 @@
 /**
- * Alerts and dashboard query existing metrics, in syntax that Prometheus accepts, and link to existing text.
+ * The alerts and the dashboard query metrics that exist, in syntax that Prometheus accepts, and link to text
+ * that exists.
  */
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

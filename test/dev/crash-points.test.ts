@@ -76,7 +76,7 @@ function checkOrder(stage: CrashStage, { point, waitsForExpiry, releases }: Row,
   const ready = said(`${leader} is READY`);
   const expires = Math.max(
     said(`the session of ${victim} expires`),
-    said(`the session of ${victim} expires, and its claim with it`),
+    said(`the session of ${victim} expires, which removes its claim`),
   );
   if (part === 'both') expect(expires).toBeGreaterThan(-1);
   else expect(stage.said.filter(({ text }) => / expires\b/.test(text))).toEqual([]);
@@ -88,7 +88,7 @@ function checkOrder(stage: CrashStage, { point, waitsForExpiry, releases }: Row,
   expect(released).toBeGreaterThan(-1);
   const claimEnds =
     part === 'agent'
-      ? `the session of ${victim} is closed, and its claim with it`
-      : `${victim} gives its claim away`;
+      ? `the session of ${victim} is closed, which removes its claim`
+      : `${victim} gives up its claim`;
   expect(said(claimEnds)).toBeGreaterThan(released);
 }

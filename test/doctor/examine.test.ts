@@ -188,7 +188,7 @@ describe('the session', () => {
     [
       'shorter than asked',
       { session: { askedMs: 60_000, grantedMs: 20_000 } },
-      /^warning session: .*granted .* 20000 ms instead of 60000 ms .*2000 to 20000 ms\): a shorter stall/,
+      /^warning session: .*granted .* 20000 ms instead of 60000 ms .*2000 to 20000 ms\): even a shorter stall/,
     ],
     [
       'longer than asked',
@@ -222,7 +222,7 @@ describe('the group', () => {
     [
       'A8 a leader that does not release, fenced in vain',
       { late: [stuck] },
-      /^error group: the transition of term 4 is overdue: b1 is releasing \(40 s of 30 s\); a1 waits → stop the service on b1\. .*onFence/,
+      /^error group: the transition of term 4 is overdue: b1 is releasing leadership \(40 s of 30 s\); a1 is waiting → stop the service on b1\. .*onFence/,
     ],
     [
       'garbage',
@@ -311,7 +311,7 @@ describe('this machine', () => {
     [
       'a secret that is not there',
       { secretFiles: [], unreadable: [{ ...file, why: 'ENOENT' }] },
-      /^error files: cannot read \/etc\/petrel\/auth \(authFile\): ENOENT → create the file/,
+      /^error files: \/etc\/petrel\/auth \(authFile\) cannot be read: ENOENT → create the file/,
     ],
     [
       'an address that something else has',
@@ -399,7 +399,7 @@ describe('V4 fencing tokens that the agent has seen', () => {
       ),
     ]);
     expect(remembers(greatest(1n, 2))).toEqual([
-      expect.stringMatching(/^error tokens: tokenEpoch .* is 0, but 2 .*config set tokenEpoch 3$/),
+      expect.stringMatching(/^error tokens: tokenEpoch .* is 0, but it was 2 .*config set tokenEpoch 3$/),
     ]);
   });
 

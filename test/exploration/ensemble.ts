@@ -119,7 +119,7 @@ export interface Applied {
   readonly answer: Answer | null;
 }
 
-/** Applies a request of a live session. */
+/** Applies a request from a live session. */
 export function apply(world: World, request: Request, owner: SessionId): Applied {
   const token = world.lastToken + 1n;
   const seat = world.lastSeat;

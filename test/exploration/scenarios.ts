@@ -36,7 +36,7 @@ export interface Scenario {
   readonly maxFaults: number;
   readonly backMs?: number;
   readonly readsClock?: boolean;
-  /** How often leadership may move by itself after each change, gift or fault. */
+  /** How many times leadership may move by itself after each change, gift or fault. */
   readonly maxMoves?: number;
   /** The event that the scenario is about. It must have happened. */
   readonly witness?: Witness;
@@ -90,7 +90,7 @@ function led(start: World, rules: Rules): World {
   return { ...world, moves: 0 };
 }
 
-/** Whether the elected node leads and its workload runs. */
+/** Whether the elected node leads and its workload is running. */
 function isGood({ tree, agents }: World): boolean {
   const { current, elected } = tree;
   if (current?.value?.status !== 'READY' || elected?.value?.node !== current.value.node) return false;

@@ -42,7 +42,7 @@ export interface Rules {
   readonly readsClock: boolean;
   /** Whether a node's session may end while its workload is alive, as if the lease did not work. */
   readonly withoutLease: boolean;
-  /** How often leadership may move by itself. Null if moves are not counted. */
+  /** How many times leadership may move by itself. Null if moves are not counted. */
   readonly maxMoves: number | null;
   /** Whether steps that matter to no other agent are merged into the step before. */
   readonly reduces: boolean;

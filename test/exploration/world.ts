@@ -196,7 +196,7 @@ export interface Agent {
   readonly fencing: FenceRun | null;
   /** Token of the claim being fenced, until the hook may be tried again. */
   readonly fencingToken: bigint | null;
-  /** Until when the leaving agent waits for a successor. Null if it is not leaving. */
+  /** Instant until which the leaving agent waits for a successor. Null if it is not leaving. */
   readonly drainUntilMs: number | null;
   readonly auditAtMs: number;
   readonly silent: {
@@ -236,8 +236,8 @@ export interface World {
    */
   readonly isClaimLost: boolean;
   /**
-   * How often leadership has moved since the last change, gift or fault. Counted only if the scenario limits
-   * it.
+   * How many times leadership has moved since the last change, gift or fault. Counted only if the scenario
+   * limits it.
    */
   readonly moves: number;
 }

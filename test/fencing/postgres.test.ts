@@ -60,7 +60,7 @@ describe.skipIf(programs === null)(`a fenced PostgreSQL${missing}`, () => {
     });
   }
 
-  /** Whether a statement of this connection waits for a lock. */
+  /** Whether a statement of this connection is waiting for a lock. */
   const waits = async (sql: string) =>
     rowsOf(
       await admin.run(

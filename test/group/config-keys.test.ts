@@ -107,7 +107,7 @@ describe('setting keys', () => {
     ['minLeadership', '10', 'minLeadership: 10 has no unit: write 10s or 10ms'],
     ['historySize', 'many', 'historySize: '],
     ['timeouts.prepare', '1h', 'timeouts.prepare < timeouts.claim is required'],
-    ['strategy', 'rnadom', 'strategy: unknown strategy "rnadom"; known are first-available'],
+    ['strategy', 'rnadom', 'strategy: unknown strategy "rnadom": expected one of first-available'],
     ['strategyOptions.order', '[a1', 'is not a YAML value'],
     ['strategyOptions.ordr', '[a1]', 'strategyOptions'],
   ])('refuses %s %s', async (key, text, message) => {
@@ -126,7 +126,7 @@ describe('a configuration as text', () => {
   });
 
   it.each([
-    ['failbak: manual', 'unknown `failbak`; known are strategy'],
+    ['failbak: manual', 'unknown `failbak`; expected one of strategy'],
     ['failback: [', 'not YAML'],
     ['- a', 'expected keys with values'],
     ['timeouts: {claim: 1}', 'timeouts.claim: 1 has no unit'],
@@ -160,7 +160,7 @@ it('V4 tokenEpoch rises, and never falls: nodes that have seen it would refuse t
   const epoch = (text: string) => planned([{ key: 'tokenEpoch', text }], { tokenEpoch: 2 });
   await expect(epoch('1')).rejects.toMatchObject({
     code: 'INVALID',
-    message: expect.stringContaining('tokenEpoch: 1 is lower than the present 2'),
+    message: expect.stringContaining('tokenEpoch: 1 is lower than the current value, 2'),
   });
   expect((await epoch('3')).config?.tokenEpoch).toBe(3);
 });

@@ -74,7 +74,7 @@ describe('evicting', () => {
     await using group = await ledGroup();
     await expect(evict(group.access, eve, { node: 'c1', dead: true })).rejects.toMatchObject({
       code: 'REFUSED',
-      reasons: ['c1 has no seat, registration or claim; registered are a1, b1'],
+      reasons: ['c1 has no seat, registration or claim; registered nodes: a1, b1'],
     });
   });
 

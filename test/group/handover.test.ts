@@ -62,8 +62,8 @@ describe('a switchover', () => {
       reasons: [
         'a1: is the leader',
         'a2: it was drained by bob: his',
-        'b1: site b is drained by bob: his',
-        'b2: it is unhealthy: disk full, site b is drained by bob: his',
+        'b1: site b was drained by bob: his',
+        'b2: it is unhealthy: disk full, site b was drained by bob: his',
       ],
     });
   });
@@ -110,7 +110,7 @@ describe('a switchover', () => {
     expect(refused).toHaveLength(1);
     expect(refused[0]?.reason).toMatchObject({
       code: 'CONFLICT',
-      message: expect.stringMatching(/^transition 4 in progress by (eve|bob)$/),
+      message: expect.stringMatching(/^transition 4, requested by (eve|bob), is pending$/),
     });
   });
 
@@ -118,8 +118,8 @@ describe('a switchover', () => {
     await using group = await ledGroup();
     await group.elect({ node: 'b1', site: 'b', term: 4, by: 'a2' });
     await expect(changeGroup(group.access, eve, ask({ node: 'a2' }))).rejects.toMatchObject({
-      message: 'transition 4 in progress by a2',
-      reasons: [expect.stringMatching(/^a1 is releasing \(\d+ s of 30 s\); b1 waits/)],
+      message: 'transition 4, decided by a2, is in progress',
+      reasons: [expect.stringMatching(/^a1 is releasing leadership \(\d+ s of 30 s\); b1 is waiting/)],
     });
     await group.lead('a1', 5);
     expect((await changeGroup(group.access, eve, cancelSwitchover)).what).toBe(
@@ -165,7 +165,7 @@ describe('a failover', () => {
     await using group = await newGroup();
     await group.node('b1', { health: { ok: false, reason: 'disk full' } });
     const { what } = await planChange(group.access, eve, failover({ to: 'b1' }));
-    expect(what).toBe('failover requested: nobody → b1');
+    expect(what).toBe('failover requested: none → b1');
   });
 
   it('is refused for one that cannot lead at all, and for the leader', async () => {
@@ -186,7 +186,7 @@ describe('a failover', () => {
     await using group = await ledGroup();
     await group.elect({ node: 'b1', site: 'b', term: 4 });
     await expect(changeGroup(group.access, eve, failover({ to: 'a2' }))).rejects.toMatchObject({
-      message: 'transition 4 in progress by a1',
+      message: 'transition 4, decided by a1, is in progress',
     });
     const { config } = await changeGroup(group.access, eve, failover({ to: 'a2', evenUnderWay: true }));
     expect(config?.switchover).toMatchObject({ to: { node: 'a2' }, replacesTerm: 4 });

@@ -159,7 +159,7 @@ describe('the listing', () => {
     expect(nodeOf(list, 'c1')).toMatchObject({
       score: null,
       priority: 7,
-      reasons: ['site c is drained by eve: new disk'],
+      reasons: ['site c was drained by eve: new disk'],
     });
     expect(nodeOf(list, 'a2').reasons).toEqual([
       'it is in backoff until 2099-01-01T00:00:00.000Z: exit 1 (2 failures in a row)',
@@ -369,7 +369,7 @@ describe('explain', () => {
       changes: true,
     });
     expect(() => explain(view, Date.now(), { without: ['zz'] })).toThrow(
-      'node zz is not registered; registered: a1, b1, b2',
+      'not registered: node zz; registered: a1, b1, b2',
     );
   });
 });

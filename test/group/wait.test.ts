@@ -101,7 +101,7 @@ describe('waiting for a term', () => {
     });
     expect(await awaitTerm(group.access, 3, patience)).toMatchObject({
       state: 'SUPERSEDED',
-      reason: 'term 4 replaced it before it was READY: a1 was elected, instead of b1',
+      reason: 'term 4 replaced it before it was READY: a1 was elected (instead of b1)',
     });
   });
 
@@ -120,7 +120,7 @@ describe('waiting for a term', () => {
     await group.lead('a1', 3);
     await expect(awaitTerm(group.access, 5, { timeoutMs: 300 })).rejects.toMatchObject({
       code: 'UNDER_WAY',
-      reasons: [expect.stringMatching(/^term 3: no transition is under way, a1 remains elected: /)],
+      reasons: [expect.stringMatching(/^term 3: no transition is under way; a1 remains elected: /)],
     });
   });
 

@@ -61,7 +61,7 @@ describe('a command', () => {
   it('fails with its exit code and the last lines it wrote', async () => {
     const workload = at().workload({ onTakeover: 'seq 1 30; printf "no\\r\\nlast" >&2; exit 3' });
     const outcome = await workload.run(context('takeover')).outcome;
-    expect(outcome).toMatchObject({ result: 'failed', exitCode: 3, error: 'onTakeover exited with 3' });
+    expect(outcome).toMatchObject({ result: 'failed', exitCode: 3, error: 'onTakeover exited with code 3' });
     expect(outcome.outputTail).toHaveLength(20);
     expect(outcome.outputTail).toEqual(expect.arrayContaining(['30', 'no', 'last']));
   });
@@ -118,7 +118,7 @@ describe('a command', () => {
         .some(({ args }) => args === 'sleep 1000'),
     ).toBe(true);
     fence.abort('no need');
-    expect(await fence.outcome).toMatchObject({ result: 'aborted', error: 'was not started: no need' });
+    expect(await fence.outcome).toMatchObject({ result: 'aborted', error: 'not started: no need' });
     prepare.abort('outvoted');
     expect(await prepare.outcome).toMatchObject({
       result: 'aborted',

@@ -8,8 +8,8 @@ import { bench, eventually, leaseIn } from './support.js';
 const at = bench();
 
 it.each([
-  { command: 'exit 0', level: 'info', msg: 'the workload ended by itself, with exit code 0' },
-  { command: 'exit 3', level: 'warn', msg: expect.stringContaining('exited with 3') },
+  { command: 'exit 0', level: 'info', msg: 'the workload ended on its own, with exit code 0' },
+  { command: 'exit 3', level: 'warn', msg: expect.stringContaining('exited with code 3') },
 ])('T4 a workload that ends by `$command` says nothing of a lease', async ({ command, level, msg }) => {
   const lines: Record<string, unknown>[] = [];
   const sink = new Writable({

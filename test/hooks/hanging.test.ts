@@ -27,15 +27,15 @@ function agentWithLog() {
   return { machine, workload, said, ends };
 }
 
-it('a supervisor that does not end the leadership with its lease', async () => {
+it('a supervisor that did not end the leadership with its lease', async () => {
   const { machine, said, ends } = agentWithLog();
   await machine.run(500);
   machine.supervisor?.freeze();
   await machine.run(10_000);
   expect(said).toContain(
-    'the supervisor, which runs the hooks, does not end the leadership: it hangs, and this agent kills it',
+    'the supervisor, which runs the hooks, did not end the leadership: it is hanging, and this agent is killing it',
   );
-  const how = 'was killed by its agent, because it does not end the leadership';
+  const how = 'was killed by its agent, because it did not end the leadership';
   expect(said).toContain(
     `the supervisor, which runs the hooks, ${how}: killing the processes that it started`,
   );
@@ -61,7 +61,7 @@ it('not a supervisor that was held up past the lease, and has ended the leadersh
   expect(ends).toEqual([]);
 });
 
-it('a supervisor that does not exit with its agent', async () => {
+it('a supervisor that did not exit with its agent', async () => {
   const { machine, workload, said } = agentWithLog();
   await machine.run(500);
   machine.supervisor?.freeze();
@@ -69,7 +69,7 @@ it('a supervisor that does not exit with its agent', async () => {
   await machine.run(60_000);
   await closed;
   expect(said).toContain(
-    'the supervisor, which runs the hooks, does not exit: it hangs, and this agent kills it',
+    'the supervisor, which runs the hooks, did not exit: it is hanging, and this agent is killing it',
   );
 });
 
@@ -94,7 +94,7 @@ it('an agent that does not answer its guardian', async () => {
   await machine.run(70_000);
   await life.over;
   const [hang, death] = lines;
-  expect(hang).toContain('the agent has not responded for 30 s: the guardian kills the agent');
+  expect(hang).toContain('the agent has not responded for 30 s: the guardian is killing it');
   expect(death).toContain(
     'the agent hung and was killed by its guardian: stopping its workload, then ending its session',
   );

@@ -41,7 +41,7 @@ describe('the health prober', () => {
     expect(at().lines('failed').length).toBeGreaterThanOrEqual(3);
     expect(heard[1]).toEqual({
       healthy: false,
-      reason: expect.stringMatching(/^healthCheck exited with 7: \d+$/),
+      reason: expect.stringMatching(/^healthCheck exited with code 7: \d+$/),
     });
     await eventually(() => at().lines('failed').length).toBeGreaterThan(6);
     expect(heard).toHaveLength(2);
@@ -77,7 +77,7 @@ describe('the health prober', () => {
 
   it('says that the program is not there', async () => {
     const { health, heard } = prober('no-such-program-here');
-    await eventually(() => heard[0]?.reason).toMatch(/^healthCheck exited with 127: .*not found$/);
+    await eventually(() => heard[0]?.reason).toMatch(/^healthCheck exited with code 127: .*not found$/);
     await health.close();
   });
 });

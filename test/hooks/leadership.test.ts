@@ -106,7 +106,12 @@ describe('a workload in the foreground', () => {
     await eventually(() => ends).toMatchObject([
       {
         cause: 'workload-ended',
-        workload: { result: 'failed', exitCode: 5, error: 'the workload exited with 5', provenDead: true },
+        workload: {
+          result: 'failed',
+          exitCode: 5,
+          error: 'the workload exited with code 5',
+          provenDead: true,
+        },
       },
     ]);
     expect(workloads()).toEqual([]);

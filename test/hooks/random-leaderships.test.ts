@@ -119,7 +119,7 @@ class Life {
     world.after(atMs, () => {
       this.#tell(this.#mishap);
       const victim = this.#mishap.startsWith('agent') ? this.#agent : this.#machine.supervisor;
-      // As often as not, in the middle of what it does then.
+      // Often in the middle of whatever it is doing then.
       victim?.doom(this.#draw.upTo(6), () => {
         this.#tell('now');
         if (this.#mishap.endsWith('killed')) victim.kill();

@@ -181,7 +181,7 @@ class Life {
     this.#isLeading = false;
     this.#mustBeDead();
     this.#toldNow.over = true;
-    // The claim is released meanwhile, and then no node is elected for a time: nothing must begin.
+    // The claim is released in the meantime, and then no node is elected for a time: nothing must begin.
     this.#agent.clock.timer(this.#draw.pick([0, 400]), () => this.#workload.endLeadership());
     this.#agent.clock.timer(this.#draw.pick([450, 15_000]), () => this.#lead());
   }

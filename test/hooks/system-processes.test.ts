@@ -31,7 +31,7 @@ function process(pid: number, state: string, threads = 1, group = pgid): void {
   write(`${pid}/stat`, `${pid} (a name) Z ) ${state} ${before} ${threads} 0 172417 0 0\n`);
 }
 
-/** Takes the system's answer to any signal. */
+/** `code` is the error with which the system answers any signal. Null means success. */
 const groupLives = (code: string | null = null) =>
   processesOf({
     proc,

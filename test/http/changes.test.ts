@@ -162,7 +162,7 @@ describe('a change over HTTP', () => {
     });
     expect(await api.call('/switchover', { ...post, body: { to: 'b' } })).toMatchObject({
       status: 409,
-      body: { error: { code: 'CONFLICT', message: expect.stringContaining('in progress') } },
+      body: { error: { code: 'CONFLICT', message: expect.stringContaining('is pending') } },
     });
   });
 
@@ -202,7 +202,7 @@ describe('a change that makes no sense', () => {
 
   it.each<[method: string, path: string, body: unknown, message: string]>([
     ['POST', '/switchover', { to: 'b/1' }, 'body.to: expected a name of 1 to 128'],
-    ['POST', '/switchover', { whom: 'b' }, 'body: unknown `whom`; known are reason, by'],
+    ['POST', '/switchover', { whom: 'b' }, 'body: unknown `whom`; expected one of reason, by'],
     ['POST', '/switchover', { to: 'b', toSite: 'here' }, 'body: set either to or toSite, not both'],
     ['POST', '/switchover', { cancel: true, to: 'b' }, 'body: cancel cannot be combined with to'],
     ['POST', '/switchover', { at: 'tomorrow' }, 'body.at: expected a timestamp, such as'],

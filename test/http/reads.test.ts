@@ -67,8 +67,8 @@ describe('reading over HTTP', () => {
   it.each([
     ['/history?n=0', 'query.n: a whole number from 1 to 10000'],
     ['/history?n=many', 'query.n: a whole number from 1 to 10000'],
-    ['/history?m=1', 'query: unknown `m`; known are n, slot, root'],
-    ['/explain?without=c', 'node c is not registered; registered: a, b'],
+    ['/history?m=1', 'query: unknown `m`; expected one of n, slot, root'],
+    ['/explain?without=c', 'not registered: node c; registered: a, b'],
     ['/explain?without=a/b', expect.stringContaining('expected a name of 1 to 128 letters')],
     ['/terms/0', expect.stringContaining('params.term: a whole number')],
   ])('answers 400 to %s, and says what would be right', async (path, message) => {

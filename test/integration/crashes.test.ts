@@ -1,4 +1,4 @@
-/** Agents and guardians that are killed, frozen, restarted, or requested to leave. */
+/** Agents and guardians that are killed, frozen, restarted, or asked to leave. */
 import { rm } from 'node:fs/promises';
 import { describe, expect, it } from 'vitest';
 import { systemProcesses } from '../../src/hooks/system-processes.js';
@@ -38,7 +38,7 @@ describe('in one group', () => {
       const guardian = cluster.agent(old.node);
       const heard = guardian.log.length;
       await cluster.killAgent(old.node);
-      await guardian.logged(/the agent was ended by SIGKILL/, { after: heard });
+      await guardian.logged(/the agent was killed by SIGKILL/, { after: heard });
       await guardian.logged(/proven dead, and the dead agent's session was ended/, { after: heard });
       await guardian.logged(/restarting the agent in/, { after: heard });
       await guardian.logged(/^joined/, { after: heard });

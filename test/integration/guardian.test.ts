@@ -172,7 +172,7 @@ describe('a release that its agent had asked for', () => {
       node.signal('SIGKILL');
       await node.logged(/stopping its workload/);
       writeFileSync(`${dir}/go`, '');
-      expect(await node.logged(/^onRelease exited with 3/)).toMatchObject({
+      expect(await node.logged(/^onRelease exited with code 3/)).toMatchObject({
         level: 'error',
         provenDead: true,
       });

@@ -99,7 +99,7 @@ describe('in one group', () => {
       await cluster.view.switchOver(candidate);
       await cluster.ready({ node: candidate });
       expect(cluster.agent(old.node).log.map(({ msg }) => msg)).toContainEqual(
-        expect.stringMatching(/^release timed-out: .*killed all that remained/),
+        expect.stringMatching(/^release timed-out: .*killed everything that remained/),
       );
     });
 

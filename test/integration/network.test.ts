@@ -30,7 +30,7 @@ describe('in one group', () => {
       expect(tookMs).toBeLessThan(cluster.sessionTimeoutMs + 1_000);
     });
 
-    it('cut off until it has released, but for less than its session, gives its claim away and is led again', async () => {
+    it('cut off until it has released, but for less than its session, gives up its claim and is led again', async () => {
       const old = await cluster.ready();
       {
         await using _ = cluster.links(old.node).cut();

@@ -29,8 +29,8 @@ describe('an option that is wrong', () => {
     ['a root of ZooKeeper’s own', { root: '/zookeeper/quota' }, 'root: /zookeeper'],
     ['a node id with a slash', { nodeId: 'a/b' }, 'nodeId: expected a name of 1 to 128 letters'],
     ['an empty site', { site: '' }, 'site: expected a name of 1 to 128 letters'],
-    ['half a priority', { priority: 1.5 }, 'priority: a whole number'],
-    ['a negative priority', { priority: -1 }, 'priority: at least 0'],
+    ['half a priority', { priority: 1.5 }, 'priority: expected a whole number'],
+    ['a negative priority', { priority: -1 }, 'priority: expected at least 0'],
     ['a timeout without a unit', { sessionTimeout: '6' }, 'sessionTimeout: 6 has no unit: write 6s'],
     ['a timeout far too short', { sessionTimeout: '1ms' }, 'sessionTimeout: 1ms is too short'],
     ['no servers', { zookeeper: '' }, 'zookeeper: ZooKeeper connection string "": the string is empty'],
@@ -52,7 +52,11 @@ describe('an option that is wrong', () => {
       'tags.book: expected a tag value of at most',
     ],
     ['an empty state directory', { stateDir: '' }, 'stateDir: expected a path'],
-    ['a misspelt one', JSON.parse('{"nodeID":"a"}'), 'unknown `nodeID`; known are zookeeper, root, nodeId'],
+    [
+      'a misspelt one',
+      JSON.parse('{"nodeID":"a"}'),
+      'unknown `nodeID`; expected one of zookeeper, root, nodeId',
+    ],
     ['a number for a site', JSON.parse('{"site":7}'), 'site:'],
     ['nonsense for a certificate', { tls: { cert: 'nonsense' } }, 'TLS options'],
   ];

@@ -76,7 +76,7 @@ describe('P09 leadership reads false, and the signal has fired, before anybody h
     expect(a.last.leadership.fencingToken).toBeGreaterThan(token);
   });
 
-  it('P09 after the work function returned by itself', async () => {
+  it('P09 after the work function returned on its own', async () => {
     await using group = await Group.found(await sharedZooKeeper(), { backoff: { base: '1s', max: '1s' } });
     await using a = await LibraryNode.join(group, 'a');
     let end = () => {};

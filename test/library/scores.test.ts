@@ -55,7 +55,7 @@ describe('a process that joins', () => {
       ],
       [
         () => petrel.setScore('x', 1, { tolerance: -1 }),
-        'setScore: tolerance: expected a share such as 5%, or a number',
+        'setScore: tolerance: expected a percentage such as 5%, or a number',
       ],
       [() => petrel.setScore('load', 1), 'setScore: load has a configured source, so setScore cannot set it'],
     ];

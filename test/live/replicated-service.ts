@@ -24,7 +24,7 @@ interface Server {
   readonly name: string;
   readonly socket: Socket;
   readonly door: number;
-  /** When recent requests of clients arrived. */
+  /** When recent requests from clients arrived. */
   readonly requestsAtMs: number[];
 }
 
@@ -56,8 +56,8 @@ export class ReplicatedService implements AsyncDisposable {
   }
 
   /**
-   * Sends a request of a client next to `at`, while `leader` leads. Resolves with the latency of the answer,
-   * in milliseconds.
+   * Sends a request from a client next to `at`, while `leader` leads. Resolves with the latency of the
+   * answer, in milliseconds.
    */
   request(at: string, leader: string): Promise<number> {
     const id = ++this.#lastId;

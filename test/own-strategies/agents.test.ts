@@ -36,7 +36,7 @@ afterAll(async () => {
 
 /**
  * The rules including the user's own. For each question that timed out, counts the turns of the event loop
- * meanwhile.
+ * during that time.
  */
 async function observed(): Promise<{ readonly rules: Rules; readonly turnsInVain: number[] }> {
   const strategy = await OwnStrategy.load(pathToFileURL(path).href);

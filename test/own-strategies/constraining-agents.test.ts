@@ -101,7 +101,7 @@ describe('a constraint of a user’s own', () => {
     await group.configure({ flags: { [flag]: byHand('to see') } });
     const lines = () => group.members.flatMap(({ log }) => log);
     const last =
-      'no node can run strategy site-priority with constraints no-spares: using first-available without these';
+      'no node can run strategy site-priority with constraints no-spares: using first-available without them';
     await until(() => lines().includes(last), { timeoutMs: 20_000, describe: last });
     expect(lines().some((line) => line.includes(problem))).toBe(true);
     expect((await group.ready(node)).stat.czxid).toBe(stat.czxid);

@@ -55,7 +55,7 @@ const group = [
   { ...member('c1'), ...unreadable() },
 ];
 
-/** The findings about each node of the group, and how often the constraint was queried. */
+/** The findings about each node of the group, and how many times the constraint was queried. */
 async function judged(constraint: Constraint, settings: Parameters<typeof config>[0] = {}) {
   const asked: string[][] = [];
   const own = {
@@ -158,7 +158,7 @@ describe('a constraint of a user’s own', () => {
 
   it('that nobody knows here is named', () => {
     const { problems } = prepareConstraints(config({ constraints: ['mine'] }), builtInRules);
-    expect(problems).toEqual(['constraints: unknown constraint "mine"; known are none']);
+    expect(problems).toEqual(['constraints: unknown constraint "mine": expected one of none']);
   });
 
   it.each([

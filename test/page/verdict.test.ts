@@ -23,7 +23,7 @@ describe('the verdict', () => {
     const paused = { by: 'eve', reason: 'network', at: '2026-01-01T00:00:00.000Z' };
     expect(verdictOf(status({ leader: null, paused }), 0)).toMatchObject({
       tone: 'leaderless',
-      detail: 'The group is paused by eve, so no other node takes over: network',
+      detail: 'No other node takes over, because eve paused the group: network',
     });
   });
 
@@ -107,7 +107,7 @@ describe('a group of several leaders', () => {
   it('is as its slots are, and as bad as the worst of them', () => {
     expect(verdictOf(status({ leaders: [first, second] }), 0)).toEqual({
       tone: 'led',
-      headline: '2 of 2 lead',
+      headline: '2 of 2 slots have a leader',
       detail: '',
       leaderless: false,
       clock: null,
@@ -115,14 +115,14 @@ describe('a group of several leaders', () => {
     const moving = status({ leaders: [first, { ...second, leader: null, transition: underWay }] });
     expect(verdictOf(moving, 0)).toMatchObject({
       tone: 'moving',
-      headline: '1 of 2 lead',
+      headline: '1 of 2 slots have a leader',
       detail: 'Slot 2: b1 is elected. No leader: b1 has not claimed leadership yet.',
       leaderless: true,
     });
     expect(verdictOf(moving, 2_000).tone).toBe('leaderless');
     expect(verdictOf(status({ leaders: [first, { ...second, leader: null }] }), 0)).toMatchObject({
       tone: 'leaderless',
-      headline: '1 of 2 lead',
+      headline: '1 of 2 slots have a leader',
       detail: 'Slot 2: No leader. site a has priority 100',
     });
   });

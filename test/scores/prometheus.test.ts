@@ -49,7 +49,7 @@ describe("a page in Prometheus' format", () => {
   it.each(['m{a="1" 5', 'm{a=1} 5', 'm{a="1"}', 'm{a="1"}5 6 7 8', 'm{="1"} 5', 'm{a="x} 5'])(
     'with a malformed line of the metric is refused, whatever the others are: %s',
     (line) => {
-      const problem = expect.stringContaining("is not a line of Prometheus' format");
+      const problem = expect.stringContaining('is not a valid line in the Prometheus format');
       expect(findSeries(`m 1\n${line}\n`, 'm', {})).toEqual({ value: null, problem });
       expect(findSeries(`n 1\n${line}\n`, 'n', {}).value).toHaveLength(1);
     },
@@ -72,7 +72,7 @@ describe("a page in Prometheus' format", () => {
     expect(findSeries(`n 5\n${lines}`, 'n', {}).value).toHaveLength(1);
     expect(findSeries(lines, 'm', { a: '7' })).toEqual({
       value: null,
-      problem: 'the lines of m have more than 1048576 characters',
+      problem: 'the lines of m have more than 1048576 characters in total',
     });
   });
 });

@@ -90,14 +90,14 @@ describe('a command', () => {
     ['true', 'scores.x: the command printed nothing: the command must print one number'],
     [
       'echo fast',
-      'scores.x: in the output of the command, expected one number, found "fast": the command must print one number',
+      'scores.x: output of the command: expected one number, found "fast": the command must print one number',
     ],
     ['echo 1; echo 2', 'scores.x: the command printed 2 lines: the command must print one number'],
-    ['echo 7; echo no disk >&2; exit 3', 'scores.x exited with 3: no disk'],
-    ['kill -9 $$', 'scores.x was ended by SIGKILL'],
-    ['head -c 100000 /dev/zero', 'scores.x: in the output of the command, '],
+    ['echo 7; echo no disk >&2; exit 3', 'scores.x exited with code 3: no disk'],
+    ['kill -9 $$', 'scores.x was killed by SIGKILL'],
+    ['head -c 100000 /dev/zero', 'scores.x: output of the command: '],
     ['yes', 'scores.x timed out after 300 ms'],
-    ['no-such-program', 'scores.x exited with 127'],
+    ['no-such-program', 'scores.x exited with code 127'],
   ])('that fails says how, once: %s', async (command, right) => {
     expect(await complaint({ command, ...timeFor(right) })).toContain(right);
   });
@@ -208,7 +208,7 @@ describe('a Prometheus page', () => {
       '3 series match lag{db="a"}, such as {db="a",x="1"} and {db="a",x="2"}: add labels that select only one',
     ],
     ['lag{db="a"} NaN\n', 'expected one number, found "NaN"'],
-    ['lag{db="a" 1\n', "is not a line of Prometheus' format"],
+    ['lag{db="a" 1\n', 'is not a valid line in the Prometheus format'],
   ])('without one value for it is a failure that says so: %j', async (page, right) => {
     answer = (_, response) => response.end(page);
     expect(await complaint({ prometheus: address, metric: 'lag', labels: { db: 'a' } })).toContain(right);

@@ -25,7 +25,7 @@ export interface Peer {
   readonly send: (packet: Buffer) => void;
   readonly close: () => void;
   sessionId: bigint;
-  /** Requests that wait for the reply to an earlier change. */
+  /** Requests that are waiting for the reply to an earlier change. */
   waiting: Buffer[];
   isWaiting: boolean;
   /** Whether the client's handshake had the flag of newer clients, so that the reply must have it, too. */

@@ -166,7 +166,9 @@ export class Conduct {
     });
   }
 
-  /** Tracks since when a claim exists whose session is not that of the elected node's registration. */
+  /**
+   * Tracks since when there has been a claim whose session is not that of the elected node's registration.
+   */
   #held(step: Step): void {
     const { was, is, nowMs } = step;
     const { claim, slot } = is;

@@ -21,7 +21,7 @@ import { Server } from './server.js';
 import type { ServerConfig } from './setup.js';
 import type { World } from './world.js';
 
-/** The client that requested a change and waits for the reply. */
+/** The client that requested a change and is waiting for the reply. */
 export interface Asker {
   readonly server: Server;
   readonly peer: number;
@@ -29,7 +29,7 @@ export interface Asker {
 }
 
 /**
- * What the ensemble's leader knows of a session: since when it is silent, and for how long it may be, on a
+ * What the ensemble's leader knows of a session: since when it has been silent, and how long it may be, on a
  * clock of this rate.
  */
 export interface Silence {
@@ -96,7 +96,7 @@ export interface Commit {
   readonly ok: boolean;
 }
 
-/** How long a server tolerates silence of its leader, or of too many followers, in ticks. */
+/** How long a server tolerates silence from its leader, or from too many followers, in ticks. */
 export const syncLimitTicks = 5;
 
 export class Ensemble {
@@ -162,7 +162,7 @@ export class Ensemble {
     return !this.linkBetween(one, other).isCut && !this.linkBetween(other, one).isCut;
   }
 
-  /** Draws the time that a leader waits for the replies of a majority. */
+  /** Draws the time that a leader waits for replies from a majority. */
   get quorumDelayMs(): number {
     const { leastMs, mostMs } = this.#options.delays;
     return this.servers.length === 1 ? 0 : this.#options.world.chance.between(2 * leastMs, 2 * mostMs);

@@ -57,8 +57,8 @@ export interface SlotSeen {
   readonly elected: Seen<Elected> | null;
   readonly claim: ClaimSeen | null;
   /**
-   * How often the decision, or the claim, has changed. Equal contents alone do not prove that there was no
-   * change in between.
+   * How many times the decision, or the claim, has changed. Equal contents alone do not prove that there was
+   * no change in between.
    */
   readonly decisions: number;
   readonly claims: number;
@@ -72,15 +72,15 @@ export interface Picture extends SlotSeen {
   /** The elector's seat comes first. */
   readonly seats: readonly SeatSeen[];
   /**
-   * Since when the elector is the elector. An elector that gave up its seat and got another lowest one counts
-   * as elector throughout.
+   * Instant since which the elector has been the elector. An elector that gave up its seat and got another
+   * lowest one counts as elector throughout.
    */
   readonly electorSinceMs: number;
 }
 
 const untouched = { elected: null, claim: null, decisions: 0, claims: 0 };
 
-/** Returns all slots that ever existed, the picture's own first. */
+/** Returns all slots that have ever existed, the picture's own first. */
 export function slotsIn(picture: Picture): readonly SlotSeen[] {
   const { slot, elected, claim, decisions, claims, others } = picture;
   return [{ slot, elected, claim, decisions, claims }, ...others];

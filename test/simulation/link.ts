@@ -1,7 +1,7 @@
 /**
  * One direction of a connection between two machines. Messages arrive in order, each after its own delay. A
- * cut link holds messages until the cut ends, as TCP does. The receiver must ignore messages of a connection
- * that has ended meanwhile.
+ * cut link holds messages until the cut ends, as TCP does. The receiver must ignore messages from a
+ * connection that has ended in the meantime.
  */
 import type { World } from './world.js';
 

@@ -80,7 +80,7 @@ export class Machine {
    * start.
    */
   readonly supervisors = new Set<Process>();
-  /** Every guardian that ever ran. A guardian that has died leaves its reaper behind. */
+  /** Every guardian that has ever run. A guardian that has died leaves its reaper behind. */
   readonly guardians = new Set<Process>();
   /** The agent of each supervisor. */
   readonly #agents = new Map<Process, Process>();

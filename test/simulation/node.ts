@@ -75,9 +75,9 @@ export class Node {
   readonly name: string;
   readonly site: string;
   readonly machine: Machine;
-  /** How often this incarnation was told to leave. */
+  /** How many times this incarnation was told to leave. */
   leaves = 0;
-  /** Since when its decisions and claims are lost. */
+  /** Instant since which its decisions and claims have been lost. */
   muteSinceMs = Number.POSITIVE_INFINITY;
   readonly #options: NodeOptions;
   #guardian: SimulatedGuardian | null = null;

@@ -44,7 +44,7 @@ export function answerMs(setup: Setup): number {
   return (noticeLegs(setup) + 3 * roundLegs) * setup.delays.mostMs;
 }
 
-/** Time for one reaction, whatever else its machine does meanwhile. */
+/** Time for one reaction, whatever else its machine does in the meantime. */
 export function promptMs(setup: Setup): number {
   return aroundMs + answerMs(setup);
 }

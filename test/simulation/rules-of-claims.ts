@@ -94,7 +94,7 @@ export function claimRules(court: Court): Rule {
       // Ineligible reasons that operators override when they request a node do not count.
       const isOverridden = (now.elected?.content.requested?.overridden.length ?? 0) > 0;
       const isKept = isOverridden || now.config?.content.paused != null;
-      // If it was elected again meanwhile, it was eligible then. Later reasons are judged separately.
+      // If it was elected again in the meantime, it was eligible then. Later reasons are judged separately.
       const isSame = now.elected?.content.node === node && now.elected.content.term === term;
       if (!isSame || why === null || isKept || isGivenUp(now)) return null;
       const candidate = why === lowered ? hasBetter(now, node, court) : hasCandidate(now, node, court);

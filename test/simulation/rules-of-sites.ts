@@ -218,7 +218,7 @@ export function successionRules(court: Court): Rule {
       if (before === null || after === null || before.id !== after.id || config === undefined) return;
       const { term, node: to, requested, failedSite: toldSite } = after.content;
       if (before.content.term === 0 || term === before.content.term) return;
-      // Does not judge whether a node failed that operators requested despite ineligible reasons.
+      // Does not judge whether a node that operators requested despite ineligible reasons has failed.
       if (config.paused !== null || requested !== null || before.content.requested !== null) return;
       if (isGivenUp(is)) return;
       const failedSite = siteOfFailure({ was, is });

@@ -66,7 +66,7 @@ export interface Court {
    * servers run.
    */
   isInTouch(node: Node): boolean;
-  /** Since when the session has had replies without a long break. Infinity if it has none. */
+  /** Instant since which the session has had replies without a long break. Infinity if it has none. */
   inTouchSinceMs(session: bigint): number;
   /** How long the elector has been the elector, and running. 0 if it is not running. */
   electorForMs(): number;

@@ -306,7 +306,7 @@ export class Server {
     }
   }
 
-  /** Records a sign of life of a session. */
+  /** Records a sign of life from a session. */
   touch(session: bigint): void {
     if (this.isLeading) this.#hears(session);
     else this.#touched.add(session);

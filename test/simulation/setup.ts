@@ -38,7 +38,7 @@ export interface Setup {
   readonly slots: number;
   /** Length of the period with faults, from the group's creation on. */
   readonly troubleMs: number;
-  /** How often a node can lose its lease at most. Null if this is not judged. */
+  /** Maximum number of times that a node can lose its lease. Null if this is not judged. */
   readonly maxLeaseLosses: number | null;
   readonly checksPeace: boolean;
   /** Whether nothing is lost and hardly anything dies, so that what must happen soon is judged. */

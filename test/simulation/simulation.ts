@@ -365,7 +365,7 @@ class Simulation {
         return !isSeated || registrations.get(name)?.owner !== session;
       });
     };
-    // A node that is unseated meanwhile for its silence takes another seat.
+    // A node that is unseated for its silence in the meantime takes another seat.
     const seatedMs = () => rules.seatLostMs + 2 * rules.promptMs + reconnectMs(setup);
     const untilMs = () => Math.max(mendedMs + withinMs, seatedMs());
     while (!stop() && missing() !== undefined && this.#world.nowMs < untilMs())

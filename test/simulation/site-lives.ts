@@ -197,7 +197,7 @@ const leadersSiteFailed: Scenario = ({ pick, odds }, setup) => ({
   ],
 });
 
-/** An operator marks a site as healthy that a rule has marked as failed and that still has too few nodes. */
+/** An operator marks as healthy a site that a rule has marked as failed and that still has too few nodes. */
 const recoveredByHand: Scenario = (_, setup) => ({
   setup: withMinNodes(twoSites(setup, failedBy('2s', 'hard'), { troubleMs: settledMs + 11_000 }), 2),
   faults: [

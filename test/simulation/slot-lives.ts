@@ -277,7 +277,7 @@ const keptApart: Scenario = ({ pick, odds }, setup) => {
   };
 };
 
-/** One leader after the other goes, until there are fewer nodes than slots. */
+/** One leader after another stops leading, until there are fewer nodes than slots. */
 const tooFewNodes: Scenario = ({ pick, between }, setup) => ({
   setup: groupOf(setup, 3, { troubleMs: settledMs + 10_000 }),
   faults: [

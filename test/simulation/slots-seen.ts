@@ -43,7 +43,7 @@ export function isCrowded(picture: Picture, site: string, hasIt = false): boolea
   return isApart(picture, site, 'hard', hasIt);
 }
 
-/** Whether a soft rule speaks against the site. */
+/** Whether a soft rule counts against the site. */
 export function isShunned(picture: Picture, site: string, hasIt = false): boolean {
   const config = picture.config?.content;
   return isApart(picture, site, 'soft', hasIt) || (config !== undefined && isAvoided(config, site));

@@ -20,7 +20,7 @@ export function hasUnlikeServers(seed: number): boolean {
 export function unlikeServersLifeOf({ between, odds, pick, upTo }: Chance, setup: Setup): ScriptedRun {
   const { sessionTimeoutMs } = setup;
   const tickMs = sessionTimeoutMs / 8;
-  // The reply of the server that resumes the session is lost, and everything after it.
+  // The reply from the server that resumes the session is lost, and everything after it.
   const isUnheard = odds(0.4);
   const usual = upTo(2);
   const unlike = [0, 1, 2].map((server): ServerConfig => {

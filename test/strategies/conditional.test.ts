@@ -113,7 +113,7 @@ describe('rules that will not do', () => {
     [
       'an unknown strategy',
       [{ ...priority, strategy: 'best' }],
-      'unknown strategy "best"; known are first-available',
+      'unknown strategy "best": expected one of first-available',
     ],
     ['rules within rules', [{ ...priority, strategy: 'conditional' }], 'unknown strategy "conditional"'],
     ['a wrong option', [{ ...priority, options: { x: 1 } }], 'rules.0: strategyOptions: unknown `x`'],

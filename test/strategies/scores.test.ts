@@ -145,12 +145,12 @@ describe('round trips', () => {
     expect(order(consensus)).toBe('b1 d1 a1 c1');
     expect(reasons(consensus)).toMatchObject({
       b1: 'a quorum, 3 of 4, answers within 9 ms',
-      c1: 'no quorum (3 of 4 nodes): round trips are known to only 1, including itself',
+      c1: 'no quorum (3 of 4 nodes): known round trips reach only 1 of them, including the node itself',
     });
     const worst = rankedBy('worst-case', input);
     expect(order(worst)).toBe('b1 d1 a1 c1');
     expect(worst[0]?.reason).toBe(
-      'the farthest client is 18 ms away: quorum 9 ms + client at a1 9 ms, with no round trip known to c1',
+      'the farthest client is 18 ms away: quorum 9 ms + client at a1 9 ms, with no known round trip to c1',
     );
   });
 
@@ -296,7 +296,7 @@ describe('options', () => {
     [
       'pole',
       { scores: [{ score: 'x', with: 3 }] },
-      'strategyOptions.scores.0: unknown `with`; known are score, better, width, margin',
+      'strategyOptions.scores.0: unknown `with`; expected one of score, better, width, margin',
     ],
   ])('%s refuses %j, and says what would be right', (strategy, strategyOptions, problem) => {
     const [first] = configProblems({ strategy, strategyOptions }, builtInRules);

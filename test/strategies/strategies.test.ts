@@ -35,14 +35,14 @@ const needed: Record<string, Record<string, unknown>> = {
 };
 const optionsFor = (name: string) => needed[name] ?? {};
 const knownOptions: Record<string, string> = {
-  'preference-list': 'known are order',
-  history: 'known are score, width, margin',
-  request: 'known are score, width, margin',
-  consensus: 'known are size, width, margin',
-  latency: 'known are size, load, width, margin',
-  'worst-case': 'known are size, width, margin',
-  pole: 'known are scores, size, load, margin',
-  conditional: 'known are rules',
+  'preference-list': 'expected one of order',
+  history: 'expected one of score, width, margin',
+  request: 'expected one of score, width, margin',
+  consensus: 'expected one of size, width, margin',
+  latency: 'expected one of size, load, width, margin',
+  'worst-case': 'expected one of size, width, margin',
+  pole: 'expected one of scores, size, load, margin',
+  conditional: 'expected one of rules',
 };
 
 describe.each([...strategies.keys()])('%s', (name) => {
@@ -184,7 +184,7 @@ describe('round-robin', () => {
 describe('a strategy that nobody knows', () => {
   it('is answered with those that are known', () => {
     expect(configProblems({ strategy: 'fastest' }, builtInRules)).toEqual([
-      'strategy: unknown strategy "fastest"; known are first-available, oldest, preference-list, round-robin, ' +
+      'strategy: unknown strategy "fastest": expected one of first-available, oldest, preference-list, round-robin, ' +
         'site-priority, history, request, consensus, latency, worst-case, rotating, pole, conditional',
     ]);
   });

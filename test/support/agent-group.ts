@@ -305,7 +305,7 @@ export function byHand(reason: string): { by: string; reason: string; at: string
   return { by: 'a test', reason, at: new Date().toISOString() };
 }
 
-/** Deletes a znode and everything below it, whatever other clients change there meanwhile. */
+/** Deletes a znode and everything below it, whatever other clients change there in the meantime. */
 export async function deleteTree(store: Store, path: string): Promise<void> {
   for (;;) {
     try {

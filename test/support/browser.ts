@@ -4,7 +4,7 @@ import { expect } from 'vitest';
 
 export interface Visit extends AsyncDisposable {
   readonly page: Page;
-  /** Requests of the page, in order. */
+  /** Requests from the page, in order. */
   readonly requests: readonly URL[];
 }
 

@@ -195,7 +195,7 @@ export class Cluster {
     return this.nodes.filter((node) => !nodes.includes(node));
   }
 
-  /** Waits for a leader that is READY and whose workload runs. */
+  /** Waits for a leader that is READY and whose workload is running. */
   ready(wanted: ReadyWanted = {}): Promise<Leader> {
     const { node, not, after = -1n, ...options } = wanted;
     const asked = [node ?? 'any', not && `not ${not}`, after > 0n && `after token ${after}`]

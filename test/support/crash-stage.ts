@@ -115,7 +115,7 @@ export class CrashStages implements AsyncDisposable {
     this.#limit = limit;
   }
 
-  /** Waits for a free stage. `isNew` requests one on which nothing was played yet. */
+  /** Waits for a free stage. `isNew` requests one on which nothing has been played yet. */
   async take({ isNew }: { readonly isNew: boolean }): Promise<CrashStage> {
     while (this.#taken === this.#limit) await new Promise<void>((resolve) => this.#waiting.push(resolve));
     this.#taken += 1;

@@ -85,12 +85,12 @@ export class HookLog implements AsyncDisposable {
     return read.events;
   }
 
-  /** Process ids of a node's hooks and workloads that run now. */
+  /** Process ids of a node's hooks and workloads that are running now. */
   async pidsOf(node: string): Promise<number[]> {
     return (await this.living()).filter((one) => one.node === node).map(({ pid }) => pid);
   }
 
-  /** Processes that run now, workloads and hooks, each with its node. */
+  /** Processes that are running now, workloads and hooks, each with its node. */
   async living(): Promise<{ node: string; slot: number; token: string; pid: number }[]> {
     const pids = await readdir(join(this.#dir, 'alive'));
     const found = pids.map(async (pid) => {

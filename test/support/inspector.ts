@@ -22,7 +22,7 @@ export function hasInspector(pid: number): boolean {
     );
 }
 
-/** Empty for a file that has been closed meanwhile. */
+/** Empty for a file that has been closed in the meantime. */
 function linkOf(path: string): string {
   try {
     return readlinkSync(path);

@@ -7,7 +7,7 @@ export function ofNode<T>(all: ReadonlyMap<string, T>, node: string): T {
   return found;
 }
 
-/** Returns what `start` creates. Throws if it was not called yet. */
+/** Returns what `start` creates. Throws if it has not been called yet. */
 export function started<T>(parts: T | undefined, what: string): T {
   if (parts === undefined) throw new Error(`${what} has not been started`);
   return parts;

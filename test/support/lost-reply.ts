@@ -1,4 +1,4 @@
-/** A connection to ZooKeeper on which one chosen request arrives and its reply does not. */
+/** A connection to ZooKeeper that delivers one chosen request but loses its reply. */
 import { startProxy, type TcpProxy } from './proxy.js';
 
 export class LossyWay implements AsyncDisposable {

@@ -125,7 +125,7 @@ export class PetrelProcess implements AsyncDisposable {
     this.#child.kill('SIGTERM');
   }
 
-  /** Kills it if it still runs, and removes its state directory if that was made only for it. */
+  /** Kills it if it is still running, and removes its state directory if that was made only for it. */
   async stop(): Promise<void> {
     const agent = this.agentPid;
     if (agent !== null) process.kill(agent, 'SIGKILL');

@@ -1,7 +1,7 @@
 /**
  * A workload whose runs are functions of the test, and which records when each began and ended. It keeps the
- * port's promises. Runs never overlap and start in order. A release aborts what runs or waits before it. A
- * lease that ends without renewal is released automatically.
+ * port's promises. Runs never overlap and start in order. A release aborts whatever is running or waiting
+ * before it. A lease that ends without renewal is released automatically.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { errorMessage } from '../../src/errors.js';

@@ -38,7 +38,7 @@ export async function showCertificates(
     rejectUnauthorized: false,
   });
   server.on('secureConnection', (socket: TLSSocket) => {
-    // A client that has gone meanwhile has none.
+    // A client that has gone in the meantime has none.
     const subject: { CN?: string | string[] } | undefined = socket.getPeerCertificate().subject;
     if (subject !== undefined) shown.push(String(subject.CN));
     socket.on('error', () => {});

@@ -31,7 +31,7 @@ export class WideArea implements AsyncDisposable {
     return door.address().port;
   }
 
-  /** Sets the own port of `name`. Packets from unknown ports are dropped. */
+  /** Sets the port that `name` itself uses. Packets from unknown ports are dropped. */
   is(name: string, port: number): void {
     this.#names.delete(this.#ports.get(name) ?? 0);
     this.#ports.set(name, port);

@@ -109,7 +109,7 @@ describe('a what-if', () => {
     );
   });
 
-  it('counts as many nodes as the option of its own strategy says', () => {
+  it('counts as many nodes as the option of its configured strategy says', () => {
     const own = { strategy: 'consensus', strategyOptions: { size: 9 } };
     expect(ask({ ...deployment, ...own })).toMatchObject({ size: 9, quorum: 5 });
     const reason = 'no quorum remains: 4 of 9 nodes are left, but 5 are required';
@@ -283,7 +283,7 @@ describe('a deployment', () => {
     [
       'a key that means nothing',
       { nodes: { a1: { site: 'a', priorty: 1 } } },
-      'nodes.a1: unknown `priorty`; known are site, priority, scores, roundTripsMs',
+      'nodes.a1: unknown `priorty`; expected one of site, priority, scores, roundTripsMs',
     ],
     ['no nodes', { nodes: {} }, 'nodes: expected at least one node'],
     [

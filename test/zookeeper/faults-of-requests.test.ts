@@ -278,7 +278,7 @@ describe('arguments and results (B15)', () => {
     ['a null character', (store: Store) => store.getData('/a\0'), 'null character'],
     ['version -1', (store: Store) => store.set('/a', nothing, -1), '"any"'],
     ['version 1.5', (store: Store) => store.delete('/a', 1.5), 'not a znode version'],
-    ['an empty multi', (store: Store) => store.multi([]), 'a multi requires operations'],
+    ['an empty multi', (store: Store) => store.multi([]), 'a multi requires at least one operation'],
     [
       'a bad path in a multi',
       (store: Store) => store.multi([{ type: 'check', path: '', version: 0 }]),

@@ -47,7 +47,7 @@ export class Census {
     return (this.#followers[leader] ?? 0) + this.#elsewhere === this.#live ? leader : null;
   }
 
-  /** Since when all have agreed, in ticks. Null if they do not. */
+  /** Instant since which all have agreed, in ticks. Null if they do not agree. */
   get agreedSince(): number | null {
     return this.#agreedSince;
   }

@@ -52,7 +52,7 @@ export const conditionsSchema = z.object({
   detectMs: z.number().positive().default(3000),
   /** The probability that a node never learns of a crash. */
   missed: z.number().min(0).max(1).default(0),
-  /** How often per second a live node is believed dead, for `detectMs` each time. */
+  /** How many times per second a live node is believed dead, for `detectMs` each time. */
   mistakesPerS: z.number().min(0).default(0),
   /** How long the leader is away in `restart`. */
   awayMs: z.number().positive().default(1000),

@@ -16,7 +16,7 @@ export interface PoolOptions {
   progress(runs: number): void;
 }
 
-/** Returns the measures of each task, in the order of `tasks`. Throws what a worker throws. */
+/** Returns the measures of each task, in the order of `tasks`. Throws whatever a worker throws. */
 export async function runTasks(tasks: readonly Task[], options: PoolOptions): Promise<Measures[][]> {
   const done: Measures[][] = [];
   const startedMs = performance.now();

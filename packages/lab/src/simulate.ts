@@ -8,7 +8,7 @@ import { World } from './world.js';
 /**
  * Measures of the election that the scenario is about. It lasts from its cause until every event of the
  * scenario has happened, all live nodes agree, and no message is in transit. If messages always are, it lasts
- * until the nodes have agreed for long.
+ * until the nodes have agreed for a long time.
  *
  *   agreed        1 if it ended so, else 0; if 0, there is no `time`
  *   time          ms until all agreed

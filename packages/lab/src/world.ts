@@ -28,7 +28,7 @@ export class World<Message> {
   readonly #ring: Ring;
   readonly #seats: Seat<Message>[];
   #counts = new Map<string, number>();
-  /** Whether a node was called whose code may still continue. */
+  /** Whether a node whose code may still continue was called. */
   #mayContinue = false;
 
   constructor(protocol: Protocol<Message>, conditions: Conditions, seed: number) {

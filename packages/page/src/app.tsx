@@ -17,7 +17,7 @@ export function App({ store }: { readonly store: Store }) {
   return (
     <>
       <a class="skip" href="#sites">
-        To the nodes
+        Skip to the nodes
       </a>
       <Head known={known} onAction={setAction} />
       <main class={known.link.state === 'live' ? '' : 'stale'}>

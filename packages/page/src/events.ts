@@ -1,6 +1,6 @@
 /**
  * Reads the changes of the group from `/events`. EventSource does not report the comments that the agent
- * sends as signs of life, so with it a dead connection would look like a quiet group.
+ * sends as heartbeats, so with it a dead connection would look like a quiet group.
  */
 
 import { ofGroup } from './root.js';
@@ -30,7 +30,7 @@ function eventOf(block: string): ServerEvent[] {
 }
 
 export interface EventsHandler {
-  /** Called when something has arrived, even if only a sign of life. */
+  /** Called when something has arrived, even if only a heartbeat. */
   heard(): void;
   event(event: ServerEvent): void;
 }

@@ -31,7 +31,7 @@ export function Head({ known, onAction }: HeadProps) {
         <LinkBadge known={known} nowMs={nowMs} />
       </div>
       {picture === null || verdict === null ? (
-        <h1>Reading the group</h1>
+        <h1>Loading the group…</h1>
       ) : (
         <Leading known={known} status={picture.status} verdict={verdict} nowMs={nowMs} onAction={onAction} />
       )}

@@ -117,7 +117,7 @@ function StripChart({ slot, strip, leaders, nowMs }: StripChartProps) {
 
 function SpanShape({ span, hue }: { readonly span: Span; readonly hue: number | null }) {
   const width = span.length * wide;
-  const what = span.leader === null ? 'no leader' : `${span.leader} led, term ${span.term}`;
+  const what = span.leader === null ? 'no leader' : `${span.leader} led in term ${span.term}`;
   return (
     <rect
       class={hue === null ? 'span-gap' : `span-${hue}`}
@@ -132,7 +132,7 @@ function SpanShape({ span, hue }: { readonly span: Span; readonly hue: number | 
 }
 
 function termText({ slot, term }: TransitionRow): string {
-  return slot === null ? `term ${term}` : `slot ${slot} term ${term}`;
+  return slot === null ? `term ${term}` : `slot ${slot}, term ${term}`;
 }
 
 function RowItem({ row, nowMs }: { readonly row: Row; readonly nowMs: number }) {

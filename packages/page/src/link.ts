@@ -23,7 +23,7 @@ export interface Link {
 export const noLink: Link = { state: 'connecting', heldAtMs: 0, reason: '' };
 
 /**
- * The agent sends a sign of life at least every 5 s. After `quietMs` without one, the page says so. After
+ * The agent sends a heartbeat at least every 5 s. After `quietMs` without one, the page says so. After
  * `silenceMs`, the connection counts as lost.
  */
 const quietMs = 6_000;

@@ -28,7 +28,9 @@ export function TokenForm({ failed, onToken, onCancel }: TokenFormProps) {
       <label class="field">
         Token
         <input ref={field} type="password" autocomplete="off" spellcheck={false} />
-        <span class="muted">The agent’s HTTP token. This page forgets it when it is closed.</span>
+        <span class="muted">
+          The agent’s HTTP token. This page forgets the token when you close the page.
+        </span>
       </label>
       <div class="buttons">
         <button type="submit" class="primary">

@@ -41,7 +41,7 @@ export interface Step {
   readonly label: string;
   /** How long it took or takes, at the time of the picture. Null if the page does not know. */
   readonly elapsedMs: number | null;
-  /** Limit of the step that runs. */
+  /** Limit of the step that is running. */
   readonly limitMs: number | null;
 }
 

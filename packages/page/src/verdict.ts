@@ -40,7 +40,7 @@ function ofSeveral(status: Status, elapsedMs: number): Verdict {
   const worries = each.filter(({ tone }) => tone !== 'led');
   return {
     tone: worstFirst.find((tone) => each.some((own) => own.tone === tone)) ?? 'leaderless',
-    headline: `${led} of ${each.length} lead`,
+    headline: `${led} of ${each.length} slots have a leader`,
     detail: worries.map(({ slot, headline, detail }) => `Slot ${slot}: ${headline}. ${detail}`).join(' '),
     leaderless: led < each.length,
     clock: null,
@@ -70,7 +70,7 @@ export function verdictOfSlot(status: Status, elapsedMs: number): Verdict {
   };
 }
 
-/** Since when the page knows that no node leads. */
+/** Instant since which the page has known that no node leads. */
 export interface Leaderless {
   /** In milliseconds since the epoch, by the ensemble's clock. */
   readonly sinceMs: number;
@@ -89,7 +89,7 @@ export function leaderlessAfter(
   return { sinceMs: Date.parse(leader?.status === 'PROGRESS' ? leader.since : asOf), exact: false };
 }
 
-/** Since when each slot has had no leader. Contains no slot that has one. */
+/** Instant since which each slot has had no leader. Contains no slot that has one. */
 export type LeaderlessSlots = ReadonlyMap<number, Leaderless>;
 
 export function leaderlessSlots(
@@ -115,7 +115,7 @@ function slotBefore(
 
 function nobodyText({ paused, elected }: Status): string {
   if (paused === null) return elected.reason;
-  return `The group is paused by ${paused.by}, so no other node takes over: ${paused.reason}`;
+  return `No other node takes over, because ${paused.by} paused the group: ${paused.reason}`;
 }
 
 function underWay(transition: Transition, leaderless: boolean, sinceMs: number): Omit<Verdict, 'leaderless'> {
@@ -123,7 +123,12 @@ function underWay(transition: Transition, leaderless: boolean, sinceMs: number):
   const late = clock.elapsedMs > clock.limitMs;
   const tone = leaderless && late ? 'leaderless' : 'moving';
   const [headline, detail] = words(transition);
-  return { tone, headline, detail: late ? `${detail} The step takes longer than allowed.` : detail, clock };
+  return {
+    tone,
+    headline,
+    detail: late ? `${detail} This step is taking longer than allowed.` : detail,
+    clock,
+  };
 }
 
 function words({ phase, node, to }: Transition): readonly [headline: string, detail: string] {
@@ -132,10 +137,10 @@ function words({ phase, node, to }: Transition): readonly [headline: string, det
   switch (phase) {
     case 'releasing':
       return [
-        `${who} hands over to ${next}`,
+        to === null ? `${who} is releasing leadership` : `${who} is handing over to ${next}`,
         to === null
-          ? `The service of ${who} stops; no node is elected to follow ${who}.`
-          : `The service of ${who} stops; then ${next} claims.`,
+          ? `${who} is stopping its workload; no node is elected to succeed it.`
+          : `${who} is stopping its workload; then ${next} claims leadership.`,
       ];
     case 'claiming':
       return [`${who} is elected`, `No leader: ${who} has not claimed leadership yet.`];

@@ -73,7 +73,7 @@ async function writeLess(
     const what = records.map(recordText).join('; ');
     log.error(
       { path, records },
-      `not recorded in the history, because the quota at ${path} is reached: ${what}; raise the quota of this group`,
+      `quota reached at ${path}: raise the quota of this group; not recorded in the history: ${what}`,
     );
     return { recorded: null, isUnrecorded: true };
   }

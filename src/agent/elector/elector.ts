@@ -183,7 +183,7 @@ export class Elector {
     if (this.#lastProblem !== config.problem) {
       this.#lastProblem = config.problem;
       const instead = last === null ? 'the default configuration' : 'the last readable configuration';
-      const message = `the group's configuration cannot be used, deciding with ${instead}: ${config.problem}`;
+      const message = `the group's configuration cannot be used; deciding with ${instead}: ${config.problem}`;
       this.#options.log.error({ path: this.#options.paths.config }, message);
     }
     return last ?? defaultGroupConfig;

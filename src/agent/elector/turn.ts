@@ -58,7 +58,7 @@ export const lastResort = { strategy: 'first-available', strategyOptions: {}, co
 
 export function abandonedText({ strategy, constraints }: GroupConfig): string {
   const own = constraints.length === 0 ? '' : ` with constraints ${constraints.join(', ')}`;
-  const without = constraints.length === 0 ? '' : ' without these';
+  const without = constraints.length === 0 ? '' : ' without them';
   return `no node can run strategy ${strategy}${own}: using first-available${without}`;
 }
 

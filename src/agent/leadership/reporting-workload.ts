@@ -23,7 +23,8 @@ export class ReportingWorkload implements Workload {
   /** Release that runs when the lease ends by itself. */
   #release: HookContext | null = null;
   /**
-   * How often a lease has ended by itself. Such a release is reported once, even if other runs waited for it.
+   * How many times a lease has ended by itself. Such a release is reported once, even if other runs waited
+   * for it.
    */
   #ends = 0;
 

@@ -86,8 +86,8 @@ export class LeadershipRunner {
   }
 
   /**
-   * Whether this node is READY, its workload runs as far as is known, and the lease is valid. Checks the
-   * clock at every call.
+   * Whether this node is READY, its workload is running as far as is known, and the lease is valid. Checks
+   * the clock at every call.
    */
   get leads(): boolean {
     if (this.#leadership?.stage !== 'leading' || this.#leadership.failure !== null || this.#store === null)
@@ -443,7 +443,8 @@ export class LeadershipRunner {
       return;
     }
     if (outcome.result === 'ok') log.info(fields, 'released');
-    else log.warn(fields, `release ${outcome.result}: ${outcome.error ?? ''}; killed all that remained`);
+    else
+      log.warn(fields, `release ${outcome.result}: ${outcome.error ?? ''}; killed everything that remained`);
     this.#run = null;
     this.#enter('released');
     wake();
@@ -462,7 +463,7 @@ export class LeadershipRunner {
         return;
       case 'workload-ended':
       case 'guard-lost': {
-        const byItself = 'the workload ended by itself';
+        const byItself = 'the workload ended on its own';
         const reason = end.cause === 'guard-lost' ? end.reason : (end.workload.error ?? byItself);
         log.error(this.#fields, `leadership must end: ${reason}`);
         const failure = this.#leadership.failure ?? { ...noCommand, phase: 'workload', reason };

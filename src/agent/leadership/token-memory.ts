@@ -21,7 +21,7 @@ import type { GroupSnapshot } from '../../model/snapshot.js';
 import { type FailureDetail, noCommand } from '../../model/znodes.js';
 
 export interface TokenStore {
-  /** What an earlier run saw. Null if nothing. */
+  /** The tokens that an earlier run saw. Null if there are none. */
   readonly earlier: SeenTokens | null;
   /** Leadership does not wait for the write. May reject; a restart then forgets the new tokens. */
   write(seen: SeenTokens): Promise<void>;

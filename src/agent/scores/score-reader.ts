@@ -40,7 +40,7 @@ interface Reading {
   readonly atMs: number;
   /** When all of them were last read. */
   readonly wholeAtMs: number;
-  /** Since when the set of nodes has been the same. */
+  /** Instant since which the set of nodes has been the same. */
   readonly sinceMs: number;
   readonly nodes: readonly string[];
   readonly reports: ScoreReports;

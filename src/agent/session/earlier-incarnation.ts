@@ -91,11 +91,11 @@ export class EarlierIncarnations {
     if (this.#session !== session) {
       this.#session = session;
       this.#sinceMs = now;
-      const atMost = `at most its session timeout (${Math.ceil(timeoutMs / 1000)} s, if unchanged)`;
+      const atMost = `for at most its session timeout (${Math.ceil(timeoutMs / 1000)} s, if unchanged)`;
       const message = `the session of an earlier run of ${node} has not expired yet: waiting ${atMost}`;
       log.warn({ incarnation: registration?.incarnation }, message);
     } else if (now - this.#sinceMs > patienceTimeouts * timeoutMs) {
-      const who = `session 0x${session.toString(16)}, which does not end`;
+      const who = `session 0x${session.toString(16)}, which has not ended`;
       const right = 'another agent uses this node id: choose another --node-id for this agent';
       throw new PetrelError('DUPLICATE_NODE', `node id ${node} is still held by ${who}: ${right}`);
     }

@@ -13,7 +13,7 @@ export interface SessionMemory {
   /** Ticket of the earlier run, as it was when this run began. Null if there is none, or it is malformed. */
   readonly earlier: SessionTicket | null;
   /**
-   * `timeoutMs` is the smallest that the ensemble ever granted. May throw; the session is then not
+   * `timeoutMs` is the smallest that the ensemble has ever granted. May throw; the session is then not
    * remembered.
    */
   write(ticket: SessionTicket, timeoutMs: number): void;

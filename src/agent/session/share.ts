@@ -125,7 +125,8 @@ export class Share implements Store {
   }
 
   /**
-   * Whether the group waits for a change of this path, which is outside the group. True once for each watch.
+   * Whether the group is waiting for a change of this path, which is outside the group. True once for each
+   * watch.
    */
   watchesElsewhere(path: string): boolean {
     return this.#elsewhere.delete(path);

@@ -1,7 +1,7 @@
 /**
  * Reads a group's znodes, and does not send a read again while its result is known. What was read under a
  * watch is current until that watch reports a change. ZooKeeper reports a change before it answers anything
- * sent later. A known result is therefore no older than an answer of the same server, nor than the client's
+ * sent later. A known result is therefore no older than an answer from the same server, nor than the client's
  * own writes.
  *
  * Not promised: that a watch is never lost. After `forget`, everything is read again.
@@ -22,11 +22,11 @@ export class WatchedCache implements Reader {
   readonly #stats: Known<Stat | null> = new Map();
   /** Paths that were known, were reported as changed, and have not been read since. */
   readonly #told = new Set<string>();
-  /** How often something known was reported as changed, or may have changed without a report. */
+  /** How many times something known was reported as changed, or may have changed without a report. */
   #changes = 0;
   /**
-   * How often the connection was lost or restored: so far, and before the last `together`. The latter is null
-   * while that read is in progress, or if it failed.
+   * How many times the connection was lost or restored: so far, and before the last `together`. The latter is
+   * null while that read is in progress, or if it failed.
    */
   #breaks = 0;
   #seenAfter: number | null = null;

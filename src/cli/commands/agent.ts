@@ -30,7 +30,7 @@ export function addAgent(program: Command): void {
     .addHelpText(
       'after',
       `
-SIGTERM hands leadership over, then stops the agent; a second SIGTERM does not wait for a successor. SIGHUP reloads the settings file.
+SIGTERM hands leadership over, then stops the agent; a second SIGTERM stops it without waiting for a successor. SIGHUP reloads the settings file.
 
 Example:
   petrel agent -z zk1,zk2,zk3 --node-id a1 --site a --on-takeover 'systemctl start billing' \\

@@ -93,8 +93,8 @@ function headline({ root, strategy, slot, without, elected, choice }: Explanatio
   const where = `Group ${root}${which}, strategy ${strategy}${away.length === 0 ? '' : `, without ${away.join(', ')}`}`;
   const who = choice.node ?? 'no node';
   const verdict = choice.changes
-    ? `${who} would be elected${elected.node === null ? '' : ` instead of ${elected.node}`}`
-    : `${who} remains elected (term ${elected.term})`;
+    ? `${who} would be elected${elected.node === null ? '' : choice.node === null ? `, and ${elected.node} would no longer be elected` : ` instead of ${elected.node}`}`
+    : `${choice.node === null ? 'still no node is elected' : `${who} remains elected`} (term ${elected.term})`;
   return [where, styled('bold', `${verdict}: ${choice.reason}`)];
 }
 

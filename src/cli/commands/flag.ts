@@ -9,7 +9,7 @@ export function addFlag(program: Command): void {
     .command('flag')
     .description('set and clear flags, the conditions that you define for conditional rules');
   for (const [verb, description, request] of [
-    ['set', 'set a flag: rules that require it apply', setFlag],
+    ['set', 'set a flag, so that rules that require it apply', setFlag],
     ['clear', 'clear a flag', clearFlag],
   ] as const) {
     changeOptions(

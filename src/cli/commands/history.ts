@@ -43,7 +43,7 @@ Columns:
   TAKEOVER  time from the claim to READY
   GAP       time without a leader: from the start of the release, or, after a crash, from the decision. After a crash the
             service is down for longer: up to one session timeout passes before the crash is detected.
-A leader that lost its lease and resumed has a line of its own with the same term, timed from when it stopped.
+A leader that lost its lease and then led again has a separate line for the same term, timed from when it stopped leading.
 
 Examples:
   petrel history -n 50
@@ -132,7 +132,7 @@ function pretty({ root, records, gaps, problems }: History): string {
       '',
       styled(
         'red',
-        `Term ${record.term}${ofSlot(record)} failed on ${record.node ?? 'no node'}: ${record.error?.phase}: ${record.error?.reason}`,
+        `Term ${record.term}${ofSlot(record)} failed${record.node === null ? '' : ` on ${record.node}`}: ${record.error?.phase}: ${record.error?.reason}`,
       ),
       ...failureLines(record),
     ]),
@@ -146,6 +146,6 @@ function pretty({ root, records, gaps, problems }: History): string {
     ...open.map((gap) =>
       styled('red', `No leader${ofSlot(gap)} since ${gap.from}, according to these records`),
     ),
-    ...problems.map(({ path, problem }) => styled('red', `! ${path} ${problem}`)),
+    ...problems.map(({ path, problem }) => styled('red', `! ${path}: ${problem}`)),
   ].join('\n');
 }

@@ -25,7 +25,7 @@ export function addList(program: Command): void {
     .addOption(watchOption())
     .option(
       '--all',
-      'list all groups, one line each: the groups of the settings file, or else all groups in ZooKeeper',
+      'list all groups, one line each: the groups in the settings file, or else all groups in ZooKeeper',
     )
     .option('--under <path>', 'with --all: list the groups below this path')
     .addHelpText(
@@ -139,7 +139,12 @@ function footer(list: Listing, nowMs: number): string[] {
     }),
     ...(list.switchover === null
       ? []
-      : [styled('yellow', `Pending: ${requestText(list.switchover)} ${list.switchover.reason}`)]),
+      : [
+          styled(
+            'yellow',
+            `Pending: ${requestText(list.switchover).replace(/,$/, '')}: ${list.switchover.reason}`,
+          ),
+        ]),
     ...siteLines(list, nowMs),
     ...list.leaders.flatMap(({ slot, preferred }) => {
       if (preferred === null) return [];
@@ -149,7 +154,7 @@ function footer(list: Listing, nowMs: number): string[] {
     ...list.nodes
       .filter(({ eligible }) => !eligible)
       .map(({ node, reasons }) => `Ineligible: ${node}: ${reasons.join(', ')}`),
-    ...list.problems.map(({ path, problem }) => styled('red', `! ${path} ${problem}`)),
+    ...list.problems.map(({ path, problem }) => styled('red', `! ${path}: ${problem}`)),
   ];
   return lines.length === 0 ? [] : ['', ...lines];
 }
@@ -164,10 +169,10 @@ function siteLines({ sites }: Listing, nowMs: number): string[] {
   return sites.flatMap(({ site, drained, failed, override }) => [
     ...(failed === null
       ? []
-      : [styled('red', `Site ${site} is marked failed by ${failed.by}: ${failed.reason}`)]),
+      : [styled('red', `Site ${site} is marked failed (by ${failed.by}): ${failed.reason}`)]),
     ...(drained === null
       ? []
-      : [styled('yellow', `Site ${site} is drained by ${drained.by}: ${drained.reason}`)]),
+      : [styled('yellow', `Site ${site} is drained (by ${drained.by}): ${drained.reason}`)]),
     ...(override === null
       ? []
       : [

@@ -152,7 +152,7 @@ function printable(result: EvictResult): Printable {
     pretty: () => {
       const { node, dryRun, removed, leavesClaim, unrecorded } = forTerminal(evictResultSchema, result);
       return [
-        `${dryRun ? 'Dry run, would remove' : 'Removed'} for ${node}:`,
+        `${dryRun ? 'Dry run: would remove' : 'Removed'} these znodes of ${node}:`,
         ...removed.map((line) => `  ${line}`),
         ...(leavesClaim
           ? [

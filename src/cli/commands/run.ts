@@ -64,13 +64,13 @@ started are dead. The command shares petrel's stdout and stderr; its stdin is em
 
 --restart says what to do when the command exits by itself:
   no          hand leadership over, then exit with the command's exit code
-  on-failure  exit code 0: as with no. Otherwise restart the command after a pause, and keep leadership. After
-              --restart-limit failed restarts in a row, hand leadership over and stay as a standby
-  always      as on-failure, but restart after exit code 0, too
+  on-failure  exit code 0: same as --restart no. Otherwise restart the command after a pause, and keep leadership.
+              After --restart-limit failed restarts in a row, hand leadership over and stay in the group as a standby
+  always      same as on-failure, but also restart after exit code 0
 
 Exit codes: the command's exit code; 128+n if signal n ended the command, or stopped petrel before the command ran; 7 if
-leadership was lost (only with --restart no: otherwise the node stays as a standby); before the command runs, the exit codes
-of all petrel commands.
+leadership was lost (only with --restart no: otherwise the node stays in the group as a standby); before the command runs,
+the exit codes that all petrel commands share.
 
 Example:
   petrel run -z zk1,zk2,zk3 -r /reports -- /usr/local/bin/send-reports --once`;

@@ -149,15 +149,15 @@ function refuseNobody({ outcomes, nodes }: Simulation): void {
 }
 
 const help = `
-Without FILE, the command simulates the live group with the round trips that its nodes measure. The group's own strategy is
-the first row of the table. It decides the exit code, unless you name strategies with --strategy: 0 if it elects an eligible
-node; 5 if it does not, with the reasons. Use it as a check before maintenance:
+Without FILE, the command simulates the live group with the round-trip times that its nodes measure. The group's own
+strategy is the first row of the table. It determines the exit code, unless you name strategies with --strategy: 0 if it
+elects an eligible node; 5 if it does not, with the reasons. Use it as a check before maintenance:
 
   petrel simulate --lose site=a && petrel site priority a 0 --for 2h
 
 FILE and --plot require the package petrel-lab, which is installed separately.
 
-A file lists the sites, the requests that arrive at each, the round trips between them in milliseconds, and the nodes:
+A file lists the sites, the requests that arrive at each, the round-trip times between them in milliseconds, and the nodes:
 
   sites:
     a: { requests: 100, roundTripsMs: { b: 9.9, c: 53 } }

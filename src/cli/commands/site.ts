@@ -35,7 +35,7 @@ type SiteList = z.infer<typeof siteListSchema>;
 const prioritySchema = z.object({ for: z.number().optional() });
 
 export function addSite(program: Command): void {
-  const site = program.command('site').description('maintenance of a site: change all its nodes at once');
+  const site = program.command('site').description('maintain a site: act on all its nodes at once');
   site
     .command('list')
     .description('show sites with their priorities and nodes')

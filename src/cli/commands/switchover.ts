@@ -49,7 +49,7 @@ Examples:
       if (cancel) return runChange(command, { request: cancelSwitchover, until: 'settled' });
       await runChange(command, {
         request: switchover({ to: target(to, toSite), notBeforeMs: at ?? null, slot }),
-        question: 'Switch leadership over?',
+        question: 'Hand leadership over?',
         until: 'term',
       });
     });

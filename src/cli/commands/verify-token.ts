@@ -56,7 +56,7 @@ function printable(verdict: TokenVerdict): Printable {
 
 const help = `
 Exit codes: 0 the token is the newest of the group, and its leadership continues; 7 the token is not valid, or the group has
-no leader: stop all work under this token; 3 ZooKeeper is out of reach: assume that leadership is lost. The answer never
+no leader: stop all work under this token; 3 ZooKeeper is unreachable: assume that leadership is lost. The answer never
 comes from a cache.
 
 Limit: the answer holds for one moment. Before the next line of your script runs, anything can happen, even a pause of

@@ -15,7 +15,7 @@ export function addWait(program: Command): void {
   program
     .command('wait')
     .description(
-      'wait until a term is READY (exit code 0) or has failed (1); exit code 6: still under way at the wait timeout',
+      'wait until a term is READY (exit code 0) or has failed (1); exit code 6: still under way when the wait timeout expires',
     )
     .requiredOption('--term <n>', 'term to wait for', wholeNumber(1, Number.MAX_SAFE_INTEGER))
     .addOption(slotOption('slot of the term, in a group with several leaders (default: 1)'))

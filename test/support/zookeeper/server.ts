@@ -67,7 +67,7 @@ export interface TestEnsemble extends AsyncDisposable {
    * Waits for a server that says it leads. One that is cut off may say so wrongly until its sync limit ends.
    */
   leader(): Promise<TestServer>;
-  /** Kills every server that runs, and starts them all on their data. */
+  /** Kills every server that is running, and starts them all on their data. */
   restart(options?: RestartOptions): Promise<void>;
   /** Cuts one server (index in `servers`) off from the others. Its clients stay connected to it. */
   isolate(index: number): Promise<void>;

@@ -142,7 +142,7 @@ function ofStart(variant: Variant, given: Conditions): Expectation[] {
     measure: 'alarms',
     value: 0,
     kind: 'exact',
-    source: 'no false ones: TL ≥ TA ≥ TS + Δ',
+    source: 'no false alarms: TL ≥ TA ≥ TS + Δ',
   };
   // The formula excludes a leader that announces itself again within TS.
   const isSent = isByNumber && variant.waits && (loss === 0 || correlated) && announceMs >= suppressMs;

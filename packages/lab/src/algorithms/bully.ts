@@ -79,7 +79,7 @@ class Process implements Node<Message> {
     if (nowMs() - this.#toldAtMs > answerLimitMs(conditions)) this.#coordinate();
   }
 
-  /** A higher node continues the election. If it crashes meanwhile, the timer starts a new election. */
+  /** A higher node continues the election. If it crashes in the meantime, the timer starts a new election. */
   #silenced(): void {
     if (!this.#isElecting) return;
     this.#noAnswer.stop();

@@ -127,7 +127,7 @@ function ofMessages({ nodes: n, order, initiators }: Conditions): Expectation[] 
     measure: 'termination messages',
     value: n,
     kind: 'exact',
-    source: 'one round trip of the ring',
+    source: 'one trip round the ring',
   } as const;
   if (initiators === 'highest') {
     return [
@@ -141,10 +141,10 @@ function ofMessages({ nodes: n, order, initiators }: Conditions): Expectation[] 
   if (order === 'falling')
     return [{ measure: election, value: mostMessages(n), kind: 'exact', source: worst }, termination];
   if (order === 'rising') {
-    const source = '2n−1; the n of the literature omits the messages of the other nodes';
+    const source = '2n−1; the n in the literature omits the messages of the other nodes';
     return [{ measure: election, value: fewestMessages(n), kind: 'exact', source }, termination];
   }
-  const usual = 'n·Hₙ, numbers in random order';
+  const usual = 'n·Hₙ, ids in random order';
   return [{ measure: election, value: meanMessages(n), kind: 'mean', source: usual }, bound, termination];
 }
 

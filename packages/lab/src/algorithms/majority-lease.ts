@@ -152,7 +152,7 @@ function expect(given: Conditions): Expectation[] {
 
 export const majorityLease = algorithm<Message>({
   name: 'majority',
-  title: 'majority vote with a master’s lease',
+  title: 'majority vote with a master lease',
   isReliable: true,
   detector: 'none',
   node: (context) => new Server(context),

@@ -12,7 +12,7 @@ import { AgentNode } from '../petrel/node.js';
 
 export const petrel = algorithm<Packet>({
   name: 'petrel',
-  title: 'Petrel, its own agent over a simulated ZooKeeper',
+  title: 'Petrel: its own agent on a simulated ZooKeeper',
   isReliable: true,
   detector: 'server',
   isAsync: true,

@@ -96,14 +96,14 @@ function conditionOptions(): Option[] {
 
 function runOptions(): Option[] {
   return [
-    new Option('--runs <n>', 'runs of each case').argParser(wholeNumber(1, 100_000)).default(100),
+    new Option('--runs <n>', 'number of runs per case').argParser(wholeNumber(1, 100_000)).default(100),
     new Option('--seed <n>', 'seed for all random numbers').argParser(wholeNumber(0, 2 ** 31)).default(1),
     new Option('--workers <n>', 'number of threads; affects only the duration, not the results')
       .argParser(wholeNumber(1, 256))
       .default(availableParallelism(), 'one per processor'),
     new Option(
       '--reproduce <what>',
-      'reproduce published figures, and report the deviation of each point',
+      'reproduce published figures and report the deviation of each point',
     ).choices(['chapter5', 'pole', 'rings']),
     new Option('--plot <file>', 'write a chart to this SVG file; -f svg prints only the chart'),
   ];
@@ -171,7 +171,10 @@ async function measured(names: readonly string[], options: Options): Promise<Sho
   const known = [...algorithms.keys()];
   const unknown = names.filter((name) => !algorithms.has(name));
   if (unknown.length > 0) {
-    throw new PetrelError('INVALID', `unknown election ${unknown.join(', ')}: known are ${known.join(', ')}`);
+    throw new PetrelError(
+      'INVALID',
+      `unknown election ${unknown.join(', ')}: expected one of ${known.join(', ')}`,
+    );
   }
   const cases = await casesOf(names.length === 0 ? known : names, options);
   const results = await run(cases, options.runs, options);
@@ -282,15 +285,15 @@ const help = `
 Scenarios (--scenario):
   start    all nodes start at once
   crash    after agreement, the leader crashes
-  bye      after agreement, the leader announces that it leaves
+  bye      after agreement, the leader announces that it is leaving
   alarm    after agreement, the leader is wrongly considered dead
   restart  after agreement, the leader crashes and returns without its memory
   join     a node joins late
   midway   the node with the highest id crashes during the first election
 
---nodes, --loss and --scenario accept several values, separated by commas. Equal options and an equal seed give equal output.
+--nodes, --loss and --scenario accept several values, separated by commas. The same options and the same seed give the same output.
 
---reproduce chapter5, pole or rings runs published experiments. Of the options above it accepts only --seed and --workers.
+--reproduce chapter5, pole or rings runs published experiments. Of the options above, it accepts only --seed and --workers.
 
 Examples:
   petrel lab --reproduce chapter5 --plot chapter5.svg

@@ -48,7 +48,7 @@ function caseCells({ algorithm, conditions }: Result): string[] {
 }
 
 function lossText({ loss, correlated }: Conditions): string {
-  return loss > 0 && correlated ? `${loss} of all` : String(loss);
+  return loss > 0 && correlated ? `${loss} (correlated)` : String(loss);
 }
 
 function measuredRow(result: Result): string[] {

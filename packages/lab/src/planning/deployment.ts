@@ -41,13 +41,16 @@ const score = z.union(
   ],
   { error: ({ input }) => (typeof input === 'number' && Number.isFinite(input) ? beyond : scoreRule) },
 );
-const scoreRule = 'expected a score, which is a number, or a whole number of 64 bits in quotes';
+const scoreRule = 'expected a score: a number, or a 64-bit whole number in quotes';
 
 const siteSchema = strictObject({
   priority,
-  /** Requests of the clients at the site. They are spread evenly over the site's nodes. */
+  /** Requests from the clients at the site. They are spread evenly over the site's nodes. */
   requests,
-  /** By site: the round trips that this site measures. To itself: between its nodes, 0 by default. */
+  /**
+   * By site: the round trips that this site measures. For the site itself, the round trip between its nodes,
+   * 0 by default.
+   */
   roundTripsMs: roundTrips,
 });
 

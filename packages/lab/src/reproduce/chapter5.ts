@@ -69,7 +69,7 @@ const figures: readonly Figure[] = [
     ],
   },
   {
-    title: 'Delay of leadership, without loss',
+    title: 'Leadership delay, without loss',
     x: overNodes,
     measure: 'time',
     y: 'ms',
@@ -175,7 +175,7 @@ function chartOf({ title, x, y, measure, curves }: Figure, of: Find): Chart {
     const printed = [...(curve.published ?? [])].map(([at, value]) => ({ x: at, y: value }));
     return [
       { name: curve.name, points: measured, kind: 'measured' },
-      { name: `${curve.name}, by the formula`, points: theory, kind: 'theory' },
+      { name: `${curve.name}, from the formula`, points: theory, kind: 'theory' },
       ...(printed.length === 0
         ? []
         : [{ name: `${curve.name}, as published`, points: printed, kind: 'published' } as const]),

@@ -70,16 +70,16 @@ const figures: readonly Figure[] = [
     ],
   },
   {
-    title: 'Bully: messages after the highest crashed',
+    title: 'Bully: messages after the node with the highest id crashes',
     curves: [
       curve(
-        'second-highest notices, N−2',
+        'second-highest detects, N−2',
         'bully',
         { ...crash, noticedBy: 'highest' },
         { ...all, expected: (n) => n - 2 },
       ),
       curve(
-        'lowest notices, N(N−1)/2 − 1',
+        'lowest detects, N(N−1)/2 − 1',
         'bully',
         { ...crash, noticedBy: 'lowest' },
         { ...election, expected: mostElectionMessages },
