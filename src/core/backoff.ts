@@ -1,11 +1,12 @@
 /**
  * Backoffs after failed takeovers, and everything that depends on them. No other module reads the group's
- * `backoff` settings. `elected` stores the failure records: how many times a node has failed since it was
- * last READY, and until when it is in backoff. A backoff doubles with each failure, up to a maximum.
+ * `backoff` settings. `elected` stores the failure records. A record contains the number of the node's
+ * failures since the node was last READY, and the end of its backoff. The backoff doubles with each failure,
+ * up to a maximum.
  *
  * A backoff ends when its time is over, when an operator clears the failure, or when the node is elected
- * again and becomes READY. A restart of the node also ends it, but only once. A backoff that starts in the
- * future counts as over, because the ensemble's clock was set back.
+ * again and becomes READY. A restart of the node also ends its backoff, but only once. A backoff that starts
+ * in the future counts as over, because the ensemble's clock must have been set back.
  */
 import { doubledMs, durationMs } from '../model/duration.js';
 import type { GroupConfig } from '../model/group-config.js';
@@ -25,14 +26,17 @@ export function backoffMs({ backoff }: GroupConfig, count: number): number {
   return doubledMs(durationMs(backoff.base), durationMs(backoff.max), count);
 }
 
-/** Returns when a node in backoff may be tried because every node is in backoff, on the ensemble's clock. */
+/**
+ * Returns the instant from which a node in backoff may be tried if every node is in backoff. The instant is
+ * on the ensemble's clock.
+ */
 export function retryAtMs({ failedAt }: FailureRecord, { backoff }: GroupConfig): number {
   return fromInstant(failedAt) + durationMs(backoff.base);
 }
 
 /**
- * Returns the instants at which a backoff changes what may be decided. At the first, the node may be tried if
- * no other node can lead. At the second, the backoff ends.
+ * Returns the two instants at which a backoff changes which decisions are possible. From the first instant,
+ * the node may be tried if no other node can lead. At the second instant, the backoff ends.
  */
 export function backoffDeadlinesMs(record: FailureRecord, config: GroupConfig): number[] {
   return record.until === null ? [] : [retryAtMs(record, config), fromInstant(record.until)];
@@ -46,19 +50,22 @@ export function failbackBackoffMs(record: FailureRecord | null, { backoff }: Gro
   return record === null ? 0 : durationMs(backoff.max) * 2 ** Math.min(record.count - 1, 10);
 }
 
-/** Returns how long a leader must lead after a lease loss until that loss no longer counts. */
+/** Returns how long a leader must lead after a lease loss before that loss no longer counts. */
 export function leaseLossOverMs({ backoff }: GroupConfig): number {
   return durationMs(backoff.base);
 }
 
-/** Returns the window within which lease losses count together, also as text for messages. */
+/**
+ * Returns the window within which lease losses are counted together, in milliseconds and as text for
+ * messages.
+ */
 export function leaseLossesWithin({ backoff }: GroupConfig): { readonly ms: number; readonly text: string } {
   return { ms: durationMs(backoff.max), text: backoff.max };
 }
 
 /**
- * Whether a failure is still remembered: while the incarnation that failed runs, and for a time after the
- * failure. A new incarnation then starts with a clean record.
+ * Whether a failure is still remembered. It is remembered while the failed incarnation runs, and in any case
+ * for a fixed time after the failure. After that time, a new incarnation starts with a clean record.
  */
 function isRemembered(
   { node, incarnation, failedAt }: FailureRecord,
@@ -70,7 +77,10 @@ function isRemembered(
   return members.some((member) => member.node === node && member.value?.incarnation === incarnation);
 }
 
-/** Returns `failures` with `failed` added. Its backoff starts at `nowMs` (epoch, the ensemble's clock). */
+/**
+ * Returns `failures` with `failed` added. The backoff starts at `nowMs`, in milliseconds since the epoch on
+ * the ensemble's clock.
+ */
 export function withFailure(
   failures: readonly FailureRecord[],
   failed: Failed,
@@ -89,14 +99,14 @@ export function withFailure(
   return [...failures.filter(({ node }) => node !== failed.node), record].slice(-mostFailures);
 }
 
-/** Formats a failure that the node itself reported, as its record stores it. */
+/** Formats a failure that the node itself reported, in the form that the failure record stores. */
 export function failureReason({ phase, reason }: FailureDetail): string {
   return `${phase} failed: ${reason}`;
 }
 
 /**
- * Returns the failures of a decision as of `nowMs`. Ends the backoffs that are over, and drops the records
- * that no longer matter.
+ * Returns the failures of a decision as of `nowMs`. Ends the backoffs whose time is over, and drops the
+ * records that no longer matter.
  */
 export function settleFailures(
   elected: Pick<Elected, 'node' | 'term' | 'failures'>,
@@ -114,8 +124,8 @@ export function settleFailures(
 }
 
 /**
- * Returns the elected node once it is READY under this decision, which clears its failures. A node that is
- * READY under an earlier decision may have failed since.
+ * Returns the elected node once it is READY under this decision. This clears its failures. A node that is
+ * READY under an earlier decision is not returned, because it may have failed since then.
  */
 export function recovered(
   { node, term }: Pick<Elected, 'node' | 'term'>,
@@ -147,14 +157,14 @@ export function failureOf(failures: readonly FailureRecord[], node: string): Fai
   return failures.find((record) => record.node === node) ?? null;
 }
 
-/** Whether a record makes its node ineligible at `nowMs`. */
+/** Whether a failure record makes its node ineligible at `nowMs`. */
 export function isInBackoff(record: FailureRecord, nowMs: number): boolean {
   return record.until !== null && !isOver(record, nowMs);
 }
 
 /**
- * Whether the backoff has ended or has not yet begun. If it has not begun, the ensemble's clock was set back,
- * and the backoff would last too long by that amount.
+ * Whether the backoff has ended or has not yet begun. If it has not yet begun, the ensemble's clock was set
+ * back. The backoff would then last too long by the amount that the clock was set back.
  */
 function isOver(record: FailureRecord, nowMs: number): boolean {
   return record.until === null || fromInstant(record.until) <= nowMs || isAhead(record, nowMs);

@@ -2,8 +2,8 @@
  * The elector's choice: which node should lead, and why. One pure function serves automatic elections,
  * retries, requested switchovers and simulations.
  *
- * Here, the present leader is the node that `elected` names, while it is eligible. It is not the owner of
- * `current`, which during a handover is the outgoing node.
+ * In this file, the present leader is the node that `elected` names, while that node is eligible. The owner
+ * of `current` may be a different node: during a handover it is the outgoing node.
  */
 
 import { durationMs, formatDuration } from '../model/duration.js';
@@ -46,49 +46,49 @@ export interface ChoiceInput extends Omit<RankInput, 'incumbent' | 'term' | 'con
   readonly elsewhere: Elsewhere;
   readonly elected: Elected;
   readonly current: Claim | null;
-  /** Current failures, including the one that is being acted on. */
+  /** The current failures, including the failure that this choice responds to. */
   readonly failures: readonly FailureRecord[];
-  /** Whether the elected node failed under the present version of `elected`. */
+  /** Whether the elected node failed under the current version of `elected`. */
   readonly electedFailed: boolean;
   /**
-   * How long a node has been eligible without a break, as far as the caller has seen. Infinity in a
-   * simulation.
+   * Returns the time for which a node has been eligible without a break, as observed by the caller. Returns
+   * Infinity in a simulation.
    */
   eligibleForMs(node: string): number;
   /**
-   * How long a node has been better than the elected one without a break. Called only if scores are compared.
-   * Limits as for `eligibleForMs`.
+   * Returns the time for which a node has been better than the elected node without a break, as observed by
+   * the caller. Returns Infinity in a simulation. Called only if scores are compared.
    */
   betterForMs(node: string): number;
-  /** How long the caller has waited for a first election. Infinity in a simulation. */
+  /** Time for which the caller has waited for a first election. Infinity in a simulation. */
   readonly lookedForMs: number;
   /**
-   * How long the elected node has been READY, as far as the caller has seen. Null while it is not. Infinity
-   * in a simulation.
+   * Time for which the elected node has been READY, as observed by the caller. Null while the node is not
+   * READY. Infinity in a simulation.
    */
   readonly readyForMs: number | null;
 }
 
 export interface Choice {
   readonly node: string | null;
-  /** False if the decision in `elected` remains and nothing must be written. */
+  /** False if the decision in `elected` remains unchanged and no write is needed. */
   readonly changes: boolean;
   readonly cause: Cause;
-  /** For display. */
+  /** The reason of the choice as text, for display. */
   readonly reason: string;
   /** The eligible nodes, best first. */
   readonly ranking: readonly Ranked[];
   readonly ineligible: readonly Ineligible[];
   /**
-   * Time after which a wait that only the caller knows of may change the choice, such as how long a node has
-   * been eligible. `core/deadlines.ts` handles the instants that the input itself names.
+   * Time after which the choice may change because of a wait that only the caller measures, such as the time
+   * for which a node has been eligible. `core/deadlines.ts` handles the instants that the input itself names.
    */
   readonly recheckInMs: number | null;
-  /** The failures after this choice. A node that is tried again is no longer in backoff. */
+  /** The failures after this choice. A node that this choice tries again is no longer in backoff. */
   readonly failures: readonly FailureRecord[];
   /** The new value of `elected.requested` if the choice changes the node. */
   readonly requested: Elected['requested'];
-  /** The new value of `elected.failedSite` with it. */
+  /** The new value of `elected.failedSite` if the choice changes the node. */
   readonly failedSite: string | null;
   /** The better node that will replace the leader after a wait. No other slot may take it in the meantime. */
   readonly reserves?: string;
@@ -96,7 +96,7 @@ export interface Choice {
 
 type Outcome = Pick<Choice, 'node' | 'changes' | 'cause' | 'reason'> & Partial<Choice>;
 
-/** Returns the choice. Throws RuleFault if the strategy cannot rank the eligible nodes. */
+/** Returns the elector's choice. Throws RuleFault if the strategy cannot rank the eligible nodes. */
 export function elect(input: ChoiceInput): Choice {
   const { config, elected, failures } = input;
   const members = input.judged.map(({ member }) => member);
@@ -115,7 +115,10 @@ export function elect(input: ChoiceInput): Choice {
   return { ranking, ineligible, recheckInMs: null, failures, requested: null, failedSite: null, ...outcome };
 }
 
-/** Removes a slot that the group must no longer have, whichever node leads it. */
+/**
+ * Returns the choice that removes the leader of a slot that the group no longer has. Returns null if the slot
+ * is kept.
+ */
 function retired({ elected, elsewhere: { retired: why } }: ChoiceInput): Outcome | null {
   return why === null ? null : { node: null, changes: elected.node !== null, cause: 'planned', reason: why };
 }
@@ -152,8 +155,8 @@ function requested(
 }
 
 /**
- * Ends the backoff of the target. A record that another slot keeps cannot be removed there, so this decision
- * notes that the node may try.
+ * Removes the target's failure record. A record that another slot stores cannot be removed here, so a copy
+ * with its backoff ended goes into this decision instead.
  */
 function withBackoffEnded(
   target: string,
@@ -170,8 +173,8 @@ function waivable(found: readonly IneligibleReason[]): string[] {
 }
 
 /**
- * While the group is paused, only the elected node may claim. After a failure it tries again once its backoff
- * ends.
+ * While the group is paused, only the elected node may claim. After a failure, the elected node is tried
+ * again once its backoff ends.
  */
 function paused(
   { elected, judged, electedFailed, failures, nowMs }: ChoiceInput,
@@ -180,8 +183,8 @@ function paused(
   const why = `paused by ${by}: ${because}`;
   const waits = failures.some((record) => record.node === elected.node && isInBackoff(record, nowMs));
   if (!electedFailed || waits) return { ...standing(elected), reason: why };
-  // The request remains in force: keep what was overridden, and where leadership returns once the group is no
-  // longer paused.
+  // The request remains in force during the retry. Keep the reasons that it overrode and the node that
+  // leadership returns to once the group is no longer paused.
   const { node } = elected;
   const requested = stillOverridden(elected, judged);
   return { node, changes: true, cause: 'retry', reason: `retry while ${why}`, requested };
@@ -211,8 +214,8 @@ function automatic(
 type BestFirst = readonly [Ranked, ...Ranked[]];
 
 /**
- * Returns the better nodes that would replace the leader. Null if there is none. The first is the best that
- * has not failed, or the best of all if every one has failed. The others follow in order.
+ * Returns the better nodes that would replace the leader, in order. Returns null if there are none. The first
+ * node is the best one that has not failed, or the best of all if every one has failed.
  */
 function preferred({ failures }: ChoiceInput, ranking: readonly Ranked[], present: Ranked): BestFirst | null {
   const better = ranking.filter(({ grade }) => grade < present.grade);
@@ -223,7 +226,7 @@ function preferred({ failures }: ChoiceInput, ranking: readonly Ranked[], presen
 function prefer(input: ChoiceInput, better: BestFirst, present: Ranked): Outcome {
   const [best] = better;
   const { elected, config, readyForMs, strategy } = input;
-  // Scores are independent of priorities: a lower priority does not make another node better.
+  // Scores are independent of priorities: a lowered priority does not make another node better.
   const lowered = strategy.usesScores === true ? null : wasLowered(input);
   if (lowered !== null) {
     const [{ node, reason }] = withLastGood(input, better);
@@ -260,8 +263,8 @@ function prefer(input: ChoiceInput, better: BestFirst, present: Ranked): Outcome
 }
 
 /**
- * Returns the time since the node's last failure. The caller may not have observed the node while it was in
- * backoff.
+ * Returns the time since the node's last failure. The caller may not have observed the node for all of the
+ * time that it was in backoff.
  */
 function sinceFailureMs({ failures, nowMs }: ChoiceInput, node: string): number {
   const record = failureOf(failures, node);
@@ -269,8 +272,8 @@ function sinceFailureMs({ failures, nowMs }: ChoiceInput, node: string): number 
 }
 
 /**
- * Returns why an operator wants the present leader to leave: a priority was lowered since it was elected.
- * Null if none was.
+ * Returns why an operator wants the present leader to be replaced: since its election, its own priority or
+ * its site's priority was lowered. Returns null if neither was lowered.
  */
 function wasLowered({ elected, config, members, nowMs }: ChoiceInput): string | null {
   const leader = members.find(({ node }) => node === elected.node)?.value;
@@ -307,9 +310,10 @@ function replace(input: ChoiceInput, ranking: BestFirst, ineligible: readonly In
 }
 
 /**
- * Puts the previous leader first if a planned change failed before any node was READY, because it led
- * successfully until just before. If no operator requested the change, it only comes before nodes of equal
- * grade. A forced failover does not trust the previous leader.
+ * Moves the previous leader to the front if a planned change failed before any node was READY, because the
+ * previous leader worked until just before that change. If no operator requested the change, the previous
+ * leader moves only ahead of nodes of equal grade. After a forced failover, the previous leader is not
+ * trusted and does not move.
  */
 function withLastGood({ elected, previous }: ChoiceInput, ranking: BestFirst): BestFirst {
   const isForced = elected.requested?.forced === true;
@@ -332,7 +336,7 @@ function causeOfFilling(elected: Elected, failures: readonly FailureRecord[], no
 function nobodyEligible(input: ChoiceInput, ineligible: readonly Ineligible[]): Outcome {
   const { elected } = input;
   const found = ineligibleReasonsOf(elected.node, ineligible);
-  // A malformed registration does not end a leadership that no other node could take over.
+  // A malformed registration does not end a leadership if no other node could take over.
   if (leads(input) && found.every(({ kind }) => kind === kindOfMalformed)) {
     return { ...standing(elected), reason: `it leads, and no other node is eligible: ${reasonsOf(found)}` };
   }
@@ -364,8 +368,8 @@ function leads({ current, members, elected }: ChoiceInput): boolean {
 }
 
 /**
- * If only failures make every node ineligible, retries the node that failed longest ago, but no sooner than
- * the base backoff after its failure.
+ * If backoffs alone make every node ineligible, retries the node whose failure is oldest. The retry happens
+ * no sooner than the base backoff after that failure.
  */
 function leastRecentlyFailed(input: ChoiceInput, ineligible: readonly Ineligible[]): Outcome | null {
   const { failures, config, nowMs, elected } = input;

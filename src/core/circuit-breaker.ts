@@ -1,10 +1,11 @@
 /**
- * The circuit breaker. If leadership moves automatically more often than normal within some time, moving it
- * again does not fix the cause. The next group that is about to move is paused instead, until an operator
- * resumes it. Several groups share one circuit breaker by naming the same znode.
+ * The circuit breaker. If leadership moves automatically more often than normal within a given time, another
+ * move does not fix the cause. The next group that is about to move is then paused until an operator resumes
+ * it. Several groups share one circuit breaker by naming the same znode.
  *
- * It counts decisions that no operator requested: after a failure, a retry, or for a better node. It does not
- * count a group's first election, requested changes, or a leader that leaves in an orderly way.
+ * The circuit breaker counts decisions that no operator requested: those after a failure, retries, and moves
+ * to a better node. It does not count a group's first election, requested changes, or the replacement of a
+ * leader that leaves in an orderly way.
  */
 import { durationMs } from '../model/duration.js';
 import { type GroupConfig, mostCircuitBreakerTransitions } from '../model/group-config.js';
@@ -17,19 +18,25 @@ export const emptyCircuitBreakerRecord: CircuitBreakerRecord = { moved: [] };
 
 const automatic: ReadonlySet<Cause> = new Set<Cause>(['failure', 'retry', 'preference']);
 
-/** Returns the path of the record. Null if the group has no circuit breaker. */
+/** Returns the path of the circuit breaker's record. Returns null if the group has no circuit breaker. */
 export function circuitBreakerPath(config: GroupConfig, root: string): string | null {
   const { transitions, record } = config.circuitBreaker;
   return transitions === 0 ? null : (record ?? `${root}/circuit-breaker`);
 }
 
 export type WithCircuitBreaker =
-  /** The decision may be made. `record` must be written with it. Null if the decision does not count. */
+  /**
+   * The decision may be made. `record` must be written in the same transaction. A null `record` means that
+   * the decision does not count.
+   */
   | { readonly stops: false; readonly record: CircuitBreakerRecord | null }
-  /** Why the group must be paused instead. */
+  /** The decision must not be made. `reason` says why the group must be paused instead. */
   | { readonly stops: true; readonly reason: string };
 
-/** Returns whether a decision may be made. `epochMs` is now, on the ensemble's clock. */
+/**
+ * Returns whether a decision may be made. `epochMs` is the current time on the ensemble's clock, in
+ * milliseconds since the epoch.
+ */
 export function circuitBreaker(
   { record, root }: CircuitBreaker,
   config: GroupConfig,
@@ -37,12 +44,13 @@ export function circuitBreaker(
   epochMs: number,
 ): WithCircuitBreaker {
   const { cause, term, node } = decision;
-  // In a group that an operator or the circuit breaker has paused, only the elected node is tried again.
+  // In a group that an operator or the circuit breaker has paused, only the elected node is tried again. Such
+  // a retry does not count.
   if (!automatic.has(cause) || node === null || config.paused !== null) return { stops: false, record: null };
   const { transitions, within } = config.circuitBreaker;
   const resumedMs = config.resumed === null ? Number.NEGATIVE_INFINITY : fromInstant(config.resumed.at);
   const sinceMs = Math.max(resumedMs, epochMs - durationMs(within));
-  // A record in the future was made before the ensemble's clock was set back.
+  // A record entry in the future was made before the ensemble's clock was set back.
   const counted = record.moved.filter(
     ({ at }) => fromInstant(at) > sinceMs && !isAhead({ failedAt: at }, epochMs),
   );

@@ -35,7 +35,7 @@ export function conditionsOf(
 }
 
 /**
- * Returns the site of the leader that must be replaced because it failed. Null if the leader leaves as
+ * Returns the site of a leader that must be replaced because it failed. Returns null if the leader leaves as
  * planned.
  */
 export function siteOfFailure(

@@ -7,7 +7,7 @@ import { endedOverrides } from './deadlines.js';
 import { missedAtMs, mostLateMs, requestText, targetText } from './requests.js';
 
 interface Told {
-  /** For messages. */
+  /** What the change does, as text for messages. */
   readonly what: string;
   readonly reason: string;
   readonly configVersion: number;
@@ -18,7 +18,10 @@ export interface ChangeSites extends Told {
   readonly changes: readonly SiteChange[];
 }
 
-/** Drops a requested switchover whose term has ended first, or whose time is over. */
+/**
+ * Drops a requested switchover because the term that it replaces has ended, or because its scheduled time
+ * passed too long ago.
+ */
 export interface DropRequest extends Told {
   readonly do: 'drop-request';
 }
@@ -32,8 +35,8 @@ interface ConfigInput {
 }
 
 /**
- * Returns the change that removes overrides that have ended. They no longer have an effect, but the removal
- * notifies operators.
+ * Returns the change that removes expired overrides from the configuration. An expired override no longer has
+ * an effect, but its removal notifies operators.
  */
 export function endOverrides({ snapshot, config, epochMs }: ConfigInput): ChangeSites | null {
   const sites = snapshot.config.value === null ? [] : endedOverrides(config, epochMs);
@@ -48,8 +51,8 @@ export function endOverrides({ snapshot, config, epochMs }: ConfigInput): Change
 }
 
 /**
- * Drops a missed request instead of carrying it out late: its leader no longer leads, or its time passed too
- * long ago.
+ * Drops a missed request instead of carrying it out late. A request is missed if the leader that it replaces
+ * no longer leads, or if its scheduled time passed too long ago.
  */
 export function dropMissedRequest(input: ConfigInput): DropRequest | null {
   const { snapshot } = input;

@@ -1,7 +1,7 @@
 /**
  * Constraints: what may make a node ineligible. Each constraint is a value in its own file under
- * strategies/constraints. This module applies their list in the same way for elections, retries, switchovers
- * and simulations.
+ * strategies/constraints. This module applies the list of constraints in the same way for elections, retries,
+ * switchovers and simulations.
  */
 
 import type { GroupConfig } from '../model/group-config.js';
@@ -23,18 +23,18 @@ export interface Registered {
 /** What a constraint may consider in addition to the node. */
 export interface ConstraintContext {
   readonly config: GroupConfig;
-  /** Current failures. */
+  /** The group's current failures. */
   readonly failures: readonly FailureRecord[];
-  /** Milliseconds since the epoch, on the ensemble's clock. */
+  /** Current time on the ensemble's clock, in milliseconds since the epoch. */
   readonly nowMs: number;
-  /** The group that this group's leader must be near to or away from. Null if there is none. */
+  /** The group whose leader this group's leader must be near to or away from. Null if there is none. */
   readonly neighbour: Neighbour | null;
-  /** Nodes that a decision names, for this leadership or another. */
+  /** Nodes that any decision names, for this leadership or for another one of the group. */
   readonly elected: ReadonlySet<string>;
   readonly elsewhere: Elsewhere;
 }
 
-/** Returns the context for constraints, given the current decision `elected`. */
+/** Builds the context for constraints. `elected` is the current decision. */
 export function constraintContextOf(
   known: Omit<ConstraintContext, 'elected'> & { readonly elected: Pick<Elected, 'node'> },
 ): ConstraintContext {
@@ -45,20 +45,20 @@ export function constraintContextOf(
 
 /** A constraint. `check` is a pure function of its arguments. */
 export interface Constraint {
-  /** Identifier for programs. */
+  /** Identifier of the constraint, for programs. */
   readonly kind: string;
-  /** One line, for display. */
+  /** Description of the constraint in one line, for display. */
   readonly description: string;
   /** Cause that is recorded when this constraint ends a leadership. */
   readonly ends: Extract<Cause, 'planned' | 'shutdown' | 'failure'>;
-  /** Whether `petrel failover --force` overrides it. */
+  /** Whether `petrel failover --force` overrides this constraint. */
   readonly canBeForced: boolean;
   /**
-   * Whether the constraint is about placement and not about the node itself. The node still counts as
-   * eligible when a strategy asks for the number of eligible nodes.
+   * Whether the constraint is about placement rather than about the node itself. A node that such a
+   * constraint excludes still counts as eligible when a strategy asks for the number of eligible nodes.
    */
   readonly isOfPlace?: boolean;
-  /** Minutes of the day, in UTC, at which its result may change. Missing if there are none. */
+  /** Minutes of the day, in UTC, at which the result of `check` may change. Missing if there are none. */
   readonly minutes?: readonly number[];
   /** Returns null if the constraint does not apply to the node. */
   check(node: Registered, context: ConstraintContext): Finding | null;
@@ -67,8 +67,8 @@ export interface Constraint {
 /** A constraint that runs in another process and checks all nodes in one call. */
 export interface AskedConstraint extends Omit<Constraint, 'check'> {
   /**
-   * Returns the findings by node. Throws Unanswered if there is no answer yet, and RuleFault if the check
-   * failed.
+   * Returns the findings by node id. Throws Unanswered if the answer is still pending. Throws RuleFault if
+   * the check failed.
    */
   checkAll(nodes: readonly Registered[], context: ConstraintContext): ReadonlyMap<string, Finding>;
 }
@@ -83,25 +83,25 @@ export interface IneligibleReason extends Pick<Constraint, 'kind' | 'ends' | 'ca
 /** A node with all findings about it. */
 export interface Judged {
   readonly member: Member;
-  /** From hard constraints. The node is eligible if this is empty. */
+  /** Reasons from hard constraints. The node is eligible if this is empty. */
   readonly ineligibleReasons: readonly IneligibleReason[];
-  /** From soft constraints, for display. */
+  /** Reasons from soft constraints, for display. */
   readonly softReasons: readonly string[];
 }
 
 /**
- * Kinds that the elector's choice treats specially. A node that only a backoff makes ineligible is tried when
- * no other node is left.
+ * The following kinds are those that the elector's choice treats specially. A node that only a backoff makes
+ * ineligible is tried when no eligible node is left.
  */
 export const kindOfBackoff = 'backoff';
-/** A malformed registration does not end a leadership that no other node could take over. */
+/** A malformed registration does not end a leadership if no other node could take over. */
 export const kindOfMalformed = 'malformed';
-/** No node leads two slots, not even by force. */
+/** A node that leads one slot cannot lead a second one, not even by force. */
 export const kindOfBusy = 'leads-slot';
 
 /**
- * Applies all constraints to each node. Returns the results in order of node ids. Throws as
- * `AskedConstraint.checkAll` does.
+ * Applies all constraints to each node. Returns the results in order of node ids. Throws whatever
+ * `AskedConstraint.checkAll` throws.
  */
 export function judgeAll(
   members: readonly Member[],
@@ -145,13 +145,16 @@ function ineligibleReasonOf(
   return { kind, reason, ends, canBeForced, ...(isOfPlace === true && { isOfPlace }) };
 }
 
-/** Returns the reason for a node whose registration is unreadable. Constraints cannot check such a node. */
+/**
+ * Returns the reason why a node with a malformed registration is ineligible. Constraints cannot check such a
+ * node.
+ */
 function unreadable({ problem }: Member): IneligibleReason {
   const reason = `its registration is malformed: ${problem}`;
   return { kind: kindOfMalformed, reason, ends: 'failure', canBeForced: true };
 }
 
-/** Returns the reasons that concern the node itself, regardless of what it would lead. */
+/** Returns the reasons that concern the node itself, without those that concern its placement. */
 export function ownIneligibleReasons({
   ineligibleReasons,
 }: Pick<Judged, 'ineligibleReasons'>): readonly IneligibleReason[] {
@@ -185,14 +188,14 @@ export function ineligibleReasonsOf(
   return ineligible.find((other) => other.node === node)?.ineligibleReasons ?? [];
 }
 
-/** Returns the cause that is recorded when an elected node is replaced for these reasons. */
+/** Returns the cause to record when an elected node is replaced because of these reasons. */
 export function departure(found: readonly IneligibleReason[]): Constraint['ends'] {
   const ends = (how: Constraint['ends']) => found.some((ineligibleReason) => ineligibleReason.ends === how);
   if (ends('planned')) return 'planned';
   return ends('shutdown') ? 'shutdown' : 'failure';
 }
 
-/** Returns `judged` without the elected node's reasons that a forced failover overrode. */
+/** Returns `judged` without those of the elected node's reasons that a forced failover overrode. */
 export function withoutOverridden(
   judged: readonly Judged[],
   { node, requested }: Elected,
@@ -208,8 +211,8 @@ export function withoutOverridden(
 }
 
 /**
- * Reduces `overridden` to the reasons that still apply to the elected node. A reason that has ended counts
- * again if it returns.
+ * Reduces `overridden` to the reasons that still apply to the elected node. A reason that has stopped
+ * applying is no longer overridden if it applies again later.
  */
 export function stillOverridden(
   { node, requested }: Elected,

@@ -1,6 +1,7 @@
 /**
- * Instants at which the state of a group changes: ends of backoffs and overrides, and starts of scheduled
- * switchovers. They are on the ensemble's clock, which a node reads from its own writes.
+ * Deadlines: instants at which the state of a group changes, such as ends of backoffs and overrides, and
+ * starts of scheduled switchovers. Deadlines are on the ensemble's clock, which a node reads through its own
+ * writes.
  */
 
 import { type GroupConfig, overrideInForce } from '../model/group-config.js';
@@ -17,7 +18,7 @@ import {
 } from './ensemble-clock.js';
 import { missedAtMs } from './requests.js';
 
-/** Returns every deadline, past and future. */
+/** Returns every deadline, whether past or future. */
 function deadlinesMs(config: GroupConfig, failures: readonly FailureRecord[]): number[] {
   const overrides = Object.values(config.sites).map(({ override }) => override?.until ?? null);
   const named = [...overrides, config.switchover?.notBefore ?? null].filter((instant) => instant !== null);
@@ -36,15 +37,15 @@ export function nextDeadlineInMs(
   return ahead.length === 0 ? null : Math.min(...ahead) - epochMs;
 }
 
-/** Input to the check whether the clock must be read. */
+/** Input to the check whether the ensemble's clock must be read. */
 export interface Timed {
   readonly config: GroupConfig;
   readonly failures: readonly FailureRecord[];
-  /** Minutes of the day at which the strategy's ranking may change. */
+  /** Minutes of the day, in UTC, at which the strategy's ranking may change. */
   readonly minutes: readonly number[];
 }
 
-/** Whether the clock must be read again before anything is decided at `nowMs` (monotonic). */
+/** Whether the ensemble's clock must be read again before any decision at `nowMs` (monotonic). */
 export function needsReading(
   reading: ClockReading | null,
   { config, failures, minutes }: Timed,
@@ -55,17 +56,17 @@ export function needsReading(
   if (ahead.length > 0 && isOutdated(reading, nowMs)) return true;
   const epochMs = ensembleNowMs(reading, nowMs);
   const hasPassed = ahead.some((limit) => limit <= epochMs);
-  // The clock may have been set forward or back, before this reading or since. Only a new reading shows
-  // which.
+  // The ensemble's clock may have been set forward or back, before or after this reading. Only a new reading
+  // shows which.
   const wasSet = failures.some((record) => record.until !== null && isAhead(record, epochMs));
-  // Unlike a deadline, a minute of the day does not require a recent reading in advance. It need not be
-  // exact, and there is always a next one.
+  // A deadline requires a recent reading before it arrives, but a minute of the day does not. A minute need
+  // not be exact, and there is always a next one.
   const nextMs = nextMinuteInMs(minutes, reading.epochMs) ?? Number.POSITIVE_INFINITY;
   const isOtherTime = reading.epochMs + nextMs <= epochMs;
   return (hasPassed || wasSet || isOtherTime) && !isExact(reading, nowMs);
 }
 
-/** Returns the sites whose override has ended but is still in the configuration. */
+/** Returns the sites whose override has expired but is still in the configuration. */
 export function endedOverrides(config: GroupConfig, epochMs: number): string[] {
   return Object.entries(config.sites)
     .filter(([, site]) => site.override !== null && overrideInForce(site, epochMs) === null)

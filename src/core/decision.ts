@@ -1,4 +1,4 @@
-/** Turns a choice into what the elector should write or do. */
+/** Turns a choice into the writes and other actions that the elector should carry out. */
 
 import { sitePriority } from '../model/group-config.js';
 import { toInstant } from '../model/names.js';
@@ -24,24 +24,28 @@ export type ElectorAction =
       readonly electedVersion: number;
       readonly record: TransitionRecord | null;
       readonly headVersion: number | null;
-      /** New record of the circuit breaker, with the version that was read. Null if it does not change. */
+      /**
+       * New record of the circuit breaker, with the znode version that was read. Null if the record does not
+       * change.
+       */
       readonly circuitBreaker: CircuitBreaker | null;
     }
-  /** The circuit breaker stops the move: the group waits for an operator. */
+  /** The circuit breaker stops the move, and the group waits for an operator. */
   | { readonly do: 'pause'; readonly reason: string; readonly configVersion: number }
   | { readonly do: 'record'; readonly record: TransitionRecord; readonly headVersion: number }
   | ChangeSites
   | DropRequest
   /**
-   * Applies for as long as this version of the configuration is current. Null: only for now, to let another
-   * elector judge.
+   * This node hands over the elector role. The handover applies for as long as `configVersion` is the current
+   * version of the configuration. If `configVersion` is null, the handover is only for now, so that another
+   * elector can act.
    */
   | { readonly do: 'give-up-seat'; readonly reason: string; readonly configVersion: number | null }
   | FencingAction;
 
 export type Write = Extract<ElectorAction, { do: 'write-elected' }>;
 
-/** Returns what a choice leads to: a new decision, or notes while the present one remains. */
+/** Returns the actions for a choice. These are either a new decision, or notes in the current decision. */
 export function actionsFor(seen: JudgedElection, choice: Choice): ElectorAction[] {
   const decision = decisionWrite(seen, choice);
   const made = decision === null ? null : withCircuitBreaker(seen, decision);
@@ -53,7 +57,7 @@ export function actionsFor(seen: JudgedElection, choice: Choice): ElectorAction[
   return [...stuckLeaderActions(seen), ...rest];
 }
 
-/** Returns the decision with its circuit breaker record, or the pause that replaces it. */
+/** Returns the decision with the circuit breaker's record, or the pause that replaces the decision. */
 function withCircuitBreaker({ snapshot, config, epochMs }: JudgedElection, decision: Write): ElectorAction {
   if (snapshot.circuitBreaker == null) return decision;
   const made = circuitBreaker(snapshot.circuitBreaker, config, decision.elected, epochMs);
@@ -66,7 +70,8 @@ function withCircuitBreaker({ snapshot, config, epochMs }: JudgedElection, decis
 }
 
 /**
- * Returns a new decision under a new term, because the choice changed or because `elected` must be repaired.
+ * Returns a write with a new decision under a new term, because the choice changed or because `elected` must
+ * be repaired. Returns null if neither applies.
  */
 function decisionWrite(seen: JudgedElection, choice: Choice): Write | null {
   const { snapshot, members, config, strategy, self, elected, failed, epochMs } = seen;
@@ -96,21 +101,24 @@ function missedRequest(seen: JudgedElection, { requested }: Choice): Pick<Electe
   return requested === null && missesRequest(seen.config, seen.elected) ? { missedRequest: true } : {};
 }
 
-/** Returns a write that keeps the decision but notes a failure or something that has ended. */
+/**
+ * Returns a write that keeps the decision but notes a failure in it or removes notes that no longer apply.
+ * Returns null if there is nothing to write.
+ */
 function upkeepWrite(seen: JudgedElection, choice: Choice): Write | null {
   const { snapshot, members, elected, failed } = seen;
   const leader = recovered(elected, snapshot.current, members);
   const isRecovered = leader !== null && failureOf(elected.failures, leader) !== null;
   const elsewhere = seen.memory.progress === null ? [...seen.elsewhere.ready] : [];
   const isOver = elsewhere.some((node) => failureOf(elected.failures, node) !== null);
-  // Not during a takeover: a claim that vanishes is only recognized under the decision that it was made
-  // under.
+  // Do not update the overridden reasons during a takeover. If a claim vanishes, the elector recognizes this
+  // only under the decision that the claim was made under.
   const requested = seen.memory.progress === null ? stillOverridden(elected, seen.judged) : elected.requested;
   if (failed === null && !isRecovered && !isOver && requested === elected.requested) return null;
   return electedWrite(snapshot, { ...elected, requested, failures: ownFailures(seen, choice) }, null);
 }
 
-/** Returns the failures without those that other slots record. */
+/** Returns the failures, except for those that other slots record. */
 function ownFailures({ elsewhere }: JudgedElection, { failures }: Choice): FailureRecord[] {
   return failures.filter((record) => !elsewhere.failures.includes(record));
 }
@@ -136,7 +144,7 @@ function recordOfReady(seen: JudgedElection): Extract<ElectorAction, { do: 'reco
   return record === null ? null : { do: 'record', record, headVersion: history.version };
 }
 
-/** Changes one site at a time, so that each change is reported with its own reason. */
+/** Declares one site per call, so that each change is reported with its own reason. */
 function declareSites(seen: JudgedElection): ChangeSites | null {
   const { snapshot, epochMs, self } = seen;
   const [verdict] = snapshot.config.value === null ? [] : siteVerdicts(seen).verdicts;

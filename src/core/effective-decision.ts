@@ -1,19 +1,21 @@
-/** The decision to act on if `leader/elected` is malformed, or was deleted and created again. */
+/**
+ * Determines the decision to act on if `leader/elected` is malformed, or if it was deleted and created again.
+ */
 import type { GroupSnapshot } from '../model/snapshot.js';
 import { type Elected, lastTerm } from '../model/znodes.js';
 
 type Decided = Pick<GroupSnapshot, 'elected' | 'current' | 'history'>;
 
 /**
- * Returns the decision in `elected`. If it is lost, returns what is safe to assume: the current leader
- * continues, and terms never decrease.
+ * Returns the decision in `elected`. If that decision is lost, returns what is safe to assume: the current
+ * leader continues, and terms never decrease.
  */
 export function effectiveDecision({ elected, current, history }: Decided): Elected {
   const leader = current?.value ?? null;
   const known = Math.max(leader?.term ?? 0, history?.value?.term ?? 0);
   if (elected.value !== null && elected.value.term >= known) return elected.value;
-  // The lost term is the recorded one or the one after it. Without a history, a term never exceeds the number
-  // of writes of its znode.
+  // The lost term is either the recorded term or the next one. Without a history, the number of writes of the
+  // znode is an upper bound for its term.
   const recorded = history?.value == null ? elected.version : history.value.term + 1;
   const lost =
     elected.problem ?? `its term is ${elected.value?.term}, but there has already been a term ${known}`;
@@ -33,7 +35,7 @@ export function effectiveDecision({ elected, current, history }: Decided): Elect
   };
 }
 
-/** Whether the effective decision is a fallback and not the content of the snapshot. */
+/** Whether the effective decision is a fallback rather than the content of the snapshot. */
 export function isFallback({ elected }: Pick<GroupSnapshot, 'elected'>, decided: Elected): boolean {
   return elected.value !== decided;
 }

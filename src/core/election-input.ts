@@ -1,6 +1,6 @@
 /**
  * Input to one decision about a leader: the snapshot, the elector's memory, the time, and what is derived
- * from them. Built again for each round.
+ * from them. Each round builds a new input.
  */
 
 import type { ReadyStrategy } from '../../strategies/registry.js';
@@ -26,8 +26,8 @@ import { betterForMs } from './stabilization.js';
 import { overdueMs, type Watched } from './watchdog.js';
 
 /**
- * `config` is the configuration to decide by. While the current one is unreadable, this is the last readable
- * one.
+ * Everything that the elector knows at the start of a round. `config` is the configuration to decide by.
+ * While the current configuration is unreadable, it is the last readable one.
  */
 export interface ElectionInput extends Scene {
   readonly self: string;
@@ -37,26 +37,26 @@ export interface ElectionInput extends Scene {
   /** Whether a fence hook is configured on this node. */
   readonly canFence: boolean;
   /**
-   * Monotonic instant since which this node has been connected to the ensemble without a break. From then on
-   * it can tell whether the ensemble was available.
+   * Monotonic instant since which this node has been connected to the ensemble without a break. From that
+   * instant on, the node can tell whether the ensemble was available.
    */
   readonly observedSinceMs: number;
   readonly constraints: readonly AnyConstraint[];
   /**
-   * Returns the effect of the group's other leaderships on this one, at an instant on the ensemble's clock.
-   * Missing if there is no other.
+   * Returns how the group's other leaderships affect this one, at an instant on the ensemble's clock. Missing
+   * if there is no other leadership.
    */
   readonly elsewhere?: (epochMs: number) => Elsewhere;
 }
 
-/** An input with what is derived from it. */
+/** An election input with the values that are derived from it. */
 export interface Election extends Omit<ElectionInput, 'elsewhere'> {
   readonly elected: Elected;
   readonly failed: Failed | null;
-  /** Milliseconds since the epoch, on the ensemble's clock. */
+  /** Current time on the ensemble's clock, in milliseconds since the epoch. */
   readonly epochMs: number;
   readonly elsewhere: Elsewhere;
-  /** Context for constraints. Its failures are the current ones and the one that is being acted on. */
+  /** Context for constraints. Its failures are the current ones and the failure that is being acted on. */
   readonly context: ConstraintContext;
 }
 
@@ -66,15 +66,18 @@ export interface JudgedElection extends Election {
   readonly judged: readonly Judged[];
 }
 
-/** What must happen before a decision is possible. `memory` is kept in the meantime. */
+/**
+ * A step that must happen before a decision is possible. `memory` is the elector's memory until that step is
+ * done.
+ */
 export interface Pending {
   readonly pending: 'clock' | 'next-look';
   readonly memory: ElectorMemory;
 }
 
 /**
- * Derives an election from the input. Returns a pending step if there is no recent enough reading of the
- * ensemble's clock, because nothing may be decided without one.
+ * Derives an election from the input. Returns a pending step if nothing may be decided yet, for example
+ * because there is no recent reading of the ensemble's clock.
  */
 export function electionOf(input: ElectionInput): Election | Pending {
   const { snapshot, clock, nowMs } = input;
@@ -111,7 +114,7 @@ function mustReadClock(
   );
 }
 
-/** Returns the minutes of the day at which a decision may change. */
+/** Returns the minutes of the day, in UTC, at which a decision may change. */
 export function minutesOf({
   strategy,
   constraints,
@@ -121,10 +124,10 @@ export function minutesOf({
 }
 
 /**
- * Whether a limit has passed since the clock was last read. A server that is cut off from the others still
- * answers, but does not show what its candidate does or that a claim was released. Reading the clock is a
- * write, and whatever is read after that write is no older. So no node is late or fenced because of an
- * outdated read.
+ * Whether a limit has passed since the clock was last read. A server that is cut off from the other servers
+ * still answers, but it does not show the progress of its candidate or the release of a claim. Reading the
+ * clock is a write, and any data that is read after this write is at least as recent. This prevents the
+ * elector from blaming or fencing a node because of an outdated read.
  */
 function isStaleReading(watched: Watched | null, clock: ClockReading, nowMs: number): boolean {
   if (watched === null) return false;
@@ -133,8 +136,8 @@ function isStaleReading(watched: Watched | null, clock: ClockReading, nowMs: num
 }
 
 /**
- * Whether the elected node has failed and no decision has answered that failure yet. The slot then has no
- * leader that could continue.
+ * Whether the elected node has failed and no decision has responded to that failure yet. If so, the slot has
+ * no leader that could continue.
  */
 export function awaitsSuccessor(input: ElectionInput): boolean {
   const elected = effectiveDecision(input.snapshot);
@@ -143,8 +146,8 @@ export function awaitsSuccessor(input: ElectionInput): boolean {
 }
 
 /**
- * Whether the elected node's last failure is still unanswered. A decision that elects the node again after
- * this failure ends the backoff.
+ * Whether no decision has responded to the elected node's last failure yet. A decision that elects the node
+ * again after a failure ends the node's backoff, so it counts as a response.
  */
 function failedBefore({
   elected,
@@ -155,12 +158,18 @@ function failedBefore({
   return failureOf(elected.failures, elected.node)?.until != null;
 }
 
-/** Returns the election with `failed` acted on. Null acts on no failure. */
+/**
+ * Returns the election in which `failed` is the failure to act on. If `failed` is null, there is no failure
+ * to act on.
+ */
 export function blaming(seen: Omit<Election, 'failed' | 'context'>, failed: Failed | null): Election {
   return { ...seen, failed, context: constraintContextIn(seen, failed) };
 }
 
-/** Returns the context for constraints with `failed` acted on. Null acts on no failure. */
+/**
+ * Returns the context for constraints in which `failed` is the failure to act on. If `failed` is null, there
+ * is no failure to act on.
+ */
 export function constraintContextIn(
   {
     snapshot,

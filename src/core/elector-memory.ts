@@ -1,6 +1,7 @@
 /**
- * What an elector has seen and since when, on its own monotonic clock. A new elector has seen nothing. One
- * that was the next elector and looked periodically continues from what it saw then.
+ * The elector's memory: what an elector has observed, with the start of each observation on its own monotonic
+ * clock. The memory of a new elector is empty. If the node was the next elector before and checked the group
+ * periodically, it keeps the memory from those checks.
  */
 
 import type { GroupConfig } from '../model/group-config.js';
@@ -18,71 +19,79 @@ import { countSites, type SiteCounts } from './site-rules.js';
 import type { BetterSince } from './stabilization.js';
 import { type Watched, watch } from './watchdog.js';
 
-/** The state on which a claim is fenced or removed. Nothing is removed if any part of it has changed. */
+/**
+ * The state in which a claim is fenced or removed. Nothing is removed if any part of this state has changed.
+ */
 export interface Fence {
   readonly token: bigint;
   readonly node: string;
   readonly claimVersion: number;
   readonly electedVersion: number;
   /**
-   * Version of the elected node's registration. A claim that the node has made since then changes this
-   * version.
+   * Version of the elected node's registration. If the node has made a claim since this version was read, the
+   * version has changed.
    */
   readonly electedNode: { readonly node: string; readonly version: number } | null;
 }
 
 export interface ElectorMemory {
-  /** When it last looked. Null if it never has. */
+  /** Monotonic instant of the elector's last check. Null if there has been none. */
   readonly lookedAtMs: number | null;
   readonly watched: Watched | null;
   /** A claim in PROGRESS by the elected node, as last seen under one decision. */
   readonly progress: {
     readonly node: string;
     /**
-     * This node's seat when it saw the claim. With a different seat, the node may have missed events in
-     * between.
+     * This node's seat when it observed the claim. If its seat is different now, the node may have missed
+     * events since then.
      */
     readonly seat: string;
-    /** The decision that the claim was made under, as `writeOf` identifies it. */
+    /** The decision under which the claim was made, as identified by `writeOf`. */
     readonly decision: string;
     readonly token: bigint;
-    /** The session that owns the claim. If the claim disappears with it, the takeover has failed. */
+    /**
+     * The session that owns the claim. If the claim disappears together with this session, the takeover has
+     * failed.
+     */
     readonly owner: SessionId;
     /**
-     * Whether the claim exists but its owner is not registered. The owner was evicted, or has gone since the
-     * claim was read. The next look shows which.
+     * Whether the claim exists but its owner is not registered. The owner was evicted, or it disappeared
+     * after the claim was read. The next check shows which.
      */
     readonly isOrphaned: boolean;
   } | null;
-  /** Instant since which each incarnation of a node has been eligible. */
+  /** By incarnation of a node: the monotonic instant since which it has been eligible. */
   readonly eligibleSinceMs: ReadonlyMap<string, number>;
-  /** Which nodes have been better than the leader. Null if no scores are compared. */
+  /**
+   * Nodes that have been better than the leader, with the start of that time. Null if no scores are compared.
+   */
   readonly betterSince: BetterSince | null;
   /**
-   * Instant since which it has waited for the group's first election. Null if that election waits for
-   * nothing.
+   * Monotonic instant since which the elector has waited for the group's first election. Null if it is not
+   * waiting.
    */
   readonly firstLookMs: number | null;
   /**
-   * Which sites have had enough nodes, or too few. Null on a node that is not the elector, because it
-   * observes the group only from time to time.
+   * Sites with their counts of nodes. Null on a node that is not the elector, because such a node observes
+   * the group only from time to time.
    */
   readonly sites: {
     /**
-     * This node's seat when it counted. With a different seat, the node may have missed events in between.
+     * This node's seat when it counted the sites' nodes. If its seat is different now, the node may have
+     * missed events since then.
      */
     readonly seat: string;
     readonly counts: SiteCounts;
   } | null;
-  /** Instant since which the elected node has been READY under this token. */
+  /** Claim with which the elected node is READY, and the monotonic instant since which it has been READY. */
   readonly ready: { readonly token: bigint; readonly sinceMs: number } | null;
-  /** Token of the claim that an alarm was raised for. */
+  /** Token of the claim for which an alarm was raised. */
   readonly alarmed: bigint | null;
-  /** The claim whose owner was fenced. */
+  /** The claim whose owner this elector has fenced. */
   readonly fenced: Fence | null;
-  /** How many times fencing the owner of a claim has failed on this node. */
+  /** Number of failed attempts on this node to fence the owner of a claim. */
   readonly failedFences: { readonly token: bigint; readonly count: number } | null;
-  /** Token of this node's own claim that it has left to another elector to judge. */
+  /** Token of this node's own claim, which this node has left to another elector to judge. */
   readonly leftTo: bigint | null;
 }
 
@@ -101,20 +110,26 @@ export const newElector: ElectorMemory = {
   leftTo: null,
 };
 
-/** A condition that was seen longer ago than this may have ended and begun again since. */
+/**
+ * Memory older than this is dropped. A condition that was last observed so long ago may have ended and begun
+ * again since then.
+ */
 const remembersMs = 60_000;
-/** While something is timed, the elector looks at least this often, so that its memory does not expire. */
+/**
+ * While the elector times a condition, it checks the group at least this often, so that its memory does not
+ * expire.
+ */
 export const longestWaitMs = remembersMs / 2;
 
 export interface Scene {
   readonly snapshot: GroupSnapshot;
   readonly members: readonly Member[];
   readonly config: GroupConfig;
-  /** Monotonic. */
+  /** Current time on this node's monotonic clock. */
   readonly nowMs: number;
 }
 
-/** Returns `memory` updated with the current state. */
+/** Returns `memory` updated with the current state of the group. */
 export function look(scene: Scene, elected: Elected, memory: ElectorMemory): ElectorMemory {
   const { snapshot, config, nowMs } = scene;
   const before = nowMs - (memory.lookedAtMs ?? nowMs) > remembersMs ? newElector : memory;
@@ -145,9 +160,10 @@ function sitesSeen(scene: Scene, before: ElectorMemory['sites']): ElectorMemory[
 }
 
 /**
- * Returns the observed claim in PROGRESS. It is kept after the claim is gone until a decision answers it,
- * because the write of that decision may fail. Only the elector keeps it. A node that looks only from time to
- * time may miss that the claim became READY. If elector and leader fail together, no trace of that remains.
+ * Returns the observed claim in PROGRESS. The claim is remembered after it is gone until a decision responds
+ * to it, because the write of that decision may fail. Only the elector remembers it, because a node that
+ * checks the group only from time to time may miss that the claim became READY. If the elector and the leader
+ * fail together, no trace of the claim remains.
  */
 function progressSeen(
   { snapshot, members }: Scene,
@@ -159,7 +175,7 @@ function progressSeen(
   if (seat === null || seat.below !== null) return null;
   const decision = writeOf(snapshot.elected);
   if (isReady(snapshot, members, elected)) return null;
-  // Use the node that the claim names: a node that was just evicted is not registered.
+  // Compare with the node that the claim names, because a node that was just evicted is not registered.
   const isOver = before !== null && current?.value?.status === 'READY' && current.value.node === before.node;
   if (isOver) return null;
   if (before?.decision === decision && before.seat === seat.name) {
@@ -186,8 +202,8 @@ function isReady({ current }: GroupSnapshot, members: readonly Member[], { node 
 }
 
 /**
- * Returns since when each incarnation has been eligible. A restart between two looks begins a new
- * incarnation, which has a different session.
+ * Returns the instant since which each incarnation has been eligible. A node that restarts between two checks
+ * has a new incarnation with a different session, and its time starts again.
  */
 export function eligibleSince(
   judged: readonly Judged[],

@@ -1,29 +1,29 @@
-/** What the other leaderships of the same group mean for the one being decided. */
+/** Describes how the other leaderships of the same group affect the one that is being decided. */
 
 import { fromInstant } from '../model/names.js';
 import type { Elected, FailureRecord } from '../model/znodes.js';
 import { failureOf } from './backoff.js';
 
 export interface Elsewhere {
-  /** By node: why it cannot lead here, such as "it leads slot 2". */
+  /** By node: the reason why it cannot lead here, such as "it leads slot 2". */
   readonly busy: ReadonlyMap<string, string>;
-  /** By node: which other slot its site has, such as "slot 2". */
+  /** By node: the name of another slot that is already led from the node's site, such as "slot 2". */
   readonly held: ReadonlyMap<string, string>;
-  /** Nodes that the other decisions name. */
+  /** Nodes that the decisions of the other leaderships name. */
   readonly elected: readonly string[];
-  /** Nodes that are READY there. */
+  /** Nodes that are READY in other leaderships. */
   readonly ready: ReadonlySet<string>;
-  /** Current failures there. */
+  /** Current failures that the decisions of the other leaderships store. */
   readonly failures: readonly FailureRecord[];
-  /** Whether no node has ever been elected there. */
+  /** Whether no node has ever been elected in any other leadership. */
   readonly isUntouched: boolean;
-  /** Why the leadership that is decided about is being removed. Null if it is kept. */
+  /** Reason why the leadership that is being decided is being removed. Null if it is kept. */
   readonly retired: string | null;
-  /** Its name, such as "slot 2". Null if it is the only one. */
+  /** Name of the leadership that is being decided, such as "slot 2". Null if the group has only one. */
   readonly name: string | null;
 }
 
-/** No other leadership exists. */
+/** The value for a group without any other leadership. */
 export const nowhereElse: Elsewhere = {
   busy: new Map(),
   held: new Map(),
@@ -36,8 +36,8 @@ export const nowhereElse: Elsewhere = {
 };
 
 /**
- * Merges `own` with the failures of the other leaderships. For each node the later failure counts. If both
- * are the same failure, the leadership's own record counts.
+ * Merges `own` with the failures of the other leaderships. For each node, only the later failure is kept. If
+ * both records describe the same failure, the leadership's own record is kept.
  */
 export function withFailuresOfOthers(
   own: readonly FailureRecord[],
@@ -54,8 +54,8 @@ export function withFailuresOfOthers(
 }
 
 /**
- * Whether the decision removed its leadership on purpose, so that no leader is missing. No other planned
- * decision names no node.
+ * Whether the decision removed its leadership on purpose, so that no leader is missing. Every other planned
+ * decision names a node.
  */
 export function isGivenUp({ node, cause }: Pick<Elected, 'node' | 'cause'>): boolean {
   return node === null && cause === 'planned';

@@ -1,6 +1,6 @@
 /**
- * The ensemble's clock. A node reads it from its own writes, and extrapolates between readings on its own
- * monotonic clock.
+ * The ensemble's clock. A node reads this clock through its own writes. Between readings, the node
+ * extrapolates on its own monotonic clock.
  */
 import { fromInstant } from '../model/names.js';
 import type { FailureRecord } from '../model/znodes.js';
@@ -16,24 +16,27 @@ export interface ClockReading {
   readonly atMs: number;
 }
 
-/** For how long a reading counts as exact. It must not be older when a deadline is acted on. */
+/** Time for which a reading counts as exact. A decision that acts on a deadline requires an exact reading. */
 const exactForMs = 1000;
-/** For how long a reading may be used while deadlines lie ahead, or to set one. */
+/**
+ * Time for which a reading may be used to set a deadline, or to decide while all deadlines are in the future.
+ */
 const usableForMs = 60_000;
 
 /** Readings of the ensemble's clock differ by less than this, unless the clock was set. */
 export const unevennessMs = 10_000;
 
 /**
- * Whether a failure lies ahead of `nowMs` on the ensemble's clock. The clock must then have been set back.
+ * Whether a failure is in the future at `nowMs` on the ensemble's clock. If it is, the clock must have been
+ * set back.
  */
 export function isAhead({ failedAt }: Pick<FailureRecord, 'failedAt'>, nowMs: number): boolean {
   return fromInstant(failedAt) > nowMs + unevennessMs;
 }
 
 /**
- * Returns the ensemble's clock at `nowMs` (monotonic). It is never ahead by more than the difference in clock
- * rates.
+ * Returns the ensemble's clock at `nowMs` (monotonic). The result is ahead of that clock by at most the drift
+ * between the two clocks.
  */
 export function ensembleNowMs(reading: ClockReading, nowMs: number): number {
   return reading.epochMs + (nowMs - reading.atMs);
@@ -49,7 +52,7 @@ export function isOutdated(reading: ClockReading, nowMs: number): boolean {
   return nowMs - reading.atMs > usableForMs;
 }
 
-/** In UTC, from 0 to 1439. */
+/** Returns the minute of the day in UTC, from 0 to 1439. */
 export function minuteOfDay(epochMs: number): number {
   return Math.floor(intoDayMs(epochMs) / minuteMs);
 }
@@ -59,7 +62,8 @@ function intoDayMs(epochMs: number): number {
 }
 
 /**
- * Returns the time from `epochMs` until the next of these minutes of the day begins. Null if there are none.
+ * Returns the time from `epochMs` until the next of these minutes of the day begins. Returns null if
+ * `minutes` is empty.
  */
 export function nextMinuteInMs(minutes: readonly number[], epochMs: number): number | null {
   if (minutes.length === 0) return null;

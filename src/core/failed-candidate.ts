@@ -9,9 +9,10 @@ import type { ElectorMemory, Scene } from './elector-memory.js';
 import { overdueMs, type Watched } from './watchdog.js';
 
 /**
- * Returns the failure of the elected node. Null if it has not failed. The node has failed if it reports so,
- * if its claim vanished in PROGRESS together with its session, or if it exceeded a time limit. A node that is
- * alive and released its claim to claim again reports by itself whether it failed.
+ * Returns the failure of the elected node. Returns null if it has not failed. The node has failed in three
+ * cases: it reports a failure, its claim vanished in PROGRESS together with its session, or it exceeded a
+ * time limit. A running node that releases its claim in order to claim again reports itself whether it
+ * failed.
  */
 export function failedCandidate(
   { snapshot, members, config, nowMs }: Scene,
@@ -29,8 +30,8 @@ export function failedCandidate(
   const own = registration?.lastFailure;
   if (own?.electedVersion === version) return failed(failureReason(own.detail));
   const { progress, watched } = memory;
-  // Reported by the node itself or, if the node is gone, by the history. Under this version, the history
-  // records only READY.
+  // Tokens that reached READY, as reported by the node's registration or, if the node is gone, by the
+  // history. Under this version of `elected`, the history records only claims that reached READY.
   const told = [registration?.lastTakeover?.token, snapshot.history?.value?.fencingToken];
   const reachedReady = progress !== null && told.includes(String(progress.token));
   const lives = members.some(({ owner }) => owner === progress?.owner);
@@ -42,7 +43,8 @@ export function failedCandidate(
 }
 
 /**
- * Returns the same words as the candidate's own report: on a loaded machine, either report may come first.
+ * Returns the same wording as the candidate's own report, because either report may come first on a loaded
+ * machine.
  */
 function lateText({ condition, limitMs }: Watched, takeoverMs: number): string {
   if (condition.kind === 'unclaimed')

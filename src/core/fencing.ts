@@ -1,9 +1,9 @@
 /**
  * Actions against a claim whose owner does not release it: the alarm, the fence, and the removal of the claim
- * once the owner is proven dead. Each fence names the versions that the removal must check.
+ * once its owner is proven dead. Each fence names the versions that the removal must check.
  *
- * Not promised: that a fence succeeds, or that one is configured. Without it, the claim remains until its
- * session ends or an operator intervenes.
+ * Not promised: that a fence succeeds, or that a fence hook is configured. Without a successful fence, the
+ * claim remains until its session ends or an operator intervenes.
  */
 
 import type { Registration } from '../model/registration.js';
@@ -19,7 +19,10 @@ export type FencingAction =
   | { readonly do: 'remove-fenced-claim'; readonly fence: Fence }
   | { readonly do: 'give-up-seat'; readonly reason: string; readonly configVersion: null };
 
-/** Failed fences after which another elector tries. Its own hook, or its own route to the node, may work. */
+/**
+ * Number of failed fences after which another elector tries. The fence hook of the other elector, or its
+ * network route to the node, may work.
+ */
 const fencesBeforeHandover = 2;
 
 export interface FencingInput {
@@ -29,13 +32,13 @@ export interface FencingInput {
   readonly elected: Elected;
   readonly memory: ElectorMemory;
   readonly canFence: boolean;
-  /** Monotonic. */
+  /** Current time on this node's monotonic clock. */
   readonly nowMs: number;
 }
 
 /**
- * Returns what to do about a claim that is held for too long. Returns nothing before the time limit has
- * passed.
+ * Returns the actions against a claim that was not released in time. Returns an empty list before the time
+ * limit has passed.
  */
 export function stuckLeaderActions(input: FencingInput): FencingAction[] {
   const { self, snapshot, memory, canFence, nowMs } = input;
@@ -57,8 +60,8 @@ export function stuckLeaderActions(input: FencingInput): FencingAction[] {
 }
 
 /**
- * Whether fencing has failed here often enough and another node can try: one that is neither this node nor
- * the node to fence.
+ * Whether this node's fences have failed often enough and another node can try. The other node must be
+ * neither this node nor the node to fence.
  */
 function hasFencedInVain(
   { self, members, memory }: FencingInput,
@@ -70,8 +73,8 @@ function hasFencedInVain(
 }
 
 /**
- * Hands over the elector role if this node is the one that keeps the claim. A node cannot fence itself, but
- * another elector can.
+ * Hands over the elector role if the stuck claim belongs to this node. A node cannot fence itself, but
+ * another elector can fence it.
  */
 function leftToOthers(input: FencingInput, { token }: Claim, limitMs: number): FencingAction[] {
   const { self, members, memory } = input;
@@ -82,7 +85,7 @@ function leftToOthers(input: FencingInput, { token }: Claim, limitMs: number): F
   const alarm = memory.alarmed === token ? [] : [alarmOf(input, self, limitMs, remedy)];
   if (!canOthers) return alarm;
   const reason = 'this node has not released leader/current in time: another elector must fence it';
-  // Repeat this: the write may fail, and this node may become the elector again.
+  // Return this action in every round, because its write may fail and this node may become the elector again.
   return [...alarm, { do: 'give-up-seat', reason, configVersion: null }];
 }
 
@@ -106,13 +109,13 @@ function alarmOf(
 
 /**
  * Returns the fence for the claim's owner. Returns null in three cases:
- * - The owner is an earlier incarnation of the candidate: the fence would hit the candidate.
- * - The candidate is not registered: nothing would show that it has registered and claimed.
- * - The candidate has claimed under this decision: `current` was read before the registrations and may be
+ * - The owner is an earlier incarnation of the candidate. The fence would hit the candidate itself.
+ * - The candidate is not registered. Nothing would show that it has registered and claimed since then.
+ * - The candidate has claimed under this decision. `current` was read before the registrations and may be
  *   outdated.
  *
- * The claim that was read is still the current one while the candidate has not claimed, and neither `elected`
- * nor its registration changes. No other node can make a claim.
+ * In all other cases, the claim that was read is still the current one, as long as neither `elected` nor the
+ * candidate's registration changes. No node other than the candidate can make a new claim.
  */
 function fenceOf({ snapshot, members, elected }: FencingInput, current: Claim, node: string): Fence | null {
   const candidate = members.find((member) => member.node === elected.node) ?? null;

@@ -1,6 +1,6 @@
 /**
- * The first election of a group. No node leads yet and no leader was lost, so this election may wait for
- * nodes that are still starting. No later election waits, least of all one after a crash.
+ * The first election of a group. No leader exists yet and none was lost, so this election may wait for nodes
+ * that are still starting. Later elections never wait, especially not after a crash.
  */
 
 import { durationMs, formatDuration } from '../model/duration.js';
@@ -30,15 +30,15 @@ export function isFirst({
 }
 
 export interface Awaited {
-  /** Time until the election is held in any case. */
+  /** Time after which the election is held in any case. */
   readonly leftMs: number;
-  /** For display. */
+  /** What the election waits for, as text for display. */
   readonly reason: string;
 }
 
 /**
- * Returns what the first election waits for, once the elector has observed the group for `lookedForMs`. Null
- * if it does not wait.
+ * Returns what the first election waits for. Returns null if it does not wait. `lookedForMs` is the time for
+ * which the elector has observed the group.
  */
 export function awaited(
   { elected, previous, config, strategy, members, elsewhere }: Case,

@@ -1,10 +1,10 @@
 /**
- * The elector's round over all slots of a group. It decides each slot separately, and sees the other
- * slots as they are or as they have just been decided. One write commits all decisions, so that no node is
- * ever elected to two slots.
+ * The elector's round over all slots of a group. It decides the slots one after the other. For each slot, it
+ * takes into account the decisions that it has just made for other slots. One write commits all decisions, so
+ * that no node is ever elected to two slots.
  *
- * A leader keeps its slot. A better node replaces the worst of the leaders, and no leader moves from one slot
- * to another only to tidy the numbering.
+ * A leader keeps its slot. A better node replaces the worst of the leaders. No leader moves from one slot to
+ * another merely to tidy the numbering.
  */
 
 import type { GroupConfig } from '../model/group-config.js';
@@ -33,7 +33,7 @@ import {
 } from './round.js';
 import { bySoftConstraints } from './soft-constraints.js';
 
-/** By slot. */
+/** By slot number: the elector's memory. */
 export type GroupMemory = ReadonlyMap<number, ElectorMemory>;
 
 export interface GroupSituation extends Omit<ElectionInput, 'memory' | 'elsewhere'> {
@@ -46,16 +46,16 @@ export interface Decision {
   readonly electedVersion: number;
 }
 
-/** One atomic write. */
+/** One atomic write of all decisions and records of a round. */
 export interface Commit {
   readonly do: 'commit';
   readonly decisions: readonly Decision[];
-  /** Unchanged decisions that the written ones depend on. */
+  /** Unchanged decisions of the other slots, on which the new decisions depend. */
   readonly standing: readonly Omit<Decision, 'elected'>[];
   readonly configVersion: number;
   readonly records: readonly TransitionRecord[];
   readonly headVersion: number | null;
-  /** The circuit breaker's record after this write. Null if it does not change. */
+  /** The circuit breaker's record after this write. Null if the record does not change. */
   readonly circuitBreaker: CircuitBreaker | null;
 }
 
@@ -65,12 +65,15 @@ export type GroupAction = { readonly slot: number; readonly action: OtherAction 
 export interface GroupRound {
   readonly actions: readonly GroupAction[];
   readonly memory: GroupMemory;
-  /** The shortest of the slots' recheck times. */
+  /** Time until the next round: the shortest of the slots' recheck times. Null if no slot needs one. */
   readonly recheckInMs: number | null;
   readonly rounds: ReadonlyMap<number, ElectorRound>;
 }
 
-/** Whether a decision that every elector would make, for a slot or about the number of slots, is missing. */
+/**
+ * Whether a decision that every elector would make is missing, either for a slot or about the number of
+ * slots.
+ */
 export function isGroupDue({ rounds, actions }: GroupRound, { elected }: GroupSnapshot): boolean {
   const told = elected.value?.slots ?? 1;
   const opensSlots = actions.some(
@@ -79,7 +82,7 @@ export function isGroupDue({ rounds, actions }: GroupRound, { elected }: GroupSn
   return opensSlots || [...rounds.values()].some(isPlainlyDue);
 }
 
-/** Runs one round. Throws as `electorRound` does. */
+/** Runs one round over all slots. Throws whatever `electorRound` throws. */
 export function groupRound(asked: GroupSituation): GroupRound {
   const input = { ...asked, config: withLeaders(asked) };
   const { snapshot, memory } = input;
@@ -116,8 +119,8 @@ export function groupRound(asked: GroupSituation): GroupRound {
 }
 
 /**
- * Keeps every existing slot if the configuration is unreadable. The fallback configuration may be older than
- * the slots.
+ * Keeps every existing slot if the configuration is unreadable. In that case, the fallback configuration may
+ * be older than the slots.
  */
 function withLeaders({ snapshot, config }: GroupSituation): GroupConfig {
   if (snapshot.config.value !== null) return config;
@@ -126,18 +129,18 @@ function withLeaders({ snapshot, config }: GroupSituation): GroupConfig {
 
 interface Visited<T> {
   readonly told: T;
-  /** The slot's new decision. Null if it does not change. */
+  /** The slot's new decision. Null if the decision does not change. */
   readonly elected: Elected | null;
-  /** The circuit breaker's new record. Null if it does not change. */
+  /** The circuit breaker's new record. Null if the record does not change. */
   readonly circuitBreaker?: CircuitBreaker | null;
-  /** The node that will replace this slot's leader after a wait. */
+  /** The node that will replace this slot's leader after a wait. Null if there is none. */
   readonly reserves: string | null;
   readonly isLast?: boolean;
 }
 
 /**
- * Visits the slots in order. Each visit sees what the earlier ones have decided and which nodes they have
- * reserved.
+ * Visits the slots in order. Each visit receives the decisions of the earlier visits and the nodes that they
+ * have reserved.
  */
 export function throughSlots<T>(
   snapshot: GroupSnapshot,
@@ -190,10 +193,13 @@ function inOrder(input: GroupSituation): number[] {
 }
 
 /**
- * Returns the order in which slots are decided. Slots that are being removed come first. Slots without
- * a leader that could continue follow, by number. The others come last, the one with the worst leader first,
- * so that a better node replaces that leader. `nowMs` is on the ensemble's clock. `failed` lists the slots
- * whose elected node has failed, even if it seems eligible.
+ * Returns the order in which slots are decided:
+ * 1. Slots that are being removed.
+ * 2. Slots without a leader that could continue, by number.
+ * 3. All other slots. The slot with the worst leader comes first, so that a better node replaces that leader.
+ *
+ * `nowMs` is on the ensemble's clock. `failed` lists the slots whose elected node has failed, even if that
+ * node seems eligible.
  */
 export function slotsInOrder(input: Ordered, nowMs: number, failed: readonly number[]): number[] {
   const states = slotStates(input.snapshot);
@@ -209,7 +215,7 @@ export function slotsInOrder(input: Ordered, nowMs: number, failed: readonly num
   return states.toSorted((a, b) => placeOf(b) - placeOf(a) || a.slot - b.slot).map(({ slot }) => slot);
 }
 
-/** Returns the rank of each eligible node in one ranking of all of them, 0 for the best. */
+/** Returns the rank of each eligible node in one ranking of all nodes. The best node has rank 0. */
 function placesOf(input: Ordered, nowMs: number): ReadonlyMap<string, number> {
   const { snapshot, config, constraints } = input;
   const elected = effectiveDecision(snapshot);
@@ -228,7 +234,8 @@ function placesOf(input: Ordered, nowMs: number): ReadonlyMap<string, number> {
     return placesIn(rankInput, judged);
   } catch (error) {
     if (!(error instanceof RuleFault)) throw error;
-    // The order does not matter, because no slot can be decided.
+    // The order does not matter here, because no slot can be decided while the strategy cannot rank the
+    // nodes.
     return new Map();
   }
 }
@@ -241,8 +248,8 @@ function placesIn(rankInput: RankInput, judged: readonly Judged[]): ReadonlyMap<
 type Rounds = ReadonlyMap<number, ElectorRound>;
 
 /**
- * Returns overdue actions first, then the one write of all decisions and records, then a change of the
- * configuration.
+ * Returns the actions of a round in the order in which they are carried out. Overdue actions come first,
+ * followed by the one write of all decisions and records. A change of the configuration comes last.
  */
 function actionsOf(input: GroupSituation, rounds: Rounds): GroupAction[] {
   const all = [...rounds].flatMap(([slot, { actions }]) => actions.map((action) => ({ slot, action })));
@@ -291,7 +298,7 @@ function namingSlot({ kind, ...record }: TransitionRecord, slot: number, slots: 
   return { kind, ...named(slot, slots), ...record };
 }
 
-/** Returns the decisions. The first slot's decision also carries the number of slots. */
+/** Returns the decisions to write. The first slot's decision also carries the number of slots. */
 function withSlots(
   { snapshot, config }: GroupSituation,
   rounds: Rounds,
@@ -305,8 +312,8 @@ function withSlots(
   const { value, version } = snapshot.elected;
   const first = rounds.get(1);
   if (writes.has(1) || first === undefined || first.choice === null || value === null) return decisions;
-  // Do not reduce the number of slots during a takeover. A claim that vanishes is only recognized under the
-  // decision that it was made under.
+  // Do not reduce the number of slots during a takeover. If a claim vanishes, the elector recognizes this
+  // only under the decision that the claim was made under.
   const isQuiet = first.memory.progress === null;
   const isNews = slots > (value.slots ?? 1) || (slots < (value.slots ?? 1) && isQuiet);
   return isNews
@@ -315,8 +322,8 @@ function withSlots(
 }
 
 /**
- * Returns the number of slots. A surplus slot remains until no node is elected in it and its claim is
- * released.
+ * Returns the number of slots that the group should have. A surplus slot remains until no node is elected in
+ * it and its claim is released.
  */
 function slotsWanted(snapshot: GroupSnapshot, { leaders }: GroupConfig): number {
   const held = slotStates(snapshot).filter(

@@ -1,20 +1,20 @@
 /**
  * A node's own part in a transition: when to claim, take over, write READY, release, and delete the claim.
- * One pure function maps what the node has read, and the stage of its leadership, to the next step. No step
- * means wait.
+ * One pure function maps the node's latest reads and the stage of its leadership to the next step. If it
+ * returns no step, the node waits.
  *
- * A leadership begins with a claim and ends when the claim is gone and everything it started is dead. Its
- * stages:
+ * A leadership begins with a claim. It ends when the claim is gone and every process that it started is dead.
+ * A leadership has these stages:
  *
- *   claimed      the claim exists; nothing was started
- *   taking-over  the takeover runs
- *   taken-over   the takeover succeeded; READY is not written yet
- *   leading      READY is written
- *   releasing    something must stop: the takeover is aborted, the release runs
- *   released     nothing of the leadership runs; the claim may still exist and must be deleted
+ * - claimed: the claim exists, and nothing has been started yet
+ * - taking-over: the takeover is running
+ * - taken-over: the takeover has succeeded, but READY is not written yet
+ * - leading: READY is written
+ * - releasing: something must stop, so the takeover is aborted or the release is running
+ * - released: nothing of the leadership is running; its claim may still exist and must be deleted
  *
- * A node never leads twice under one token. After a release, it deletes the claim under that token and, if
- * necessary, claims again.
+ * A node never leads twice under one token. After a release, the node deletes the claim with the old token.
+ * If it must lead again, it makes a new claim.
  */
 
 import type { GroupConfig } from '../model/group-config.js';
@@ -26,20 +26,23 @@ import type { Lease } from './lease.js';
 export type Stage = 'claimed' | 'taking-over' | 'taken-over' | 'leading' | 'releasing' | 'released';
 
 export interface Leadership {
-  /** The fencing token. */
+  /** Fencing token of the claim. */
   readonly token: bigint;
   readonly term: number;
   readonly stage: Stage;
-  /** Why the takeover failed, if it did. */
+  /** Why the takeover failed. Null if it has not failed. */
   readonly failure: FailureDetail | null;
-  /** Version of `elected` that the claim was made under. */
+  /** Version of `elected` under which the claim was made. */
   readonly claimedUnder: number;
 }
 
 export type LeadershipAction =
   | { readonly do: 'prepare'; readonly elected: Elected; readonly electedVersion: number }
   | { readonly do: 'claim'; readonly elected: Elected; readonly electedVersion: number }
-  /** The claim already exists: the reply to its creation was lost. */
+  /**
+   * Adopts a claim that this node has made without knowing it, because the reply to the claim's creation was
+   * lost.
+   */
   | {
       readonly do: 'adopt';
       readonly claim: Claim;
@@ -54,7 +57,8 @@ export type LeadershipAction =
       readonly claimVersion: number;
     }
   /**
-   * `term` belongs to the decision that ends the leadership, or to the leadership itself if no decision does.
+   * Releases the leadership. `term` is the term of the decision that ends it, or the leadership's own term if
+   * no decision does.
    */
   | {
       readonly do: 'release';
@@ -66,8 +70,8 @@ export type LeadershipAction =
   | { readonly do: 'forget-leadership'; readonly why: string };
 
 /**
- * Whether the step is a single write that names the versions it was decided on. It does nothing if they have
- * changed.
+ * Whether the step is a single write that names the versions on which the step was decided. Such a write does
+ * nothing if any of these versions has changed.
  */
 export function isChecked({ do: verb }: LeadershipAction): boolean {
   return verb === 'claim' || verb === 'write-ready' || verb === 'delete-claim';
@@ -76,33 +80,35 @@ export function isChecked({ do: verb }: LeadershipAction): boolean {
 export interface LeadershipInput {
   readonly self: string;
   readonly session: SessionId;
-  /** Whether the session that owns the claim has ended, and the claim with it. */
+  /** Whether the session that owns the claim has ended. The claim then no longer exists. */
   readonly sessionOver: boolean;
-  /** Null while disconnected. */
+  /** Latest snapshot of the group. Null while the node is disconnected. */
   readonly snapshot: GroupSnapshot | null;
   readonly config: GroupConfig;
   readonly leadership: Leadership | null;
-  /** All tokens up to this one have been used. */
+  /** Greatest token that has been used. All tokens up to this one count as used. */
   readonly spentToken: bigint;
   readonly lease: Lease;
-  /** Monotonic, like the lease. */
+  /** Current time on the same monotonic clock as the lease. */
   readonly nowMs: number;
-  /** As the node itself knows. Its registration in the snapshot may be older. */
+  /**
+   * Whether the node is healthy, according to the node itself. Its registration in the snapshot may be older.
+   */
   readonly healthy: boolean;
   /** Whether the node is leaving. */
   readonly draining: boolean;
-  /** Whether the node is leaving and no successor was found in time. */
+  /** Whether the node is leaving and no successor was elected in time. */
   readonly drainOverdue: boolean;
   /**
    * Null if no prepare hook is configured. `doneUnder` is the version of `elected` under which the hook last
    * succeeded.
    */
   readonly prepare: { readonly doneUnder: number | null } | null;
-  /** Newest version of `elected` under which this node failed. */
+  /** Newest version of `elected` under which this node failed. Null if it has not failed. */
   readonly failedUnder: number | null;
 }
 
-/** Returns the next step. Null means wait. */
+/** Returns the next step. Null means that the node waits. */
 export function leadershipStep(situation: LeadershipInput): LeadershipAction | null {
   const { leadership, snapshot } = situation;
   if (leadership === null) return snapshot === null ? null : withoutLeadership(situation, snapshot);
@@ -120,7 +126,7 @@ function ownClaim({ session }: LeadershipInput, snapshot: GroupSnapshot): Claim 
   return snapshot.current?.owner === session ? snapshot.current : null;
 }
 
-/** Returns why this node must not claim under the current decision. Null if it should claim. */
+/** Returns why this node must not claim under the current decision. Returns null if it should claim. */
 export function claimHindrance(situation: LeadershipInput, snapshot: GroupSnapshot): string | null {
   const { self, healthy, draining, failedUnder } = situation;
   const { elected, seat } = snapshot;
@@ -130,7 +136,8 @@ export function claimHindrance(situation: LeadershipInput, snapshot: GroupSnapsh
   if (failedUnder === elected.version) return 'it failed under this decision';
   if (failureOf(elected.value.failures, self)?.until != null) return 'it is in backoff after a failure';
   if (seat === null) return 'it has no seat';
-  // A decision made for an earlier incarnation does not know this one's health.
+  // The decision may have been made for an earlier incarnation, so it does not take this incarnation's health
+  // into account.
   const isUnhealthy = !healthy || snapshot.self?.value?.health.ok === false;
   return isUnhealthy && !elected.value.requested?.overridden.includes('unhealthy') ? 'it is unhealthy' : null;
 }
@@ -180,9 +187,10 @@ function duringLeadership(situation: LeadershipInput, leadership: Leadership): L
 }
 
 /**
- * Returns the current decision. Null if it is unreadable, or older than the one that the leadership began
- * under: it was lost and created again. The elector knows the term from the claim and will decide under a
- * later one. If the claim is lost too, the elector does not know the term, and its decision counts.
+ * Returns the current decision. Returns null if the decision is unreadable, or if it is older than the one
+ * under which the leadership began. An older decision means that `elected` was lost and created again. The
+ * elector knows the leadership's term from the claim and will decide under a later term. If the claim is also
+ * lost, the elector does not know that term, and its decision is valid despite the lower term.
  */
 function decisionNow({ elected }: GroupSnapshot, leadership: Leadership, own: Claim | null): Elected | null {
   const { value } = elected;
@@ -196,7 +204,7 @@ interface Ending {
   readonly reason: string;
 }
 
-/** Returns why the leadership must end, and under which term. Null if it need not end. */
+/** Returns why the leadership must end, and under which term. Returns null if it need not end. */
 function whyEnd(situation: LeadershipInput, leadership: Leadership): Ending | null {
   const reason = whyNotOn(situation, leadership);
   if (reason !== null) return { term: leadership.term, reason };
@@ -207,7 +215,10 @@ function whyEnd(situation: LeadershipInput, leadership: Leadership): Ending | nu
   return decided === null ? null : { term: elected.term, reason: decided };
 }
 
-/** Returns what prevents the leadership from continuing, whatever the decision says. */
+/**
+ * Returns what prevents the leadership from continuing, regardless of the decision. Returns null if nothing
+ * does.
+ */
 function whyNotOn(situation: LeadershipInput, leadership: Leadership): string | null {
   const { snapshot, lease, nowMs, draining, drainOverdue, config } = situation;
   if (situation.sessionOver) return 'the session has ended, and the claim with it';

@@ -1,12 +1,12 @@
 /**
- * Leaderships that ended although the decision for their node is unchanged, for example because the lease was
- * not renewed. The node claims again under the same decision, and the new claim describes the earlier
- * leadership. The history needs this, because nothing else records since when there was no leader. The
- * elector needs it to replace a node that loses its lease again and again.
+ * Lease losses and other cases in which a leadership ended although the decision for its node is unchanged.
+ * The node claims again under the same decision, and the new claim describes the earlier leadership. The
+ * history needs this description, because no other znode records since when there was no leader. The elector
+ * needs it to replace a node that loses its lease repeatedly.
  *
- * Only a node that was connected all the time can distinguish a disconnected node from an ensemble that was
- * unavailable. So an elector counts only the losses that it observed, and none across a change of the
- * ensemble's own leader.
+ * Only a node that was connected all the time can tell a disconnected leader from an unavailable ensemble. An
+ * elector therefore counts only the losses that it observed, and no loss across a change of the ensemble's
+ * own leader.
  */
 
 import type { GroupConfig } from '../model/group-config.js';
@@ -20,20 +20,20 @@ export interface LeaseLoss {
   readonly slot: number;
   readonly term: number;
   readonly token: bigint;
-  /** Why it ended: one line, for display. */
+  /** Why the leadership ended, as one line for display. */
   readonly reason: string;
-  /** When its node stopped leading, on that node's monotonic clock. */
+  /** Instant at which the node stopped leading, on that node's monotonic clock. */
   readonly atMs: number;
-  /** Whether its lease was not renewed and nothing known clears the node. */
+  /** Whether the leadership ended because its lease was not renewed, and no known cause clears the node. */
   readonly lostLease: boolean;
 }
 
-/** Most losses that a claim reports. */
+/** Maximum number of losses that a claim reports. */
 const maxLeaseLosses = 10;
 
 /**
- * Appends a leadership that has ended by `nowMs` under this lease to the node's ended leaderships, oldest
- * first.
+ * Adds a leadership that has ended by `nowMs` under this lease to the node's list of ended leaderships. The
+ * oldest comes first.
  */
 export function withLeaseLoss(
   leaseLosses: readonly LeaseLoss[],
@@ -46,8 +46,8 @@ export function withLeaseLoss(
 }
 
 /**
- * Clears the last loss once the node has claimed again, if the ensemble has a new leader: the ensemble may
- * have been unavailable.
+ * Clears the last loss once the node has claimed again, if the ensemble has a new leader. The ensemble may
+ * have been unavailable in that case.
  */
 export function excused(leaseLosses: readonly LeaseLoss[], token: bigint): readonly LeaseLoss[] {
   const last = leaseLosses.at(-1);
@@ -55,14 +55,17 @@ export function excused(leaseLosses: readonly LeaseLoss[], token: bigint): reado
   return [...leaseLosses.slice(0, -1), { ...last, lostLease: false }];
 }
 
-/** Returns the epoch of the ensemble's leader that committed a change: the upper half of its zxid. */
+/**
+ * Returns the epoch of the ensemble's leader that committed a change. The epoch is the upper half of the
+ * change's zxid.
+ */
 function epochOf(zxid: bigint): bigint {
   return zxid >> 32n;
 }
 
 /**
- * Returns what a claim made now under a slot's term reports about the leadership before it. Null if there was
- * none under that term.
+ * Returns what a new claim under the slot's term reports about the leadership before it. Returns null if
+ * there was none under that term.
  */
 export function resumption(
   leaseLosses: readonly LeaseLoss[],
@@ -81,17 +84,17 @@ export interface ObservedLosses {
   readonly config: GroupConfig;
   readonly members: readonly Member[];
   readonly current: Claim | null;
-  /** Monotonic. */
+  /** Current time on this node's monotonic clock. */
   readonly nowMs: number;
-  /** The same instant on the ensemble's clock, in milliseconds since the epoch. */
+  /** The same instant as `nowMs`, on the ensemble's clock, in milliseconds since the epoch. */
   readonly epochMs: number;
-  /** Monotonic instant from which this node can tell whether the ensemble was available. */
+  /** Monotonic instant since which this node has been able to tell whether the ensemble was available. */
   readonly observedSinceMs: number;
 }
 
 /**
- * Returns the failure of an elected node that has returned from one lease loss too many. Null if it has not,
- * or if the cause of the losses is unknown.
+ * Returns the failure of an elected node that leads again after too many lease losses. Returns null if there
+ * were not too many, or if the cause of the losses is unknown.
  */
 export function lostLeaseAgain(observed: ObservedLosses, elected: Elected): Failed | null {
   const { config, members, current, nowMs, epochMs, observedSinceMs } = observed;
@@ -101,8 +104,8 @@ export function lostLeaseAgain(observed: ObservedLosses, elected: Elected): Fail
   if (owner === null || owner.node !== elected.node || config.paused !== null) return null;
   if (epochOf(BigInt(resumes.token)) !== epochOf(current.token)) return null;
   const claimedAgoMs = epochMs - current.createdAtMs;
-  // A leader that has led for this long is cleared. A claim in the future was made before the clock was set
-  // back.
+  // A leader that has led for this long is cleared. A claim with a creation time in the future was made
+  // before the ensemble's clock was set back.
   if (claimedAgoMs > leaseLossOverMs(config) || claimedAgoMs < -unevennessMs) return null;
   if (observedSinceMs > nowMs - Math.max(0, claimedAgoMs) - resumes.agoMs) return null;
   const within = leaseLossesWithin(config);

@@ -1,54 +1,62 @@
 /**
  * The arithmetic of the lease: until when a node may act as leader without a renewal.
  *
- * What a committed write proves. A session's sign of life does not reach the ensemble's leader with the
- * request itself. It arrives with its server's next ping reply, at most tickTime/2 later, on the same ordered
- * stream as the forwarded write. So a committed write proves only the signs of life that had *arrived* at the
- * server tickTime/2 before the write did. Here, a sign counts if it was *answered* at least a quarter of the
- * session timeout T before the write was sent. If it was answered, it had arrived, and T/4 >= tickTime/2
- * while the ensemble keeps its minimum session timeout of two ticks. Counting from the time the sign was sent
- * would assume that the network did not delay it more than the write.
+ * What a committed write proves: A session's heartbeat does not reach the ensemble's leader with the request
+ * itself. The client's server sends it in its next ping reply to that leader, at most tickTime/2 later. Ping
+ * replies and forwarded writes use the same ordered stream. A committed write therefore proves only those
+ * heartbeats that had *arrived* at the server tickTime/2 before the write did.
  *
- * A connect handshake that opens a session is itself a committed write, so its own sending time counts. A
- * handshake that resumes a session is confirmed by the ensemble's leader alone, possibly by one that was
- * deposed and does not know it yet. It counts once anything is committed on the same connection. A server
- * that loses its leader disconnects its clients, so the handshake was then confirmed by the current leader.
+ * This module counts a heartbeat if it was *answered* at least a quarter of the session timeout T before the
+ * write was sent. An answered heartbeat has arrived, and T/4 >= tickTime/2 while the ensemble keeps its
+ * minimum session timeout of two ticks. It would be wrong to count from the time at which the heartbeat was
+ * sent. That would assume that the network did not delay the heartbeat more than the write.
  *
- * The session timeout is the smallest that any server ever granted to the session. Servers may differ in
- * their limits, and a new leader of the ensemble again uses the timeout from the session's creation. A server
- * may also have resumed the session with a smaller timeout, and its answer been lost. So half the timeout
- * applies from that handshake until a write commits.
+ * A connect handshake that opens a session is itself a committed write, so the time at which it was sent
+ * counts. A handshake that resumes a session is confirmed by the ensemble's leader alone. That leader may
+ * have been deposed without knowing it yet. The handshake counts once any write has committed on the same
+ * connection. A server that loses its leader disconnects its clients, so a commit proves that the current
+ * leader confirmed the handshake.
  *
- * Not promised: anything if one server grants less than half of what another does. Nor is anything promised
- * if a server that grants less carries out an abandoned handshake late, after a write on a newer connection
- * has committed.
+ * The session timeout is the smallest one that any server has ever granted to the session. Servers may differ
+ * in their limits, and a new leader of the ensemble reverts to the timeout from the session's creation. A
+ * server may also have resumed the session with a smaller timeout although its answer was lost. Half the
+ * timeout therefore applies from that handshake until a write commits.
+ *
+ * Not promised: the lease is not safe if one server grants less than half of what another grants. It is also
+ * not safe if a server that grants less carries out an abandoned handshake late, after a write on a newer
+ * connection has committed.
  *
  * All instants are milliseconds on one monotonic clock.
  */
 import { heard, noTouch, type Touch } from './touch.js';
 
-/** A request that the ensemble answered on the present connection. */
+/** A request that the ensemble has answered on the current connection. */
 export interface AnsweredRequest {
   readonly sentAtMs: number;
   readonly answeredAtMs: number;
 }
 
 export interface LeaseEvidence {
-  /** Newest instant proven to count. -Infinity if there is none. */
+  /** Newest instant that is proven to count. -Infinity if there is none. */
   readonly provenAtMs: number;
-  /** Answered requests of the present connection, oldest first, as far back as they can still matter. */
+  /**
+   * Answered requests of the current connection, oldest first. Requests that can no longer matter are
+   * omitted.
+   */
   readonly answered: readonly AnsweredRequest[];
-  /** When the handshake of the present connection was sent. It counts once a write has committed. */
+  /**
+   * Instant at which the handshake of the current connection was sent. It counts once a write has committed.
+   */
   readonly handshakeSentAtMs: number;
   /**
-   * Instant from which a server may have resumed the session with a smaller timeout, in an answer that was
-   * lost. Infinity if none has.
+   * Instant from which a server may have resumed the session with a smaller timeout although its answer was
+   * lost. Infinity if there is no such doubt.
    */
   readonly doubtedSinceMs: number;
   readonly touch: Touch;
 }
 
-/** The lease of a node that has none. */
+/** Value for a node without a lease. */
 export const noLease: Lease = {
   releaseAtMs: Number.NEGATIVE_INFINITY,
   endsAtMs: Number.NEGATIVE_INFINITY,
@@ -62,24 +70,24 @@ export const noEvidence: LeaseEvidence = {
   touch: noTouch,
 };
 
-/** Returns the evidence after a handshake sent at `sentAtMs` opened the session. */
+/** Returns the evidence after a handshake has opened the session. The handshake was sent at `sentAtMs`. */
 export function sessionOpened(sentAtMs: number): LeaseEvidence {
   return { ...noEvidence, provenAtMs: sentAtMs, handshakeSentAtMs: sentAtMs };
 }
 
 /**
- * Records that a handshake was sent to resume the session. The ensemble may act on it even if the answer is
- * lost.
+ * Records that a handshake was sent to resume the session. The ensemble may resume the session even if its
+ * answer is lost.
  */
 export function resumptionAsked(evidence: LeaseEvidence, sentAtMs: number): LeaseEvidence {
   return { ...evidence, doubtedSinceMs: Math.min(evidence.doubtedSinceMs, sentAtMs) };
 }
 
 /**
- * Records that a handshake sent at `sentAtMs` resumed the session. The connection is new, so earlier evidence
- * remains only as proof. `shrunkMs` is how much less the server grants than the smallest timeout before. If
- * it grants less, the proof remains valid for as long as before, but no longer than the new timeout from that
- * handshake.
+ * Records that a handshake sent at `sentAtMs` resumed the session. The answered requests belong to the old
+ * connection and are dropped, but the proven instant is kept. `shrunkMs` is the amount by which the granted
+ * timeout is below the smallest timeout before. If it is positive, the proof expires when it would have
+ * expired before. It expires at the latest one new timeout after the handshake.
  */
 export function sessionResumed(evidence: LeaseEvidence, sentAtMs: number, shrunkMs: number): LeaseEvidence {
   const { provenAtMs: was } = evidence;
@@ -89,9 +97,9 @@ export function sessionResumed(evidence: LeaseEvidence, sentAtMs: number, shrunk
 
 /**
  * Records that a request of any kind, including a ping, was answered. Drops entries older than the session
- * timeout, and keeps one of several requests that were sent close together. Closeness is judged by when they
- * were sent, not answered. After a stall, an old request is answered together with a new one, which proves
- * more.
+ * timeout, and keeps only one of several requests that were sent close together. Their sending times count
+ * here, not their answers. After a stall, an old request is answered together with a new one, and the new one
+ * proves more.
  */
 export function requestAnswered(
   evidence: LeaseEvidence,
@@ -108,8 +116,8 @@ export function requestAnswered(
 }
 
 /**
- * Records that a write sent at `sentAtMs` was committed. This proves the connection's handshake and every
- * sign of life answered T/4 before that.
+ * Records that a write sent at `sentAtMs` was committed. The commit proves the connection's handshake and
+ * every heartbeat that was answered at least T/4 before the write was sent.
  */
 export function writeCommitted(
   evidence: LeaseEvidence,
@@ -125,16 +133,17 @@ export function writeCommitted(
 }
 
 /**
- * Returns the newest instant from which the session is proven to last for its timeout, or for half of it
- * while in doubt.
+ * Returns the newest instant from which the session is proven to last for its timeout. While there is doubt
+ * about the timeout, the instant is early enough for half the timeout.
  */
 export function provenAlive({ provenAtMs, doubtedSinceMs }: LeaseEvidence, sessionTimeoutMs: number): number {
   return Math.min(provenAtMs, doubtedSinceMs - sessionTimeoutMs * leaseShare * doubtShare);
 }
 
 /**
- * Whether the lease of a claim sent now would last until its renewal, when the next sign of life is proven.
- * After a stall it would not: older signs of life are too old, and newer ones are too recent.
+ * Whether the lease of a claim that is sent now would last until its renewal, which proves the next
+ * heartbeat. After a stall, the lease would not last: the older heartbeats are too old, and the newer ones
+ * are too recent to be proven.
  */
 export function lastsToRenewal(evidence: LeaseEvidence, nowMs: number, sessionTimeoutMs: number): boolean {
   const { provenAtMs } = writeCommitted(evidence, nowMs, sessionTimeoutMs);
@@ -144,35 +153,41 @@ export function lastsToRenewal(evidence: LeaseEvidence, nowMs: number, sessionTi
   return provableAtMs + sessionTimeoutMs * renewShare < releaseAtMs;
 }
 
-/** Share of the session timeout by which a sign of life must precede the write that proves it. */
+/** Share of the session timeout by which a heartbeat must precede the write that proves it. */
 const proofGap = 1 / 4;
 /** Smallest share of the session timeout that a server is assumed to grant if its answer was lost. */
 const doubtShare = 1 / 2;
-/** Share of the session timeout within which one request is enough evidence. */
+/** Share of the session timeout within which only one request is kept as evidence. */
 const evidenceShare = 1 / 100;
-/** Share of the session timeout that a lease lasts. Clock rates may differ by 10 %. */
+/**
+ * Share of the session timeout for which a lease lasts. The remainder allows for clock rates that differ by
+ * up to 10 %.
+ */
 const leaseShare = 0.9;
-/** Share of the session timeout reserved at a lease's end for releasing and killing. */
+/**
+ * Share of the session timeout that is reserved at the end of a lease for releasing and killing the workload.
+ */
 const reserveShare = 0.2;
 /**
- * Interval between renewals, whether or not earlier ones succeeded. In normal operation, a lease is then
- * never older than the proof gap, two intervals and two round trips.
+ * Interval between renewals as a share of the session timeout. It does not depend on the success of earlier
+ * renewals. In normal operation, the age of a lease therefore never exceeds the sum of the proof gap, two
+ * intervals and two round trips.
  */
 const renewShare = 1 / 12;
 /**
- * How long a server may leave a renewal unanswered. After that, the client changes to another server, which
- * may answer before the lease must be released.
+ * Share of the session timeout for which a server may leave a renewal unanswered. After that, the client
+ * changes to another server. That server may still answer before the lease must be released.
  */
 const serverPatienceShare = 1 / 6;
-/** Interval at which an idle node gives a sign of life. */
+/** Interval between the heartbeats of an idle node, as a share of the session timeout. */
 const pingShare = 1 / 4;
 
 export interface Lease {
-  /** From this instant on, the node must not act as leader and its workload must be dead. */
+  /** Instant from which the node must not act as leader. Its workload must be dead by then. */
   readonly endsAtMs: number;
   /**
-   * If the lease is not renewed by this instant, the node begins to release, so that it finishes before the
-   * lease ends.
+   * Instant at which the node begins to release if the lease has not been renewed. It is early enough for the
+   * release to finish before the lease ends.
    */
   readonly releaseAtMs: number;
 }
@@ -182,7 +197,7 @@ export function leaseFrom(provenAtMs: number, sessionTimeoutMs: number): Lease {
   return { endsAtMs, releaseAtMs: endsAtMs - sessionTimeoutMs * reserveShare };
 }
 
-/** Returns the time between the sending of two renewals. */
+/** Returns the time between the starts of two renewals. */
 export function renewalIntervalMs(sessionTimeoutMs: number): number {
   return sessionTimeoutMs * renewShare;
 }
@@ -193,8 +208,8 @@ export function serverPatienceMs(sessionTimeoutMs: number): number {
 }
 
 /**
- * Returns the longest silence of a connected client. It is short enough that a new claim starts with a useful
- * lease.
+ * Returns the longest time for which a connected client sends nothing. It is short enough for a new claim to
+ * start with a useful lease.
  */
 export function pingIntervalMs(sessionTimeoutMs: number): number {
   return sessionTimeoutMs * pingShare;

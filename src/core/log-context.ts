@@ -3,8 +3,8 @@ import type { GroupSnapshot } from '../model/snapshot.js';
 
 /**
  * Fields that identify all log lines of one transition on all nodes: the term and reason of its decision, and
- * the slot if the group has several. If a later decision ends a leadership, the line carries that decision's
- * term, and the leadership's own term in `endsTerm`.
+ * the slot if the group has several. If a later decision ends a leadership, the log line contains that
+ * decision's term. The leadership's own term is then in `endsTerm`.
  */
 export interface LogContext extends NamedSlot {
   readonly term: number;
@@ -12,12 +12,12 @@ export interface LogContext extends NamedSlot {
   readonly endsTerm?: number;
 }
 
-/** Returns the context of what the decision of `term` does to a leadership of `ofTerm`. */
+/** Returns the log context for the effect that the decision of `term` has on the leadership of `ofTerm`. */
 export function logContext(term: number, reason: string, ofTerm: number, slot: NamedSlot): LogContext {
   return term === ofTerm ? { ...slot, term, reason } : { ...slot, term, reason, endsTerm: ofTerm };
 }
 
-/** Returns the context of the current decision. */
+/** Returns the log context of the current decision. */
 export function decided(snapshot: GroupSnapshot): LogContext {
   const { elected, slot = 1, others = [] } = snapshot;
   const { term = 0, reason = 'the decision is malformed' } = elected.value ?? {};

@@ -1,17 +1,20 @@
-/** Parses a measured score, and decides whether a change is large enough to publish. */
+/** Parses measured scores, and decides whether a change is large enough to publish. */
 import * as z from 'zod';
 import { isLong, type Parsed } from '../model/names.js';
 import { quoted } from '../model/outside.js';
 import type { Score } from '../model/scores.js';
 
 /**
- * Each digit can match in only one way. Otherwise, a very long text that is not a number would cause
- * backtracking.
+ * Each digit can match this pattern in only one way. Otherwise, a very long text that is not a number would
+ * cause backtracking.
  */
 const decimal = /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?$/;
 const whole = /^[+-]?\d+$/;
 
-/** Parses a number as programs print it. Returns a bigint for a whole number that a double would round. */
+/**
+ * Parses a number in the forms in which programs print it. Returns a bigint for a whole number that a double
+ * would round.
+ */
 export function readScore(text: string): Parsed<Score> {
   const trimmed = text.trim();
   if (trimmed === '') return unreadable('expected one number, found nothing');
@@ -31,8 +34,8 @@ function unreadable(problem: string): Parsed<Score> {
 const toleranceRule = 'expected a percentage such as 5%, or a number of at least 0';
 
 /**
- * Change that a score must exceed to be published again: a share of the last published value, or an absolute
- * number.
+ * Change that a score must exceed before it is published again: either a share of the last published value,
+ * or an absolute number.
  */
 export const toleranceSchema = z.union(
   [
@@ -44,7 +47,8 @@ export const toleranceSchema = z.union(
 export type Tolerance = z.infer<typeof toleranceSchema>;
 
 /**
- * Returns the default tolerance. A share of a log position says nothing about how much of the log is missing.
+ * Returns the default tolerance of a score. For a log position, it is 0, because a share of the position does
+ * not show how much of the log is missing.
  */
 export function defaultTolerance(name: string): Tolerance {
   return name === 'history' ? 0 : '5%';
@@ -58,7 +62,7 @@ export function hasMoved(before: Score, now: Score, tolerance: Tolerance): boole
   return Math.abs(difference(before, now)) > limit;
 }
 
-/** Returns `now - before`. The result is exact for whole numbers of any size. */
+/** Returns `now - before`. Whole numbers of any size are subtracted without rounding. */
 export function difference(before: Score, now: Score): number {
   const [a, b] = [exact(before), exact(now)];
   return a === null || b === null ? Number(now) - Number(before) : Number(b - a);
@@ -69,7 +73,10 @@ function exact(score: Score): bigint | null {
   return Number.isInteger(score) ? BigInt(score) : null;
 }
 
-/** A change of a round-trip time counts only if it exceeds both values. Anything smaller is noise. */
+/**
+ * Thresholds for a change of a round-trip time. The change counts only if it exceeds both of them, because
+ * any smaller change is noise.
+ */
 const roundTripShare = 0.1;
 const roundTripFloorMs = 1;
 

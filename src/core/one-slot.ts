@@ -1,6 +1,6 @@
 /**
- * Views a group with several leaders as one slot, together with what the other slots mean for it. The code
- * that decides on a leader sees only this view.
+ * Views a group with several leaders as one slot, together with the effects of the other slots on it. The
+ * code that decides on a leader sees only this view.
  */
 
 import type { GroupConfig } from '../model/group-config.js';
@@ -14,13 +14,15 @@ export interface SlotsInput {
   readonly snapshot: GroupSnapshot;
   readonly members: readonly Member[];
   readonly config: GroupConfig;
-  /** Milliseconds since the epoch, on the ensemble's clock. */
+  /** Current time on the ensemble's clock, in milliseconds since the epoch. */
   readonly nowMs: number;
-  /** Nodes that are waiting to take over another slot, with that slot. */
+  /** By node that is waiting to take over another slot: the number of that slot. */
   readonly reserved?: ReadonlyMap<string, number> | undefined;
 }
 
-/** Input to a decision about one leader. It says no more about the other slots than `elsewhere`. */
+/**
+ * Input to a decision about one leader. Everything that it contains about the other slots is in `elsewhere`.
+ */
 export interface SlotInput {
   readonly snapshot: GroupSnapshot;
   readonly members: readonly Member[];
@@ -44,7 +46,7 @@ export function slotInput(
   };
 }
 
-/** Returns what the other slots mean for the one that `snapshot` describes. */
+/** Returns how the other slots affect the slot that `snapshot` describes. */
 export function elsewhereOf(input: SlotsInput): Elsewhere {
   const { snapshot, members, config, nowMs, reserved = new Map<string, number>() } = input;
   const slot = slotOf(snapshot);
@@ -77,9 +79,9 @@ function courting([node, slot]: readonly [string, number]): [string, string] {
 }
 
 /**
- * Returns the nodes that other slots occupy, with the reason. A node belongs to the slot whose claim it owns,
- * or else to the first slot that names it. If malformed data makes two slots name one node, exactly one of
- * them keeps it.
+ * Returns the nodes that other slots occupy, with the reason. A node belongs to the slot whose claim it owns.
+ * A node without a claim belongs to the first slot that names it. If malformed data makes two slots name the
+ * same node, exactly one of them keeps it.
  */
 function takenBy(states: readonly SlotState[], slot: number, members: readonly Member[]): [string, string][] {
   const owned = states.flatMap(({ slot: of, current }): [string, number, string][] => {
@@ -98,8 +100,8 @@ function takenBy(states: readonly SlotState[], slot: number, members: readonly M
 
 /**
  * Returns the nodes whose site another slot already uses. An incumbent yields only to slots with lower
- * numbers, so that of two incumbents in one site one stays. A new node yields to all slots, and to leaders
- * that are still releasing.
+ * numbers. Of two incumbents in one site, one therefore stays. A node that is not an incumbent yields to all
+ * slots, and to leaders that are still releasing.
  */
 function sharing(
   { snapshot, members }: SlotsInput,

@@ -1,6 +1,7 @@
 /**
- * Decides when a node publishes its measurements: immediately the first time, soon after a score goes missing
- * or returns, and otherwise at a limited rate. Only changes beyond the tolerance count.
+ * Decides when a node publishes its measurements. The first measurements are published immediately. The
+ * disappearance or return of a score is published soon after. All other writes are limited to a fixed rate,
+ * and only changes beyond the tolerance count.
  */
 
 import type { Score, ScoreReport } from '../model/scores.js';
@@ -8,29 +9,32 @@ import { hasMoved, hasRoundTripMoved, type Tolerance } from './measuring.js';
 
 export type Measured = Pick<ScoreReport, 'values' | 'roundTripsMs'>;
 
-/** What a node has published. Instants are on its monotonic clock. */
+/** Measurements that a node has published. Instants are on the node's monotonic clock. */
 export interface Published extends Measured {
   readonly atMs: number;
   /**
-   * When each score's disappearance or return was last published. This limits the writes for a score that
-   * flaps.
+   * By score: the instant at which its disappearance or return was last published. This limits the writes for
+   * a score that flaps.
    */
   readonly turnedAtMs: ReadonlyMap<string, number>;
 }
 
 /**
- * Shortest time between two writes. Writes about a score that goes missing or returns are exempt, but at most
- * one per score in this time.
+ * Shortest time between two writes. A write about the disappearance or return of a score is exempt, but each
+ * score causes at most one such write in this time.
  */
 export const publishEveryMs = 5_000;
 
 /**
- * Shortest time between writes about missing and returned scores. If a hundred scores flap at different
- * times, one write reports them all.
+ * Shortest time between writes about the disappearance and return of scores. If a hundred scores flap at
+ * different times, one write reports them all.
  */
 export const turnEveryMs = 1_000;
 
-/** Returns when the measurements must be published. Infinity if there is nothing new. */
+/**
+ * Returns the instant at which the measurements must be published. Returns Infinity if nothing needs to be
+ * published.
+ */
 export function publicationDueAtMs(
   published: Published | null,
   measured: Measured,
@@ -50,7 +54,7 @@ export function publicationDueAtMs(
   return isNews ? published.atMs + publishEveryMs : Number.POSITIVE_INFINITY;
 }
 
-/** Returns the state after `measured` was published. */
+/** Returns the new state after `measured` was published at `nowMs`. */
 export function publishedNow(before: Published | null, measured: Measured, nowMs: number): Published {
   const turned = differingKeys(before?.values ?? new Map<string, Score>(), measured.values);
   const turnedAtMs = new Map([

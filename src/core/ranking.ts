@@ -13,20 +13,20 @@ import type { Candidate, Conditions, Peer, Ranked } from '../model/strategy.js';
 import type { Place } from '../model/znodes.js';
 
 /**
- * Thrown if a strategy or a user's own constraint throws or breaks its contract. The elector then cannot
- * elect.
+ * Thrown if a strategy or a user-defined constraint throws or breaks its contract. The elector cannot elect
+ * in this case.
  */
 export class RuleFault extends Error {
   override readonly name = 'RuleFault';
 }
 
-/** A strategy's answer, as far as it can be checked without its input. */
+/** Schema of a strategy's answer. It covers what can be checked without the strategy's input. */
 export const rankingSchema = z
   .array(
     z.object({
       node: z.string(),
       grade: z.number(),
-      /** Recorded in the history of every term that it decides. */
+      /** The reason is recorded in the history of every term that this ranking decides. */
       reason: z.string().min(1).max(2_000),
       tie: z.string().max(2_000).optional(),
       score: z.number().optional(),
@@ -39,11 +39,11 @@ export const rankingSchema = z
 export interface RankInput {
   readonly strategy: ReadyStrategy;
   readonly config: GroupConfig;
-  /** The last node that was READY. */
+  /** The last node that was READY. Null if there has been none. */
   readonly previous: Place | null;
   /** All registered nodes, in order of node ids. */
   readonly members: readonly Member[];
-  /** The node that leads and could continue. */
+  /** The node that leads and could continue. Null if there is none. */
   readonly incumbent: string | null;
   /** The term that a new decision would begin. */
   readonly term: number;
@@ -53,8 +53,8 @@ export interface RankInput {
 }
 
 /**
- * Returns the nodes of `eligible`, best first. `eligible` must be in order of node ids. Throws RuleFault, and
- * Unanswered if the strategy's answer is still pending.
+ * Ranks the nodes of `eligible` and returns them, best first. `eligible` must be in order of node ids. Throws
+ * RuleFault if the strategy fails, and Unanswered if its answer is still pending.
  */
 export function rank(input: RankInput, eligible: readonly Member[]): readonly Ranked[] {
   const { strategy, previous, incumbent, term, conditions } = input;
@@ -72,8 +72,8 @@ export function rank(input: RankInput, eligible: readonly Member[]): readonly Ra
 }
 
 /**
- * Returns a strategy's ranking of `known`, which is in order of node ids. Throws RuleFault if the ranking
- * breaks the contract.
+ * Checks a strategy's answer and returns it as a ranking of `known`, which is in order of node ids. Throws
+ * RuleFault if the answer breaks the contract.
  */
 export function heldToContract(
   strategy: Pick<ReadyStrategy, 'name'>,
@@ -99,14 +99,17 @@ function list(nodes: readonly string[]): string {
 
 const nothing = new Map<string, never>();
 
-/** Returns what strategies see of a member. Empty if its registration is unreadable. */
+/**
+ * Returns the part of a member that strategies see. Returns an empty list if the member's registration is
+ * unreadable.
+ */
 export function peerOf({ node, value, scores }: Member): Peer[] {
   if (value === null) return [];
   const { values = nothing, roundTripsMs = nothing } = scores ?? {};
   return [{ node, site: value.site, scores: values, roundTripsMs }];
 }
 
-/** Returns what strategies see of an eligible member. */
+/** Returns the part of an eligible member that strategies see. */
 export function candidateOf(
   { node, seat, value, scores }: Member,
   { config, nowMs }: Pick<RankInput, 'config' | 'nowMs'>,

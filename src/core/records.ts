@@ -1,6 +1,6 @@
 /**
- * Builds history records of transitions from the znodes: which node, why, and how long each phase took, on
- * the ensemble's clock.
+ * Builds history records of transitions from the znodes. A record contains the node, the reason, and the
+ * duration of each phase on the ensemble's clock.
  */
 
 import { fromInstant, toInstant } from '../model/names.js';
@@ -25,16 +25,16 @@ interface Scene {
 }
 
 /**
- * Returns what was recorded last. An unreadable head costs one duplicate record, not the history. Null if
- * there is no history.
+ * Returns the head of the history, which contains what was recorded last. Returns null if there is no
+ * history. If the head is unreadable, the cost is one duplicate record and not the loss of the history.
  */
 function headOf({ snapshot }: Scene): HistoryHead | null {
   return snapshot.history === null ? null : (snapshot.history.value ?? initialHistoryHead);
 }
 
 /**
- * Returns the last node that was READY. This is the owner of a READY claim, or else the elected node if its
- * term reached READY. Otherwise it is the node that `elected` remembers.
+ * Returns the last node that was READY. This is the owner of a READY claim, or the elected node if its term
+ * reached READY. If neither exists, it is the previous leader that `elected` stores.
  */
 export function previousLeader(
   { current, elected, history }: Pick<GroupSnapshot, 'current' | 'elected' | 'history'>,
@@ -45,12 +45,13 @@ export function previousLeader(
   }
   if (elected.value === null) return null;
   const { node, site, term, previous } = elected.value;
-  // While a term lasts, the head reaches it only with its READY.
+  // During a term, the history head has that term only once the term has reached READY.
   return node !== null && site !== null && history?.value?.term === term ? { node, site } : previous;
 }
 
 /**
- * End of a decision that never was READY: its node's failure, if any, and the reason of the next decision.
+ * End of a decision whose node never became READY: the node's failure, if any, and the reason of the next
+ * decision.
  */
 export interface Ending {
   readonly failed: Failed | null;
@@ -58,8 +59,8 @@ export interface Ending {
 }
 
 /**
- * Returns the record of the transition that the new decision ends. Null if it was recorded when it became
- * READY.
+ * Returns the record of the transition that the new decision ends. Returns null if the transition was already
+ * recorded when it reached READY.
  */
 export function ended(scene: Scene, elected: Elected, ending: Ending): TransitionRecord | null {
   const { snapshot } = scene;
@@ -82,15 +83,16 @@ function claimOf({ snapshot: { current }, members }: Scene, elected: Elected): C
 }
 
 /**
- * Returns the current transition as far as it has progressed. While it lasts, this is what its READY reports.
+ * Returns the current transition as far as it has progressed. The record of its READY contains the same data.
  */
 export function standing(scene: Scene, elected: Elected): Omit<TransitionRecord, 'outcome' | 'error'> {
   return transition(scene, elected, claimOf(scene, elected));
 }
 
 /**
- * Returns the failure that the elected node reports under this decision. It counts under the current version
- * of `elected`, or under an earlier one whose failure the decision has noted, as while the group is paused.
+ * Returns the failure that the elected node reports under this decision. The failure counts if it names the
+ * current version of `elected`. It also counts if the decision has already noted it, for example while the
+ * group is paused. Returns null if no failure counts.
  */
 function ownFailure({ snapshot, members }: Scene, elected: Elected): Registration['lastFailure'] {
   const own = members.find(({ node }) => node === elected.node)?.value?.lastFailure ?? null;
@@ -100,8 +102,8 @@ function ownFailure({ snapshot, members }: Scene, elected: Elected): Registratio
 }
 
 /**
- * Returns the reason that the decision has noted. A failure whose backoff has ended is older than the
- * decision.
+ * Returns the failure reason that the decision has noted for its node. A failure whose backoff has ended is
+ * older than the decision, so null is returned.
  */
 function notedReason({ node, failures }: Elected): string | null {
   const noted = node === null ? null : failureOf(failures, node);
@@ -116,7 +118,7 @@ function errorOf(scene: Scene, elected: Elected, { failed, next }: Ending): Fail
   return { phase: 'takeover', reason, ...noCommand };
 }
 
-/** Builds a transition from the znodes. Its times are theirs, on the ensemble's clock. */
+/** Builds a transition from the znodes. Its times are those of the znodes, on the ensemble's clock. */
 function transition(
   scene: Scene,
   elected: Elected,
@@ -156,8 +158,8 @@ function transition(
 type Resumes = TransitionRecord['resumes'];
 
 /**
- * Returns the earlier leadership under the same decision, from the claim. If the claim does not name it, the
- * history head still shows that there was one.
+ * Returns the earlier leadership under the same decision, as the claim describes it. If the claim does not
+ * describe one, the history head still shows whether there was one.
  */
 function resumedBy({ snapshot }: Scene, elected: Elected, claim: Claim | null): Resumes {
   if (claim === null) return null;
@@ -191,7 +193,10 @@ function untilMs(claim: Claim | null, from: string | null): number | null {
   return claim === null || from === null ? null : Math.max(0, claim.createdAtMs - fromInstant(from));
 }
 
-/** Returns how the earlier leadership ended. Its release began when it stopped leading. */
+/**
+ * Returns how the earlier leadership ended. Its release began when it stopped leading. Returns null if the
+ * node does not report the release.
+ */
 function ownRelease(
   { members }: Scene,
   { node }: Elected,
@@ -213,8 +218,9 @@ function ownRelease(
 }
 
 /**
- * Returns the previous leader's release. The token distinguishes it from an earlier release of the same node.
- * It ended when its claim was deleted, which is written together with the registration.
+ * Returns the release by the previous leader. The token distinguishes it from an earlier release by the same
+ * node. The release ended when the node deleted its claim. The same transaction wrote its registration, so
+ * the registration's time is used. Returns null if the previous leader does not report the release.
  */
 function releaseBefore(
   { snapshot, members }: Scene,
@@ -230,7 +236,10 @@ function releaseBefore(
   return { node: previous.node, result, error, durationMs, endedAt };
 }
 
-/** Returns the record of a transition that reached READY. Null if it is already recorded. */
+/**
+ * Returns the record of a transition that has reached READY. Returns null if the transition is already
+ * recorded.
+ */
 export function reachedReady(scene: Scene, elected: Elected, current: Claim): TransitionRecord | null {
   const head = headOf(scene);
   if (head === null || (head.term === elected.term && head.fencingToken === String(current.token)))
@@ -239,7 +248,8 @@ export function reachedReady(scene: Scene, elected: Elected, current: Claim): Tr
 }
 
 /**
- * Returns how long each phase took, without overlap: the time to the claim excludes the release within it.
+ * Returns the duration of each phase, without overlap. The time to the claim excludes the release that is
+ * part of it.
  */
 export function phasesInTurn({
   phases,
@@ -251,7 +261,7 @@ export function phasesInTurn({
   return { releaseMs, claimMs: claimMs === null ? null : Math.max(0, claimMs - withinMs), takeoverMs };
 }
 
-/** Formats a record as one line, for display. */
+/** Formats a history record as one line, for display. */
 export function recordText(record: HistoryRecord): string {
   if (record.kind === 'change') return record.what;
   const { slot, term, outcome, node, previous } = record;

@@ -1,4 +1,4 @@
-/** Requested switchovers: which one is still active, and which node it selects. */
+/** Requested switchovers: which request is still active, and which node it selects. */
 
 import type { GroupConfig, SwitchoverRequest } from '../model/group-config.js';
 import { fromInstant } from '../model/names.js';
@@ -7,32 +7,38 @@ import type { Ranked } from '../model/strategy.js';
 import type { Elected } from '../model/znodes.js';
 import type { Elsewhere } from './elsewhere.js';
 
-/** Returns the requested switchover while it is active. It names the term that it replaces. */
+/**
+ * Returns the requested switchover while it is active, or null. A request is active while the term that it
+ * replaces is current.
+ */
 export function activeRequest(config: GroupConfig, elected: Elected): SwitchoverRequest | null {
   return config.switchover?.replacesTerm === elected.term ? config.switchover : null;
 }
 
-/** How late a scheduled request may be carried out. Later, another leader may be the right one. */
+/**
+ * Maximum delay with which a scheduled request may be carried out. After that, a different leader may be the
+ * right one.
+ */
 export const mostLateMs = 60_000;
 
 /**
- * Returns when a scheduled request counts as missed, on the ensemble's clock. Null for a request without a
- * time, which waits without limit.
+ * Returns when a scheduled request counts as missed, on the ensemble's clock. Returns null for a request
+ * without a time, which never counts as missed.
  */
 export function missedAtMs({ notBefore }: Pick<SwitchoverRequest, 'notBefore'>): number | null {
   return notBefore === null ? null : fromInstant(notBefore) + mostLateMs;
 }
 
 /**
- * Whether a decision that carries out no request leaves one behind: a request that was active until now, or
- * one missed earlier.
+ * Whether a missed request remains after a decision that does not carry out any request. This is either a
+ * request that was active until that decision, or a request that was missed earlier.
  */
 export function missesRequest(config: GroupConfig, elected: Elected): boolean {
   if (config.switchover === null) return false;
   return config.switchover.replacesTerm === elected.term || elected.missedRequest === true;
 }
 
-/** Formats the request: "switchover to b1 requested by …". */
+/** Formats a request for display, such as "switchover to b1 requested by …". */
 export function requestText({ to, force, by, at, notBefore, slot }: SwitchoverRequest): string {
   const when = notBefore === null ? '' : ` not before ${notBefore}`;
   const which = slot === undefined ? '' : ` of slot ${slot}`;
@@ -51,9 +57,10 @@ interface Asked {
 }
 
 /**
- * Returns the node that a request selects now. Null if no node qualifies, or if an eligible leader is already
- * in the requested site. `ranking` lists the eligible nodes, best first. Force skips eligibility. Even so, a
- * node cannot lead if it is not registered, is leaving, or leads another slot.
+ * Returns the node that a request selects now. Returns null if no node qualifies, or if an eligible leader is
+ * already in the requested site. `ranking` lists the eligible nodes, best first. A forced request to a node
+ * skips eligibility. Even with force, a node is not selected if it is not registered, is leaving, or leads
+ * another slot.
  */
 export function requestTarget(
   { to, force }: SwitchoverRequest,

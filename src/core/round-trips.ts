@@ -1,22 +1,24 @@
 /**
- * Turns the round trips that a node measured to one peer into a smoothed mean that single outliers do not
- * move.
+ * Turns the round-trip times that a node measures to one peer into a smoothed mean. Single outliers do not
+ * change the mean.
  *
- * Mean and deviation are weighted as in TCP (RFC 6298): an eighth and a quarter for the newest measurement. A
- * measurement far from the mean is set aside. After three of these in a row, the route to the peer has
- * changed, and the mean starts again from them. So one delayed packet changes nothing, and a new route counts
- * after three probes.
+ * The weights of the mean and the deviation are those of TCP (RFC 6298): the newest measurement counts an
+ * eighth in the mean and a quarter in the deviation. A measurement far from the mean is set aside. If three
+ * measurements in a row are set aside, the route to the peer has changed, and a new mean is computed from
+ * these three. As a result, one delayed packet changes nothing, and a new route counts after three probes.
  */
 
-/** What is known about one peer. */
+/** State of the measurements to one peer. */
 export interface RoundTrips {
-  /** Null until there are three measurements, and after the peer has stopped answering. */
+  /**
+   * Mean and deviation. Null until there are three measurements, and after the peer has stopped answering.
+   */
   readonly mean: { readonly ms: number; readonly deviationMs: number } | null;
-  /** Consecutive measurements too far from the mean, oldest first. */
+  /** Consecutive measurements that are too far from the mean, oldest first. */
   readonly aside: readonly number[];
-  /** Consecutive probes without an answer. */
+  /** Number of consecutive probes without an answer. */
   readonly missed: number;
-  /** Consecutive answers without a valid measurement. */
+  /** Number of consecutive answers without a valid measurement. */
   readonly uncounted: number;
 }
 
@@ -25,20 +27,22 @@ export const noRoundTrips: RoundTrips = { mean: null, aside: [], missed: 0, unco
 const beginWith = 3;
 const meanWeight = 1 / 8;
 const deviationWeight = 1 / 4;
-/** A measurement further than this many deviations from the mean does not fit. */
+/** Number of deviations from the mean within which a measurement fits. */
 const fitDeviations = 4;
 /**
- * Measurements this close to the mean always fit. A few measurements may agree more closely than any network
- * does in the long run.
+ * Smallest distances from the mean within which a measurement always fits. A few measurements may agree with
+ * each other more closely than any network does over a long time.
  */
 const leastFitShare = 0.1;
 const leastFitMs = 1;
-/** After this many consecutive unanswered probes, a peer counts as unreachable and its mean is dropped. */
+/**
+ * Number of consecutive unanswered probes after which a peer counts as unreachable and its mean is dropped.
+ */
 export const mostMissed = 5;
-/** A mean that this many answers in a row did not confirm is dropped. */
+/** Number of consecutive answers without a valid measurement after which the mean is dropped. */
 const mostUncounted = 60;
 
-/** Returns the state after an answer that took `ms`. */
+/** Returns the new state after an answer with a round-trip time of `ms`. */
 export function measured({ mean, aside }: RoundTrips, ms: number): RoundTrips {
   if (mean !== null && fits(mean, ms)) return { ...noRoundTrips, mean: smoothed(mean, ms) };
   const strange = [...aside, ms];
@@ -47,15 +51,15 @@ export function measured({ mean, aside }: RoundTrips, ms: number): RoundTrips {
 }
 
 /**
- * Returns the state after an answer that came while one of the two processes was stalled. It proves only that
- * the peer is there.
+ * Returns the new state after an answer that arrived while one of the two processes was stalled. Such an
+ * answer proves only that the peer is running.
  */
 export function answeredLate({ mean, aside, uncounted }: RoundTrips): RoundTrips {
   if (uncounted + 1 < mostUncounted) return { mean, aside, missed: 0, uncounted: uncounted + 1 };
   return noRoundTrips;
 }
 
-/** Returns the state after a probe that was not answered in time. */
+/** Returns the new state after a probe that was not answered in time. */
 export function unanswered(known: RoundTrips): RoundTrips {
   const missed = known.missed + 1;
   return missed < mostMissed ? { ...known, missed } : { ...noRoundTrips, missed };
@@ -75,7 +79,7 @@ function smoothed({ ms: mean, deviationMs }: Mean, ms: number): Mean {
   };
 }
 
-/** Starts a mean from the median, because one of the three may be an outlier. */
+/** Starts a mean from the median of three measurements, because one of them may be an outlier. */
 function beginning(measurements: readonly number[]): Mean {
   const sorted = measurements.toSorted((a, b) => a - b);
   const ms = sorted[Math.floor(sorted.length / 2)] ?? 0;

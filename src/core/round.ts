@@ -1,11 +1,12 @@
 /**
- * The elector's round: from a snapshot to what the elector should write or do next. The elector decides; it
- * need not lead. Its memory, what it has seen and since when, is a value that goes in and comes out.
+ * The elector's round, which turns a snapshot into the elector's next writes and other actions. The elector
+ * decides, but it need not lead. The elector's memory contains what it has observed and when each observation
+ * started. The memory is a value that each round receives and returns.
  *
  *     input → constraints → ranking → choice → decision
  *
- * Not promised: that the writes succeed. Each write names the versions it is based on. A late one writes
- * nothing, and the next round sees why.
+ * Not promised: that the writes succeed. Each write names the versions that it is based on. If one of them
+ * has changed, the write has no effect. The next round then decides on the new state.
  */
 
 import { durationMs } from '../model/duration.js';
@@ -41,22 +42,23 @@ export interface ElectorRound {
   readonly actions: readonly ElectorAction[];
   readonly memory: ElectorMemory;
   /**
-   * Time until the next look even if no event occurs: a whole number of milliseconds, never 0. Null if none
-   * is needed.
+   * Time until the next round even if no event occurs, as a whole number of milliseconds that is never 0.
+   * Null if no such round is needed.
    */
   readonly recheckInMs: number | null;
-  /** The choice, for display. Null if nothing could be decided. */
+  /** The elector's choice, for display. Null if nothing could be decided. */
   readonly choice: Choice | null;
   /**
-   * Whether the choice rests on local evidence of this node. Missing if it rests on what every node can read.
+   * Whether the choice depends on what only this node has observed. Missing if it depends only on what every
+   * node can read.
    */
   readonly isLocalEvidence?: boolean;
 }
 
 /**
- * Whether a decision that every elector would make is missing. Whether another node would be the better
- * leader is a matter of opinion: two nodes with different versions or memories may disagree forever. The same
- * applies to the cause of a lease loss, which depends on which node was connected.
+ * Whether a decision that every elector would make is missing. This excludes decisions for a better node,
+ * because two nodes with different versions or memories may disagree forever about which node is better. It
+ * also excludes decisions because of lease losses, because their cause depends on which node was connected.
  */
 export function isPlainlyDue({ actions, choice, isLocalEvidence = false }: ElectorRound): boolean {
   const isOpinion = isLocalEvidence || (choice?.changes === true && choice.cause === 'preference');
@@ -64,8 +66,8 @@ export function isPlainlyDue({ actions, choice, isLocalEvidence = false }: Elect
 }
 
 /**
- * Runs one round. Of the errors of strategies and constraints, throws only Unanswered, which means that an
- * answer is still pending.
+ * Runs one round. Throws Unanswered if the answer of a strategy or a constraint is still pending. Handles all
+ * other errors of strategies and constraints itself.
  */
 export function electorRound(input: ElectionInput): ElectorRound {
   const model = electionOf(input);
@@ -96,14 +98,17 @@ function decide(model: Election): ElectorRound {
   }
 }
 
-/** Hands over the elector role, because another node may be able to run the strategy or the constraint. */
+/**
+ * Returns a round that hands over the elector role, because another node may be able to run the strategy or
+ * the constraint.
+ */
 function givingUp({ snapshot, memory }: Election, { message }: RuleFault): ElectorRound {
   const configVersion = snapshot.config.version;
   const actions = [{ do: 'give-up-seat', reason: message, configVersion } as const];
   return { actions, memory, recheckInMs: null, choice: null };
 }
 
-/** Returns what to remember of a round, and when to run the next one. */
+/** Returns the result of a round: its actions, the memory to keep, and the time until the next round. */
 function afterwards(
   seen: JudgedElection,
   choice: Choice,
@@ -127,9 +132,9 @@ function afterwards(
 }
 
 /**
- * Treats a leader that has lost its lease too often as failed, but only if this makes another node the
- * leader. Otherwise nothing is gained. A node does not judge itself, because a node that was disconnected
- * cannot know the cause. It hands over to the next elector instead.
+ * Treats a leader that has lost its lease too often as failed, but only if another node then becomes the
+ * leader. Without another leader, nothing would be gained. A node does not judge its own losses, because a
+ * disconnected node cannot know their cause. Instead, it hands over the elector role to the next elector.
  */
 function judgeLeaseLosses(seen: Election, asItStands: ElectorRound): ElectorRound {
   const { snapshot, members, elected, self, memory, clock, nowMs } = seen;
@@ -155,8 +160,8 @@ function judgeLeaseLosses(seen: Election, asItStands: ElectorRound): ElectorRoun
 }
 
 /**
- * Returns which nodes the choice found better than the leader, and since when the first election has been
- * waited for.
+ * Returns the nodes that the choice found better than the leader, and the start of the wait for a first
+ * election.
  */
 function waitsSeen(seen: Election, choice: Choice): Pick<ElectorMemory, 'betterSince' | 'firstLookMs'> {
   const { snapshot, members, strategy, memory, elected, nowMs } = seen;
@@ -171,15 +176,17 @@ function waitsSeen(seen: Election, choice: Choice): Pick<ElectorMemory, 'betterS
 }
 
 /**
- * Returns the time until a condition is overdue. If it already is, returns the longest wait, so that it is
- * checked again and not forgotten.
+ * Returns the time until a condition is overdue. If it is already overdue, returns the longest wait, so that
+ * the condition is checked again before the memory expires.
  */
 function untilOverdueMs(watched: Watched, nowMs: number): number {
   const leftMs = -overdueMs(watched, nowMs);
   return leftMs > 0 ? leftMs : longestWaitMs;
 }
 
-/** Returns the shortest wait that is still ahead. This round has already acted on waits that have passed. */
+/**
+ * Returns the shortest wait that has not passed yet. This round has already acted on waits that have passed.
+ */
 function soonest(waits: readonly (number | null)[]): number | null {
   const ahead = waits.filter((wait) => wait !== null).filter((wait) => wait > 0);
   return ahead.length === 0 ? null : Math.ceil(Math.min(...ahead, longestWaitMs));

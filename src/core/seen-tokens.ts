@@ -1,17 +1,17 @@
 /**
  * The greatest fencing tokens that a node has seen, by slot. Tokens come from ZooKeeper's transaction
- * counter, which goes back if an ensemble is restored from a backup or rebuilt. A store that remembers a
- * greater token would then reject the leader.
+ * counter. The counter goes back if an ensemble is restored from a backup or rebuilt. A store that remembers
+ * a greater token would then reject the leader.
  *
- * Invariant: under one `tokenEpoch`, no node leads with a token at or below one that it has seen. An operator
- * raises the epoch to let tokens start over. An epoch lower than the one seen is itself a sign of a restored
- * configuration.
+ * Invariant: under one `tokenEpoch`, no node leads with a token that is less than or equal to one that it has
+ * seen. An operator raises the epoch to let tokens start over. If the epoch is lower than the epoch that the
+ * node has seen, the configuration itself was restored.
  */
 import { slotStates } from '../model/slots.js';
 import type { GroupSnapshot } from '../model/snapshot.js';
 
 export interface SeenTokens {
-  /** `tokenEpoch` of the configuration under which they were seen. */
+  /** The configuration's `tokenEpoch` when the tokens were seen. */
   readonly epoch: number;
   readonly bySlot: ReadonlyMap<number, bigint>;
 }
@@ -19,13 +19,16 @@ export interface SeenTokens {
 export const noTokens: SeenTokens = { epoch: 0, bySlot: new Map() };
 
 export interface TokenSeen {
-  /** Null if the configuration is unreadable. The epoch seen before then applies. */
+  /**
+   * The configuration's `tokenEpoch`. Null if the configuration is unreadable. The last known epoch applies
+   * in that case.
+   */
   readonly epoch: number | null;
   readonly slot: number;
   readonly token: bigint;
 }
 
-/** Adds a token. Returns the same object if the token is not new. */
+/** Adds a token to `seen`. Returns the same object if the token is not new. */
 export function withToken(seen: SeenTokens, { epoch, slot, token }: TokenSeen): SeenTokens {
   if (epoch !== null && epoch < seen.epoch) return seen;
   if (epoch !== null && epoch > seen.epoch) return { epoch, bySlot: new Map([[slot, token]]) };
@@ -33,7 +36,7 @@ export function withToken(seen: SeenTokens, { epoch, slot, token }: TokenSeen): 
   return { epoch: seen.epoch, bySlot: new Map([...seen.bySlot, [slot, token]]) };
 }
 
-/** Returns the tokens of all claims in a snapshot, regardless of their owners. */
+/** Returns the tokens of all claims in a snapshot, regardless of the claims' owners. */
 export function tokensIn(snapshot: GroupSnapshot): TokenSeen[] {
   const epoch = snapshot.config.value?.tokenEpoch ?? null;
   return slotStates(snapshot).flatMap(({ slot, current }) =>
@@ -42,15 +45,15 @@ export function tokensIn(snapshot: GroupSnapshot): TokenSeen[] {
 }
 
 export interface GoneBack {
-  /** For display. */
+  /** What has gone back, as text for display. */
   readonly what: string;
   readonly todo: string;
 }
 
 /**
- * Returns how tokens have gone back. Null if they have not, and nodes may lead with this token. `isNew`: the
- * claim was just made, so its token must be greater than all that were seen. The token of an existing claim
- * may itself be among those seen.
+ * Returns how tokens have gone back. Returns null if they have not, so that a node may lead with this token.
+ * If `isNew` is true, the claim was just made, and its token must be greater than all tokens that were seen.
+ * The token of an existing claim may itself be among the tokens that were seen.
  */
 export function goneBack(
   seen: SeenTokens,

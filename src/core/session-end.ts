@@ -1,27 +1,27 @@
 /**
  * Limits how much one session may own. When a session ends, servers log the paths of all its ephemeral znodes
- * as one entry. An entry longer than they can read back crashes them, and they cannot start again
- * (ZOOKEEPER-4306). ZooKeeper refuses no request before that, so a session that owns many znodes must count
- * them.
+ * as one entry. If an entry is too long to be read back, it crashes the servers, and they cannot start again
+ * (ZOOKEEPER-4306). ZooKeeper does not refuse the requests that lead to such an entry. A session that owns
+ * many znodes must therefore count them itself.
  */
 import { groupPaths } from '../model/paths.js';
 
 /**
- * The longest entry that a server with the default jute.maxbuffer, 1,048,575 bytes, still reads back: twice
- * that size.
+ * Size in bytes of the longest entry that a server with the default jute.maxbuffer of 1,048,575 bytes can
+ * still read back. It is twice that default.
  */
 export const mostEndBytes = 2 * 0xfffff;
 
-/** Size of the entry itself. */
+/** Size of the entry without its paths, in bytes. */
 export const endBytes = 100;
 
-/** Size of the length prefix of a path in the entry. */
+/** Size of the length prefix of a path in the entry, in bytes. */
 const lengthBytes = 4;
 const sequence = '0000000000';
 
 /**
- * Returns how much one group adds to the entry of a session: registration, scores, election znode and at most
- * one claim.
+ * Returns the number of bytes that one group adds to the entry of a session. The session owns the group's
+ * registration, scores and election znode, and at most one claim.
  */
 export function endBytesOf(root: string, node: string): number {
   const paths = groupPaths(root);

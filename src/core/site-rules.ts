@@ -1,6 +1,6 @@
 /**
- * Site rules that are not constraints on one node: where the successor of a failed leader may be, and when a
- * site counts as failed.
+ * Site rules that do not apply to one node alone. They determine where the successor of a failed leader may
+ * be, and when a site counts as failed.
  */
 
 import { durationMs } from '../model/duration.js';
@@ -19,13 +19,16 @@ export function mayFollow(site: string | null, failedSite: string | null, config
 
 /** The replacement for a failed leader. */
 export interface Replacement {
-  /** Null if no node may replace it for now. */
+  /** The node that replaces the leader. Null if no node may do so for now. */
   readonly best: Ranked | null;
-  /** What the rule changed, for display. Null if it changed nothing. */
+  /** How the rule affected the result, for display. Null if it had no effect. */
   readonly why: string | null;
 }
 
-/** Returns the best of `ranking` (at least one node) to replace a leader that failed in `failedSite`. */
+/**
+ * Returns the best node of `ranking` that may replace a leader that failed in `failedSite`. `ranking`
+ * contains at least one node.
+ */
 export function replacement(
   ranking: readonly [Ranked, ...Ranked[]],
   failedSite: string | null,
@@ -48,32 +51,32 @@ export function replacement(
   return { best: null, why: `${rule}, and no other site has an eligible node` };
 }
 
-/** A site that the rule declares failed or healthy. */
+/** A site that the `minNodes` rule declares failed or healthy. */
 export interface SiteVerdict {
   readonly site: string;
   readonly isFailed: boolean;
-  /** For display. */
+  /** Reason of the verdict as text, for display. */
   readonly reason: string;
 }
 
 interface SiteCount {
   readonly isEnough: boolean;
   /**
-   * When the site was declared failed, according to the current configuration. Any change of this starts a
-   * new count.
+   * When the site was declared failed, according to the current configuration. If this changes, the count
+   * starts again.
    */
   readonly failedAt: string | null;
-  /** On the elector's monotonic clock. */
+  /** Start of the count, on the elector's monotonic clock. */
   readonly sinceMs: number;
 }
 
-/** Instant since which each site with a rule has had enough nodes, or too few. */
+/** By site with a rule: whether it has enough nodes, and the instant since which this has been so. */
 export type SiteCounts = ReadonlyMap<string, SiteCount>;
 
 interface Counted {
   readonly members: readonly Member[];
   readonly config: GroupConfig;
-  /** Monotonic. */
+  /** Current time on the elector's monotonic clock. */
   readonly nowMs: number;
 }
 
@@ -102,14 +105,14 @@ export function countSites({ members, config, nowMs }: Counted, before: SiteCoun
 
 export interface SiteJudgement {
   readonly verdicts: readonly SiteVerdict[];
-  /** Time until the next verdict may be due. Null if none is coming. */
+  /** Time until the next verdict may be due. Null if none is pending. */
   readonly waitMs: number | null;
 }
 
 /**
  * Returns the sites that must be declared failed or healthy. A site fails only after it has had too few nodes
- * for some time without a break, and recovers only after it has had enough. The rule never reverts what an
- * operator declared.
+ * for some time without a break. It recovers only after it has had enough nodes for some time. The rule never
+ * reverts a site that an operator marked as failed.
  */
 export function judgeSites({ members, config, nowMs }: Counted, counts: SiteCounts): SiteJudgement {
   const { after, recovery } = config.siteRules.failed;

@@ -1,10 +1,10 @@
-/** Soft constraints in a ranking. They rank nodes lower but exclude none. */
+/** Soft constraints in a ranking. They rank nodes lower but do not exclude any. */
 
 import type { Ranked } from '../model/strategy.js';
 import type { Judged } from './constraint.js';
 
 /**
- * Returns a ranking, best first, in which nodes with a soft constraint against them come after all others.
+ * Returns the ranking with the nodes that have a soft constraint against them moved behind all other nodes.
  * The order within both parts is unchanged.
  */
 export function bySoftConstraints(ranking: readonly Ranked[], judged: readonly Judged[]): readonly Ranked[] {

@@ -1,6 +1,6 @@
 /**
  * Decides when a node with better scores replaces a leader. Measurements fluctuate, so the node must have
- * been better for some time without a break. Strategies that compare no scores do not use this.
+ * been better for some time without a break. Strategies that do not compare scores do not use this.
  */
 
 import { durationMs } from '../model/duration.js';
@@ -9,11 +9,11 @@ import type { Member } from '../model/snapshot.js';
 import { incarnationKey } from '../model/snapshot.js';
 import type { Ranked } from '../model/strategy.js';
 
-/** Instants since which other nodes have been better than the leader, as far as an elector has seen. */
+/** By other node: the instant since which it has been better than the leader, as observed by an elector. */
 export interface BetterSince {
-  /** The incarnation of the leader that they were compared with. */
+  /** The incarnation of the leader with which the other nodes were compared. */
   readonly than: string;
-  /** By incarnation, on the elector's monotonic clock. */
+  /** By incarnation of the better node: the start of the time, on the elector's monotonic clock. */
   readonly sinceMs: ReadonlyMap<string, number>;
 }
 
@@ -23,7 +23,7 @@ interface Seen {
   readonly nowMs: number;
 }
 
-/** Returns `before` updated with a ranking. */
+/** Returns `before` updated with a new ranking. Returns null if the elected node is not in the ranking. */
 export function updatedBetterSince(
   seen: Seen,
   ranking: readonly Ranked[],
@@ -38,7 +38,7 @@ export function updatedBetterSince(
   return { than, sinceMs: new Map(lives.map((life) => [life, known.get(life) ?? seen.nowMs])) };
 }
 
-/** Returns how long `node` has been better than the elected one. */
+/** Returns the time for which `node` has been better than the elected node. */
 export function betterForMs(seen: Seen, node: string, betterSince: BetterSince | null): number {
   const life = lifeNow(seen, node);
   if (life === null || betterSince === null || betterSince.than !== lifeNow(seen, seen.elected)) return 0;
@@ -51,8 +51,8 @@ function lifeNow({ members }: Seen, node: string | null): string | null {
 }
 
 /**
- * Returns how long another node must have been better. `failback: after:…` can extend this time but not
- * shorten it.
+ * Returns the time for which another node must have been better before it replaces the leader. The setting
+ * `failback: after:…` can extend this time but not shorten it.
  */
 export function stabilizationWindowMs({ stabilization }: GroupConfig, failbackMs: number): number {
   return Math.max(durationMs(stabilization.window), failbackMs);

@@ -1,8 +1,8 @@
 /**
- * The transition watchdog: what blocks a transition, since when, and which node is responsible. Times run
- * from when this elector first saw the condition. So a candidate is not blamed for an old leader that
- * released late or for an elector that crashed. A new incarnation is not blamed for what an earlier one
- * failed to do.
+ * The transition watchdog: what blocks a transition, since when, and which node is responsible. Times start
+ * when this elector first observed the condition. A candidate is therefore not blamed for an old leader that
+ * released late, or for an elector that crashed. A new incarnation is not blamed for the omissions of an
+ * earlier one.
  */
 import { durationMs } from '../model/duration.js';
 import type { GroupConfig } from '../model/group-config.js';
@@ -12,28 +12,31 @@ import type { Elected } from '../model/znodes.js';
 export type Condition =
   /** The node is elected and `current` is free, but the node has not claimed. */
   | { readonly kind: 'unclaimed'; readonly node: string }
-  /** The elected node has claimed but is not READY. */
+  /** The elected node has claimed but is not READY yet. */
   | { readonly kind: 'taking-over'; readonly node: string }
   /** A node other than the elected one owns `current`. The candidate is never blamed for this. */
   | { readonly kind: 'holding'; readonly node: string | null };
 
 export interface Watched {
   readonly condition: Condition;
-  /** Distinguishes two consecutive conditions of the same kind. */
+  /** Distinguishes this condition from an earlier or later one of the same kind. */
   readonly key: string;
-  /** When this elector first saw it, monotonic. */
+  /** Monotonic instant at which this elector first observed the condition. */
   readonly firstMs: number;
   /**
-   * The session that is held responsible. A new incarnation of the node gets its time again, but not without
-   * limit.
+   * The session that is responsible for the condition. A new incarnation of the node starts with the full
+   * time limit again, but the total time is limited.
    */
   readonly session: SessionId | null;
-  /** When this elector first saw it for this session. */
+  /** Instant at which this elector first observed the condition for this session. */
   readonly sinceMs: number;
   readonly limitMs: number;
 }
 
-/** Returns the condition that applies in `snapshot`. If it is the same as `before`, it keeps its start. */
+/**
+ * Returns the condition that applies in `snapshot`. If it is the same condition as `before`, it keeps its
+ * start.
+ */
 export function watch(
   snapshot: GroupSnapshot,
   elected: Elected,
@@ -54,9 +57,10 @@ export function watch(
 }
 
 /**
- * Returns a key that identifies the condition. A held claim stays the same condition, whatever is decided
- * about the next leader in the meantime. Between two looks, the elected node may have claimed, led and lost
- * its claim. Its registration shows that, or the history if it has restarted.
+ * Returns a key that identifies the condition. A held claim remains the same condition, regardless of
+ * decisions about the next leader in the meantime. Between two checks, the elected node may have claimed, led
+ * and lost its claim. Its registration shows this. If the node has restarted since then, the history shows
+ * it.
  */
 function keyOf({ kind, node }: Condition, { elected, current, members, history }: GroupSnapshot): string {
   if (kind === 'holding') return `${kind} ${current?.token}`;
@@ -84,8 +88,8 @@ function conditionOf(
 }
 
 /**
- * Returns the time limit of a condition. The node itself stops at its hook's timeout and reports why, so the
- * watchdog allows more time than that.
+ * Returns the time limit of a condition. A node ends its own attempt at its hook's timeout and reports why,
+ * so the watchdog allows more time than this timeout.
  */
 function limitMs(condition: Condition, { timeouts }: GroupConfig): number {
   const graceMs = durationMs(timeouts.grace);
@@ -99,10 +103,16 @@ function limitMs(condition: Condition, { timeouts }: GroupConfig): number {
   }
 }
 
-/** Multiple of its limit that a condition may last, however often the responsible node restarts. */
+/**
+ * Multiple of its limit for which a condition may last in total, regardless of the number of restarts of the
+ * responsible node.
+ */
 const mostLimits = 2;
 
-/** Returns for how long the condition has exceeded its limit. Negative while it has not. */
+/**
+ * Returns the time by which the condition has exceeded its limit. The result is negative while the limit has
+ * not been exceeded.
+ */
 export function overdueMs({ firstMs, sinceMs, limitMs }: Watched, nowMs: number): number {
   return nowMs - Math.min(sinceMs + limitMs, firstMs + mostLimits * limitMs);
 }

@@ -1,6 +1,6 @@
 /**
- * Access to a group's znodes for three roles. Agents may do everything. Operators may do what the commands
- * that change a group do. Observers may read.
+ * Access to a group's znodes for three roles. Agents have all rights. Operators have the rights that the
+ * commands for changing a group need. Observers may only read.
  */
 import { type Acl, type AclEntry, type Identity, permissions, toAnyone } from './acl.js';
 import type { GroupPaths } from './paths.js';
@@ -12,15 +12,15 @@ export interface Access {
   readonly operators: readonly Identity[];
   readonly observers: readonly Identity[];
   /**
-   * Rights of every client. `all` is for a group that is migrating to ACLs while some of its agents do not
-   * support them yet.
+   * Rights of every client. Use `all` during a migration to ACLs, while some of the group's agents do not
+   * support ACLs yet.
    */
   readonly world: (typeof worldRights)[number];
 }
 
 /**
- * Returns the ACL of a znode of the group, or of one above it. For a sequential znode, `path` omits the
- * number.
+ * Returns the ACL of a znode of the group, or of a parent above the group's root. For a sequential znode,
+ * `path` omits the sequence number.
  */
 export function aclOf(access: Access, paths: GroupPaths, path: string): Acl {
   const operators = permissions.read | operatorRights(paths, path);
@@ -40,8 +40,8 @@ function entries(identities: readonly Identity[], allowed: number): AclEntry[] {
 
 /**
  * Returns an operator's rights in addition to reading. Operators change the configuration, record that change
- * in the history, read the ensemble's clock by a write, and remove what an evicted node has left. They
- * neither elect nor claim: they write nothing of the election.
+ * in the history, read the ensemble's clock by a write, and remove the znodes of an evicted node. They
+ * neither elect nor claim, so they have no right to write the znodes of the election.
  */
 function operatorRights(paths: GroupPaths, path: string): number {
   const { config, clock, history, nodes, election, leader } = paths;

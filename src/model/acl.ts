@@ -1,4 +1,4 @@
-/** ZooKeeper's access control lists: who may do what to one znode. */
+/** ZooKeeper's access control lists, which define the rights of clients on one znode. */
 
 /** `create` and `delete` apply to a znode's children, `write` to its content, and `admin` to its ACL. */
 export const permissions = { read: 1, write: 2, create: 4, delete: 8, admin: 16, all: 31 } as const;
@@ -11,7 +11,7 @@ export interface Identity {
 }
 
 export interface AclEntry {
-  /** A sum of `permissions`. */
+  /** Sum of the values in `permissions`. */
   readonly permissions: number;
   readonly identity: Identity;
 }
@@ -26,7 +26,7 @@ export function toAnyone(allowed: number): AclEntry {
 
 export const openAcl: Acl = [toAnyone(permissions.all)];
 
-/** Returns an identity without the password hash: `digest:petrel`, `world:anyone`. */
+/** Returns an identity without the password hash, such as `digest:petrel` or `world:anyone`. */
 export function identityName({ scheme, id }: Identity): string {
   return `${scheme}:${scheme === 'digest' ? id.split(':', 1)[0] : id}`;
 }
@@ -44,7 +44,7 @@ const letters: readonly (readonly [string, number])[] = [
   ['a', permissions.admin],
 ];
 
-/** Formats permissions as ZooKeeper's own command line does: a subset of `cdrwa`. */
+/** Formats permissions in the form that ZooKeeper's own command line uses: a subset of `cdrwa`. */
 export function permissionText(allowed: number): string {
   return letters.map(([letter, bit]) => ((allowed & bit) === 0 ? '' : letter)).join('');
 }
@@ -58,7 +58,10 @@ function entryText(allowed: number, identity: Identity): string {
   return `${identityName(identity)}:${permissionText(allowed)}`;
 }
 
-/** Whether both ACLs grant the same rights to the same users. Hashes that a server hides are not compared. */
+/**
+ * Whether both ACLs grant the same rights to the same users. If a server hides a hash, only the user names
+ * are compared.
+ */
 export function isAlike(one: Acl, other: Acl): boolean {
   return covers(one, other) && covers(other, one);
 }
@@ -72,7 +75,7 @@ function covers(one: Acl, other: Acl): boolean {
   );
 }
 
-/** Shown by ZooKeeper instead of a hash to clients that may not administer the znode. */
+/** Matches the text that ZooKeeper shows instead of a hash to clients that must not administer the znode. */
 const hidden = /:x$/;
 
 function isSame(one: Identity, other: Identity): boolean {

@@ -1,6 +1,7 @@
 /**
- * Durations as people write them: a number and a unit, `500ms`, `4s`, `1.5h`, `2d`. The unit is required: a
- * bare number read in the wrong unit would make a session timeout a thousand times too long.
+ * Durations in the form in which people write them: a number and a unit, such as `500ms`, `4s`, `1.5h` or
+ * `2d`. The unit is required. A bare number that is read in the wrong unit would make a session timeout a
+ * thousand times too long.
  */
 import ms, { type StringValue } from 'ms';
 import * as z from 'zod';
@@ -17,7 +18,7 @@ export interface DurationLimits {
 
 const text = z.string({ error: (issue) => whatWouldBeRight(issue.input) });
 
-/** A duration, kept as it was written. `durationMs` returns its length. */
+/** Schema of a duration, which is kept as written. `durationMs` returns its length in milliseconds. */
 export const durationSchema = durationWithin({});
 
 /** Returns a schema for a duration within limits. */
@@ -38,19 +39,28 @@ export function durationInMs(limits: DurationLimits = {}) {
   });
 }
 
-/** Returns a written duration in milliseconds. Throws a RangeError that says what is expected. */
+/**
+ * Returns a written duration in milliseconds. Throws a RangeError with a message that describes the expected
+ * format or limit.
+ */
 export function durationMs(duration: string, limits: DurationLimits = {}): number {
   const read = readDuration(duration, limits);
   if (typeof read === 'number') return read;
   throw new RangeError(read.problem);
 }
 
-/** Formats a length in the shortest way, rounded to its unit: `1.5s` becomes `2s`, 90,000 ms becomes `2m`. */
+/**
+ * Formats a length in the shortest form, rounded to its unit. For example, `1.5s` becomes `2s`, and 90,000 ms
+ * becomes `2m`.
+ */
 export function formatDuration(lengthMs: number): string {
   return ms(Math.max(0, Math.round(lengthMs)));
 }
 
-/** Formats a length without loss, in the largest unit that keeps it whole: 90,000 ms becomes `90s`. */
+/**
+ * Formats a length without loss, in the largest unit that gives a whole number. For example, 90,000 ms
+ * becomes `90s`.
+ */
 export function writeDuration(lengthMs: number): string {
   const whole = Math.round(lengthMs);
   const unit = unitsLargestFirst.find((candidate) => whole >= 1000 && whole % ms(`1${candidate}`) === 0);
@@ -64,7 +74,7 @@ function readDuration(
   if (!isWritten(input)) return { problem: whatWouldBeRight(input) };
   const exact = ms(input);
   const value = Math.round(exact);
-  // 1.001 * 1000 is 1000.9999999999999.
+  // Floating-point results are not exact: 1.001 * 1000 is 1000.9999999999999.
   if (Math.abs(exact - value) > 1e-6) return { problem: `${input} is not a whole number of milliseconds` };
   if (value < minMs) return { problem: `${input} is too short: expected at least ${writeDuration(minMs)}` };
   if (value > maxMs) return { problem: `${input} is too long: expected at most ${writeDuration(maxMs)}` };
@@ -82,7 +92,7 @@ function whatWouldBeRight(input: unknown): string {
 }
 
 /**
- * Returns `firstMs`, doubled with each of `times` after the first. The result is at most `longestMs` but
+ * Returns `firstMs`, doubled once for each of `times` after the first. The result is at most `longestMs`, but
  * never less than `firstMs`.
  */
 export function doubledMs(firstMs: number, longestMs: number, times: number): number {

@@ -1,6 +1,6 @@
 /**
- * The group's shared configuration in `config`, which operators control. Every read and write goes through
- * this schema. It rejects unknown keys, so that a misspelled key is not silently ignored.
+ * The group's shared configuration in the `config` znode, which operators control. Every read and write uses
+ * this schema. The schema rejects unknown keys, so that a misspelled key is not silently ignored.
  */
 import * as z from 'zod';
 import { durationMs, durationSchema, durationWithin } from './duration.js';
@@ -13,36 +13,41 @@ export const mostLeaders = 100;
 
 const priority = z.int().min(0).max(1_000_000);
 
-/** Who made a manual change, why, and when (on the ensemble's clock). */
+/** Fields of a manual change: who made it, why, and when. The time is on the ensemble's clock. */
 const byHand = { by: z.string(), reason: z.string(), at: instantSchema };
 
 const overrideSchema = strictObject({
   priority,
-  /** End on the ensemble's clock. Null if it lasts until it is reset. */
+  /**
+   * End of the override, on the ensemble's clock. Null if the override remains until an operator resets it.
+   */
   until: instantSchema.nullable(),
   ...byHand,
 });
 
 const siteSchema = strictObject({
   priority: priority.default(100),
-  /** Who took the site out of service, and why. Null if it is in service. */
+  /** Who drained the site, and why. Null if the site is in service. */
   drained: strictObject(byHand).nullable().default(null),
   override: overrideSchema.nullable().default(null),
-  /** With fewer registered nodes, the site is marked failed. With 0, this never happens automatically. */
+  /**
+   * Number of registered nodes below which the site is marked failed. With 0, the site is never marked failed
+   * automatically.
+   */
   minNodes: z.int().min(0).max(1000).default(0),
-  /** Why the site is marked failed: by an operator, or by the `minNodes` rule. */
+  /** Why the site is marked failed, by an operator or by the `minNodes` rule. Null if it is not. */
   failed: strictObject({ byRule: z.boolean().default(false), ...byHand })
     .nullable()
     .default(null),
 });
 
 /**
- * Maximum number of transitions that a circuit breaker may allow. Its record keeps no more than this, because
- * no group that shares it can count beyond.
+ * Maximum number of transitions that a circuit breaker may allow. The record does not keep more entries than
+ * this, because no group that shares it can count more.
  */
 export const mostCircuitBreakerTransitions = 1000;
 
-/** A soft rule ranks lower, a hard one excludes. */
+/** A soft rule ranks a node lower, and a hard rule excludes it. */
 const strength = z.enum(['soft', 'hard']);
 
 export const switchoverSchema = strictObject({
@@ -50,13 +55,13 @@ export const switchoverSchema = strictObject({
     [strictObject({ node: nameSchema }), strictObject({ site: nameSchema }), z.literal('best-other')],
     'expected {"node": ID}, {"site": NAME} or "best-other"',
   ),
-  /** The term that it replaces. The request has expired once the term has risen. */
+  /** The term that the switchover replaces. The request has expired once the group's term is greater. */
   replacesTerm: z.int().min(0),
-  /** Not before this instant. Null means immediately. */
+  /** Earliest instant of the switchover. Null means immediately. */
   notBefore: instantSchema.nullable().default(null),
-  /** Skips the target's eligibility, but never fencing. */
+  /** Whether the request ignores the target's eligibility. It never ignores fencing. */
   force: z.boolean().default(false),
-  /** The slot whose leader is replaced. Missing for the first slot. */
+  /** The slot whose leader the switchover replaces. Missing for the first slot. */
   slot: z.int().min(1).max(mostLeaders).optional(),
   ...byHand,
 });
@@ -77,19 +82,20 @@ export const groupConfigSchema = strictObject({
   strategyOptions: z.record(z.string(), z.unknown()).default({}),
   sites: z.record(nameSchema, siteSchema).default({}),
   /**
-   * When leadership moves from a good leader to a better node. `auto`: once that node has been eligible for
-   * `failbackHold`. `after:DURATION`: once it has been eligible for that long. `manual`: only when an
-   * operator requests it.
+   * When leadership moves from a good leader to a better node.
+   * - `auto`: once that node has been eligible for `failbackHold`.
+   * - `after:DURATION`: once that node has been eligible for this time.
+   * - `manual`: only when an operator requests it.
    */
   failback: failbackSchema.default('auto'),
   failbackHold: durationSchema.default('5s'),
-  /** A leader is not replaced by a better node before it has been READY for this long. */
+  /** Minimum time for which a leader must have been READY before a better node replaces it. */
   minLeadership: durationSchema.default('0s'),
-  /** When a node with better scores replaces a leader, under a strategy that compares scores. */
+  /** When a node with better scores replaces a leader. Applies only to strategies that compare scores. */
   stabilization: strictObject({
-    /** The other node must have been better for this long without a break. */
+    /** Time for which the other node must have been better without a break. */
     window: durationSchema.default('1m'),
-    /** Scores are compared at least this often. */
+    /** Longest time between two comparisons of scores. */
     interval: durationSchema.default('10s'),
   }).prefault({}),
   /** The group's very first election waits for this number of eligible nodes, but no longer than `within`. */
@@ -98,34 +104,38 @@ export const groupConfigSchema = strictObject({
     within: durationSchema.default('30s'),
   }).prefault({}),
   siteRules: strictObject({
-    /** Sites that may lead. If none is named, all may. */
+    /** Sites that may lead. If the list is empty, all sites may lead. */
     only: strictObject({
       sites: z.array(nameSchema).max(100).default([]),
       strength: strength.default('hard'),
     }).prefault({}),
     /**
-     * Where the successor of a failed leader may be. `another-site`: not in the site where it failed. Soft:
-     * only while another site has an eligible node. Hard: even if none has.
+     * Where the successor of a failed leader may be. With `another-site`, it must not be in the site where
+     * the leader failed. With strength `soft`, this applies only while another site has an eligible node.
+     * With `hard`, it always applies.
      */
     afterFailure: strictObject({
       from: z.enum(['any-site', 'another-site']).default('any-site'),
       strength: strength.default('soft'),
     }).prefault({}),
-    /** Where the leaders of different slots may be. `another-site`: in a site that has no other slot. */
+    /**
+     * Where the leaders of different slots may be. With `another-site`, each must be in a site that has no
+     * other slot.
+     */
     spread: strictObject({
       over: z.enum(['any-site', 'another-site']).default('any-site'),
       strength: strength.default('soft'),
     }).prefault({}),
-    /** When a site fails by its `minNodes` rule. */
+    /** When a site fails according to its `minNodes` rule, and when it recovers. */
     failed: strictObject({
-      /** It must have had too few nodes for this long without a break. */
+      /** Time for which a site must have had too few nodes without a break before it is marked failed. */
       after: durationSchema.default('10s'),
-      /** It must have had enough nodes for this long before it is marked healthy. */
+      /** Time for which a site must have had enough nodes before it is marked healthy. */
       recovery: durationSchema.default('1m'),
       strength: strength.default('hard'),
     }).prefault({}),
   }).prefault({}),
-  /** Where the leader must be in relation to another group's leader, in the same ZooKeeper. */
+  /** Where this group's leader must be in relation to the leader of another group in the same ZooKeeper. */
   affinity: strictObject({
     /** The other group's root. Null if there is no rule. */
     group: rootSchema.nullable().default(null),
@@ -137,12 +147,15 @@ export const groupConfigSchema = strictObject({
   /** Limit on automatic moves of leadership. */
   circuitBreaker: strictObject({
     /**
-     * Number of moves allowed within `within`. The next one pauses its group instead. 0 means no circuit
-     * breaker.
+     * Number of moves that are allowed within the time `within`. The next move pauses its group instead. With
+     * 0, there is no circuit breaker.
      */
     transitions: z.int().min(0).max(mostCircuitBreakerTransitions).default(0),
     within: durationWithin({ minMs: 1 }).default('10m'),
-    /** The znode that counts the moves of all groups that name it. Null means this group's own znode. */
+    /**
+     * The znode that counts the moves of all groups that name it. Null means that this group has its own
+     * znode.
+     */
     record: rootSchema
       .regex(
         /circuit-breaker$/,
@@ -152,14 +165,14 @@ export const groupConfigSchema = strictObject({
       .default(null),
   }).prefault({}),
   timeouts: strictObject({
-    /** From the election, with `current` free, to the claim. */
+    /** Longest time from an election to the claim while `current` is free. */
     claim: durationSchema.default('10s'),
-    /** The prepare hook. Part of the claim timeout. */
+    /** Time limit of the prepare hook. This time is part of the claim timeout. */
     prepare: durationSchema.default('5s'),
     takeover: durationSchema.default('60s'),
     release: durationSchema.default('30s'),
     fence: durationSchema.default('30s'),
-    /** From SIGTERM to SIGKILL. */
+    /** Time from SIGTERM to SIGKILL. */
     grace: durationSchema.default('2s'),
   }).prefault({}),
   backoff: strictObject({
@@ -167,25 +180,25 @@ export const groupConfigSchema = strictObject({
     max: durationSchema.default('10m'),
   }).prefault({}),
   /**
-   * Number of nodes that lead at the same time: slots 1 to `leaders`, each with its own leader, term and
+   * Number of nodes that lead at the same time. Each slot from 1 to `leaders` has its own leader, term and
    * fencing tokens.
    */
   leaders: z.int().min(1).max(mostLeaders).default(1),
   historySize: z.int().min(1).max(10_000).default(100),
   /**
-   * An operator raises it to let fencing tokens start over, for example after an ensemble was restored from a
-   * backup.
+   * Epoch of the fencing tokens. An operator raises it to let fencing tokens start over, for example after an
+   * ensemble was restored from a backup.
    */
   tokenEpoch: z.int().min(0).max(1_000_000).default(0),
   paused: strictObject(byHand).nullable().default(null),
-  /** Who last resumed the group. The circuit breaker does not count moves before that. */
+  /** Who last resumed the group. The circuit breaker does not count moves before that time. */
   resumed: strictObject(byHand).nullable().default(null),
   switchover: switchoverSchema.nullable().default(null),
   /** Nodes that an operator drained. They are not elected until they are undrained. */
   drained: z.record(nameSchema, strictObject(byHand)).default({}),
   /** Flags: conditions that operators name, for conditional rules. */
   flags: z.record(nameSchema, strictObject(byHand)).default({}),
-  /** Failures that an operator cleared: the node, and the instant of its last cleared failure. */
+  /** By node: the failure that an operator cleared, identified by its time. */
   clearedFailures: z.record(nameSchema, strictObject({ failedAt: instantSchema, ...byHand })).default({}),
 });
 

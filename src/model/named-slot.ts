@@ -1,6 +1,6 @@
-/** A slot as history records, log lines and spans name it. */
+/** A slot in the form in which history records, log lines and spans name it. */
 export interface NamedSlot {
-  /** Missing if the group has only one. */
+  /** Slot number. Missing if the group has only one slot. */
   readonly slot?: number;
 }
 

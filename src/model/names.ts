@@ -1,4 +1,4 @@
-/** Names of nodes and sites, and the instants in znodes. */
+/** Names of nodes and sites, and the instants that znodes store. */
 import * as z from 'zod';
 import { cut, depthProblem, firstOf } from './outside.js';
 import { plainMessage } from './plain-message.js';
@@ -22,7 +22,9 @@ export function strictObject<Shape extends z.ZodRawShape>(shape: Shape): z.ZodOb
   });
 }
 
-/** A node id or a site name. It becomes part of a znode's name, so it contains no slash and no blank. */
+/**
+ * A node id or a site name. It becomes part of a znode's name, so it contains neither a slash nor a blank.
+ */
 export const nameSchema = z.string().max(128, rule).regex(pattern, rule);
 
 /** An instant as ISO 8601 in UTC, on the ensemble's clock unless stated otherwise. */
@@ -36,7 +38,7 @@ export function fromInstant(instant: string): number {
   return Date.parse(instant);
 }
 
-/** A 64-bit number in JSON: decimal digits in a string. */
+/** A 64-bit number in JSON, as a string of decimal digits. */
 export const longSchema = z.string().refine(isLong, 'expected a 64-bit whole number, in a string');
 
 export function isLong(text: string): boolean {
@@ -48,7 +50,7 @@ export function isLong(text: string): boolean {
 export type Parsed<T> = { readonly value: T; readonly problem: null } | Unreadable;
 export interface Unreadable {
   readonly value: null;
-  /** What is wrong with the content: one line. */
+  /** What is wrong with the content, as one line of text. */
   readonly problem: string;
 }
 
@@ -68,8 +70,8 @@ export function parseJson<T>(schema: z.ZodType<T>, text: string): Parsed<T> {
 }
 
 /**
- * Returns one line per issue: where it is, what is wrong, and what is expected. Lists only the first of very
- * many.
+ * Returns one line per issue, which says where it is, what is wrong, and what is expected. If there are very
+ * many issues, lists only the first ones.
  */
 export function describeIssues(error: z.ZodError): string[] {
   const lines = error.issues.map((issue) => {
@@ -83,10 +85,10 @@ export function describeIssues(error: z.ZodError): string[] {
   return firstOf(lines);
 }
 
-/** Maximum length of a text that a znode stores for people. */
+/** Maximum length of a text for people that a znode stores. */
 const longestText = 2000;
 
-/** Shortens a text so that it is readable and does not make a write too large. */
+/** Shortens a text so that people can read it and a write does not become too large. */
 export function brief(text: string): string {
   return text.length > longestText ? `${text.slice(0, longestText)}…` : text;
 }

@@ -1,13 +1,13 @@
 /**
- * Handling of values from outside, in messages and before they are trusted. Whatever their content, messages
- * about them are short.
+ * Handles values from outside before they are trusted, and in messages. Messages about such values are short,
+ * whatever their content.
  */
 
 const longestQuote = 120;
 const longestList = 20;
 /**
- * Maximum nesting of anything that Petrel reads. Deeper values would exhaust the stack of the code that
- * traverses them.
+ * Maximum nesting depth of any value that Petrel reads. A deeper value would exhaust the stack of the code
+ * that traverses it.
  */
 const deepest = 64;
 
@@ -24,24 +24,24 @@ export function cut(text: string): string {
 }
 
 /**
- * Returns text that neither controls a terminal nor looks like other text: on one line, with invisible
- * characters spelled out.
+ * Returns text that can neither control a terminal nor pass for other text. The result is on one line, with
+ * invisible characters spelled out.
  */
 export function oneLine(text: string): string {
   return visible(text.replaceAll(/[\p{Cc}\p{Zl}\p{Zp}]+/gu, ' '));
 }
 
 /**
- * Spells out invisible characters that change how text reads, such as its direction or word boundaries, as
- * `<U+202E>`.
+ * Spells out invisible characters that change how a text reads, such as its direction or word boundaries. The
+ * form is `<U+202E>`.
  */
 export function visible(text: string): string {
   return text.replaceAll(/\p{Cf}/gu, (character) => `<U+${codeOf(character).padStart(4, '0')}>`);
 }
 
 /**
- * Includes characters that some readers treat as line ends, and one-character terminal controls. JSON leaves
- * both unescaped.
+ * Matches invisible characters, characters that some readers treat as line ends, and one-character terminal
+ * controls. JSON does not escape them.
  */
 const invisible = /[\p{Cf}\p{Zl}\p{Zp}\u007f-\u009f]/gu;
 
@@ -59,7 +59,7 @@ export function visibleJson(json: string): string {
   );
 }
 
-/** Returns equivalent YAML without invisible characters. Applies to text in double quotes. */
+/** Returns equivalent YAML without invisible characters. Replaces only text in double quotes. */
 export function visibleInQuotes(yaml: string): string {
   return yaml.replaceAll(invisible, (character) => {
     const code = codeOf(character).toLowerCase();
@@ -71,7 +71,7 @@ function codeOf(character: string): string {
   return (character.codePointAt(0) ?? 0).toString(16).toUpperCase();
 }
 
-/** Returns the first lines, and how many more there are. */
+/** Returns the first lines, followed by the number of lines that were omitted. */
 export function firstOf(lines: readonly string[]): string[] {
   const rest = lines.length - longestList;
   return rest <= 1 ? [...lines] : [...lines.slice(0, longestList), `and ${rest} more`];
@@ -81,15 +81,18 @@ export class UnusableKey extends Error {
   override readonly name = 'UnusableKey';
 }
 
-/** Returns a key that a user wrote. Throws UnusableKey for __proto__, which an object would not keep. */
+/**
+ * Returns a key that a user wrote. Throws UnusableKey for `__proto__`, which an object would not store as a
+ * key.
+ */
 export function usableKey(key: string): string {
   if (key === '__proto__') throw new UnusableKey('__proto__ is not allowed as a name');
   return key;
 }
 
 /**
- * Returns the problem if a value nests too deeply. Null if it does not. A value that contains itself has no
- * end.
+ * Returns the problem if a value nests too deeply. Returns null if it does not. A value that contains itself
+ * counts as nesting too deeply.
  */
 export function depthProblem(value: unknown): string | null {
   let level = new Set([value]);

@@ -1,6 +1,6 @@
 /**
- * A user-defined constraint: its input and its output. Both are plain data, because it runs in another
- * process.
+ * A user-defined constraint: its input and its output. Both are plain data, because the constraint runs in
+ * another process.
  */
 import * as z from 'zod';
 import type { GroupConfig } from './group-config.js';
@@ -8,17 +8,17 @@ import type { Registration } from './registration.js';
 
 export const findingSchema = z.object({
   strength: z.enum(['hard', 'soft']),
-  /** Recorded in the history of a decision that it affects. */
+  /** The reason is recorded in the history of a decision that it affects. */
   reason: z.string().min(1).max(2_000),
 });
 
 /** A constraint's finding against one node. */
 export interface Finding {
-  /** hard: the node must not lead. soft: it ranks after all nodes without a finding. */
+  /** With `hard`, the node must not lead. With `soft`, the node ranks after all nodes without a finding. */
   readonly strength: 'hard' | 'soft';
   /**
-   * For display. Continues the node's name ("it is unhealthy: …"), or follows "but" if the constraint is
-   * soft.
+   * For display. The text continues the node's name ("it is unhealthy: …"), or follows "but" if the
+   * constraint is soft.
    */
   readonly reason: string;
 }
@@ -33,42 +33,48 @@ export interface ConstraintNode
 export interface ConstraintContext {
   /** The group's configuration. */
   readonly config: GroupConfig;
-  /** On the ensemble's clock, in UTC, from 0 to 1439. */
+  /** Minute of the day on the ensemble's clock in UTC, from 0 to 1439. */
   readonly minuteOfDay: number;
-  /** Flags that operators have set, in order. */
+  /** Flags that operators have set, sorted. */
   readonly flags: readonly string[];
-  /** Elected nodes, in order. */
+  /** Elected nodes, sorted. */
   readonly elected: readonly string[];
 }
 
 /**
- * The module's default export. `check` is a pure function: the same node and context give the same answer on
- * every machine. It uses no clock, randomness or I/O.
+ * A user-defined constraint, which is the default export of its module. `check` is a pure function: the same
+ * node and context give the same result on every machine. It does not use a clock, randomness or I/O.
  */
 export interface OwnConstraint {
-  /** Lowercase letters, digits, dots and hyphens. It must not be the kind of a built-in constraint. */
+  /**
+   * Name of the constraint: lowercase letters, digits, dots and hyphens. It must not be the kind of a
+   * built-in constraint.
+   */
   readonly name: string;
-  /** One line. */
+  /** Description of the constraint, as one line. */
   readonly description: string;
   readonly version?: string;
   /** Cause that is recorded when this constraint ends a leadership. Default: `planned`. */
   readonly ends?: 'planned' | 'failure';
   /** Whether `petrel failover --force` overrides it. Default: true. */
   readonly canBeForced?: boolean;
-  /** Minutes of the day, in UTC, at which its answer may change. Default: none. */
+  /** Minutes of the day, in UTC, at which the result of `check` may change. Default: none. */
   readonly minutes?: readonly number[];
-  /** Returns null if it has no finding against the node. */
+  /** Returns the finding against the node, or null if there is none. */
   check(node: ConstraintNode, context: ConstraintContext): Finding | null;
 }
 
-/** All nodes in one call. */
+/** Input to a check of all nodes in one call. */
 export interface ConstraintInput {
   /** In order of node ids. */
   readonly nodes: readonly ConstraintNode[];
   readonly context: ConstraintContext;
 }
 
-/** Returns the key of the constraint's version in a registration. Strategies share this table. */
+/**
+ * Returns the key under which a registration stores the constraint's version. Strategies use the same table
+ * of versions.
+ */
 export function constraintKey(name: string): string {
   return `constraint/${name}`;
 }

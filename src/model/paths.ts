@@ -1,6 +1,6 @@
 import * as z from 'zod';
 
-/** The root of a group: `/cluster`. */
+/** The root of a group, such as `/cluster`. */
 export const rootSchema = z
   .string('expected an absolute path, such as /cluster')
   .regex(
@@ -16,7 +16,7 @@ export const rootSchema = z
     '/zookeeper is reserved for ZooKeeper',
   );
 
-/** All paths of one group. No other module spells out a path. */
+/** All paths of one group. No other module builds these paths. */
 export interface GroupPaths {
   readonly root: string;
   readonly config: string;
@@ -27,7 +27,7 @@ export interface GroupPaths {
   readonly elected: string;
   readonly current: string;
   readonly history: string;
-  /** Written to read the ensemble's clock from its stat. It has no content. */
+  /** A znode without content. A node writes it in order to read the ensemble's clock from its stat. */
   readonly clock: string;
   node(nodeId: string): string;
   score(nodeId: string): string;
@@ -66,8 +66,8 @@ export function claimPaths({ leader, current }: GroupPaths, children: readonly s
 }
 
 /**
- * Returns the paths with `elected` and `current` of one slot. The first slot has the same paths as a group
- * with one leader.
+ * Returns the paths with `elected` and `current` replaced by those of one slot. The first slot has the same
+ * paths as a group with one leader.
  */
 export function pathsOfSlot(paths: GroupPaths, slot: number): GroupPaths {
   if (slot === 1) return paths;
@@ -77,14 +77,14 @@ export function pathsOfSlot(paths: GroupPaths, slot: number): GroupPaths {
 const always = ['config', 'nodes', 'election', 'leader'];
 const own = new Set([...always, 'history', 'clock', 'scores', 'circuit-breaker']);
 
-/** Whether a path with these children is a group's root. */
+/** Whether a path with these children is the root of a group. */
 export function isGroup(children: readonly string[]): boolean {
   return always.every((name) => children.includes(name));
 }
 
 /**
- * Returns the possible roots below a path with these children, in order. If the path is itself a group's
- * root, its own znodes are omitted.
+ * Returns the possible roots of groups directly below a path with these children, in order. If the path is
+ * itself a group's root, the group's own znodes are omitted.
  */
 export function rootsBelow(path: string, children: readonly string[]): string[] {
   const names = isGroup(children) ? children.filter((name) => !own.has(name)) : children;

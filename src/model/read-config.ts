@@ -1,6 +1,6 @@
 /**
- * Reads a group's configuration and checks it against the schema, the inequalities between its times, and the
- * rules it names.
+ * Reads a group's configuration. Checks it against the schema, the inequalities between its times, and the
+ * rules that it names.
  */
 import type { Prepared, ReadyStrategy, Rules } from '../../strategies/registry.js';
 import type { AnyConstraint } from '../core/constraint.js';
@@ -10,8 +10,8 @@ import { depthProblem, quoted } from './outside.js';
 import { contradictions } from './timings.js';
 
 /**
- * Parses a configuration. A strategy that this version does not know is not a problem here, because another
- * version may know it.
+ * Parses a configuration. A strategy that this version of Petrel does not know is not a problem here, because
+ * another version may know it.
  */
 export function parseGroupConfig(text: string): Parsed<GroupConfig> {
   const parsed = parseJson(groupConfigSchema, text);
@@ -21,8 +21,8 @@ export function parseGroupConfig(text: string): Parsed<GroupConfig> {
 }
 
 /**
- * Returns every problem of a configuration that a client wants to write. Empty if there is none. Throws
- * Unanswered.
+ * Returns every problem of a configuration that a client wants to write. Returns an empty list if there are
+ * none. Throws Unanswered if the answer of a rule is still pending.
  */
 export function configProblems(value: unknown, rules: Rules): string[] {
   const read = readForm(value);
@@ -30,7 +30,10 @@ export function configProblems(value: unknown, rules: Rules): string[] {
   return [...read.problems, ...ruleProblems(read.config, rules)];
 }
 
-/** Returns the problems of the named strategy and constraints. Throws Unanswered. */
+/**
+ * Returns the problems of the named strategy and constraints. Throws Unanswered if the answer of a rule is
+ * still pending.
+ */
 function ruleProblems(config: NamedRules, rules: Rules): string[] {
   return [
     ...(prepareStrategy(config, rules).problems ?? []),
@@ -39,8 +42,8 @@ function ruleProblems(config: NamedRules, rules: Rules): string[] {
 }
 
 /**
- * Returns the problems of a configuration apart from the rules that it names. A rule that cannot be used here
- * does not make a configuration invalid.
+ * Returns the problems of a configuration, without those of the rules that it names. A rule that cannot be
+ * used here does not make a configuration invalid.
  */
 export function formProblems(value: unknown): string[] {
   return readForm(value).problems;
@@ -57,8 +60,8 @@ function readForm(value: unknown): { config: GroupConfig | null; problems: strin
 type NamedStrategy = Pick<GroupConfig, 'strategy' | 'strategyOptions'>;
 
 /**
- * Returns the configured strategy with its options checked and bound. Throws Unanswered if an answer is still
- * pending.
+ * Returns the configured strategy with its options checked and bound. Throws Unanswered if the strategy's
+ * answer is still pending.
  */
 export function prepareStrategy(config: NamedStrategy, rules: Rules): Prepared {
   const found = rules.strategies.get(config.strategy);
@@ -77,8 +80,8 @@ export type PreparedConstraints =
   | { readonly constraints: null; readonly problems: string[] };
 
 /**
- * Returns the constraints that apply: the built-in ones, and the user-defined ones that the configuration
- * names.
+ * Returns the constraints that apply. These are the built-in ones, and the user-defined ones that the
+ * configuration names.
  */
 export function prepareConstraints({ constraints }: NamedConstraints, rules: Rules): PreparedConstraints {
   const { ownConstraints } = rules;
@@ -105,7 +108,10 @@ export type PreparedRules =
     }
   | { readonly problems: string[] };
 
-/** Returns the strategy and the constraints that decide for a group. Throws Unanswered. */
+/**
+ * Returns the strategy and the constraints that decide for a group. Throws Unanswered if the answer of a rule
+ * is still pending.
+ */
 export function prepareRules(config: NamedRules, rules: Rules): PreparedRules {
   const { strategy } = prepareStrategy(config, rules);
   const { constraints } = prepareConstraints(config, rules);

@@ -9,39 +9,42 @@ import {
   termSchema,
 } from './znodes.js';
 
-/** `nodes/<nodeId>`, written by that node. */
+/** Content of `nodes/<nodeId>`, which that node writes. */
 export const registrationSchema = z.object({
   node: nameSchema,
   site: nameSchema,
   priority: z.int().min(0),
   host: z.string(),
   pid: z.int(),
-  /** Random for each start of the agent. Distinguishes the incarnations of a node. */
+  /** Identifier of the incarnation. It is generated randomly at each start of the agent. */
   incarnation: z.string().min(1),
-  /** The node's own wall clock, for display. */
+  /** Start of the incarnation on the node's own wall clock, for display. */
   startedAt: instantSchema,
   version: z.string(),
   tags: z.record(z.string(), z.string()).default({}),
   /**
-   * Versions of the user-defined rules that the node knows: strategies by name, constraints by
+   * Versions of the user-defined rules that the node knows. Strategies are listed by name, and constraints by
    * `constraintKey`.
    */
   strategies: z.record(z.string(), z.string()).default({}),
   health: z.object({ ok: z.boolean(), reason: z.string().nullable() }),
-  /** Null if the node answers no probes. An unreadable value affects only the measurements. */
+  /**
+   * Address at which the node answers probes. Null if it does not answer probes. An unreadable value affects
+   * only the measurements.
+   */
   probe: probeAddressSchema.nullable().default(null).catch(null),
-  /** Whether the node is leaving on purpose, so that another node is elected. */
+  /** Whether the node is leaving on purpose. Another node is then elected. */
   draining: z.boolean().default(false),
   /**
-   * The version of `elected` under which the node last claimed. It changes the znode's version with every
-   * claim.
+   * The version of `elected` under which the node last claimed. Each claim writes it, so each claim changes
+   * the version of this znode.
    */
   claimedUnder: z.int().nullable().default(null),
-  /** The slot of that `elected`. */
+  /** The slot of the `elected` znode that `claimedUnder` refers to. */
   claimedSlot: slotSchema,
   /**
-   * The last failed takeover. It counts only under the version of `elected` that it names. The token is that
-   * of the claim that the node released. Null if it had none.
+   * The last failed takeover. It counts only under the version of `elected` that it names. The token is the
+   * one of the claim that the node released, or null if it had no claim.
    */
   lastFailure: z
     .object({
@@ -57,8 +60,8 @@ export const registrationSchema = z.object({
     .object({
       token: longSchema,
       /**
-       * Term of the decision that caused the release, or the leadership's own term if there was no decision
-       * yet.
+       * Term of the decision that caused the release. If there was no such decision yet, this is the
+       * leadership's own term.
        */
       term: termSchema.nullable().default(null),
       result: z.string(),
@@ -68,16 +71,20 @@ export const registrationSchema = z.object({
     .nullable()
     .default(null),
   /**
-   * Why the node, as elector, handed over its role. It counts under the version of `config` that it names.
+   * Why the node, as the elector, handed over its role. It counts under the version of `config` that it
+   * names.
    */
   gaveUp: z.object({ configVersion: z.int(), reason: z.string() }).nullable().default(null),
 });
 export type Registration = z.infer<typeof registrationSchema>;
 
-/** Fields of a registration that commands and HTTP show. Null if the registration is unreadable. */
+/**
+ * Fields of a registration that commands and HTTP responses show. Each is null if the registration is
+ * unreadable.
+ */
 export const listedShape = {
   site: nameSchema.nullable(),
-  /** The machine that the agent runs on, and its process there. */
+  /** The machine on which the agent is running, and the agent's process there. */
   host: z.string().nullable(),
   pid: z.int().nullable(),
   priority: z.int().nullable(),
@@ -88,13 +95,13 @@ export function listedFields(registration: Registration | null) {
   return { site, host, pid, priority };
 }
 
-/** A node as its settings and its machine describe it. */
+/** Description of a node, taken from its settings and its machine. */
 export interface NodeDescription {
   readonly node: string;
   readonly site: string;
   readonly priority: number;
   readonly tags: Readonly<Record<string, string>>;
-  /** Versions of the user-defined strategies that it knows, by name. */
+  /** Versions of the user-defined strategies that the node knows, by name. */
   readonly strategies: Readonly<Record<string, string>>;
   readonly probe?: { readonly address: ProbeAddress } | null | undefined;
   readonly version: string;

@@ -1,17 +1,17 @@
 /**
- * What a node measures: its own scores, which its application provides, and round trips to its peers. They
- * are in `scores/<nodeId>`, an ephemeral znode that the node writes. It is separate from the registration. So
- * a changed score triggers no other node's watch, and changes no version that a claim or a fence depends on.
- * Only electors read it.
+ * Measurements of a node: its own scores, which its application provides, and the round-trip times to its
+ * peers. The node writes them to `scores/<nodeId>`, an ephemeral znode that is separate from the
+ * registration. A changed score therefore does not trigger other nodes' watches, and does not change a
+ * version that a claim or a fence depends on. Only electors read this znode.
  *
- * By default, strategies use the names `history` and `requests`: the position that the node's log has
- * reached, and the rate of its clients' requests. After Becker, Junqueira and Serafini, *Leader Election for
+ * By default, strategies use two scores. `history` is the position that the node's log has reached.
+ * `requests` is the rate of client requests. Both follow Becker, Junqueira and Serafini, *Leader Election for
  * Replicated Services Using Application Scores* (2011).
  */
 import * as z from 'zod';
 import { longSchema, nameSchema } from './names.js';
 
-/** Requests that a node receives from its clients per second. */
+/** Number of client requests that a node receives per second. */
 export const requestsScore = 'requests';
 
 /** A position in a log may need 64 bits. The znode then stores it as a string of digits. */
@@ -19,10 +19,16 @@ export type Score = number | bigint;
 
 const scoreSchema = z.union([z.number(), longSchema.transform(BigInt)]);
 
-/** A report with more entries is malformed: no group has more nodes, and no node has more scores. */
+/**
+ * Maximum number of entries in a report. A report with more entries is malformed, because no group has more
+ * nodes, and no node has more scores.
+ */
 const mostEntries = 1000;
 
-/** Counts the entries before validating them, because electors read every node's report again and again. */
+/**
+ * Returns a schema that counts the entries before it validates them, because electors read every node's
+ * report again and again.
+ */
 function mapOf<T extends z.ZodType>(value: T) {
   return z
     .unknown()
@@ -37,11 +43,14 @@ function isFew(input: unknown): boolean {
 
 export const scoreReportSchema = z.object({
   node: nameSchema,
-  /** The incarnation that reports. The report counts while the registration names the same one. */
+  /**
+   * The incarnation that wrote the report. The report counts while the node's registration names the same
+   * incarnation.
+   */
   incarnation: z.string().min(1),
-  /** By name. A score is missing if it was not measured, or not recently enough. */
+  /** Scores by name. A score is missing if it was not measured, or not recently enough. */
   values: mapOf(scoreSchema),
-  /** By the peer's node id: the smoothed round-trip time. A peer that stopped answering is missing. */
+  /** Smoothed round-trip times by the peer's node id. A peer that stopped answering is missing. */
   roundTripsMs: mapOf(z.number().min(0)),
 });
 export interface ScoreReport {

@@ -1,7 +1,7 @@
 /**
- * Seats and their order. ZooKeeper's sequence is a signed 32-bit counter that wraps, so seats are compared in
- * serial number arithmetic (RFC 1982). The order is correct while all existing seats lie within 2^31 of each
- * other.
+ * Seats and their order. ZooKeeper's sequence number is a signed 32-bit counter that wraps around, so seats
+ * are compared in serial number arithmetic (RFC 1982). The order is correct while all existing seats are
+ * within 2^31 of each other.
  */
 
 export interface SeatName {
@@ -11,10 +11,16 @@ export interface SeatName {
   readonly sequence: number;
 }
 
-/** ZooKeeper formats a sequence as `%010d`: ten characters, including a possible sign, or eleven. */
+/**
+ * Matches the name of an election znode. ZooKeeper formats a sequence number as `%010d`: ten characters,
+ * including a possible sign, or eleven.
+ */
 const seatPattern = /^(.*[A-Za-z0-9])-(\d{10}|-\d{9,10})$/;
 
-/** Parses a seat's name. Null for any other name: an unrelated znode, which is left alone. */
+/**
+ * Parses a seat's name. Returns null for any other name, which belongs to an unrelated znode that Petrel does
+ * not touch.
+ */
 export function parseSeatName(name: string): SeatName | null {
   const match = seatPattern.exec(name);
   const [, node, digits] = match ?? [];
@@ -23,12 +29,12 @@ export function parseSeatName(name: string): SeatName | null {
   return sequence === (sequence | 0) ? { name, node, sequence } : null;
 }
 
-/** Negative if `a` came before `b`. */
+/** Returns a negative number if `a` came before `b`. */
 export function compareSequences(a: number, b: number): number {
   return (a - b) | 0;
 }
 
-/** Returns the seats among `names`, the elector's first. */
+/** Returns the seats among `names` in order. The elector's seat comes first. */
 export function seatsInOrder(names: readonly string[]): SeatName[] {
   return names
     .map(parseSeatName)
@@ -36,7 +42,7 @@ export function seatsInOrder(names: readonly string[]): SeatName[] {
     .sort((a, b) => compareSequences(a.sequence, b.sequence) || (a.name < b.name ? -1 : 1));
 }
 
-/** False if one of the names is not a seat. */
+/** Whether the seat `name` is later than `other`. False if one of the names is not a seat. */
 export function isLaterSeat(name: string, other: string): boolean {
   const [a, b] = [parseSeatName(name), parseSeatName(other)];
   return a !== null && b !== null && compareSequences(a.sequence, b.sequence) > 0;

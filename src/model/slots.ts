@@ -1,6 +1,6 @@
 /**
- * The slots of a group with several leaders. Each decision is about one slot: its input is the group as that
- * slot sees it, which includes the other slots.
+ * The slots of a group with several leaders. Each decision is about one slot. The input to a decision is that
+ * slot's view of the group, which includes the other slots.
  */
 
 import type { GroupConfig } from './group-config.js';
@@ -8,12 +8,12 @@ import { type NamedSlot, named } from './named-slot.js';
 import type { GroupSnapshot, Member, SessionId, SlotState } from './snapshot.js';
 import { initialHistoryHead } from './znodes.js';
 
-/** Returns the slot that a value is about. The default is the first. */
+/** Returns the slot that a value belongs to. The default is the first slot. */
 export function slotOf({ slot = 1 }: { readonly slot?: number | undefined }): number {
   return slot;
 }
 
-/** Returns the slot as history records, log lines and spans name it. */
+/** Returns the slot in the form in which history records, log lines and spans name it. */
 export function namedSlot(snapshot: GroupSnapshot): NamedSlot {
   return named(slotOf(snapshot), slotStates(snapshot).length);
 }
@@ -26,8 +26,8 @@ export function slotStates(snapshot: GroupSnapshot): readonly SlotState[] {
 }
 
 /**
- * Returns the group as one of its slots sees it. `snapshot` is the first slot's view, and is also returned
- * for a slot that does not exist.
+ * Returns one slot's view of the group. `snapshot` is the first slot's view. It is also returned if the slot
+ * does not exist.
  */
 export function slotView(snapshot: GroupSnapshot, slot: number): GroupSnapshot {
   const states = slotStates(snapshot);
@@ -43,13 +43,13 @@ export function slotView(snapshot: GroupSnapshot, slot: number): GroupSnapshot {
   };
 }
 
-/** Returns the configuration for one slot: without a request for another slot. */
+/** Returns the configuration for one slot. It omits a request for another slot. */
 export function configOfSlot(config: GroupConfig, slot: number): GroupConfig {
   const { switchover } = config;
   return switchover === null || slotOf(switchover) === slot ? config : { ...config, switchover: null };
 }
 
-/** Returns the members as one slot sees them: without failures in another slot, which are handled there. */
+/** Returns one slot's view of the members. It omits failures in other slots, which are handled there. */
 export function membersOfSlot(members: readonly Member[], slot: number): readonly Member[] {
   return members.map((member) => {
     const failure = member.value?.lastFailure ?? null;
@@ -64,8 +64,8 @@ function headOf(history: GroupSnapshot['history'], slot: number): GroupSnapshot[
 }
 
 /**
- * Returns the number of slots, as far as it is known. If `elected` does not contain it, the history and
- * `known` provide it.
+ * Returns the number of slots. If `elected` does not contain that number, uses the history, the configuration
+ * and `known` instead.
  */
 export function slotCount(
   { elected, history, config }: Pick<GroupSnapshot, 'elected' | 'history' | 'config'>,
@@ -75,14 +75,14 @@ export function slotCount(
   if (value !== null && value.term > 0) return value.slots ?? 1;
   const recorded = Object.keys(history?.value?.slots ?? {}).map(Number);
   const named = recorded.filter((slot) => Number.isInteger(slot));
-  // Nothing has been decided yet, or the decision was lost: deleted and created again.
+  // Nothing has been decided yet, or the decision was lost because `elected` was deleted and created again.
   if (value !== null) return Math.max(known, value.slots ?? 1, ...named);
   return Math.max(known, config.value?.leaders ?? 1, ...named);
 }
 
 /**
- * Returns the slots that concern a node: those whose claim it owns, or that name it. Owned claims come first,
- * because the node must release or resume one before it makes another.
+ * Returns the slots that concern a node: those whose claim it owns, or whose decision names it. Owned claims
+ * come first, because the node must release or resume one before it makes another.
  */
 export function slotsOfNode(snapshot: GroupSnapshot, node: string, session: SessionId): number[] {
   const states = slotStates(snapshot);

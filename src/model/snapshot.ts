@@ -1,7 +1,7 @@
 /**
- * The state of a group as one node read it: one immutable value per round. Every decision is based on it,
- * never on an event. Each part records whether its content was readable. An unreadable part never makes the
- * others unusable.
+ * The state of a group as one node read it, in one immutable value per round. Every decision is based on a
+ * snapshot, never on an event. Each part records whether its content was readable. An unreadable part never
+ * makes the other parts unusable.
  */
 
 import type { GroupConfig } from './group-config.js';
@@ -13,29 +13,29 @@ import type { CircuitBreakerRecord, ClaimContent, Elected, HistoryHead } from '.
 
 export type SessionId = bigint;
 
-/** Content with the version that was read. */
+/** Content of a znode with the version that was read. */
 export type Versioned<T> = Parsed<T> & { readonly version: number; readonly modifiedAtMs: number };
 
 /**
- * Identifies one write among all writes to a path. The version alone does not, because a znode that is
- * created again restarts its versions.
+ * Returns a key that identifies one write among all writes to a path. The version alone is not enough,
+ * because a znode that is created again restarts its versions.
  */
 export function writeOf({ version, modifiedAtMs }: Versioned<unknown>): string {
   return `${version}@${modifiedAtMs}`;
 }
 
-/** `leader/current` as it was read. */
+/** The `leader/current` znode when it was read. */
 export type Claim = Versioned<ClaimContent> & {
-  /** The fencing token. */
+  /** Fencing token of the claim. */
   readonly token: bigint;
   readonly owner: SessionId;
   readonly createdAtMs: number;
 };
 
-/** A group's circuit breaker as it was read. */
+/** A group's circuit breaker when it was read. */
 export interface CircuitBreaker {
   readonly path: string;
-  /** Root of the group whose circuit breaker it is. */
+  /** Root of the group that uses the circuit breaker. */
   readonly root: string;
   readonly record: CircuitBreakerRecord;
   readonly version: number;
@@ -45,30 +45,30 @@ export interface CircuitBreaker {
 export type Member = Versioned<Registration> & {
   readonly node: string;
   readonly owner: SessionId;
-  /** Position of its seat among the seats, 0 for the elector's. Null without a seat. */
+  /** Position of the node's seat among all seats, 0 for the elector. Null if the node has no seat. */
   readonly seat: number | null;
   /**
-   * Names of all its election znodes, if they were read. There are several if another client created one by
-   * hand.
+   * Names of all election znodes of the node, if they were read. There are several if another client created
+   * one manually.
    */
   readonly seatNames?: readonly string[] | undefined;
-  /** What it measures. Missing if no node needs it, or if it measures nothing. */
+  /** The node's measurements. Missing if no node needs them, or if the node measures nothing. */
   readonly scores?: ScoreReport | undefined;
 };
 
-/** Adds a node's report to its member. A report counts only for the incarnation that made it. */
+/** Returns the member with a node's report added. A report counts only for the incarnation that wrote it. */
 export function withScores(member: Member, report: ScoreReport | null): Member {
   if (report?.node !== member.node || report.incarnation !== member.value?.incarnation) return member;
   return { ...member, scores: report };
 }
 
-/** This node's seat. */
+/** This node's own seat. */
 export interface OwnSeat {
   readonly name: string;
   readonly version: number;
-  /** The seat just below. Null for the elector. */
+  /** Name of the predecessor, the seat just below this one. Null for the elector. */
   readonly below: string | null;
-  /** Whether the seat just below is the elector's. */
+  /** Whether this node is the next elector: the seat just below is the elector's. */
   readonly second: boolean;
 }
 
@@ -76,7 +76,7 @@ export interface OwnSeat {
 export interface SlotState {
   readonly slot: number;
   readonly elected: Versioned<Elected>;
-  /** Also null if this node does not need to know it. */
+  /** The slot's claim. Null if there is none, or if this node does not need to know it. */
   readonly current: Claim | null;
 }
 
@@ -91,9 +91,12 @@ export interface GroupSnapshot {
   /** This node's own registration. */
   readonly self: Versioned<Registration> | null;
   readonly seat: OwnSeat | null;
-  /** All nodes, if this node is the elector or watches it. Null if it does not need to know them. */
+  /**
+   * All registered nodes, if this node is the elector or watches the elector. Null if this node does not need
+   * to know them.
+   */
   readonly members: readonly Member[] | null;
-  /** What was recorded last. Null if `members` is null or the znode is missing. */
+  /** Head of the history, with what was recorded last. Null if `members` is null or the znode is missing. */
   readonly history: Versioned<HistoryHead> | null;
   /**
    * The group that this group's leader must be near to or away from. Missing or null if there is none, or if
@@ -101,25 +104,29 @@ export interface GroupSnapshot {
    */
   readonly neighbour?: Neighbour | null | undefined;
   /**
-   * What the circuit breaker has counted. Missing or null if the group has none, or if this node does not
-   * need to know it.
+   * Moves that the circuit breaker has counted. Missing or null if the group has no circuit breaker, or if
+   * this node does not need to know them.
    */
   readonly circuitBreaker?: CircuitBreaker | null | undefined;
 }
 
 /**
- * Returns the node that owns a claim. Its session identifies it even if the claim's content is unreadable.
+ * Returns the node that owns a claim. Returns null if the owner is not registered. The session identifies the
+ * owner even if the claim's content is unreadable.
  */
 export function claimOwner(claim: Claim, members: readonly Member[]): Member | null {
   return members.find((member) => member.owner === claim.owner) ?? null;
 }
 
-/** Returns the node that is READY. */
+/** Returns the node that is READY. Returns null if there is none. */
 export function readyNode(current: Claim | null, members: readonly Member[]): string | null {
   return current?.value?.status === 'READY' ? (claimOwner(current, members)?.node ?? null) : null;
 }
 
-/** Returns the owner's name, even if the owner is no longer registered. */
+/**
+ * Returns the name of a claim's owner, even if the owner is no longer registered. Returns null if the name is
+ * unknown.
+ */
 export function ownerName(claim: Claim, members: readonly Member[]): string | null {
   return claimOwner(claim, members)?.node ?? claim.value?.node ?? null;
 }

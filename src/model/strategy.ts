@@ -1,4 +1,4 @@
-/** A strategy: its input and its output. */
+/** The types of a strategy, its input and its output. */
 import type * as z from 'zod';
 import type { Score } from './scores.js';
 import type { Place } from './znodes.js';
@@ -6,19 +6,19 @@ import type { Place } from './znodes.js';
 /** Conditions of a decision: what a strategy may consider in addition to the candidates. */
 export interface Conditions {
   /**
-   * The kind of decision: `failure` for the successor of a failed leader or candidate, `planned` for anything
-   * else. While the elected node could continue, this keeps the value that it was elected under. So a leader
-   * is not replaced merely because the failure is over.
+   * The kind of decision. `failure` means the successor of a failed leader or candidate, and `planned` means
+   * all other decisions. While the elected node could continue, this remains the value under which it was
+   * elected. A leader is therefore not replaced merely because the failure is over.
    */
   readonly after: 'failure' | 'planned';
-  /** The site of the leader that failed. Set after a failure. */
+  /** The site of the leader that failed. Null if the decision does not follow a failure. */
   readonly failedSite: string | null;
-  /** On the ensemble's clock, in UTC, from 0 to 1439. */
+  /** Minute of the day on the ensemble's clock in UTC, from 0 to 1439. */
   readonly minuteOfDay: number;
-  /** Number of registered nodes, and of eligible nodes among them. */
+  /** Number of registered nodes. `eligible` is the number of eligible nodes among them. */
   readonly registered: number;
   readonly eligible: number;
-  /** Flags that operators have set, in order. */
+  /** Flags that operators have set, sorted. */
   readonly flags: readonly string[];
 }
 
@@ -28,32 +28,36 @@ export interface Candidate {
   readonly site: string;
   readonly priority: number;
   readonly sitePriority: number;
-  /** Position among the seats, 0 for the oldest. Null while it has none. */
+  /** Position of the node's seat among all seats, 0 for the oldest. Null while the node has no seat. */
   readonly seat: number | null;
-  /** Its own scores, by name. A score that was not measured recently is missing. */
+  /** The node's own scores, by name. A score that was not measured recently is missing. */
   readonly scores: ReadonlyMap<string, Score>;
   readonly tags: Readonly<Record<string, string>>;
 }
 
-/** A registered node, eligible or not: its clients and its votes count. A node that crashed is not a peer. */
+/**
+ * A registered node, whether eligible or not. Even an ineligible node has clients and a vote that count. A
+ * node that crashed is not a peer.
+ */
 export interface Peer {
   readonly node: string;
   readonly site: string;
   readonly scores: ReadonlyMap<string, Score>;
-  /** By node id: the round-trip time, as this node measured it. */
+  /** Round-trip times that this node measured, by the peer's node id. */
   readonly roundTripsMs: ReadonlyMap<string, number>;
 }
 
 export interface StrategyInput<Options> {
-  /** In order of node ids. */
+  /** The eligible nodes, in order of node ids. */
   readonly candidates: readonly Candidate[];
-  /** The last node that was READY. */
+  /** The last node that was READY. Null if there has been none. */
   readonly previous: Place | null;
-  /** The candidates and the other registered nodes, in order of node ids. */
+  /** The candidates and all other registered nodes, in order of node ids. */
   readonly peers: readonly Peer[];
   /**
    * The node that leads and could continue. Null if the leader must be replaced. A strategy that compares
-   * measurements ranks another node above this one only by a margin, so that noise moves nothing.
+   * measurements ranks another node above the incumbent only if it is better by a margin, so that noise does
+   * not move leadership.
    */
   readonly incumbent: string | null;
   /** The term that a new decision would begin. */
@@ -64,29 +68,30 @@ export interface StrategyInput<Options> {
 
 export interface Ranked {
   readonly node: string;
-  /** 0 is the best. Rank alone never moves leadership between nodes of one grade. */
+  /** Grade of the node. 0 is the best. A better rank within the same grade never moves leadership. */
   readonly grade: number;
-  /** Why the node has this rank, for display. Continues "a1 was elected: …". */
+  /** Why the node has this rank, for display. The text continues "a1 was elected: …". */
   readonly reason: string;
   /**
-   * The rule that orders this node among others of its grade, for display. Missing if the reason contains it.
+   * The rule that orders this node among other nodes of its grade, for display. Missing if the reason
+   * contains it.
    */
   readonly tie?: string | undefined;
-  /** The number that it was compared by first, if there is one. */
+  /** The number by which the node was compared first. Missing if there is none. */
   readonly score?: number | undefined;
 }
 
 /**
- * A ranking of nodes. A pure function: the same input gives the same order on every machine. It uses no
- * clock, randomness or I/O. It ranks every candidate exactly once, best first.
+ * A strategy ranks nodes. `rank` is a pure function: the same input gives the same order on every machine. It
+ * does not use a clock, randomness or I/O. It ranks every candidate exactly once, best first.
  */
 export interface Strategy<Options = unknown> {
   readonly name: string;
-  /** One line. */
+  /** Description of the strategy, as one line. */
   readonly description: string;
   /**
-   * Whether it compares scores or round trips. If so, the nodes' measurements are read for it. Default:
-   * false.
+   * Whether the strategy compares scores or round-trip times. If it does, the elector reads the nodes'
+   * measurements. Default: false.
    */
   readonly usesScores?: boolean;
   readonly options: z.ZodType<Options>;

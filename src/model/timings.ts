@@ -1,4 +1,4 @@
-/** The inequalities between configured times, and the check that they hold. */
+/** The inequalities that configured times must satisfy, and the check that they do. */
 import { durationMs } from './duration.js';
 import type { GroupConfig } from './group-config.js';
 
@@ -7,7 +7,10 @@ interface Length {
   readonly text: string;
 }
 
-/** Returns one line for each inequality that does not hold, including the values. Empty if all hold. */
+/**
+ * Returns one line for each violated inequality, including the values. Returns an empty list if none is
+ * violated.
+ */
 export function contradictions(config: GroupConfig): string[] {
   const { timeouts, backoff } = config;
   const timeout = (name: keyof GroupConfig['timeouts']): Length => ({

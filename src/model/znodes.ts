@@ -1,29 +1,29 @@
 /**
- * Contents of a group's znodes. Unknown fields are ignored: during an upgrade, a newer version of Petrel may
- * run next to this one.
+ * Contents of a group's znodes. Unknown fields are ignored, because a newer version of Petrel may run next to
+ * this one during an upgrade.
  */
 import * as z from 'zod';
 import { mostLeaders } from './group-config.js';
 import { instantSchema, longSchema, nameSchema, strictObject } from './names.js';
 
 /**
- * More decisions than any group will make. A record with a later term is malformed, and must not use up the
- * last term.
+ * Greatest valid term. No group will make that many decisions. A record with a later term is malformed, so
+ * malformed data cannot use up the last term.
  */
 export const lastTerm = 2 ** 48;
 export const termSchema = z.int().min(0).max(lastTerm);
 
-/** Missing for the first slot. */
+/** Slot number. Missing for the first slot. */
 export const slotSchema = z.int().min(1).max(mostLeaders).optional();
 
 const longestTail = 20;
 /**
- * A longer list is malformed: no group has more nodes, and malformed data must not make the next decision too
- * large to write.
+ * Maximum length of the list of failures. A longer list is malformed, because no group has more nodes. The
+ * limit prevents malformed data from making the next decision too large to write.
  */
 export const mostFailures = 1000;
 
-/** How a command or function failed, as far as it helps an operator. */
+/** How a command or function failed. Contains only what helps an operator. */
 export const failureDetailSchema = z.object({
   /** The step that failed: `takeover`, `prepare`, … */
   phase: z.string(),
@@ -43,12 +43,12 @@ export type FailureDetail = z.infer<typeof failureDetailSchema>;
 export const noCommand = { command: null, exitCode: null, signal: null, durationMs: null, outputTail: [] };
 
 export const probeProtocols = ['auto', 'udp', 'tcp'] as const;
-/** auto: both. */
+/** Protocol of the probes. `auto` means both UDP and TCP. */
 export type ProbeProtocol = (typeof probeProtocols)[number];
 
-/** Where a node answers the probes of its peers. */
+/** Address at which a node answers the probes of its peers. */
 export const probeAddressSchema = z.object({
-  /** An IPv4 or IPv6 address (without brackets), or a name. */
+  /** An IPv4 address, an IPv6 address without brackets, or a host name. */
   host: z.string().min(1).max(255),
   port: z.int().min(1).max(65_535),
   protocol: z.enum(probeProtocols),
@@ -57,9 +57,9 @@ export type ProbeAddress = z.infer<typeof probeAddressSchema>;
 
 export const failureRecordSchema = z.object({
   node: nameSchema,
-  /** The incarnation that failed. A new incarnation ends the backoff once. */
+  /** The incarnation that failed. The first new incarnation ends the backoff, and later ones do not. */
   incarnation: z.string(),
-  /** Failures since it was last READY. The backoff doubles with each. */
+  /** Number of failures since the node was last READY. The backoff doubles with each of them. */
   count: z.int().min(1),
   reason: z.string(),
   failedAt: instantSchema,
@@ -84,17 +84,17 @@ export const causeSchema = z.enum([
 ]);
 /**
  * Why the elected node changed:
- * - `first`: no node led.
- * - `failure`: it failed or vanished.
- * - `planned`: an operator requested it.
+ * - `first`: no node has led before.
+ * - `failure`: the node failed or disappeared.
+ * - `planned`: an operator requested the change.
  * - `preference`: another node is better.
- * - `shutdown`: it is leaving.
+ * - `shutdown`: the node is leaving.
  * - `retry`: the same node tries again.
  * - `nobody`: no node is eligible.
  */
 export type Cause = z.infer<typeof causeSchema>;
 
-/** `leader/elected`, written only by the elector. */
+/** Content of `leader/elected`, which only the elector writes. */
 export const electedSchema = z.object({
   node: nameSchema.nullable(),
   site: nameSchema.nullable(),
@@ -102,19 +102,19 @@ export const electedSchema = z.object({
   strategy: z.string(),
   reason: z.string(),
   cause: causeSchema,
-  /** The elector that decided. */
+  /** The elector that made the decision. */
   by: z.string(),
-  /** Last node that was READY. */
+  /** Last node that was READY before this decision. */
   previous: placeSchema.nullable(),
   /**
-   * The elected node's priorities when it was elected, [site, node]. If an operator lowers one later, the
-   * node must leave.
+   * Priorities of the elected node's site and of the node itself when it was elected. If an operator lowers
+   * one of them later, the node must hand over to a better one.
    */
   priorities: z.tuple([z.number(), z.number()]).nullable().default(null),
   /**
-   * Set if an operator requested this node: no failback takes leadership away from it. `overridden` lists the
-   * kinds of reasons that made it ineligible when it was forced. Each of them is ignored until it has ended.
-   * `forced`: the previous leader is not trusted.
+   * Set if an operator requested this node. No failback takes leadership away from it. `overridden` lists the
+   * kinds of reasons that made the node ineligible when it was forced. Each of them is ignored until it stops
+   * applying. `forced` means that the previous leader is not trusted.
    */
   requested: z
     .object({
@@ -130,11 +130,11 @@ export const electedSchema = z.object({
    */
   failedSite: nameSchema.nullable().default(null),
   failures: z.array(failureRecordSchema).max(mostFailures).default([]),
-  /** Whether a switchover requested in an earlier term was not carried out. */
+  /** Whether a switchover that was requested in an earlier term was not carried out. */
   missedRequest: z.boolean().optional().catch(undefined),
   /**
-   * In the first slot's decision: the number of slots, including those that are being removed. Missing if
-   * there is one.
+   * Number of slots, including those that are being removed. Only the first slot's decision contains it.
+   * Missing if there is only one slot.
    */
   slots: slotSchema,
 });
@@ -155,19 +155,19 @@ export const initialElected: Elected = {
   failures: [],
 };
 
-/** `leader/current`, written by its owner. */
+/** Content of `leader/current`, which the claim's owner writes. */
 export const claimSchema = z.object({
   node: nameSchema,
   site: nameSchema,
   incarnation: z.string(),
   status: z.enum(['PROGRESS', 'READY']),
   term: termSchema,
-  /** Version of `elected` that the claim was made under. */
+  /** Version of `elected` under which the claim was made. */
   electedVersion: z.int(),
   /**
-   * The leadership before, if this incarnation led under the same decision and lost that leadership. Contains
-   * its token, why it ended, and how long before this claim the node stopped leading, by its own clock. An
-   * unreadable value affects only what is reported.
+   * The previous leadership, if this incarnation led under the same decision and lost that leadership.
+   * Contains the leadership's token and the reason of its end. `agoMs` is the time from its end to this
+   * claim, on the node's own clock. An unreadable value affects only what is reported.
    */
   resumes: z
     .object({
@@ -177,8 +177,8 @@ export const claimSchema = z.object({
       /** Whether the node was disconnected until its lease had expired. */
       lostLease: z.boolean().default(false).catch(false),
       /**
-       * How long before this claim this incarnation had earlier lost its lease, oldest first. Omits losses
-       * after which the ensemble had a new leader.
+       * Times from earlier lease losses of this incarnation to this claim, in milliseconds, oldest first.
+       * Omits losses after which the ensemble had a new leader.
        */
       earlierAgoMs: z.array(z.number().min(0)).max(longestTail).default([]).catch([]),
     })
@@ -194,10 +194,10 @@ export const transitionOutcomeSchema = z.enum(['READY', 'FAILED', 'NOBODY']);
 
 export const transitionRecordSchema = z.object({
   kind: z.literal('transition'),
-  /** The slot. Missing if the group had only one. */
+  /** Slot number. Missing if the group had only one slot. */
   slot: slotSchema,
   term: termSchema,
-  /** Null if the elected node never claimed. */
+  /** Fencing token of the claim. Null if the elected node never claimed. */
   fencingToken: longSchema.nullable(),
   node: nameSchema.nullable(),
   site: nameSchema.nullable(),
@@ -207,41 +207,41 @@ export const transitionRecordSchema = z.object({
   cause: causeSchema,
   outcome: transitionOutcomeSchema,
   error: failureDetailSchema.nullable(),
-  /** On the ensemble's clock, like the next ones. */
+  /** Time of the decision. This time and the following ones are on the ensemble's clock. */
   electedAt: instantSchema,
   claimedAt: instantSchema.nullable(),
   readyAt: instantSchema.nullable(),
-  /** The elector that decided. Null if unknown. */
+  /** The elector that made the decision. Null if unknown. */
   by: z.string().nullable().default(null),
   /**
-   * Set if the node had led before under the same decision and returned. Contains that leadership's token,
-   * why it ended, and when the node stopped leading. Null where unknown.
+   * Set if the node had led under the same decision before and then led again. Contains the token of the
+   * earlier leadership, why it ended, and when the node stopped leading. Unknown values are null.
    */
   resumes: z
     .object({ token: longSchema, reason: z.string().nullable(), endedAt: instantSchema.nullable() })
     .nullable()
     .default(null),
-  /** How the previous leader released. Null if it did not release or does not report it. */
+  /** The release by the previous leader. Null if it did not release, or if it does not report the release. */
   release: z
     .object({
       node: nameSchema,
       result: z.string(),
       error: z.string().nullable(),
       durationMs: z.number(),
-      /** Null if the release happened before this decision, not because of it. */
+      /** End of the release. Null if the release happened before this decision and not because of it. */
       endedAt: instantSchema.nullable(),
     })
     .nullable()
     .default(null),
   phases: z.object({
-    /** The previous leader's release hook. */
+    /** Duration of the previous leader's release hook. */
     releaseMs: milliseconds,
     /**
-     * From the decision to the claim. Includes the release and the prepare hook. For a node that returned:
-     * from when it stopped leading, if known.
+     * Time from the decision to the claim, including the release and the prepare hook. If the node led under
+     * the same decision before, the time starts when it stopped leading, if that is known.
      */
     claimMs: milliseconds,
-    /** From the claim to READY. Includes the takeover hook. */
+    /** Time from the claim to READY, including the takeover hook. */
     takeoverMs: milliseconds,
   }),
 });
@@ -257,21 +257,24 @@ export const changeRecordSchema = z.object({
 });
 export type ChangeRecord = z.infer<typeof changeRecordSchema>;
 
-/** `history/<sequence>` */
+/** Content of `history/<sequence>`. */
 export const historyRecordSchema = z.discriminatedUnion('kind', [transitionRecordSchema, changeRecordSchema]);
 export type HistoryRecord = z.infer<typeof historyRecordSchema>;
 
 const recordedSchema = z.object({ term: termSchema, fencingToken: longSchema.nullable() });
 
-/** `history` itself: what was recorded last, so that each transition is recorded only once. */
+/**
+ * Content of the `history` znode itself. It describes what was recorded last, so that each transition is
+ * recorded only once.
+ */
 export const historyHeadSchema = recordedSchema.extend({
-  /** The slots after the first, by number. */
+  /** The same data for the slots after the first, by slot number. */
   slots: z.record(z.string(), recordedSchema).optional(),
 });
 export type HistoryHead = z.infer<typeof historyHeadSchema>;
 export const initialHistoryHead: HistoryHead = { term: 0, fencingToken: null };
 
 const movedSchema = strictObject({ at: instantSchema, root: z.string(), term: z.int() });
-/** Content of the shared znode: recent moves of leadership, oldest first. */
+/** Content of the circuit breaker's znode: recent moves of leadership, oldest first. */
 export const circuitBreakerRecordSchema = strictObject({ moved: z.array(movedSchema) });
 export type CircuitBreakerRecord = z.infer<typeof circuitBreakerRecordSchema>;
