@@ -16,16 +16,16 @@ const names = z.union([nameSchema.transform((name) => [name]), z.array(nameSchem
 
 const whenSchema = strictObject({
   after: z.enum(['failure', 'planned']).optional(),
-  /** The site of the leader that failed: one site, or any of several. */
+  /** Sites of the failed leader to which the rule applies: one site or several. */
   failedSite: names.optional(),
   /**
-   * From the first time until before the second, in UTC on the ensemble's clock. If the second is earlier,
-   * the period extends past midnight.
+   * Start and end of a period of the day, in UTC on the ensemble's clock. The end is not part of the period.
+   * If the end is earlier than the start, the period extends past midnight.
    */
   between: z.tuple([timeSchema, timeSchema]).optional(),
-  /** Number of eligible nodes. */
+  /** Number of eligible nodes for which the rule applies. */
   eligible: strictObject({ atLeast: count.optional(), atMost: count.optional() }).optional(),
-  /** A flag that an operator has set. */
+  /** Flag that an operator must have set for the rule to apply. */
   flag: nameSchema.optional(),
 });
 type When = z.infer<typeof whenSchema>;
@@ -88,7 +88,10 @@ export const conditional: RegisteredStrategy = {
 
 type Rule = z.infer<typeof ruleSchema>;
 
-/** Returns the strategy that a rule names. Rules do not nest. */
+/**
+ * Returns the strategy that a rule names. A rule cannot name the strategy `conditional` itself, so rules do
+ * not nest.
+ */
 function inner({ strategy }: Rule, { strategies }: Rules): RegisteredStrategy | undefined {
   return strategy === name ? undefined : strategies.get(strategy);
 }

@@ -9,8 +9,8 @@ import { survey } from './survey.js';
 const options = strictObject({ size: sizeOption, width: widthOption, margin: marginOption });
 
 /**
- * Selects the node that a quorum answers fastest: θc of Becker et al. (2011). This is the round trip to the
- * slowest node of the fastest majority. The node itself counts as 0.
+ * Selects the node that a quorum answers fastest: θc of Becker et al. (2011). The score is the round-trip
+ * time to the slowest node of the fastest majority. The round-trip time of the node itself counts as 0.
  */
 export const consensus: Strategy<z.infer<typeof options>> = {
   name: 'consensus',

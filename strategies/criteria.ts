@@ -1,30 +1,31 @@
 /**
- * Ranks nodes by their measurements: by one score, or by several in order of priority. Each score is divided
- * into classes, and differences within a class do not count. A node is better than the leader only by a
+ * Ranks nodes by their measurements: by one score, or by several in order of priority. The values of each
+ * score are divided into classes, and differences within a class do not count. A node is better than the
+ * leader only if it is better by a margin.
+ *
+ * The margin favors only the leader, and it applies to each score separately. If a value is better than the
+ * leader's by less than the margin, it counts as being in the leader's class. Each score therefore remains an
+ * order of classes, and the result remains an order of grades. A node that is better than the leader with the
+ * margin is also better without it.
+ *
+ * Not promised: that the leader is the best node. It is only certain that no other node is better by the
  * margin.
- *
- * The margin favors only the leader and applies to each score separately. A value that is better than the
- * leader's by less than the margin counts as in the leader's class. So each score remains an order of
- * classes, and the whole remains an order of grades. A node that is better than the leader with the margin is
- * also better without it.
- *
- * Not promised: that the leader is the best. No other node is clearly better.
  */
 import type { Score } from '../src/model/scores.js';
 import type { Candidate, Ranked, StrategyInput } from '../src/model/strategy.js';
 import { gradeBy } from './grade.js';
 import type { Margin } from './score-options.js';
 
-/** One score of one candidate. */
+/** The reading of one score for one candidate. */
 export interface Reading {
-  /** Null if unknown. Such a candidate ranks after all that have a value. */
+  /** Value of the score. Null if unknown. Such a candidate ranks after all candidates that have a value. */
   readonly value: Score | null;
   /**
-   * How many of the measurements it depends on are missing. Fewer is better, whatever the values, because the
-   * values are not comparable.
+   * Number of missing measurements among those that the value depends on. Fewer is better, regardless of the
+   * values, because values with different numbers are not comparable.
    */
   readonly missing: number;
-  /** For display, with units. */
+  /** The value with its unit, as text for display. */
   readonly text: string;
 }
 
@@ -33,23 +34,24 @@ export interface Criterion {
   readonly readings: ReadonlyMap<string, Reading>;
   readonly better: 'higher' | 'lower';
   /**
-   * Width of a class. Values in one class, from a multiple of the width to the next, count as equal. With 0,
-   * only equal values do.
+   * Width of a class. Values from one multiple of the width up to the next are in the same class and count as
+   * equal. With width 0, only equal values are in the same class.
    */
   readonly width: number;
   readonly margin: Margin;
-  /** Includes the leading blank. */
+  /** Unit of the values, with a leading blank. */
   readonly unit: '' | ' ms';
 }
 
-/** The rule for candidates that are equal by all criteria. */
+/** Text for the rule that orders candidates that are equal by all criteria. */
 const tie = 'the leader ranks first, then the higher node id';
 
 type ConstraintContext = Pick<StrategyInput<unknown>, 'candidates' | 'incumbent'>;
 
 /**
- * Ranks by the first criterion, then by the next if candidates are equal, and so on. Ties go to the higher
- * node id (Becker et al. 2011), but the current leader comes first.
+ * Ranks by the first criterion. Candidates that are equal by one criterion are ranked by the next. If they
+ * are equal by all criteria, the current leader comes first, followed by the nodes in descending order of
+ * node ids (Becker et al. 2011).
  */
 export function rankBy(
   { candidates, incumbent }: ConstraintContext,
@@ -79,9 +81,9 @@ function levelsOf(scale: Scale, candidates: readonly Candidate[]): ReadonlyMap<s
 }
 
 interface Standing extends Reading {
-  /** The class that the value counts in. Null if there is no value. */
+  /** The class in which the value counts. Null if there is no value. */
   readonly counted: Score | null;
-  /** Whether the value is in a better class than the leader's, but not by the margin. */
+  /** Whether the value is in a better class than the leader's value, but is not better by the margin. */
   readonly isHeld: boolean;
 }
 
@@ -93,7 +95,7 @@ const unknown: Standing = {
   isHeld: false,
 };
 
-/** The order by one criterion, relative to the current leader. */
+/** The order of candidates by one criterion, relative to the current leader. */
 class Scale {
   readonly #criterion: Criterion;
   readonly #incumbent: string | null;
@@ -109,7 +111,7 @@ class Scale {
     );
   }
 
-  /** Negative if `a` is better. */
+  /** Returns a negative number if `a` is better than `b`. */
   compare(a: string, b: string): number {
     const one = this.#of(a);
     const other = this.#of(b);
@@ -161,12 +163,12 @@ class Scale {
   }
 }
 
-/** 3 * 0.1 is 0.30000000000000004. */
+/** Removes rounding errors from a class boundary: 3 * 0.1 is 0.30000000000000004. */
 function bound(value: number): number {
   return Number(value.toPrecision(15));
 }
 
-/** Returns the number of the class that contains a value, or the value itself if the width is 0. */
+/** Returns the number of the class that contains a value. Returns the value itself if the width is 0. */
 function classOf(value: Score, width: number): Score {
   if (width === 0) return value;
   if (!Number.isInteger(width) || !isWhole(value)) return Math.floor(Number(value) / width);
@@ -174,7 +176,10 @@ function classOf(value: Score, width: number): Score {
   return (whole - (((whole % size) + size) % size)) / size;
 }
 
-/** The result is exact if both are whole numbers: a position in a log may need 64 bits. */
+/**
+ * Returns `a - b`. The result is exact if both are whole numbers, because a position in a log may need 64
+ * bits.
+ */
 function difference(a: Score, b: Score): Score {
   return isWhole(a) && isWhole(b) ? BigInt(a) - BigInt(b) : Number(a) - Number(b);
 }
@@ -183,7 +188,10 @@ function isWhole(value: Score): boolean {
   return typeof value === 'bigint' || Number.isInteger(value);
 }
 
-/** Returns null if there is no value, or if a number would not represent it exactly. */
+/**
+ * Returns the value as a number. Returns null if there is no value, or if a number cannot represent it
+ * exactly.
+ */
 function asNumber(value: Score | null): number | null {
   if (value === null) return null;
   const number = Number(value);

@@ -2,8 +2,8 @@ import { strictObject } from '../src/model/names.js';
 import type { Strategy } from '../src/model/strategy.js';
 
 /**
- * Selects the first eligible node in the order of node ids. The appearance of an earlier node never replaces
- * a leader.
+ * Selects the first eligible node in the order of node ids. A leader is not replaced when an earlier node
+ * appears.
  */
 export const firstAvailable: Strategy<Record<never, never>> = {
   name: 'first-available',

@@ -2,10 +2,13 @@ import type { Candidate } from '../src/model/strategy.js';
 
 type Compare = (a: Candidate, b: Candidate) => number;
 
-/** The default tie-break rule of `gradeBy`. */
+/** Text for the default tie-break rule of `gradeBy`. */
 export const lowerIdFirst = 'the lower node id ranks first';
 
-/** Sorts by `compare`, ties by `tie` or by default by node id, and gives equal candidates the same grade. */
+/**
+ * Sorts the candidates by `compare`, and gives equal candidates the same grade. Equal candidates are sorted
+ * by `tie`, which by default compares node ids.
+ */
 export function gradeBy(
   candidates: readonly Candidate[],
   compare: Compare,

@@ -14,8 +14,9 @@ const options = strictObject({
 });
 
 /**
- * Selects the node that answers requests fastest on average: θl of Becker et al. (2011). This is the time of
- * a quorum plus the mean round trip to the clients, weighted by the share of requests that comes from each.
+ * Selects the node that answers requests fastest on average: θl of Becker et al. (2011). The score is the
+ * time until a quorum answers, plus the mean round-trip time to the clients. The mean is weighted by the
+ * share of requests from each client's node.
  */
 export const latency: Strategy<z.infer<typeof options>> = {
   name: 'latency',

@@ -1,7 +1,7 @@
 import { strictObject } from '../src/model/names.js';
 import type { Strategy } from '../src/model/strategy.js';
 
-/** Selects the eligible node that took its seat first, as ZooKeeper's own election recipe does. */
+/** Selects the eligible node with the oldest seat, as ZooKeeper's own election recipe does. */
 export const oldest: Strategy<Record<never, never>> = {
   name: 'oldest',
   description: 'the eligible node with the lowest seat (ZooKeeper’s own recipe)',

@@ -18,7 +18,7 @@ const scoresRule =
   'expected a list of scores, the most important first, such as [{score: latency, width: 10}, history]';
 
 const entry = strictObject({
-  /** `latency`, `consensus`, `worst-case`, or the name of a score that nodes report. */
+  /** The score to compare: `latency`, `consensus`, `worst-case`, or the name of a score that nodes report. */
   score: scoreNameOption,
   better: z.enum(['higher', 'lower'], 'expected higher or lower').optional(),
   width: widthOption,
@@ -42,14 +42,14 @@ const options = strictObject({
 });
 type Options = z.infer<typeof options>;
 
-/** Expands a bare name to an entry without further options. */
+/** Returns the entry for a bare score name, without further options. Returns any other input unchanged. */
 function spelledOut(input: unknown): unknown {
   return typeof input === 'string' ? { score: input } : input;
 }
 
 /**
- * Ranks by several scores in order of priority, each divided into classes: "the node with the longest log
- * among the fastest". Co-optimisation in Becker et al. (2011).
+ * Ranks by several scores in order of priority, with the values of each divided into classes. An example is
+ * "the node with the longest log among the fastest". Becker et al. (2011) call this co-optimisation.
  */
 export const pole: Strategy<Options> = {
   name: 'pole',

@@ -12,7 +12,8 @@ const options = strictObject({
 });
 
 /**
- * Ranks the nodes in the order of option `order`. Nodes that it does not name come last, with equal grades.
+ * Ranks the nodes in the order of the option `order`. Nodes that the option does not name come last, with
+ * equal grades.
  */
 export const preferenceList: Strategy<z.infer<typeof options>> = {
   name: 'preference-list',

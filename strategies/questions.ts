@@ -1,7 +1,7 @@
 /**
- * Questions to strategies and constraints that run elsewhere: user-defined ones run in a thread. Code that
- * depends on an answer does not wait for it. If the answer is missing, that code throws the question. Its
- * caller gets the answer and runs it again.
+ * Questions to strategies and constraints that run elsewhere, such as user-defined ones, which run in a
+ * thread. Code that depends on an answer does not wait for it. If the answer is missing, the code throws
+ * Unanswered with the question. The caller then gets the answer and runs the code again.
  */
 import type { ConstraintInput, Finding } from '../src/model/own-constraint.js';
 import type { Ranked, StrategyInput } from '../src/model/strategy.js';
@@ -9,22 +9,22 @@ import type { Ranked, StrategyInput } from '../src/model/strategy.js';
 export type RankingInput = Omit<StrategyInput<unknown>, 'options'>;
 
 export interface StrategyQuestion {
-  /** Its name in the registry. */
+  /** Name of the strategy in the registry. */
   readonly strategy: string;
   readonly options: unknown;
-  /** Null to check only the options. */
+  /** Input of the ranking. Null if only the options must be checked. */
   readonly input: RankingInput | null;
 }
 
 export interface ConstraintQuestion {
-  /** Its name in the rules. */
+  /** Name of the constraint in the rules. */
   readonly constraint: string;
   readonly input: ConstraintInput;
 }
 
 export type ChoiceInput = StrategyQuestion | ConstraintQuestion;
 
-/** Same shape as in zod. */
+/** A problem with an option, in the same shape as an issue in zod. */
 export interface OptionIssue {
   readonly path: readonly PropertyKey[];
   readonly message: string;
@@ -33,11 +33,11 @@ export interface OptionIssue {
 export type Answer =
   | { readonly problems: readonly OptionIssue[] }
   | { readonly ranking: readonly Ranked[] }
-  /** By node. A node without a finding is missing. */
+  /** Findings by node id. A node without a finding is missing. */
   | { readonly findings: readonly (readonly [string, Finding])[] }
   | { readonly failure: string };
 
-/** By `keyOf` of their questions. */
+/** Answers by the key of their question, which `keyOf` returns. */
 export type Answers = ReadonlyMap<string, Answer>;
 
 /** Thrown while the answer of a strategy or constraint is still pending. */
@@ -53,14 +53,14 @@ export class Unanswered extends Error {
   }
 }
 
-/** Returns the answer. Throws Unanswered if it is missing. */
+/** Returns the answer to a question. Throws Unanswered if the answer is missing. */
 export function answerTo(question: ChoiceInput, answers: Answers | undefined): Answer {
   const answer = answers?.get(keyOf(question));
   if (answer === undefined) throw new Unanswered(question);
   return answer;
 }
 
-/** Returns a key. Equal questions have equal keys. */
+/** Returns a key for a question. Equal questions have equal keys. */
 export function keyOf(question: ChoiceInput): string {
   return JSON.stringify(question, (_key, value: unknown) => {
     if (value instanceof Map) return [...value];

@@ -1,4 +1,4 @@
-/** The scores as readings of each candidate, with text that explains them to an operator. */
+/** Turns the scores into readings of each candidate, with text that explains them to an operator. */
 import type { Score } from '../src/model/scores.js';
 import type { Candidate } from '../src/model/strategy.js';
 import type { Reading } from './criteria.js';
@@ -6,7 +6,7 @@ import type { Survey } from './survey.js';
 
 type Readings = ReadonlyMap<string, Reading>;
 
-/** Returns the readings of a score that nodes report. */
+/** Returns all candidates' readings of a score that nodes report. */
 export function reported(candidates: readonly Candidate[], name: string): Readings {
   const reading = (value: Score | undefined): Reading =>
     value === undefined
@@ -15,7 +15,7 @@ export function reported(candidates: readonly Candidate[], name: string): Readin
   return new Map(candidates.map(({ node, scores }) => [node, reading(scores.get(name))]));
 }
 
-/** Scores computed from round trips. Lower is better for each. */
+/** Scores that are computed from round-trip times. A lower value is better for each of them. */
 export const computed = {
   consensus: (surveys: ReadonlyMap<string, Survey>) => each(surveys, consensus),
   latency: (surveys: ReadonlyMap<string, Survey>) => each(surveys, latency),
@@ -71,7 +71,7 @@ function gapText(missing: readonly string[]): string {
 
 /**
  * Rounds to a nanosecond, so that sums of the same parts in a different order are equal. Smaller differences
- * come from arithmetic, not from time.
+ * are rounding errors and not differences in time.
  */
 function exact(ms: number): number {
   return Math.round(ms * 1e6) / 1e6;

@@ -1,17 +1,19 @@
-/** Makes a strategy usable in a group's configuration: checks its options and binds them. */
+/** Makes a strategy usable in a group's configuration. Checks the strategy's options and binds them. */
 import type { AnyConstraint, Constraint } from '../src/core/constraint.js';
 import { plainMessage } from '../src/model/plain-message.js';
 import type { Strategy } from '../src/model/strategy.js';
 import type { Answer, Answers, ConstraintQuestion, OptionIssue, StrategyQuestion } from './questions.js';
 
-/** A strategy whose options are checked and complete. It maps candidates to a ranking. */
+/** A strategy with checked and complete options. It maps candidates to a ranking. */
 export interface ReadyStrategy {
   readonly name: string;
-  /** Whether it compares measurements. */
+  /** Whether the strategy compares measurements. */
   readonly usesScores?: boolean | undefined;
-  /** Minutes of the day, in UTC, at which its ranking may change. */
+  /** Minutes of the day, in UTC, at which the strategy's ranking may change. */
   readonly minutes?: readonly number[] | undefined;
-  /** Throws Unanswered if the strategy runs elsewhere and its answer is still pending. */
+  /**
+   * Ranks the candidates. Throws Unanswered if the strategy runs elsewhere and its answer is still pending.
+   */
   rank(input: Omit<Parameters<Strategy['rank']>[0], 'options'>): ReturnType<Strategy['rank']>;
 }
 
@@ -19,13 +21,13 @@ export type StrategyRegistry = ReadonlyMap<string, RegisteredStrategy>;
 
 /**
  * The rules that a group's configuration can name. They differ between processes, because a user may add
- * some.
+ * rules.
  */
 export interface Rules {
   readonly strategies: StrategyRegistry;
-  /** All of these apply. Reports list them in this order. */
+  /** Built-in constraints. All of them apply. Reports list them in this order. */
   readonly constraints: readonly Constraint[];
-  /** User-defined constraints, by name. Those that the configuration names apply, after the built-in ones. */
+  /** User-defined constraints, by name. Those that the configuration names apply after the built-in ones. */
   readonly ownConstraints: ReadonlyMap<string, RegisteredConstraint>;
   /** Answers of strategies and constraints that run elsewhere. Missing if there are none yet. */
   readonly answers?: Answers;
@@ -33,11 +35,11 @@ export interface Rules {
 
 export interface RegisteredConstraint {
   readonly name: string;
-  /** Different versions may have different findings. */
+  /** Version of the constraint. Different versions may have different findings. */
   readonly version: string;
   /** Returns the constraint with its answers bound. */
   prepare(rules: Rules): AnyConstraint;
-  /** Never rejects. */
+  /** Queries the constraint, which runs elsewhere. Never rejects. */
   ask(question: ConstraintQuestion): Promise<Answer>;
 }
 
@@ -53,14 +55,14 @@ export interface RegisteredStrategy {
    * ships with Petrel.
    */
   readonly version?: string;
-  /** Whether it compares measurements. False for invalid options. */
+  /** Whether the strategy compares measurements. False if the options are invalid. */
   usesScores(options: unknown, rules: Rules): boolean;
   /**
-   * Checks options and binds them. The problems say what is expected. Throws Unanswered, like
-   * `ReadyStrategy.rank`.
+   * Checks options and binds them. The returned problems say what is expected. Throws Unanswered if the
+   * strategy runs elsewhere and its answer is still pending.
    */
   prepare(options: unknown, rules: Rules): Prepared;
-  /** Queries a strategy that runs elsewhere. Missing if it is a plain function. Never rejects. */
+  /** Queries a strategy that runs elsewhere. Missing if the strategy is a plain function. Never rejects. */
   ask?(question: StrategyQuestion): Promise<Answer>;
 }
 
@@ -89,7 +91,7 @@ export function register<Options>(strategy: Strategy<Options>): RegisteredStrate
   };
 }
 
-/** Returns the problems of options, each with its key as it appears in the configuration. */
+/** Returns the problems of options. Each problem starts with the option's key in the configuration. */
 export function optionProblems(strategy: string, issues: readonly OptionIssue[]): string[] {
   return issues.map(({ path, message }) => {
     const key = ['strategyOptions', ...path.map(String)].join('.');

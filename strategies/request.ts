@@ -1,7 +1,7 @@
 import { byReport } from './by-report.js';
 import { usualLoad } from './score-options.js';
 
-/** Selects the node that receives the most requests, on average over time: θr of Becker et al. (2011). */
+/** Selects the node that receives the most requests on average: θr of Becker et al. (2011). */
 export const request = byReport(
   'request',
   'the node that receives most client requests, according to its score `requests`',

@@ -1,11 +1,11 @@
-/** Options that all strategies that compare measurements share. */
+/** Options that are common to all strategies that compare measurements. */
 import * as z from 'zod';
 import { nameSchema } from '../src/model/names.js';
 import { requestsScore, type Score } from '../src/model/scores.js';
 
-/** How much better than the current leader another node must be. */
+/** Amount by which another node must be better than the current leader. */
 export interface Margin {
-  /** As it was written. */
+  /** The margin as it was written in the configuration. */
   readonly text: string;
   readonly isShare: boolean;
   /** Returns the margin for a leader with this value. */
@@ -29,7 +29,7 @@ function readMargin(written: string | number): Margin {
 }
 
 export const marginOption = writtenMargin.default('20%').transform(readMargin);
-/** A margin for one score. Missing if the shared margin applies. */
+/** Option for the margin of one score. If it is missing, the shared margin applies. */
 export const ownMarginOption = writtenMargin.transform(readMargin).optional();
 
 const widthRule =
@@ -38,13 +38,13 @@ export const widthOption = z.number(widthRule).min(0, widthRule).default(0);
 
 const sizeRule =
   'expected a whole number of at least 1: the number of nodes in the group, including nodes that are down';
-/** |N|. `groupSize` provides the default. */
+/** Option for |N|, the number of nodes in the group. `groupSize` provides the default. */
 export const sizeOption = z.int(sizeRule).min(1, sizeRule).optional();
 
-/** The name under which nodes report a score. */
+/** Option for the name under which nodes report a score. */
 export const scoreNameOption = nameSchema;
 
-/** Default name of the score for the rate of clients' requests. */
+/** Default name of the score for the rate of client requests. */
 export const usualLoad = requestsScore;
 /** Default name of the score for the position that the log has reached. */
 export const usualHistory = 'history';

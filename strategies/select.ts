@@ -1,6 +1,6 @@
 /**
- * Returns the `k`-th smallest of `values`, counted from 1. Runs in linear time and reorders `values` (Hoare's
- * selection).
+ * Returns the `k`-th smallest of `values`, counted from 1. Runs in linear time on average, and reorders
+ * `values` (Hoare's selection).
  */
 export function kthSmallest(values: Float64Array, k: number): number {
   const at = (index: number) => values[index] ?? Number.NaN;

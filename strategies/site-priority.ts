@@ -2,7 +2,9 @@ import { strictObject } from '../src/model/names.js';
 import type { Candidate, Strategy } from '../src/model/strategy.js';
 import { gradeBy, lowerIdFirst } from './grade.js';
 
-/** Selects the site with the highest priority, and within it the node with the highest priority. */
+/**
+ * Selects the site with the highest priority. Within that site, selects the node with the highest priority.
+ */
 export const sitePriority: Strategy<Record<never, never>> = {
   name: 'site-priority',
   description: 'the node with the highest site priority, then the highest node priority (0 never leads)',

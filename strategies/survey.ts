@@ -1,8 +1,8 @@
 /**
- * What round trips say about each candidate if it were the leader: how fast a quorum answers it, and how far
- * away its clients are. After Becker, Junqueira and Serafini, *Leader Election for Replicated Services Using
- * Application Scores* (2011). Its Eq. 1 and 2 are applied to round trips. Clients are assumed to be next to
- * the node that they send to.
+ * Derives from round-trip times how each candidate would perform as the leader: how fast a quorum answers it,
+ * and how far away its clients are. Follows Becker, Junqueira and Serafini, *Leader Election for Replicated
+ * Services Using Application Scores* (2011). Equations 1 and 2 of that paper are applied to round-trip times.
+ * Clients are assumed to be next to the node that they send requests to.
  */
 import { present } from '../src/errors.js';
 import type { Peer, StrategyInput } from '../src/model/strategy.js';
@@ -10,18 +10,23 @@ import { kthSmallest } from './select.js';
 
 export interface Survey {
   readonly quorum: {
-    /** Size of a quorum, including the leader, and size of the group. */
+    /** Size of a quorum, including the leader. `of` is the size of the group. */
     readonly needs: number;
     readonly of: number;
-    /** Number of nodes with a known round trip, including the candidate itself. */
+    /** Number of nodes with a known round-trip time, including the candidate itself. */
     readonly reached: number;
-    /** Time until the slowest node of the fastest quorum answers. Null if too few nodes are reached. */
+    /**
+     * Time until the slowest node of the fastest quorum answers. Null if too few round-trip times are known.
+     */
     readonly ms: number | null;
   };
-  /** Average round trip of a request to the leader, over all incoming requests. */
+  /** Average round-trip time of a request to the leader, over all incoming requests. */
   readonly clients: { readonly ms: number | null; readonly missing: readonly string[] };
   readonly farthest: { readonly ms: number; readonly node: string; readonly missing: readonly string[] };
-  /** Whether no node reports requests. Every node is then assumed to receive the same number. */
+  /**
+   * Whether no node reports its rate of requests. Every node is then assumed to receive the same number of
+   * requests.
+   */
   readonly isLoadUnknown: boolean;
 }
 
@@ -34,16 +39,19 @@ interface SurveyOptions {
 type ConstraintContext = Pick<StrategyInput<unknown>, 'candidates' | 'peers' | 'previous'>;
 
 /**
- * Returns the group's size as far as it is known: the registered nodes, plus the last leader if it is not
- * registered. That leader's crash is then the reason for this election. Other nodes that are down are not
- * counted.
+ * Returns the known size of the group. This is the number of registered nodes, plus the last leader if it is
+ * not registered. In that case, the crash of the last leader is the reason for this election. Other nodes
+ * that are down are not counted.
  */
 function groupSize({ peers, previous }: ConstraintContext): number {
   const isMissing = previous !== null && !peers.some(({ node }) => node === previous.node);
   return Math.max(1, peers.length + (isMissing ? 1 : 0));
 }
 
-/** Returns the survey of every candidate, by node id. Runs in linear time in the number of round trips. */
+/**
+ * Returns the survey of every candidate, by node id. Its running time is linear in the number of round-trip
+ * times.
+ */
 export function survey(input: ConstraintContext, { size, load }: SurveyOptions): ReadonlyMap<string, Survey> {
   const peers = withCandidates(input);
   const places = new Map(peers.map(({ node }, index) => [node, index]));
@@ -79,8 +87,8 @@ function withCandidates({ candidates, peers }: ConstraintContext): Peer[] {
 }
 
 /**
- * Fills in the round trips between `node` and each peer: as `node` measured it, or else as the peer did. NaN
- * if neither did.
+ * Fills in the round-trip times between `node` and each peer. Uses the measurement by `node`, or the peer's
+ * if `node` has none. A time is NaN if neither has one.
  */
 function fillTrips(
   tripsMs: Float64Array,
@@ -90,7 +98,7 @@ function fillTrips(
 ): void {
   tripsMs.fill(Number.NaN);
   const own = present(places.get(node), `the candidate ${node}`);
-  // Reports list peers in order of their ids, as `peers` does, so most positions need no lookup.
+  // A report lists peers in the order of their ids, as `peers` does. Most positions therefore need no lookup.
   let next = 0;
   peers[own]?.roundTripsMs.forEach((ms, peer) => {
     const place = peers[next]?.node === peer ? next : places.get(peer);
@@ -104,7 +112,7 @@ function fillTrips(
   tripsMs[own] = 0;
 }
 
-/** Copies the known round trips, and returns how many there are. */
+/** Copies the known round-trip times, and returns their number. */
 function gatherKnown(tripsMs: Float64Array, knownMs: Float64Array): number {
   let count = 0;
   for (let place = 0; place < tripsMs.length; place++) {
@@ -126,7 +134,7 @@ export function sharesOf(peers: readonly Peer[], load: string): Shares {
   const rates = Float64Array.from(peers, ({ scores }) => Math.max(0, Number(scores.get(load) ?? 0)));
   const most = rates.reduce((a, b) => Math.max(a, b), 0);
   if (most === 0) return { of: rates.fill(1 / peers.length), isUnknown: true };
-  // Divide by the highest rate first: the sum of the reported rates may overflow.
+  // Divide by the highest rate first, because the sum of the reported rates may overflow.
   const relative = rates.map((rate) => rate / most);
   const total = relative.reduce((a, b) => a + b, 0);
   return { of: relative.map((rate) => rate / total), isUnknown: false };

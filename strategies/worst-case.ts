@@ -9,8 +9,8 @@ import { survey } from './survey.js';
 const options = strictObject({ size: sizeOption, width: widthOption, margin: marginOption });
 
 /**
- * Selects the node that answers the farthest client fastest: θw of Becker et al. (2011). This is the time of
- * a quorum plus the round trip to the farthest node.
+ * Selects the node that answers the farthest client fastest: θw of Becker et al. (2011). The score is the
+ * time until a quorum answers, plus the round-trip time to the farthest node.
  */
 export const worstCase: Strategy<z.infer<typeof options>> = {
   name: 'worst-case',

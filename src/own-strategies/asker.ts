@@ -1,13 +1,13 @@
-/** Queries strategies and constraints that run elsewhere, on behalf of synchronous work. */
+/** Gets the answers of strategies and constraints that run elsewhere, on behalf of synchronous code. */
 import { type Answer, type ChoiceInput, keyOf, Unanswered } from '../../strategies/questions.js';
 import type { Rules } from '../../strategies/registry.js';
 
-/** Number of answers that are kept, for callers that repeat the same work, mostly with the same questions. */
+/** Number of answers that are kept. Callers repeat the same work, mostly with the same questions. */
 const keptAnswers = 16;
 
 export class RuleAsker {
   readonly #rules: Rules;
-  /** Oldest first. */
+  /** Answers by the keys of their questions, oldest first. */
   #kept: ReadonlyMap<string, Answer> = new Map();
 
   constructor(rules: Rules) {
@@ -15,8 +15,9 @@ export class RuleAsker {
   }
 
   /**
-   * Runs `work` with the rules. If it throws Unanswered, queries that rule and runs `work` again with the
-   * answer. `work` must have no effects before it has all answers. Throws whatever else `work` throws.
+   * Runs `work` with the rules and returns its result. If `work` throws Unanswered, queries the rule in
+   * question and runs `work` again with the answer. `work` must have no effects before it has all answers.
+   * Throws whatever else `work` throws.
    */
   async answered<T>(work: (rules: Rules) => T): Promise<T> {
     const answers = new Map(this.#kept);
@@ -49,14 +50,17 @@ export class RuleAsker {
   }
 }
 
-/** Whether to keep the answer. A rule that fails now may succeed later. */
+/**
+ * Whether to keep the answer for later questions. Failures are not kept, because a rule that fails now may
+ * succeed later.
+ */
 function isLasting(answer: Answer): boolean {
   return (
     'ranking' in answer || 'findings' in answer || ('problems' in answer && answer.problems.length === 0)
   );
 }
 
-/** Like `RuleAsker.answered`, for work that is done once. */
+/** Does the same as `RuleAsker.answered`, for work that is done only once. */
 export async function answered<T>(rules: Rules, work: (rules: Rules) => T): Promise<T> {
   return await new RuleAsker(rules).answered(work);
 }

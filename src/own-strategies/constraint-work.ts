@@ -1,4 +1,4 @@
-/** The work of a thread that runs a user's own constraint. */
+/** The work of a thread that runs a user-defined constraint. */
 import type { ConstraintInput, Finding, OwnConstraint } from '../model/own-constraint.js';
 import { exampleContext, exampleNode } from './example-node.js';
 import { constraintIn, findingOf, introductionOf, pureFindingOf } from './held-constraint.js';
@@ -6,8 +6,8 @@ import { constraintQuestionSchema } from './messages.js';
 import type { Work } from './work.js';
 
 /**
- * Throws an Error if a module's default export is not a constraint, or if a trial run shows that it is not
- * pure.
+ * Returns the work for a module with the default export `found`. Throws an Error if that is not a constraint,
+ * or if a trial run shows that the constraint is not pure.
  */
 export function constraintWork(found: unknown): Work {
   const constraint = constraintIn(found);

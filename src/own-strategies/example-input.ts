@@ -2,7 +2,7 @@ import type { Candidate } from '../../strategies/index.js';
 import type { RankingInput } from '../../strategies/questions.js';
 
 /**
- * Returns the input for a group's first election at the given minute of the day: all registered nodes are
+ * Returns the input for a group's first election at the given minute of the day. All registered nodes are
  * eligible, and none leads.
  */
 export function exampleInput(candidates: readonly Candidate[], minuteOfDay: number): RankingInput {

@@ -2,7 +2,7 @@ import type * as z from 'zod';
 import { groupConfigSchema } from '../model/group-config.js';
 import type { ConstraintContext, ConstraintNode } from '../model/own-constraint.js';
 
-/** Returns a healthy node. Omitted fields have an agent's defaults. */
+/** Returns a healthy node. Omitted fields have the defaults of an agent. */
 export function exampleNode(node: Pick<ConstraintNode, 'node'> & Partial<ConstraintNode>): ConstraintNode {
   return {
     ...{ site: 'a', priority: 100, sitePriority: 100, host: 'localhost', version: '0.0.0', tags: {} },
@@ -11,12 +11,14 @@ export function exampleNode(node: Pick<ConstraintNode, 'node'> & Partial<Constra
   };
 }
 
-/** Omitted parts of the configuration have their defaults. */
+/** Context of a trial. Omitted parts of the configuration have their defaults. */
 export type TriedContext = Partial<Omit<ConstraintContext, 'config'>> & {
   readonly config?: z.input<typeof groupConfigSchema>;
 };
 
-/** Returns a group at midnight in which no node is elected. */
+/**
+ * Returns the context of a group at midnight in which no node is elected. Given fields replace the defaults.
+ */
 export function exampleContext({ config = {}, ...rest }: TriedContext): ConstraintContext {
   const read = groupConfigSchema.parse(config);
   const flags = Object.keys(read.flags).toSorted();

@@ -1,4 +1,4 @@
-/** Enforces the contract of a user's own constraint, in its thread and in its author's tests. */
+/** Enforces the contract of a user-defined constraint, both in its thread and in its author's tests. */
 import { isDeepStrictEqual } from 'node:util';
 import { builtInKinds } from '../../strategies/constraints/index.js';
 import { describeIssues } from '../model/names.js';
@@ -14,7 +14,7 @@ import { frozen } from './frozen.js';
 import { type ConstraintIntroduction, constraintSchema } from './messages.js';
 import { withoutSideEffects } from './side-effects.js';
 
-/** Throws an Error if the value is not a constraint. */
+/** Returns the value as a constraint. Throws an Error if it is not one. */
 export function constraintIn(found: unknown): OwnConstraint {
   if (isConstraint(found)) return found;
   throw new Error('the default export is not a constraint: expected name, description, and a function check');
@@ -26,7 +26,8 @@ function isConstraint(value: unknown): value is OwnConstraint {
 }
 
 /**
- * Returns the constraint's description of itself, with defaults filled in. Throws an Error if it is invalid.
+ * Returns the constraint's own description with defaults filled in. Throws an Error if the description is
+ * invalid.
  */
 export function introductionOf(constraint: OwnConstraint): ConstraintIntroduction {
   const {
@@ -46,7 +47,10 @@ export function introductionOf(constraint: OwnConstraint): ConstraintIntroductio
   return read.data;
 }
 
-/** Returns the result of `check`. Throws whatever `check` throws, and an Error for an invalid result. */
+/**
+ * Returns the result of the constraint's `check`. Throws whatever `check` throws. Throws an Error if the
+ * result is invalid.
+ */
 export function findingOf(
   constraint: OwnConstraint,
   node: ConstraintNode,
@@ -66,8 +70,8 @@ export function findingOf(
 }
 
 /**
- * Like `findingOf`, but tests for purity: runs `check` twice, on frozen input. This cannot detect every
- * impurity.
+ * Does the same as `findingOf`, and also tests for purity by running `check` twice on frozen input. This test
+ * cannot detect every impurity.
  */
 export function pureFindingOf(
   constraint: OwnConstraint,

@@ -1,4 +1,4 @@
-/** Users' own strategies and constraints, loaded by the path of an ES module or by the name of a package. */
+/** Loads user-defined strategies and constraints, by the path of an ES module or by the name of a package. */
 import { createRequire } from 'node:module';
 import { join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -9,10 +9,10 @@ import type { RuleSetting } from './own-rule.js';
 import { OwnStrategy } from './own-strategy.js';
 
 /**
- * Returns the rules for a process with these settings: the built-in ones and those of the modules. A path
- * begins with `/`, `./` or `../`. Anything else is a package, resolved from the working directory. Throws
- * PetrelError INVALID for a module that cannot be loaded or does not contain such a rule, and for a name that
- * is taken.
+ * Returns the rules for a process with these settings: the built-in rules and those of the named modules. A
+ * path begins with `/`, `./` or `../`. Any other name is a package, which is resolved from the working
+ * directory. Throws PetrelError INVALID if a module cannot be loaded or does not contain such a rule, or if
+ * the rule's name is already taken.
  */
 export async function loadRules(settings: Readonly<Record<RuleSetting, readonly string[]>>): Promise<Rules> {
   const { strategies, ownConstraints } = builtInRules;
@@ -37,7 +37,10 @@ interface Modules<Rule> {
   readonly what: string;
   isTaken(name: string): boolean;
   load(url: string): Promise<Rule>;
-  /** A process may run several nodes. They share one thread per module. */
+  /**
+   * Rules that are being loaded or have been loaded, by module. A process may run several nodes, which share
+   * one thread per module.
+   */
   readonly loading: Map<string, Promise<Rule>>;
 }
 
@@ -49,12 +52,12 @@ const strategyModules: Modules<OwnStrategy> = {
 
 const constraintModules: Modules<OwnConstraint> = {
   ...{ setting: 'constraints', what: 'constraint', loading: new Map() },
-  // The constraint's thread rejects names that are taken.
+  // No check is needed here, because the constraint's thread itself rejects names that are taken.
   isTaken: () => false,
   load: (url) => OwnConstraint.load(url),
 };
 
-/** Returns the rules by name. */
+/** Loads the rules and returns them by name. */
 async function loadEach<Rule extends Loaded>(
   names: readonly string[],
   modules: Modules<Rule>,

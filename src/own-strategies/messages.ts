@@ -1,4 +1,4 @@
-/** Messages between an agent and the thread that runs a user's own strategy or constraint. */
+/** Messages between an agent and the thread that runs a user-defined strategy or constraint. */
 import { MessagePort } from 'node:worker_threads';
 import * as z from 'zod';
 import type { Answer, RankingInput } from '../../strategies/questions.js';
@@ -8,7 +8,7 @@ import { type ConstraintInput, findingSchema } from '../model/own-constraint.js'
 export type RuleKind = 'strategy' | 'constraint';
 
 export const startSchema = z.object({
-  /** URL of the module. */
+  /** URL of the module to load. */
   url: z.string(),
   kind: z.enum(['strategy', 'constraint']),
   port: z.instanceof(MessagePort),
@@ -30,7 +30,7 @@ const named = (kind: RuleKind) => ({
   version: z.string('a version must be a string').min(1).max(64).nullable(),
 });
 
-/** The thread's first message. */
+/** Schema of the first message of a strategy's thread. */
 export const strategySchema = z.object({ ...named('strategy'), usesScores: z.boolean() });
 export type StrategyIntroduction = z.infer<typeof strategySchema>;
 
@@ -46,7 +46,7 @@ export const askedSchema = z.object({ id: z.int(), question: z.unknown() });
 
 export const strategyQuestionSchema = z.object({
   options: z.unknown(),
-  /** Null if only the options must be checked. */
+  /** Input of the ranking. Null if only the options must be checked. */
   input: z.custom<RankingInput>((value) => typeof value === 'object').nullable(),
 });
 export type AskedStrategy = z.infer<typeof strategyQuestionSchema>;

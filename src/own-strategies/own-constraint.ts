@@ -1,6 +1,6 @@
 /**
- * A user's own constraint, as the rest of Petrel sees constraints. Its thread is queried about all nodes in
- * one request.
+ * A user-defined constraint in the form in which the rest of Petrel uses constraints. One request to its
+ * thread covers all nodes.
  */
 import { type Answer, type Answers, answerTo, type ConstraintQuestion } from '../../strategies/questions.js';
 import type { RegisteredConstraint, Rules } from '../../strategies/registry.js';

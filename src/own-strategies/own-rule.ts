@@ -1,6 +1,6 @@
 /**
- * A user's own strategy or constraint: an ES module that runs in a thread and answers questions there. If it
- * does not answer in time, its thread is ended and restarted for later questions.
+ * A user-defined strategy or constraint: an ES module that runs in a thread and answers questions there. If
+ * the thread does not answer in time, it is ended and restarted for later questions.
  */
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
@@ -9,10 +9,10 @@ import type { Answer } from '../../strategies/questions.js';
 import { errorMessage, PetrelError } from '../errors.js';
 import { type RuleModule, RuleThread } from './rule-thread.js';
 
-/** Limit for one answer: a decision waits for it. */
+/** Time limit for one answer. It is short because a decision waits for the answer. */
 const limitMs = 250;
 
-/** The settings that name modules. */
+/** The settings that list modules of user-defined rules. */
 export type RuleSetting = 'strategies' | 'constraints';
 
 interface Introduced {
@@ -25,14 +25,14 @@ export class OwnRule<Introduction extends Introduced> {
   readonly introduction: Introduction;
   readonly #module: RuleModule<Introduction>;
   readonly #digest: string;
-  /** Null while it is being restarted. */
+  /** The rule's thread. Null while the thread is being restarted, or if the restart failed. */
   #thread: RuleThread | null;
   #isStarting = false;
-  /** Why it could not be restarted; null if no restart has failed. */
+  /** Why the thread could not be restarted. Null if no restart has failed. */
   #lacks: string | null = null;
   /**
-   * Resolves once the previous question is answered. The thread takes one at a time, and each has the whole
-   * limit.
+   * Resolves once the previous question is answered. The thread takes one question at a time, and each
+   * question has the full time limit.
    */
   #answered: Promise<unknown> = Promise.resolve();
 
@@ -48,7 +48,10 @@ export class OwnRule<Introduction extends Introduced> {
     this.#digest = digest;
   }
 
-  /** Throws PetrelError INVALID if the module is not of the expected kind. */
+  /**
+   * Loads the module and starts its thread. Throws PetrelError INVALID if this fails or if the module is not
+   * of the expected kind.
+   */
   static async load<Introduction extends Introduced>(
     module: RuleModule<Introduction>,
     setting: RuleSetting,
@@ -63,13 +66,15 @@ export class OwnRule<Introduction extends Introduced> {
     }
   }
 
-  /** The module's own version, and a digest of its text: modules that differ may judge differently. */
+  /**
+   * The module's own version and a digest of its text, because different modules may give different results.
+   */
   get version(): string {
     const { version } = this.introduction;
     return version === null ? this.#digest : `${version}+${this.#digest}`;
   }
 
-  /** Never rejects. */
+  /** Returns the answer to a question, or the failure to get one. Never rejects. */
   async ask(question: unknown): Promise<Answer> {
     const answer = this.#answered.then(() => this.#answerTo(question));
     this.#answered = answer;
@@ -80,7 +85,10 @@ export class OwnRule<Introduction extends Introduced> {
     await this.#thread?.end();
   }
 
-  /** Never rejects. */
+  /**
+   * Returns the answer to one question. If the thread does not respond in time, starts a restart and returns
+   * a failure. Never rejects.
+   */
   async #answerTo(question: unknown): Promise<Answer> {
     const thread = this.#thread;
     if (thread === null) {
@@ -104,12 +112,16 @@ export class OwnRule<Introduction extends Introduced> {
     await this.#start();
   }
 
-  /** If starting fails, callers learn why, and the next question tries again. Never rejects. */
+  /**
+   * Restarts the thread. If this fails, later answers say why, and the next question tries again. Never
+   * rejects.
+   */
   async #start(): Promise<void> {
     if (this.#isStarting) return;
     this.#isStarting = true;
     try {
-      // The reported version is that of the text that was loaded first.
+      // Only the text that was loaded first may be loaded again, because its version is the one that was
+      // reported.
       if (digestOf(this.#module.url) !== this.#digest) {
         throw new Error(
           'its module has changed since it was loaded: restart the agents, with the same module on all nodes',

@@ -1,4 +1,4 @@
-/** The thread that runs one of a user's own strategies or constraints. */
+/** The thread that runs one user-defined strategy or constraint. */
 import { MessageChannel, type MessagePort, receiveMessageOnPort, Worker } from 'node:worker_threads';
 import type * as z from 'zod';
 import type { Answer } from '../../strategies/questions.js';
@@ -9,7 +9,7 @@ import { answeredSchema, type RuleKind, type Start } from './messages.js';
 const startLimitMs = 10_000;
 const maxHeapMb = 128;
 
-/** The expected kind of a module. */
+/** A module that contains a rule of an expected kind. */
 export interface RuleModule<Introduction> {
   readonly url: string;
   readonly kind: RuleKind;
@@ -28,8 +28,8 @@ export class RuleThread {
   }
 
   /**
-   * Throws whatever the module throws while loading. Throws an Error if it is not of its kind or takes too
-   * long.
+   * Starts the thread and loads the module in it. Throws whatever the module throws while loading. Throws an
+   * Error if the module is not of the expected kind, or if loading takes too long.
    */
   static async start<Introduction>({
     url,
@@ -47,10 +47,10 @@ export class RuleThread {
     });
     try {
       const introduction = await introductionOf(worker, schema);
-      // Neither must keep an otherwise idle process alive.
+      // Neither the worker nor the port must keep an otherwise idle process alive.
       worker.unref();
       port1.unref();
-      // The next question reports a later error, because it gets no answer.
+      // A later error of the thread is ignored here. The next question gets no answer and reports a failure.
       worker.on('error', () => {});
       return { thread: new RuleThread(worker, port1), introduction };
     } catch (error) {
@@ -60,8 +60,8 @@ export class RuleThread {
   }
 
   /**
-   * Takes one question at a time. Resolves with null if there is no answer in time. Rejects if the answer is
-   * malformed.
+   * Asks a question. There must be only one question at a time. Resolves with null if there is no answer in
+   * time. Rejects if the answer is malformed.
    */
   async ask(question: unknown, limitMs: number): Promise<Answer | null> {
     this.#asked += 1;
@@ -73,7 +73,10 @@ export class RuleThread {
     return answered.answer;
   }
 
-  /** The timer keeps the process alive while it waits. The port and the worker do not. */
+  /**
+   * Sends a question and waits for the answer, or resolves with null at the limit. The timer keeps the
+   * process alive during this time, but the port and the worker do not.
+   */
   #exchange(question: unknown, limitMs: number): Promise<{ readonly value: unknown } | null> {
     return new Promise((resolve) => {
       const port = this.#port;

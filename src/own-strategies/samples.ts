@@ -1,4 +1,4 @@
-/** Sample groups on which a user's own strategy is tried when its options are checked. */
+/** Sample groups for trial runs of a user-defined strategy when its options are checked. */
 import type { Candidate } from '../../strategies/index.js';
 import type { RankingInput } from '../../strategies/questions.js';
 import { exampleInput } from './example-input.js';

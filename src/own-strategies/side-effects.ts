@@ -1,6 +1,7 @@
 /**
- * Blocks access to the clock, randomness and the network while a function runs, where these are globals. What
- * a module imports or saved earlier is not blocked: this finds mistakes and does not stop deliberate use.
+ * Global functions that are blocked while a pure function runs. They give access to the clock, randomness and
+ * the network. Anything that a module imports or has saved earlier is not blocked. This finds mistakes but
+ * does not prevent deliberate use.
  */
 const hidden: readonly (readonly [object, string])[] = [
   [Date, 'now'],
@@ -13,7 +14,7 @@ const hidden: readonly (readonly [object, string])[] = [
   [globalThis, 'queueMicrotask'],
 ];
 
-/** `what` names the kind of function in messages. */
+/** Runs `work` while side effects are blocked. `what` is the kind of function for messages. */
 export function withoutSideEffects<T>(what: 'strategy' | 'constraint', work: () => T): T {
   const refuse = (use: string): never => {
     throw new Error(`a ${what} must be a pure function and cannot use ${use}`);
@@ -34,7 +35,7 @@ export function withoutSideEffects<T>(what: 'strategy' | 'constraint', work: () 
   }
 }
 
-/** Restores a property. One that was inherited is inherited again. */
+/** Restores a property to its earlier state. A property that was inherited is inherited again. */
 function restore(owner: object, key: string, descriptor: PropertyDescriptor | undefined): void {
   if (descriptor === undefined) Reflect.deleteProperty(owner, key);
   else Object.defineProperty(owner, key, descriptor);

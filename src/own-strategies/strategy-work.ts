@@ -1,4 +1,4 @@
-/** The work of a thread that runs a user's own strategy. */
+/** The work of a thread that runs a user-defined strategy. */
 import { isDeepStrictEqual } from 'node:util';
 import type { Ranked, Strategy } from '../../strategies/index.js';
 import type { Answer, RankingInput } from '../../strategies/questions.js';
@@ -14,7 +14,9 @@ interface OwnStrategy extends Strategy {
   readonly version?: unknown;
 }
 
-/** Throws an Error if a module's default export is not a strategy. */
+/**
+ * Returns the work for a module with the default export `found`. Throws an Error if that is not a strategy.
+ */
 export function strategyWork(found: unknown): Work {
   if (!isStrategy(found)) {
     throw new Error(
@@ -52,7 +54,7 @@ function ranked(strategy: OwnStrategy, input: RankingInput, options: unknown): R
     throw new Error('rank returned a promise: it must be a plain function, not an async function');
   }
   const { length } = input.candidates;
-  // Check the length first: the answer may be of any size.
+  // Check the length before anything else, because the answer may be of any size.
   if (Array.isArray(answer) && answer.length > length) {
     throw new Error(`rank received ${length} nodes but returned ${answer.length}`);
   }
@@ -61,7 +63,7 @@ function ranked(strategy: OwnStrategy, input: RankingInput, options: unknown): R
   return ranking.data;
 }
 
-/** Returns problems that running the strategy reveals: runs it twice on the same frozen input. */
+/** Returns the problems that running the strategy reveals. Runs it twice on the same frozen input. */
 function impurities(strategy: OwnStrategy, options: unknown): { path: string[]; message: string }[] {
   for (const sample of samples) {
     const [first, again] = [1, 2].map(() => ranked(strategy, frozen(sample), options));

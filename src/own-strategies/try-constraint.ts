@@ -1,17 +1,17 @@
-/** Helpers for the tests of users' own constraints. */
+/** Helpers for the tests of user-defined constraints. */
 import type { ConstraintNode, Finding, OwnConstraint } from '../model/own-constraint.js';
 import { exampleContext, exampleNode, type TriedContext } from './example-node.js';
 import { constraintIn, introductionOf, pureFindingOf } from './held-constraint.js';
 
 export type { TriedContext } from './example-node.js';
 
-/** A node. Fields that do not matter to a test can be omitted. */
+/** A node for a test. Fields that do not matter to the test can be omitted. */
 export type TriedConstraintNode = Pick<ConstraintNode, 'node'> & Partial<ConstraintNode>;
 
 /**
- * Returns the constraint's finding for a node, or null if it has none. Fields omitted from `context` are
- * those of a group at midnight in which no node is elected. Throws whatever `check` throws, and an Error if
- * the constraint breaks its contract.
+ * Returns the constraint's finding for a node, or null if there is none. Fields that are omitted from
+ * `context` are those of a group at midnight in which no node is elected. Throws whatever `check` throws.
+ * Throws an Error if the constraint breaks its contract.
  */
 export function tryConstraint(
   constraint: OwnConstraint,

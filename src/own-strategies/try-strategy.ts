@@ -1,4 +1,4 @@
-/** Helpers for the tests of users' own strategies. */
+/** Helpers for the tests of user-defined strategies. */
 import {
   builtInRules,
   type Candidate,
@@ -11,7 +11,7 @@ import { heldToContract } from '../core/ranking.js';
 import { PetrelError } from '../errors.js';
 import { exampleInput } from './example-input.js';
 
-/** A node. Fields that do not matter to a test can be omitted. */
+/** A node for a test. Fields that do not matter to the test can be omitted. */
 export type TriedNode = Pick<Candidate, 'node'> & Partial<Candidate>;
 
 /** The remaining input of a strategy. Omitted fields are those of a group's first election at midnight. */
@@ -20,9 +20,9 @@ export type TriedInput<Options> = Partial<Omit<StrategyInput<Options>, 'candidat
 };
 
 /**
- * Returns the strategy's ranking of some nodes, whose seats follow the order in which they are given. Throws
- * PetrelError INVALID for options that the strategy does not accept, and RuleFault if it breaks the contract
- * of `rank`.
+ * Returns the strategy's ranking of some nodes. Their seats follow the order in which the nodes are given.
+ * Throws PetrelError INVALID if the strategy does not accept the options. Throws RuleFault if the strategy
+ * breaks the contract of `rank`.
  */
 export function tryStrategy<Options>(
   strategy: Strategy<Options>,

@@ -1,9 +1,12 @@
 import type { Answer } from '../../strategies/questions.js';
 
-/** The work of a thread, which depends on the kind of its module. */
+/** The work of a thread. It depends on the kind of the thread's module. */
 export interface Work {
   /** The thread's first message. */
   readonly introduction: unknown;
-  /** Throws whatever the module throws, and an Error if it breaks its contract. */
+  /**
+   * Returns the answer to a question. Throws whatever the module throws. Throws an Error if the module breaks
+   * its contract.
+   */
   answerTo(question: unknown): Answer;
 }

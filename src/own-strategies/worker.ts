@@ -1,6 +1,6 @@
 /**
- * Runs one of a user's own strategies or constraints in a separate thread. An endless loop in it then blocks
- * nothing else, and it can be denied what a pure function does not need.
+ * Runs one user-defined strategy or constraint in a separate thread. An endless loop in it then blocks
+ * nothing else. Access to what a pure function does not need can also be denied there.
  */
 import { parentPort, workerData } from 'node:worker_threads';
 import type { Answer } from '../../strategies/questions.js';
@@ -10,9 +10,10 @@ import { askedSchema, type Start, startSchema } from './messages.js';
 import { strategyWork } from './strategy-work.js';
 import type { Work } from './work.js';
 
-// Programs read the output of commands, so a module's own output must not appear in it.
+// Programs read the output of commands on stdout, so a module's own output goes to stderr.
 process.stdout.write = process.stderr.write.bind(process.stderr);
-// A failure is not caught. It ends the thread, which notifies the thread that started it.
+// The thread does not catch a failure. The failure ends the thread, and the thread that started it is
+// notified.
 void run(startSchema.parse(workerData));
 
 async function run({ url, kind, port }: Start): Promise<void> {

@@ -1,25 +1,25 @@
 /**
- * The only source of time. All code that waits or measures takes a Clock, so that the same code runs in
- * simulated time. Wall-clock time decides nothing. It only labels output for people.
+ * The only source of time. All code that waits or measures takes a Clock, so that the same code can run in
+ * simulated time. Decisions never depend on wall-clock time, which only labels output for people.
  */
 export interface Clock {
   /**
-   * Milliseconds on a clock that never jumps and that all processes of this machine share since its boot
-   * (CLOCK_MONOTONIC). An instant taken in one process may be compared in another.
+   * Returns milliseconds on a clock that never jumps (CLOCK_MONOTONIC). All processes on this machine share
+   * that clock from boot on. An instant that one process reads may be compared in another.
    */
   monotonicMs(): number;
-  /** Milliseconds since the Unix epoch, for people and logs only. */
+  /** Returns milliseconds since the Unix epoch, for people and logs only. */
   wallMs(): number;
-  /** Calls `fire` once, no earlier than `delayMs` from now. The returned function cancels. */
+  /** Calls `fire` once, no earlier than `delayMs` from now. The returned function cancels the call. */
   timer(delayMs: number, fire: () => void): () => void;
   /**
-   * Calls `fire` once everything that is ready at this instant (due timers, sockets, messages) has had its
-   * turn. The returned function cancels.
+   * Calls `fire` once, after all timers, sockets and messages that are ready now have been handled. The
+   * returned function cancels the call.
    */
   turn(fire: () => void): () => void;
 }
 
-/** Longest delay that Node's timers accept. A longer one would fire immediately. */
+/** Longest delay that Node's timers accept. A timer with a longer delay would fire immediately. */
 const maxTimerMs = 2 ** 31 - 1;
 
 export const systemClock: Clock = {

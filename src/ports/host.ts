@@ -1,6 +1,6 @@
-/** The machine and the process of an agent, as far as they are needed to distinguish agents. */
+/** The machine and the process of an agent. Contains only what is needed to distinguish agents. */
 
-/** An agent as its registration identifies it. */
+/** The values by which a registration identifies its agent. */
 export interface AgentName {
   readonly host: string;
   readonly pid: number;
@@ -13,12 +13,14 @@ export interface Host {
   /** Returns a name for one incarnation of an agent. The name is never reused. */
   newIncarnation(): string;
   /**
-   * Records that an agent of that incarnation runs in this process, until the returned function is called.
+   * Records that an agent of that incarnation is running in this process, until the returned function is
+   * called.
    */
   agentLives(incarnation: string): () => void;
   /**
    * Whether the name belongs to an agent other than the caller's that must be assumed to be running. An agent
-   * on another machine must be assumed to be. On this machine, its process can be checked.
+   * on another machine must always be assumed to be running. For an agent on this machine, its process can be
+   * checked.
    */
   isOtherAgent(agent: AgentName): boolean;
 }

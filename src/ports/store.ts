@@ -1,24 +1,30 @@
 /**
- * The coordination store that Petrel needs: ZooKeeper's own model (znodes, versions, sessions, one-shot
- * watches, multi) with types. Implemented over the network by `src/zookeeper`.
+ * The coordination store that Petrel needs. It is ZooKeeper's own model (znodes, versions, sessions, one-shot
+ * watches, multi) with types. `src/zookeeper` implements it over the network.
  *
- * Promised: one store is one session. Calls are sent and answered in the order in which they are made. A
- * settled call is settled once. Nothing that a listener throws reaches the connection. Not promised: a call
- * that failed with CONNECTION_LOSS, SESSION_EXPIRED, TIMEOUT or ABORTED has an *unknown* outcome. It may have
- * been applied, or may still be.
+ * Promised: one store is one session. Calls are sent and answered in the order in which they are made. Each
+ * call settles exactly once. An exception in a listener never reaches the connection.
+ *
+ * Not promised: the outcome of a call that failed with CONNECTION_LOSS, SESSION_EXPIRED, TIMEOUT or ABORTED
+ * is *unknown*. The call may have been applied, or may still be applied later.
  */
 
 import type { Acl } from '../model/acl.js';
 
 /**
- * CONNECTING: no session yet. SUSPENDED: had a session and is disconnected, but the session may still exist.
- * LOST (the session is over, terminal) and CLOSED (closed by us, terminal): this store will never work again.
+ * State of a store:
+ * - CONNECTING: there is no session yet.
+ * - SUSPENDED: there was a session and the store is disconnected, but the session may still exist.
+ * - LOST: the session is over. This state is terminal.
+ * - CLOSED: we have closed the store. This state is terminal.
+ *
+ * A store in a terminal state will never work again.
  */
 export type StoreState = 'CONNECTING' | 'CONNECTED' | 'SUSPENDED' | 'LOST' | 'CLOSED';
 
 /**
- * ZooKeeper's own names of its error codes, without the KeeperException decoration, and two of ours: TIMEOUT
- * (the call's own deadline passed) and ABORTED (its signal fired).
+ * ZooKeeper's own names for its error codes, without the KeeperException decoration. Petrel adds two codes:
+ * TIMEOUT (the call's own deadline passed) and ABORTED (the call's signal fired).
  */
 export type StoreErrorCode =
   | 'SYSTEM_ERROR'
@@ -77,11 +83,11 @@ interface StoreErrorOptions {
 export class StoreError extends Error {
   override readonly name = 'StoreError';
   readonly code: StoreErrorCode;
-  /** The path, without the chroot, if the error concerns one. */
+  /** The path that the error concerns, without the chroot. Undefined if it concerns none. */
   readonly path: string | undefined;
-  /** In a failed multi: index of the operation that made it fail. */
+  /** In a failed multi, the index of the operation that made it fail. */
   readonly failedOp: number | undefined;
-  /** Type of that operation. */
+  /** In a failed multi, the type of the operation that made it fail. */
   readonly verb: Operation['type'] | undefined;
 
   constructor(code: StoreErrorCode, message: string, options: StoreErrorOptions = {}) {
@@ -92,7 +98,7 @@ export class StoreError extends Error {
     this.verb = options.verb;
   }
 
-  /** Whether the call may have been applied, or may still be. */
+  /** Whether the call may have been applied, or may still be applied later. */
   get outcomeUnknown(): boolean {
     return unknownOutcome.has(this.code);
   }
@@ -112,7 +118,7 @@ const permissionCodes = [
   'SESSION_CLOSED_REQUIRE_SASL_AUTH',
 ] as const;
 
-/** Whether ZooKeeper refused for lack of permission or rejected the credentials. */
+/** Whether ZooKeeper denied permission or rejected the credentials. */
 export function isPermissionError(
   error: unknown,
 ): error is StoreError & { readonly code: (typeof permissionCodes)[number] } {
@@ -120,17 +126,17 @@ export function isPermissionError(
 }
 
 export interface Stat {
-  /** zxid of the change that created the znode. For `leader/current`, this is Petrel's fencing token. */
+  /** The zxid of the change that created the znode. For `leader/current`, this is Petrel's fencing token. */
   readonly czxid: bigint;
   readonly mzxid: bigint;
   readonly pzxid: bigint;
-  /** Milliseconds since the epoch, on the ensemble's clock. */
+  /** Time of creation on the ensemble's clock, in milliseconds since the epoch. */
   readonly ctimeMs: number;
   readonly mtimeMs: number;
   readonly version: number;
   readonly cversion: number;
   readonly aversion: number;
-  /** Session that owns an ephemeral znode. 0n for a persistent one. */
+  /** Session that owns an ephemeral znode. 0n for a persistent znode. */
   readonly ephemeralOwner: bigint;
   readonly dataLength: number;
   readonly numChildren: number;
@@ -138,7 +144,7 @@ export interface Stat {
 
 export type CreateMode = 'persistent' | 'persistent-sequential' | 'ephemeral' | 'ephemeral-sequential';
 
-/** A required znode version, or `any`. Version 0 means 0. */
+/** A required znode version, or `any` for no requirement. The number 0 means version 0. */
 export type ExpectedVersion = number | 'any';
 
 export type Operation =
@@ -147,7 +153,7 @@ export type Operation =
   | { readonly type: 'delete'; readonly path: string; readonly version: ExpectedVersion }
   | { readonly type: 'check'; readonly path: string; readonly version: ExpectedVersion };
 
-/** One result per operation, in order. */
+/** The result of one operation. A multi returns one result per operation, in order. */
 export type OperationResult =
   | { readonly type: 'create'; readonly path: string }
   | { readonly type: 'set'; readonly stat: Stat }
@@ -155,75 +161,90 @@ export type OperationResult =
   | { readonly type: 'check' };
 
 export interface CallOptions {
-  /** Stops waiting this many milliseconds from now, with TIMEOUT. Default: the store's own call timeout. */
+  /**
+   * Time after which the caller stops waiting, in milliseconds. The call then fails with TIMEOUT. Default:
+   * the store's own call timeout.
+   */
   readonly timeoutMs?: number;
-  /** Stops waiting with ABORTED. */
+  /** Signal that makes the caller stop waiting. The call then fails with ABORTED. */
   readonly signal?: AbortSignal;
 }
 
 export interface ReadOptions extends CallOptions {
   /**
-   * Whether to leave a one-shot watch: `onChange` listeners are notified of the next change of what was read.
+   * Whether to set a one-shot watch. `onChange` listeners are notified of the next change of the data that
+   * was read.
    */
   readonly watch?: boolean;
 }
 
 export interface Store {
   readonly state: StoreState;
-  /** 0n before the first connection. */
+  /** Id of the session. 0n before the first connection. */
   readonly sessionId: bigint;
-  /** The session's password. A client that knows id and password can end the session. A secret. */
+  /**
+   * The session's password, which is a secret. A client that knows the id and the password can end the
+   * session.
+   */
   readonly sessionPassword: Buffer;
   /**
-   * The smallest timeout that any server granted to this session. It may differ from the requested one. 0
-   * before the first connection.
+   * The smallest timeout that any server has granted to this session. It may differ from the requested
+   * timeout. 0 before the first connection.
    */
   readonly negotiatedTimeoutMs: number;
-  /** Names of the identities behind its credentials, without passwords: `digest:petrel`. */
+  /**
+   * Names of the identities that the session's credentials prove, without passwords. Example:
+   * `digest:petrel`.
+   */
   readonly identities: readonly string[];
 
   /**
-   * Returns the monotonic instant of the newest sign of life that the *ensemble* is proven to have processed
-   * (`core/lease.ts` has the rule), or -Infinity. The session cannot have expired before this instant plus
-   * the negotiated timeout.
+   * Returns the monotonic instant of the newest heartbeat that the *ensemble* is proven to have processed.
+   * Returns -Infinity if there is none. `core/lease.ts` describes the rule. The session cannot have expired
+   * before this instant plus the negotiated timeout.
    */
   provenAliveAtMs(): number;
-  /** Whether a lease that began with a write sent now would last until its renewal. */
+  /** Whether a lease that begins with a write sent now would last until its renewal. */
   lastsToRenewal(): boolean;
   /**
-   * Returns the monotonic instant since which servers have answered without a break (`core/touch.ts`). It is
-   * not in the past while they do not answer.
+   * Returns the monotonic instant since which servers have answered without a break, as `core/touch.ts`
+   * describes. While they do not answer, this instant is not in the past.
    */
   inTouchSinceMs(): number;
 
   getData(path: string, options?: ReadOptions): Promise<{ data: Buffer; stat: Stat }>;
-  /** Returns the names of the children, not their paths, in no particular order. */
+  /** Returns the names of the children in no particular order. A name is not a path. */
   getChildren(path: string, options?: ReadOptions): Promise<{ children: string[]; stat: Stat }>;
-  /** Returns null if there is no such znode. A watch then reports its creation. */
+  /**
+   * Returns the znode's stat. Returns null if there is no such znode, and a watch then reports its creation.
+   */
   exists(path: string, options?: ReadOptions): Promise<Stat | null>;
-  /** Returns the created path, with its sequence if the mode has one. */
+  /** Creates a znode and returns its path. The path includes the sequence number if the mode adds one. */
   create(path: string, data: Buffer, mode: CreateMode, options?: CallOptions): Promise<string>;
   set(path: string, data: Buffer, version: ExpectedVersion, options?: CallOptions): Promise<Stat>;
   delete(path: string, version: ExpectedVersion, options?: CallOptions): Promise<void>;
-  /** Reads the ACL. Its digests are hidden from clients that may not administer the znode. */
+  /** Reads the ACL. ZooKeeper hides its digests from clients that must not administer the znode. */
   getAcl(path: string, options?: CallOptions): Promise<{ acl: Acl; stat: Stat }>;
-  /** `version` is the ACL's own (`Stat.aversion`). */
+  /** Sets the ACL. `version` is the version of the ACL itself (`Stat.aversion`). */
   setAcl(path: string, acl: Acl, version: ExpectedVersion, options?: CallOptions): Promise<Stat>;
   /**
-   * Applies all operations or none. A multi of checks alone is a committed write that changes nothing and
-   * triggers no watch.
+   * Applies all operations or none. A multi that consists only of checks is still a committed write, but it
+   * changes nothing and triggers no watch.
    */
   multi(operations: readonly Operation[], options?: CallOptions): Promise<OperationResult[]>;
-  /** Flushes the channel to the ensemble's leader: a later read sees everything that was committed before. */
+  /** Flushes the channel to the ensemble's leader. A later read sees everything that was committed before. */
   sync(path: string, options?: CallOptions): Promise<void>;
 
-  /** `path` is the watched path. Use it only for logs: listeners read again and do not interpret it. */
+  /**
+   * Subscribes to changes. `path` is the watched path, which is only for logs: listeners read the data again
+   * and do not interpret the path. The returned function unsubscribes.
+   */
   onChange(listener: (path: string) => void): () => void;
   onState(listener: (state: StoreState) => void): () => void;
 
   /**
-   * Changes from the connected server to the next one. The session continues. For callers with reason to
-   * doubt that server.
+   * Changes from the connected server to the next one, for callers that have reason to doubt that server. The
+   * session continues.
    */
   changeServer(): void;
 
@@ -233,9 +254,9 @@ export interface Store {
    */
   connected(options?: CallOptions): Promise<void>;
   /**
-   * Ends the session at the ensemble if it can be reached within `timeoutMs`, and always frees every socket
-   * and timer. `abandon`: leaves the session, and what it owns, to expire. Returns true if the ensemble
-   * confirmed the end. Never rejects, and may be called at any time.
+   * Ends the session at the ensemble if the ensemble can be reached within `timeoutMs`. Always frees every
+   * socket and timer. With `abandon`, leaves the session and its znodes to expire. Returns true if the
+   * ensemble confirmed the end. Never rejects, and may be called at any time.
    */
   close(options?: { timeoutMs?: number; abandon?: boolean }): Promise<boolean>;
 }

@@ -1,18 +1,23 @@
 /**
- * What a node does when its role changes: it runs commands (`src/hooks`) or a function of the user's own
+ * What a node does when its role changes. It runs commands (`src/hooks`) or a function of the user's own
  * process.
  *
- * Promised: runs never overlap, and start in the order in which they were requested. A release aborts
- * whatever is running or waiting before it, so that it is never delayed. Every outcome settles, and none
- * rejects. Not promised: that a workload is gone. `provenDead` reports that. The claim may be released only
- * after an outcome with `provenDead` set.
+ * Promised: runs never overlap, and start in the order in which they were requested. A release aborts every
+ * run that is in progress or waiting before it, so that the release is never delayed. Every outcome settles,
+ * and none rejects.
+ *
+ * Not promised: that a workload is gone. `provenDead` reports that. The claim may be released only after an
+ * outcome with `provenDead` set.
  *
  * All instants (`…AtMs`) are milliseconds of `Clock.monotonicMs`.
  */
 
 /**
- * prepare: elected, while the old leader still leads. takeover and release: begin and end a leadership.
- * fence: make sure that another node's workload is dead.
+ * Phase of a handover:
+ * - prepare: the node is elected, and the old leader still leads.
+ * - takeover: begins a leadership.
+ * - release: ends a leadership.
+ * - fence: makes sure that another node's workload is dead.
  */
 export type Phase = 'prepare' | 'takeover' | 'release' | 'fence';
 
@@ -22,23 +27,25 @@ export interface HookContext {
   readonly node: string;
   readonly site: string;
   readonly term: number;
-  /** The slot that it is about, 1 for the first. */
+  /** The slot for which the hook runs. The first slot is 1. */
   readonly slot: number;
-  /** Number of the group's slots. */
+  /** Number of slots in the group. */
   readonly slots: number;
-  /** Release: the term of the decision that caused it, if there is one. */
+  /** For a release, the term of the decision that caused it, if there is one. */
   readonly endedByTerm?: number;
-  /** Null if this node has no claim: prepare and fence. */
+  /**
+   * Fencing token of this node's claim. Null in the phases prepare and fence, in which the node has no claim.
+   */
   readonly fencingToken: bigint | null;
-  /** One line, for display: why this happens. */
+  /** Why the hook runs, as one line for display. */
   readonly reason: string;
   readonly previousLeader: string | null;
   readonly previousSite: string | null;
-  /** Release: the next leader, if known. */
+  /** For a release, the next leader, if known. */
   readonly newLeader?: string | null;
-  /** Fence: the node to fence. */
+  /** For a fence, the node to fence. */
   readonly target?: string;
-  /** How long the run may take, from its own start. */
+  /** Time limit of the run, counted from the start of the run. */
   readonly timeoutMs: number;
   /** Time between the stop signal and the kill. */
   readonly graceMs: number;
@@ -46,47 +53,47 @@ export interface HookContext {
 
 export interface HookResult {
   readonly result: 'ok' | 'failed' | 'timed-out' | 'aborted';
-  /** The command's exit code. For a release without a command, that of the workload in the foreground. */
+  /** The command's exit code. For a release without a command, the exit code of the foreground workload. */
   readonly exitCode: number | null;
-  /** Name of the signal that ended the command, e.g. SIGKILL. */
+  /** Name of the signal that ended the command, such as SIGKILL. */
   readonly signal: string | null;
   readonly durationMs: number;
-  /** As an operator would type it. Null if no command is involved. */
+  /** The command line in the form in which an operator would type it. Null if no command is involved. */
   readonly command: string | null;
-  /** One line, for display. Null if the result is ok. */
+  /** What went wrong, as one line for display. Null if the result is ok. */
   readonly error: string | null;
-  /** Last lines written to stdout and stderr, oldest first. */
+  /** Last lines that were written to stdout and stderr, oldest first. */
   readonly outputTail: readonly string[];
   /**
-   * Whether nothing that the run started is left, or after a release, nothing that the leadership started.
-   * Always false for a takeover that left its workload running.
+   * Whether every process that the run started is gone. After a release, this covers all processes that the
+   * leadership started. Always false for a takeover that left its workload running.
    */
   readonly provenDead: boolean;
 }
 
 export interface HookRun {
-  /** Never rejects. */
+  /** Result of the run. Never rejects. */
   readonly outcome: Promise<HookResult>;
   /**
-   * Stops the run now and kills it after the grace time, or at `killAtMs` if that is sooner. Another call can
-   * only bring the kill forward. After the end, it does nothing.
+   * Stops the run now. Kills it after the grace time, or at `killAtMs` if that is sooner. A second call can
+   * only make the kill earlier. After the run has ended, a call does nothing.
    */
   abort(reason: string, killAtMs?: number): void;
 }
 
 export interface WorkloadLease {
-  /** If the lease is not renewed by this instant, the workload releases by itself. */
+  /** Instant at which the workload releases by itself if the lease has not been renewed. */
   readonly releaseAtMs: number;
-  /** From this instant on, nothing of the leadership runs. */
+  /** Instant from which no process of the leadership may be running. */
   readonly endsAtMs: number;
 }
 
-/** The leadership ended, or must end, although no release was requested. */
+/** Reports that the leadership ended, or must end, although no release was requested. */
 export type WorkloadEnd =
   /**
    * The lease was not renewed in time, or this process was stalled for that long. Runs in progress were
-   * aborted. `release` is the outcome of the release, which has already run. `leaseLeftMs`: how much of the
-   * lease was left when everything had ended. Negative if the lease had already ended. Null if unknown.
+   * aborted. The release has already run, and `release` is its outcome. `leaseLeftMs` is the remainder of the
+   * lease when every process had ended. It is negative if the lease had already ended, and null if unknown.
    */
   | {
       readonly cause: 'lease-ended';
@@ -94,45 +101,47 @@ export type WorkloadEnd =
       readonly leaseLeftMs: number | null;
     }
   /**
-   * The workload ended by itself, with this outcome. A process that a hook left in the background is not
-   * reported. The release must still be run.
+   * The workload ended by itself, with this outcome. If a hook left a process in the background, the end of
+   * that process is not reported. The release must still be run.
    */
   | { readonly cause: 'workload-ended'; readonly workload: HookResult }
   /**
-   * The guardian of the leadership was lost (its process died), and the workload has been killed. The release
-   * must still be run.
+   * The guardian of the leadership was lost because its process died, and the workload has been killed. The
+   * release must still be run.
    */
   | { readonly cause: 'guard-lost'; readonly reason: string; readonly provenDead: boolean };
 
 export interface Workload {
   /**
-   * Whether the phase has anything to run. If not, `run` would succeed immediately without doing anything.
+   * Whether the phase has anything to run. If it does not, `run` succeeds immediately without doing anything.
    */
   has(phase: Phase): boolean;
 
-  /** Starts a run. Call `holdLease` before a takeover, so that it is never without a guardian. */
+  /** Starts a run. Call `holdLease` before a takeover, so that the takeover is never without a guardian. */
   run(context: HookContext): HookRun;
 
   /**
-   * Sets the lease in force. Called at every renewal while a leadership lasts. `release` runs if the lease
-   * passes without a renewal. This works even if this process is frozen or dead, as far as the implementation
-   * says so. A lease that has passed is not revived: after `lease-ended`, the next call begins a new
-   * leadership.
+   * Sets the current lease. This is called at every renewal during a leadership. If the lease passes without
+   * a renewal, the workload runs `release`. This works even if this process is frozen or dead, to the extent
+   * that the implementation states. A lease that has passed is not revived: after `lease-ended`, the next
+   * call begins a new leadership.
    */
   holdLease(lease: WorkloadLease, release: HookContext): void;
 
-  /** Ends the protection of the leadership, which is over and released. */
+  /**
+   * Ends the protection of the leadership. The leadership must have ended and must have been released before.
+   */
   endLeadership(): void;
 
   /**
-   * Subscribes to unrequested ends. The returned function unsubscribes. A lease that ends by itself is
-   * reported before the outcomes of the runs that it aborted.
+   * Subscribes to ends that were not requested. The returned function unsubscribes. If a lease ends by
+   * itself, this is reported before the outcomes of the runs that were aborted because of it.
    */
   onEnd(listener: (end: WorkloadEnd) => void): () => void;
 
   /**
-   * Aborts whatever is running, kills whatever is left, and frees every resource. Returns false if something
-   * may still be running. Never rejects.
+   * Aborts every run, kills all remaining processes, and frees every resource. Returns false if a process may
+   * still be running. Never rejects.
    */
   close(): Promise<boolean>;
 }

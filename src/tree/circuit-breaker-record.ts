@@ -1,4 +1,4 @@
-/** Reads the record of the group's circuit breaker. Several groups may share one. */
+/** Reads the record of the group's circuit breaker. Several groups may share one record. */
 import { circuitBreakerPath, emptyCircuitBreakerRecord } from '../core/circuit-breaker.js';
 import { PetrelError } from '../errors.js';
 import type { GroupConfig } from '../model/group-config.js';
@@ -10,8 +10,9 @@ import { isStoreError, type Store } from '../ports/store.js';
 import { ensurePath } from './ensure-tree.js';
 
 /**
- * Returns null if there is no circuit breaker, or if permissions or a quota prevent reading or creating its
- * record: such a record must not block the group. A malformed record is treated as empty. Throws StoreError.
+ * Returns the circuit breaker's record. Returns null if there is no circuit breaker. Also returns null if
+ * permissions or a quota prevent reading or creating the record, because such a record must not block the
+ * group. A malformed record is treated as empty. Throws StoreError.
  */
 export async function readCircuitBreaker(
   store: Store,

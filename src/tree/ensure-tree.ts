@@ -1,6 +1,6 @@
 /**
- * The persistent znodes of a group. The first process that needs them creates them; if they already exist,
- * that is success.
+ * The persistent znodes of a group. The first process that needs them creates them. If they already exist,
+ * the creation counts as successful.
  */
 
 import { PetrelError } from '../errors.js';
@@ -10,11 +10,11 @@ import { type Elected, type HistoryHead, initialElected, initialHistoryHead } fr
 import { isPermissionError, isStoreError, type Operation, type Store, StoreError } from '../ports/store.js';
 import { mustBeFree, mustBeOurs } from './foreign.js';
 
-/** A node's knowledge of a tree, from which it can recreate the tree. */
+/** A node's knowledge of a tree, from which the node can recreate the tree. */
 export interface KnownTree {
-  /** Null if unknown, or if it could not be read. */
+  /** The group's configuration. Null if it is unknown or could not be read. */
   readonly config: GroupConfig | null;
-  /** By slot, starting with the first. Null if unknown. */
+  /** Decisions by slot, starting with the first slot. Null if a decision is unknown. */
   readonly elected: readonly (Elected | null)[];
   readonly history: HistoryHead | null;
 }
@@ -22,9 +22,9 @@ export interface KnownTree {
 export const nothingKnown: KnownTree = { config: null, elected: [null], history: null };
 
 /**
- * Creates missing znodes with their known content. If several nodes do so, the first one determines the
- * content. Throws PetrelError FORBIDDEN. Throws PetrelError INVALID if another application uses the path.
- * Throws StoreError, with NO_NODE if the chroot does not exist.
+ * Creates missing znodes with their known content. If several nodes do this, the first one determines the
+ * content. Throws PetrelError FORBIDDEN if a permission is missing. Throws PetrelError INVALID if another
+ * application uses the path. Throws StoreError, with NO_NODE if the chroot does not exist.
  */
 export async function ensureTree(
   store: Store,
@@ -36,7 +36,7 @@ export async function ensureTree(
   await createMissing(store, treeContents(paths, known));
 }
 
-/** Returns the tree's paths and their content, in order of creation. */
+/** Returns the paths of the tree's znodes with their content, in order of creation. */
 export function treeContents(
   paths: GroupPaths,
   { config, elected, history }: KnownTree = nothingKnown,
@@ -50,12 +50,12 @@ export function treeContents(
     [paths.clock, ''],
     [paths.leader, ''],
     ...decisions(paths, elected, 2),
-    // Created last: if it exists, all other znodes do too.
+    // The first slot's decision is created last. If it exists, all other znodes exist too.
     ...decisions(paths, elected.slice(0, 1), 1),
   ];
 }
 
-/** Returns a message for operators: from what knowledge a missing tree is recreated. */
+/** Returns a message for operators about the knowledge from which a missing tree is recreated. */
 export function remadeText({ config, elected: [first] }: KnownTree): string {
   const what = 'znodes of the group are missing: creating them';
   if (config === null)
@@ -69,7 +69,7 @@ function decisions(paths: GroupPaths, elected: KnownTree['elected'], from: numbe
   });
 }
 
-/** Creates the missing znodes of the slots other than the first. Throws like `ensureTree`. */
+/** Creates the missing znodes of the slots other than the first. Throws whatever `ensureTree` throws. */
 export async function ensureSlots(store: Store, paths: GroupPaths, slots: number): Promise<void> {
   const numbers = Array.from({ length: slots - 1 }, (_, index) => index + 2);
   const initial = JSON.stringify(initialElected);
@@ -87,8 +87,8 @@ async function createMissing(store: Store, contents: readonly [string, string][]
 }
 
 /**
- * Creates all of them in one commit. Returns false if that fails because another client creates some of them,
- * or because this node lacks permission for some.
+ * Creates all the znodes in one commit. Returns false if this fails because another client creates some of
+ * them, or because this node lacks permission for some.
  */
 async function createAtOnce(store: Store, contents: readonly [string, string][]): Promise<boolean> {
   try {
@@ -100,7 +100,9 @@ async function createAtOnce(store: Store, contents: readonly [string, string][])
   }
 }
 
-/** Creates an empty znode, and its ancestors, where missing. Throws like `ensureTree`. */
+/**
+ * Creates an empty znode if it is missing, with its missing ancestors. Throws whatever `ensureTree` throws.
+ */
 export async function ensurePath(store: Store, path: string): Promise<void> {
   for (const each of ancestors(path)) {
     if ((await store.exists(each)) === null) await create(store, each, '');
@@ -126,7 +128,10 @@ function creation(path: string, content: string): Operation {
   return { type: 'create', path, data: Buffer.from(content), mode: 'persistent' };
 }
 
-/** `/a` precedes `/a/b`. The root of the connection's chroot is not included: it must already exist. */
+/**
+ * Returns the path and its ancestors, shortest first. The root of the connection's chroot is not included,
+ * because it must already exist.
+ */
 function ancestors(root: string): string[] {
   const names = root.split('/').filter((name) => name !== '');
   return names.map((_, index) => `/${names.slice(0, index + 1).join('/')}`);
@@ -134,7 +139,7 @@ function ancestors(root: string): string[] {
 
 const isOfZnodeItself: ReadonlySet<string> = new Set(['use', 'set', 'check']);
 
-/** Returns the error for the operator if ZooKeeper refused permission; null for any other error. */
+/** Returns the error for the operator if ZooKeeper denied permission. Returns null for any other error. */
 export function forbidden(error: unknown, path: string, verb: string): PetrelError | null {
   if (!isPermissionError(error)) return null;
   const right =
@@ -142,7 +147,7 @@ export function forbidden(error: unknown, path: string, verb: string): PetrelErr
   const at = error.path ?? path;
   const parent = at.slice(0, Math.max(1, at.lastIndexOf('/')));
   const does = verb === 'use' ? (error.verb ?? verb) : verb;
-  // The parent's ACL decides who may create or delete its children.
+  // The parent's ACL determines which clients may create or delete its children.
   const isParents = error.code === 'NO_AUTH' && !isOfZnodeItself.has(does);
   const where = isParents ? `, because of the ACL of ${parent}` : '';
   return new PetrelError('FORBIDDEN', `no permission to ${does} ${at}${where} (${error.message}): ${right}`, {
@@ -150,7 +155,7 @@ export function forbidden(error: unknown, path: string, verb: string): PetrelErr
   });
 }
 
-/** Returns why the session is over; null if it is not. */
+/** Returns the error that explains why the session is over. Returns null if it is not over. */
 export async function whyLost(store: Store): Promise<unknown> {
   return await store.connected().then(
     () => null,

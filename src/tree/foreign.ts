@@ -9,8 +9,9 @@ import { historyHeadSchema } from '../model/znodes.js';
 import { isStoreError, type Store } from '../ports/store.js';
 
 /**
- * Whether a live session owns the znode, and its name looks like that of an election znode but its content
- * does not. A persistent znode belongs to no session, and is in the way. Throws StoreError.
+ * Whether the election znode with this name belongs to another application. This is the case if a live
+ * session owns it, but its content is not that of a Petrel election znode. A persistent znode belongs to no
+ * session, so it does not count. Throws StoreError.
  */
 export async function isHeldByOthers(store: Store, paths: GroupPaths, name: string): Promise<boolean> {
   const { data, stat } = await store.getData(paths.seat(name));
@@ -18,8 +19,8 @@ export async function isHeldByOthers(store: Store, paths: GroupPaths, name: stri
 }
 
 /**
- * Throws PetrelError INVALID if another application runs elections in the directory of the election znodes:
- * each would block the other.
+ * Throws PetrelError INVALID if another application runs elections in the directory of the election znodes.
+ * The two applications would block each other.
  */
 export async function mustBeOurs(store: Store, paths: GroupPaths): Promise<void> {
   for (const name of await seatNames(store, paths)) {
@@ -33,9 +34,9 @@ export async function mustBeOurs(store: Store, paths: GroupPaths): Promise<void>
 }
 
 /**
- * Throws PetrelError INVALID if another application's data is in a znode of the group: the group would
- * overwrite it, or take its place. Call this only for a node that knows nothing of the group: the znodes of
- * an existing group are its own, whatever they contain. Throws StoreError.
+ * Throws PetrelError INVALID if a znode of the group contains another application's data. The group would
+ * overwrite that data or take its place. Call this only for a node that knows nothing of the group, because
+ * the znodes of an existing group belong to it whatever they contain. Throws StoreError.
  */
 export async function mustBeFree(store: Store, paths: GroupPaths): Promise<void> {
   const persistent = [paths.config, paths.nodes, paths.election, paths.history, paths.leader, paths.clock];
@@ -50,7 +51,7 @@ export async function mustBeFree(store: Store, paths: GroupPaths): Promise<void>
   }
 }
 
-/** Returns null if a group may have written the content. */
+/** Returns why the content cannot be that of a group. Returns null if a group may have written it. */
 function foreignProblem(paths: GroupPaths, path: string, read: Read, hasBegun: boolean): string | null {
   if (read.stat.ephemeralOwner !== 0n) return 'the znode is ephemeral';
   if (read.data.length === 0) return null;
@@ -85,7 +86,7 @@ async function isTheirs(store: Store, paths: GroupPaths, name: string): Promise<
   try {
     return await isHeldByOthers(store, paths, name);
   } catch (error) {
-    // The znode is already gone.
+    // The znode has been deleted in the meantime.
     if (isStoreError(error, 'NO_NODE')) return false;
     throw error;
   }

@@ -1,8 +1,8 @@
 /**
- * The history under a quota of the ensemble (enforceQuota). The history is for operators: its oldest records
- * are deleted when the group needs room, and a record that does not fit is omitted.
+ * Handles a quota of the ensemble (enforceQuota) for the history. The history is only for operators. When the
+ * group needs room, its oldest records are deleted. A record that still does not fit is omitted.
  *
- * Not promised: room. Other clients, or znodes that are not records, may use up the quota.
+ * Not promised: room for the group. Other clients, or znodes that are not records, may use up the quota.
  */
 
 import { errorMessage } from '../errors.js';
@@ -12,14 +12,14 @@ import { isStoreError, type Operation, type Store } from '../ports/store.js';
 import { recordNames } from './records.js';
 
 /**
- * Enough for the registrations, election znodes and claims of a few returning nodes, and for the next
- * records.
+ * Number of oldest records that are deleted together. This makes enough room for the registrations, election
+ * znodes and claims of a few returning nodes, and for the next records.
  */
 const oldestRecords = 16;
 
 /**
- * Repeats a write that a quota refused, once, after deleting the oldest records. Throws whatever `write`
- * throws.
+ * Runs `write`. If a quota refuses it, deletes the oldest records and runs it once more. Throws whatever
+ * `write` throws.
  */
 export async function withRoom<T>(store: Store, paths: GroupPaths, write: () => Promise<T>): Promise<T> {
   try {
@@ -32,14 +32,14 @@ export async function withRoom<T>(store: Store, paths: GroupPaths, write: () => 
 
 export interface Written<T> {
   readonly result: T;
-  /** Why the record was not written: the quota that was reached. Null if it was written. */
+  /** The quota that prevented the record from being written. Null if it was written. */
   readonly unrecorded: string | null;
 }
 
 /**
- * Writes together with the record, or without it if a quota leaves no room: an action does not wait for its
- * record. Quotas are checked against the state before a multi, so a multi cannot make room for itself. Throws
- * whatever `write` throws.
+ * Runs `write` with the record. If a quota leaves no room, runs it without the record, because an action must
+ * not wait for its record. Quotas are checked against the state before a multi, so a multi cannot make room
+ * for itself. Throws whatever `write` throws.
  */
 export async function withRecord<T>(
   store: Store,
@@ -55,12 +55,12 @@ export async function withRecord<T>(
   }
 }
 
-/** Returns text for operators, to append to what was done. */
+/** Returns text for operators that is appended to the description of an action. */
 export function recordedText(unrecorded: string | null): string {
   return unrecorded === null ? '' : `; not recorded in the history: ${unrecorded}`;
 }
 
-/** Deletes all but the newest records. Losing a race or failing has no consequences. */
+/** Deletes all but the newest records. A failure, or a race with another client, has no consequences. */
 export async function prune(
   store: Store,
   paths: GroupPaths,

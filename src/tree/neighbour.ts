@@ -1,4 +1,4 @@
-/** Reads the leader of the group that this group's affinity refers to. */
+/** Reads the leader of the group that this group's affinity names. */
 
 import type { GroupConfig } from '../model/group-config.js';
 import { parseJson } from '../model/names.js';
@@ -12,8 +12,8 @@ import { isStoreError, type Store } from '../ports/store.js';
 const longestCircle = 16;
 
 /**
- * Returns null if there is no affinity rule, or if it refers to the group itself. A claim that cannot be read
- * counts as no READY leader. Throws StoreError.
+ * Returns the state of the other group. Returns null if there is no affinity rule, or if the rule names the
+ * group itself. If the claim cannot be read, the group counts as having no READY leader. Throws StoreError.
  */
 export async function readNeighbour(
   store: Store,
@@ -41,7 +41,10 @@ async function isFirstOfCircle(store: Store, own: string, next: string): Promise
   return circle.every((root) => own <= root);
 }
 
-/** Returns null if the group has no affinity, or if its configuration may not be read. */
+/**
+ * Returns the group that this group's affinity names. Returns null if there is none, or if this client must
+ * not read the configuration.
+ */
 async function nextToWhich(store: Store, root: string): Promise<string | null> {
   try {
     const { data } = await store.getData(groupPaths(root).config);
@@ -53,8 +56,8 @@ async function nextToWhich(store: Store, root: string): Promise<string | null> {
 }
 
 /**
- * Returns null if there is no claim, or if it may not be read. With `watch`, the creation of a missing claim
- * is watched.
+ * Returns the text of a claim. Returns null if there is no claim, or if this client must not read it. With
+ * `watch`, also watches for the creation of a missing claim.
  */
 async function readClaimText(store: Store, path: string, watch: boolean): Promise<string | null> {
   for (;;) {

@@ -1,4 +1,4 @@
-/** The records of a group's history in the tree. */
+/** Reads the records of a group's history from the tree. */
 import { type Parsed, parseJson } from '../model/names.js';
 import type { GroupPaths } from '../model/paths.js';
 import { compareSequences } from '../model/sequence.js';
@@ -13,7 +13,10 @@ export type StoredRecord = Parsed<HistoryRecord> & { readonly name: string };
 
 const sequencePattern = /^(-?\d{9,10})$/;
 
-/** Returns up to `limit` records, newest first. Empty if there is no history. Throws StoreError. */
+/**
+ * Returns up to `limit` records, newest first. Returns an empty list if there is no history. Throws
+ * StoreError.
+ */
 export async function newestRecords(store: Store, paths: GroupPaths, limit: number): Promise<StoredRecord[]> {
   const names = (await recordNames(store, paths)).slice(0, limit);
   const records = await Promise.all(names.map((name) => readRecord(store, paths, name)));
@@ -21,8 +24,8 @@ export async function newestRecords(store: Store, paths: GroupPaths, limit: numb
 }
 
 /**
- * Returns the record of the newest attempt of `term`. Null if there is none (yet, or any more). Throws
- * StoreError.
+ * Returns the record of the newest attempt of `term`. Returns null if it has not been written yet or has been
+ * deleted. Throws StoreError.
  */
 export async function recordOfTerm(
   store: Store,
@@ -44,7 +47,7 @@ export async function recordOfTerm(
 
 const batchSize = 32;
 
-/** Returns the names, newest first. Throws StoreError. */
+/** Returns the names of the records, newest first. Throws StoreError. */
 export async function recordNames(store: Store, paths: GroupPaths): Promise<string[]> {
   try {
     const { children } = await store.getChildren(paths.history);
@@ -57,7 +60,7 @@ export async function recordNames(store: Store, paths: GroupPaths): Promise<stri
   }
 }
 
-/** Returns null if the record has been pruned in the meantime. */
+/** Returns a record. Returns null if it has been deleted in the meantime. */
 async function readRecord(store: Store, paths: GroupPaths, name: string): Promise<StoredRecord | null> {
   try {
     const { data } = await store.getData(paths.historyRecord(name));

@@ -1,6 +1,6 @@
 /**
- * The strategies that a simulation compares: the named ones, or else the group's own and all others that can
- * be tried.
+ * The strategies that a simulation compares. These are the named strategies, or by default the group's own
+ * strategy and all others that can be tried.
  */
 import type { ReadyStrategy, Rules } from '../../strategies/registry.js';
 import { PetrelError } from '../errors.js';
@@ -11,27 +11,29 @@ export type Named = Pick<GroupConfig, 'strategy' | 'strategyOptions'>;
 
 export interface Asked {
   readonly strategy: ReadyStrategy;
-  /** As in a configuration. */
+  /** Strategy and options in the form in which a configuration names them. */
   readonly named: Named;
   /** Whether the strategy uses a quorum of the whole group. */
   readonly needsQuorum: boolean;
   /**
-   * Whether the strategy was requested or is the group's own, so that the question is whether it elects a
-   * node.
+   * Whether the simulation must report if this strategy elects a node. True if the strategy was requested or
+   * is the group's own.
    */
   readonly decides: boolean;
 }
 
 export interface Wanted {
   readonly own: Named;
-  /** Strategies to compare with. Empty means all that exist. */
+  /**
+   * Strategies to compare with the group's own. If the list is empty, all existing strategies are compared.
+   */
   readonly listed: readonly Named[];
   /**
-   * Names of strategies to use instead of both. Their options are `options` if given, or else those in `own`
-   * or `listed`.
+   * Names of strategies to use instead of `own` and `listed`. Their options are `options` if given, and
+   * otherwise those in `own` or `listed`.
    */
   readonly names: readonly string[];
-  /** Null if none were given. */
+  /** Options for the named strategies. Null if none were given. */
   readonly options: GroupConfig['strategyOptions'] | null;
 }
 
@@ -41,8 +43,9 @@ export interface AskedStrategies {
 }
 
 /**
- * `size` is the number of nodes in the group. Throws PetrelError INVALID if a named strategy cannot be used
- * this way. Throws Unanswered.
+ * Returns the strategies to compare. `size` is the number of nodes in the group. Throws PetrelError INVALID
+ * if a named strategy cannot be used in this way. Throws Unanswered if the answer of a strategy is still
+ * pending.
  */
 export function askedStrategies(wanted: Wanted, size: number, rules: Rules): AskedStrategies {
   const { own, listed, names } = wanted;
@@ -92,8 +95,8 @@ interface Prepared {
 }
 
 /**
- * A strategy that uses a quorum accepts the group's size as an option, because nodes that are down cannot be
- * counted.
+ * Prepares a strategy, with the group's size as an option if the strategy accepts it. A strategy that uses a
+ * quorum needs that size, because it cannot count nodes that are down.
  */
 function prepared({ strategy, strategyOptions }: Named, size: number, rules: Rules): Prepared {
   const withSize = { strategy, strategyOptions: { size, ...strategyOptions } };

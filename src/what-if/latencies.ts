@@ -1,6 +1,7 @@
 /**
- * Latency from clients to each node, if that node were the leader. A request goes to its client's node, from
- * there to the leader, and is answered once a quorum has it (Becker et al. 2011, section 3).
+ * Computes the latency from clients to each node as the leader. A client sends a request to its own node,
+ * which forwards it to the leader. The leader answers once a quorum has the request (Becker et al. 2011,
+ * section 3).
  */
 import { sharesOf, survey } from '../../strategies/survey.js';
 import { candidateOf, peerOf } from '../core/ranking.js';
@@ -9,7 +10,7 @@ import type { Member } from '../model/snapshot.js';
 import type { Peer } from '../model/strategy.js';
 import type { Situation } from './situation.js';
 
-/** Latencies in milliseconds; null if too little is known. */
+/** Latencies in milliseconds. Null if too little is known. */
 export interface Latencies {
   readonly quorumMs: number | null;
   readonly meanMs: number | null;
@@ -20,13 +21,16 @@ export interface Latencies {
 
 const shareDigits = 6;
 
-/** By node id. `isLoadUnknown`: all nodes are assumed to receive the same number of requests. */
+/**
+ * Latencies by node id. If `isLoadUnknown` is true, all nodes are assumed to receive the same number of
+ * requests.
+ */
 export interface LatencyTable {
   readonly of: ReadonlyMap<string, Latencies>;
   readonly isLoadUnknown: boolean;
 }
 
-/** Returns the latencies of all nodes in `left`. */
+/** Returns the latencies of all remaining nodes (`left`). */
 export function latencyTable(left: readonly Member[], situation: Situation): LatencyTable {
   const { view, nowMs, size, load } = situation;
   const config = readableConfig(view);
@@ -61,7 +65,7 @@ export interface SiteLatency {
 
 /**
  * Returns the mean latency of the clients at each site under `leader`. For a site without clients, returns
- * that of its nodes.
+ * the mean latency of its nodes.
  */
 export function siteLatencies(leader: string, left: readonly Member[], table: LatencyTable): SiteLatency[] {
   const peers = left.flatMap(peerOf);
@@ -92,7 +96,10 @@ function byName([a]: readonly [string, unknown], [b]: readonly [string, unknown]
   return a < b ? -1 : 1;
 }
 
-/** Returns the round trip as strategies see it: the leader's measurement, or else the peer's. */
+/**
+ * Returns the round-trip time that strategies would use. This is the leader's measurement, or the peer's if
+ * the leader has none. Returns NaN if neither has one.
+ */
 function roundTripMs(leader: Peer, peer: Peer): number {
   if (leader.node === peer.node) return 0;
   return leader.roundTripsMs.get(peer.node) ?? peer.roundTripsMs.get(leader.node) ?? Number.NaN;
@@ -102,7 +109,7 @@ function sumMs(a: number | null, b: number | null): number | null {
   return a === null || b === null ? null : rounded(a + b);
 }
 
-/** Rounds to `digits` decimal places: further digits in sums of fractions have no meaning. */
+/** Rounds to `digits` decimal places. Further digits in sums of fractions have no meaning. */
 export function rounded(value: number, digits = 3): number {
   return Math.round(value * 10 ** digits) / 10 ** digits;
 }

@@ -1,19 +1,19 @@
-/** Losses in a simulation: nodes, or sites with all their nodes. */
+/** The losses that a simulation assumes: nodes, or sites with all their nodes. */
 import { nearestOf } from '../config/nearest.js';
 import { PetrelError } from '../errors.js';
 import { cut, firstOf, quoted } from '../model/outside.js';
 
 export interface Place {
   readonly node: string;
-  /** Null if it is not known. */
+  /** The node's site. Null if it is not known. */
   readonly site: string | null;
 }
 
 const written = /^(?<what>node|site)=(?<name>.+)$/;
 
 /**
- * Returns the nodes that `texts` name, each `node=NODE` or `site=SITE`. Throws PetrelError INVALID. `from`
- * names their source in messages.
+ * Returns the nodes that `texts` name. Each text has the form `node=NODE` or `site=SITE`. `from` names the
+ * source of the texts in messages. Throws PetrelError INVALID if a text is invalid.
  */
 export function lostNodes(
   texts: readonly string[],
@@ -30,7 +30,7 @@ export function lostNodes(
   return new Set(lost.map(({ node }) => node));
 }
 
-/** Returns null if `text` names something that exists. */
+/** Returns the problem of a text. Returns null if `text` names an existing node or site. */
 export function lossProblem(text: string, places: readonly Place[]): string | null {
   const { what, name = '' } = written.exec(text)?.groups ?? {};
   if (what === undefined) return `expected node=NODE or site=SITE, found ${quoted(text)}`;
@@ -40,7 +40,7 @@ export function lossProblem(text: string, places: readonly Place[]): string | nu
   return known.includes(name) ? null : unknownName(what, name, known);
 }
 
-/** Few enough to list in a message. */
+/** Maximum number of names that are all listed in a message. */
 const fewNames = 10;
 
 /** Returns a message about a name that is not in `known`, with a suggestion. */

@@ -1,11 +1,11 @@
 /**
- * The effect of an election: the node that each strategy would elect after the loss of some nodes, and the
- * latency of its clients. It is compared with the best result that any choice could give.
+ * Simulates the effect of an election: the node that each strategy would elect after the loss of some nodes,
+ * and the latency of its clients. The result is compared with the best one that any choice could give.
  *
  * Latencies follow Becker, Junqueira and Serafini, *Leader Election for Replicated Services Using Application
- * Scores* (2011): a client's request goes to the node it is at, from there to the leader, and is answered
- * once a quorum has it. They include neither the servers' processing time nor the way from a client to its
- * node.
+ * Scores* (2011). A client sends a request to its own node, which forwards it to the leader. The leader
+ * answers once a quorum has the request. The latencies include neither the servers' processing time nor the
+ * time from a client to its node.
  */
 import * as z from 'zod';
 import type { Choice, Ineligible } from '../core/choice.js';
@@ -20,53 +20,53 @@ import type { Situation } from './situation.js';
 
 const milliseconds = z.number().nullable();
 /**
- * Difference to the best possible value, also as a percentage of it. The percentage is null if the best value
- * is 0.
+ * Difference from the best possible value, also as a percentage of that value. The percentage is null if the
+ * best value is 0 and this one is not.
  */
 const aboveSchema = z.object({ ms: z.number(), percent: z.number().nullable() }).nullable();
 const bestSchema = z.object({ node: nameSchema, ms: z.number() }).nullable();
 
 const outcomeSchema = z.object({
   strategy: z.string(),
-  /** Null if no node would be elected, or none that is eligible. */
+  /** The node that would be elected. Null if there would be none, or if that node is not eligible. */
   node: nameSchema.nullable(),
   site: nameSchema.nullable(),
   reason: z.string(),
-  /** Mean over all clients, weighted by their requests. Null if it cannot be determined. */
+  /** Mean latency over all clients, weighted by their requests. Null if it cannot be determined. */
   meanMs: milliseconds,
   /** Latency of the farthest client. */
   worstMs: milliseconds,
   aboveBestMean: aboveSchema,
   aboveBestWorst: aboveSchema,
-  /** The mean of the clients at each site, and their share of all requests. */
+  /** Mean latency of the clients at each site, and their share of all requests. */
   sites: z.array(z.object({ site: nameSchema, share: z.number(), ms: milliseconds })),
-  /** Whether the question is if this strategy elects a node. */
+  /** Whether the simulation must report if this strategy elects a node. */
   decides: z.boolean(),
 });
 export type Outcome = z.infer<typeof outcomeSchema>;
 
 export const simulationSchema = z.object({
-  /** The file, or the root of a group. */
+  /** Name of the file, or root of the group, that the simulation is about. */
   of: z.string(),
-  /** |N|: the number of nodes in the group, including lost ones. */
+  /** |N|: number of nodes in the group, including lost nodes. */
   size: z.int(),
   quorum: z.int(),
   leader: nameSchema.nullable(),
   lost: z.array(z.string()),
-  /** The group's own strategy. */
+  /** Name of the group's own strategy. */
   strategy: z.string(),
   outcomes: z.array(outcomeSchema),
-  /** Strategies that lack the data they need. */
+  /** Strategies that were left out because they lack the data that they need. */
   leftOut: z.array(z.object({ strategy: z.string(), reason: z.string() })),
-  /** The best values among the eligible nodes. */
+  /** The best values that any eligible node reaches. */
   best: z.object({ mean: bestSchema, worst: bestSchema }),
-  /** The remaining nodes. */
+  /** The nodes that were not lost. */
   nodes: z.array(
     z.object({
       node: nameSchema,
       site: nameSchema,
       eligible: z.boolean(),
-      /** Why the node must not lead. */
+      /** Reasons why the node must not lead. Empty if it is eligible. */
       ineligibleReasons: z.array(z.string()),
       /** Time until a quorum has answered the node. */
       quorumMs: milliseconds,
@@ -81,7 +81,10 @@ export const simulationSchema = z.object({
 export type Simulation = z.infer<typeof simulationSchema>;
 type SimulatedNode = Simulation['nodes'][number];
 
-/** Throws like `judge`. The strategies are prepared with the rules of the situation's view. */
+/**
+ * Runs the simulation. The strategies must have been prepared with the rules of the situation's view. Throws
+ * whatever `judge` throws.
+ */
 export function simulate(situation: Situation, { asked, leftOut }: AskedStrategies): Simulation {
   const { of, view, nowMs, size, lost, notes } = situation;
   const left = view.members.filter(({ node }) => !lost.has(node));
@@ -171,7 +174,7 @@ function quorumOf(size: number): number {
   return Math.floor(size / 2) + 1;
 }
 
-/** Whether the strategy uses a quorum and too few nodes remain for one. */
+/** Whether the strategy uses a quorum but too few nodes remain for one. */
 function lacksQuorum(
   { needsQuorum, choice: { ranking } }: Choosing,
   { size, left }: ConstraintContext,
@@ -179,7 +182,9 @@ function lacksQuorum(
   return needsQuorum && left.length < quorumOf(size) && ranking.every(({ score }) => score === undefined);
 }
 
-/** Whether a strategy that compares measurements has any to compare. True for other strategies. */
+/**
+ * Whether a strategy that compares measurements has any measurements to compare. True for other strategies.
+ */
 function tellsApart({ strategy, choice: { ranking } }: Choosing): boolean {
   const isMeasured = ranking.some(({ grade, score }) => score !== undefined || grade !== ranking[0]?.grade);
   return strategy.usesScores !== true || ranking.length === 0 || isMeasured;
@@ -200,7 +205,8 @@ function outcome(choosing: Choosing, context: ConstraintContext): Outcome {
     strategy: strategy.name,
     node: node.node,
     site: node.site,
-    // The part that all strategies share, which node would be replaced, is reported only once.
+    // Report only the strategy's own part of the reason. The other part, which node would be replaced, is the
+    // same for all strategies.
     reason: choice.reason.endsWith(ranked.reason) ? ranked.reason : choice.reason,
     meanMs,
     worstMs,

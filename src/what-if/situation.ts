@@ -1,5 +1,5 @@
 /**
- * The input of a simulation: a group, and which nodes are lost. `petrel-lab` adds groups that a file
+ * The input of a simulation: a group and the nodes that are lost. `petrel-lab` adds groups that a file
  * describes.
  */
 
@@ -12,17 +12,17 @@ import { requestsScore } from '../model/scores.js';
 import { lostNodes } from './losses.js';
 
 export interface Situation {
-  /** The file, or the root of the group. */
+  /** Name of the file, or root of the group. */
   readonly of: string;
   readonly view: GroupView;
-  /** Milliseconds since the epoch, on the ensemble's clock. */
+  /** Current time on the ensemble's clock, in milliseconds since the epoch. */
   readonly nowMs: number;
   readonly lost: ReadonlySet<string>;
   /** Number of nodes in the group, including those that are down. */
   readonly size: number;
-  /** Name of the score that gives a node's rate of requests. */
+  /** Name of the score that contains a node's rate of requests. */
   readonly load: string;
-  /** For operators: what the result is based on. */
+  /** What the result is based on, as notes for operators. */
   readonly notes: readonly string[];
 }
 
@@ -32,7 +32,10 @@ export interface Assumed {
   readonly size: number | undefined;
 }
 
-/** `nowMs` is in milliseconds since the epoch, on the ensemble's clock. Throws PetrelError INVALID. */
+/**
+ * Returns the situation of an existing group. `nowMs` is the current time on the ensemble's clock, in
+ * milliseconds since the epoch. Throws PetrelError INVALID if the assumed losses or size are invalid.
+ */
 export function liveSituation(view: GroupView, nowMs: number, { lose, size }: Assumed): Situation {
   const places = view.members.map(({ node, value }) => ({ node, site: value?.site ?? null }));
   const options = readableConfig(view).strategyOptions;
@@ -47,14 +50,18 @@ export function liveSituation(view: GroupView, nowMs: number, { lose, size }: As
   };
 }
 
-/** Whether the previous leader is absent. It counts as a node of the group, as strategies also assume. */
+/**
+ * Whether the previous leader is no longer registered. It still counts as a node of the group, because
+ * strategies assume this too.
+ */
 function leaderIsMissing(view: GroupView): boolean {
   const previous = previousLeader(view, view.members);
   return previous !== null && !view.members.some(({ node }) => node === previous.node);
 }
 
 /**
- * Returns `given`, or else the option `size` of the group's own strategy, or else the number of known nodes.
+ * Returns `given`, or the option `size` of the group's own strategy if `given` is missing. If both are
+ * missing, returns the number of known nodes. Throws PetrelError INVALID if `given` is too small.
  */
 export function sizeOf(given: number | undefined, { size }: Record<string, unknown>, known: number): number {
   if (given === undefined)

@@ -1,9 +1,11 @@
 /**
- * Where this group's leader must be relative to another group's, such as a backup job on its database's node,
- * or never there. The other group decides independently. This one follows.
+ * Where this group's leader must be in relation to another group's leader. For example, a backup job may have
+ * to run on the database's node, or must never run there. The other group decides independently, and this
+ * group follows.
  *
- * While no node is READY in the other group, for example during its own handover, this group's leader stays.
- * A hard rule for the same node or site then elects no node, because the place is not known yet.
+ * While no node is READY in the other group, for example during its own handover, this group's leader stays
+ * where it is. If there is no leader to keep, a hard rule for the same node or site elects no node, because
+ * the place is not known yet.
  */
 import type { Constraint, ConstraintContext, Registered } from '../../src/core/constraint.js';
 import type { GroupConfig } from '../../src/model/group-config.js';

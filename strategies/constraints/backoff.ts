@@ -5,7 +5,8 @@ export const backoff: Constraint = {
   kind: kindOfBackoff,
   description: 'its last takeover failed',
   ends: 'failure',
-  // Clear the backoff instead. Otherwise the node could fail again and again without a pause.
+  // An operator must clear the backoff instead. Otherwise, the node could fail again and again without a
+  // pause.
   canBeForced: false,
   check: ({ node }, { failures, nowMs }) => {
     const failure = failureOf(failures, node);

@@ -27,7 +27,7 @@ export const constraints: readonly Constraint[] = [
   spread,
 ];
 
-/** Kinds of all reasons for ineligibility apart from user-defined constraints. */
+/** Kinds of all built-in reasons for ineligibility. User-defined constraints have other kinds. */
 export const builtInKinds: ReadonlySet<string> = new Set([
   kindOfMalformed,
   ...constraints.map(({ kind }) => kind),
