@@ -16,7 +16,7 @@ const names = z.union([nameSchema.transform((name) => [name]), z.array(nameSchem
 
 const whenSchema = strictObject({
   after: z.enum(['failure', 'planned']).optional(),
-  /** Sites of the failed leader to which the rule applies: one site or several. */
+  /** The site in which the leader must have failed for the rule to apply, or a list of such sites. */
   failedSite: names.optional(),
   /**
    * Start and end of a period of the day, in UTC on the ensemble's clock. The end is not part of the period.

@@ -18,11 +18,13 @@ import type { Margin } from './score-options.js';
 
 /** The reading of one score for one candidate. */
 export interface Reading {
-  /** Value of the score. Null if unknown. Such a candidate ranks after all candidates that have a value. */
+  /**
+   * Value of the score. Null if unknown. A candidate without a value ranks after all candidates with a value.
+   */
   readonly value: Score | null;
   /**
    * Number of missing measurements among those that the value depends on. Fewer is better, regardless of the
-   * values, because values with different numbers are not comparable.
+   * values, because values with different numbers of missing measurements are not comparable.
    */
   readonly missing: number;
   /** The value with its unit, as text for display. */

@@ -4,7 +4,7 @@ import type { Strategy } from '../src/model/strategy.js';
 import { gradeBy, lowerIdFirst } from './grade.js';
 
 const options = strictObject({
-  /** Node ids, the most preferred first. */
+  /** Node ids in order of preference, the most preferred first. */
   order: z
     .array(z.string(), 'expected a list of node ids, the most preferred first')
     .min(1, 'expected at least one node id, the most preferred first')

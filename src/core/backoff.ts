@@ -43,8 +43,8 @@ export function backoffDeadlinesMs(record: FailureRecord, config: GroupConfig): 
 }
 
 /**
- * Returns how long a failed node must have been eligible before it replaces a good leader. The time grows
- * with each failure, because the node may well fail again.
+ * Returns the time for which a failed node must have been eligible before it replaces a good leader. This
+ * time grows with each failure, because the node may well fail again.
  */
 export function failbackBackoffMs(record: FailureRecord | null, { backoff }: GroupConfig): number {
   return record === null ? 0 : durationMs(backoff.max) * 2 ** Math.min(record.count - 1, 10);
@@ -64,8 +64,8 @@ export function leaseLossesWithin({ backoff }: GroupConfig): { readonly ms: numb
 }
 
 /**
- * Whether a failure is still remembered. It is remembered while the failed incarnation runs, and in any case
- * for a fixed time after the failure. After that time, a new incarnation starts with a clean record.
+ * Whether a failure is still remembered. It is remembered while the failed incarnation is running, and in any
+ * case for a fixed time after the failure. After that time, a new incarnation starts with a clean record.
  */
 function isRemembered(
   { node, incarnation, failedAt }: FailureRecord,
@@ -124,8 +124,8 @@ export function settleFailures(
 }
 
 /**
- * Returns the elected node once it is READY under this decision. This clears its failures. A node that is
- * READY under an earlier decision is not returned, because it may have failed since then.
+ * Returns the elected node if it is READY under this decision, which means that its failures are cleared.
+ * Returns null otherwise. A node that became READY under an earlier decision may have failed since then.
  */
 export function recovered(
   { node, term }: Pick<Elected, 'node' | 'term'>,

@@ -86,11 +86,14 @@ export interface Choice {
   readonly recheckInMs: number | null;
   /** The failures after this choice. A node that this choice tries again is no longer in backoff. */
   readonly failures: readonly FailureRecord[];
-  /** The new value of `elected.requested` if the choice changes the node. */
+  /** The new value of `elected.requested`. Applies only if the choice changes the node. */
   readonly requested: Elected['requested'];
   /** The new value of `elected.failedSite` if the choice changes the node. */
   readonly failedSite: string | null;
-  /** The better node that will replace the leader after a wait. No other slot may take it in the meantime. */
+  /**
+   * The better node that will replace the leader after a wait. No other slot may take this node in the
+   * meantime. Missing if there is none.
+   */
   readonly reserves?: string;
 }
 
@@ -115,10 +118,7 @@ export function elect(input: ChoiceInput): Choice {
   return { ranking, ineligible, recheckInMs: null, failures, requested: null, failedSite: null, ...outcome };
 }
 
-/**
- * Returns the choice that removes the leader of a slot that the group no longer has. Returns null if the slot
- * is kept.
- */
+/** Returns the choice to elect no node if the slot is being removed. Returns null if the slot is kept. */
 function retired({ elected, elsewhere: { retired: why } }: ChoiceInput): Outcome | null {
   return why === null ? null : { node: null, changes: elected.node !== null, cause: 'planned', reason: why };
 }

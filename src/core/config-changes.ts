@@ -1,4 +1,4 @@
-/** Finds expired configuration, which the elector reports and removes. */
+/** Finds configuration that has expired. The elector reports and removes it. */
 import { formatDuration } from '../model/duration.js';
 import type { GroupConfig, SiteChange, SwitchoverRequest } from '../model/group-config.js';
 import type { GroupSnapshot } from '../model/snapshot.js';
@@ -30,7 +30,7 @@ interface ConfigInput {
   readonly snapshot: GroupSnapshot;
   readonly config: GroupConfig;
   readonly elected: Elected;
-  /** Milliseconds since the epoch, on the ensemble's clock. */
+  /** Current time on the ensemble's clock, in milliseconds since the epoch. */
   readonly epochMs: number;
 }
 

@@ -20,7 +20,7 @@ export interface Registered {
   readonly registration: Registration;
 }
 
-/** What a constraint may consider in addition to the node. */
+/** Context of a check: what a constraint may consider in addition to the node. */
 export interface ConstraintContext {
   readonly config: GroupConfig;
   /** The group's current failures. */
@@ -60,7 +60,7 @@ export interface Constraint {
   readonly isOfPlace?: boolean;
   /** Minutes of the day, in UTC, at which the result of `check` may change. Missing if there are none. */
   readonly minutes?: readonly number[];
-  /** Returns null if the constraint does not apply to the node. */
+  /** Returns the finding against the node. Returns null if the constraint does not apply to it. */
   check(node: Registered, context: ConstraintContext): Finding | null;
 }
 
@@ -90,7 +90,7 @@ export interface Judged {
 }
 
 /**
- * The following kinds are those that the elector's choice treats specially. A node that only a backoff makes
+ * Kinds of reasons that the elector's choice treats specially follow. A node that only a backoff makes
  * ineligible is tried when no eligible node is left.
  */
 export const kindOfBackoff = 'backoff';
@@ -161,7 +161,7 @@ export function ownIneligibleReasons({
   return ineligibleReasons.filter(({ isOfPlace }) => isOfPlace !== true);
 }
 
-/** An ineligible node, and why it is ineligible. */
+/** An ineligible node with the reasons why it is ineligible. */
 export interface Ineligible {
   readonly node: string;
   readonly site: string | null;

@@ -27,7 +27,7 @@ function deadlinesMs(config: GroupConfig, failures: readonly FailureRecord[]): n
   return [...instants, ...failures.flatMap((record) => backoffDeadlinesMs(record, config))];
 }
 
-/** Returns the time until the next deadline after `epochMs`. Null if there is none. */
+/** Returns the time until the next deadline after `epochMs`. Returns null if there is none. */
 export function nextDeadlineInMs(
   config: GroupConfig,
   failures: readonly FailureRecord[],

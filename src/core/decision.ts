@@ -45,7 +45,10 @@ export type ElectorAction =
 
 export type Write = Extract<ElectorAction, { do: 'write-elected' }>;
 
-/** Returns the actions for a choice. These are either a new decision, or notes in the current decision. */
+/**
+ * Returns the actions for a choice. These are a new decision, or the updates that are due while the current
+ * decision remains.
+ */
 export function actionsFor(seen: JudgedElection, choice: Choice): ElectorAction[] {
   const decision = decisionWrite(seen, choice);
   const made = decision === null ? null : withCircuitBreaker(seen, decision);

@@ -62,7 +62,7 @@ export interface Election extends Omit<ElectionInput, 'elsewhere'> {
 
 /** An election with the findings about every node. */
 export interface JudgedElection extends Election {
-  /** In order of node ids. */
+  /** Findings about each node, in order of node ids. */
   readonly judged: readonly Judged[];
 }
 

@@ -38,11 +38,11 @@ export interface ElectorMemory {
   /** Monotonic instant of the elector's last check. Null if there has been none. */
   readonly lookedAtMs: number | null;
   readonly watched: Watched | null;
-  /** A claim in PROGRESS by the elected node, as last seen under one decision. */
+  /** A claim in PROGRESS by the elected node, as last observed under one decision. Null if there is none. */
   readonly progress: {
     readonly node: string;
     /**
-     * This node's seat when it observed the claim. If its seat is different now, the node may have missed
+     * This node's seat when it observed the claim. If this node has a different seat now, it may have missed
      * events since then.
      */
     readonly seat: string;
@@ -63,7 +63,8 @@ export interface ElectorMemory {
   /** By incarnation of a node: the monotonic instant since which it has been eligible. */
   readonly eligibleSinceMs: ReadonlyMap<string, number>;
   /**
-   * Nodes that have been better than the leader, with the start of that time. Null if no scores are compared.
+   * Nodes that have been better than the leader, with the start of that period. Null if no scores are
+   * compared.
    */
   readonly betterSince: BetterSince | null;
   /**
@@ -77,7 +78,7 @@ export interface ElectorMemory {
    */
   readonly sites: {
     /**
-     * This node's seat when it counted the sites' nodes. If its seat is different now, the node may have
+     * This node's seat when it counted the sites' nodes. If this node has a different seat now, it may have
      * missed events since then.
      */
     readonly seat: string;

@@ -1,4 +1,4 @@
-/** Describes how the other leaderships of the same group affect the one that is being decided. */
+/** Effect of the other leaderships of the same group on the one that is being decided. */
 
 import { fromInstant } from '../model/names.js';
 import type { Elected, FailureRecord } from '../model/znodes.js';

@@ -12,7 +12,7 @@ const dayMs = 24 * 60 * minuteMs;
 export interface ClockReading {
   /** The ensemble's clock at the reading, in milliseconds since the epoch. */
   readonly epochMs: number;
-  /** When the answer arrived, on this node's monotonic clock. */
+  /** Instant at which the answer arrived, on this node's monotonic clock. */
   readonly atMs: number;
 }
 
@@ -23,7 +23,7 @@ const exactForMs = 1000;
  */
 const usableForMs = 60_000;
 
-/** Readings of the ensemble's clock differ by less than this, unless the clock was set. */
+/** Upper bound for the differences between readings of the ensemble's clock, unless the clock was set. */
 export const unevennessMs = 10_000;
 
 /**
@@ -47,7 +47,7 @@ export function isExact(reading: ClockReading, nowMs: number): boolean {
   return nowMs - reading.atMs <= exactForMs;
 }
 
-/** Whether the reading is too old to extrapolate from, because clock rates differ. */
+/** Whether the reading is too old for extrapolation. Clock rates differ, so the error grows with time. */
 export function isOutdated(reading: ClockReading, nowMs: number): boolean {
   return nowMs - reading.atMs > usableForMs;
 }

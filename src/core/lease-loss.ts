@@ -46,8 +46,8 @@ export function withLeaseLoss(
 }
 
 /**
- * Clears the last loss once the node has claimed again, if the ensemble has a new leader. The ensemble may
- * have been unavailable in that case.
+ * Clears the last loss if the ensemble has had a new leader since then, because the ensemble may have been
+ * unavailable. `token` is the fencing token of the node's new claim.
  */
 export function excused(leaseLosses: readonly LeaseLoss[], token: bigint): readonly LeaseLoss[] {
   const last = leaseLosses.at(-1);

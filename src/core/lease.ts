@@ -37,7 +37,7 @@ export interface AnsweredRequest {
 }
 
 export interface LeaseEvidence {
-  /** Newest instant that is proven to count. -Infinity if there is none. */
+  /** Newest instant from which the session is proven to last for its timeout. -Infinity if there is none. */
   readonly provenAtMs: number;
   /**
    * Answered requests of the current connection, oldest first. Requests that can no longer matter are
@@ -45,7 +45,8 @@ export interface LeaseEvidence {
    */
   readonly answered: readonly AnsweredRequest[];
   /**
-   * Instant at which the handshake of the current connection was sent. It counts once a write has committed.
+   * Instant at which the handshake of the current connection was sent. The handshake proves nothing until a
+   * write has committed.
    */
   readonly handshakeSentAtMs: number;
   /**
@@ -86,8 +87,8 @@ export function resumptionAsked(evidence: LeaseEvidence, sentAtMs: number): Leas
 /**
  * Records that a handshake sent at `sentAtMs` resumed the session. The answered requests belong to the old
  * connection and are dropped, but the proven instant is kept. `shrunkMs` is the amount by which the granted
- * timeout is below the smallest timeout before. If it is positive, the proof expires when it would have
- * expired before. It expires at the latest one new timeout after the handshake.
+ * timeout is below the smallest timeout before. If it is positive, the proof still expires when it would have
+ * expired before, or one new timeout after the handshake if that is earlier.
  */
 export function sessionResumed(evidence: LeaseEvidence, sentAtMs: number, shrunkMs: number): LeaseEvidence {
   const { provenAtMs: was } = evidence;
@@ -202,7 +203,7 @@ export function renewalIntervalMs(sessionTimeoutMs: number): number {
   return sessionTimeoutMs * renewShare;
 }
 
-/** Returns how long a server may leave a renewal unanswered. */
+/** Returns the time for which a server may leave a renewal unanswered. */
 export function serverPatienceMs(sessionTimeoutMs: number): number {
   return sessionTimeoutMs * serverPatienceShare;
 }

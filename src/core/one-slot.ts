@@ -16,7 +16,7 @@ export interface SlotsInput {
   readonly config: GroupConfig;
   /** Current time on the ensemble's clock, in milliseconds since the epoch. */
   readonly nowMs: number;
-  /** By node that is waiting to take over another slot: the number of that slot. */
+  /** By node id: the number of the other slot that the node is waiting to take over. */
   readonly reserved?: ReadonlyMap<string, number> | undefined;
 }
 
@@ -30,7 +30,7 @@ export interface SlotInput {
   readonly elsewhere: (epochMs: number) => Elsewhere;
 }
 
-/** Returns the input for one slot. `view` is the group as that slot sees it. */
+/** Returns the input for one slot. `view` is that slot's view of the group. */
 export function slotInput(
   view: GroupSnapshot,
   { members, config, reserved }: Omit<SlotsInput, 'snapshot' | 'nowMs'>,

@@ -1,6 +1,6 @@
 /**
- * Runs a strategy over the eligible nodes and enforces its contract, so that a faulty strategy does not
- * affect a decision.
+ * Runs a strategy over the eligible nodes and enforces the strategy's contract, so that a faulty strategy
+ * does not affect a decision.
  */
 
 import * as z from 'zod';
@@ -48,7 +48,7 @@ export interface RankInput {
   /** The term that a new decision would begin. */
   readonly term: number;
   readonly conditions: Conditions;
-  /** Milliseconds since the epoch, on the ensemble's clock. */
+  /** Current time on the ensemble's clock, in milliseconds since the epoch. */
   readonly nowMs: number;
 }
 

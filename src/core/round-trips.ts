@@ -30,8 +30,9 @@ const deviationWeight = 1 / 4;
 /** Number of deviations from the mean within which a measurement fits. */
 const fitDeviations = 4;
 /**
- * Smallest distances from the mean within which a measurement always fits. A few measurements may agree with
- * each other more closely than any network does over a long time.
+ * Distances from the mean within which a measurement always fits: a share of the mean, and a minimum in
+ * milliseconds. A few measurements may agree with each other more closely than any network does over a long
+ * time.
  */
 const leastFitShare = 0.1;
 const leastFitMs = 1;

@@ -62,15 +62,18 @@ export interface SiteVerdict {
 interface SiteCount {
   readonly isEnough: boolean;
   /**
-   * When the site was declared failed, according to the current configuration. If this changes, the count
-   * starts again.
+   * When the site was declared failed, according to the current configuration. If this time changes, the
+   * count starts again. Null if the site is not declared failed.
    */
   readonly failedAt: string | null;
   /** Start of the count, on the elector's monotonic clock. */
   readonly sinceMs: number;
 }
 
-/** By site with a rule: whether it has enough nodes, and the instant since which this has been so. */
+/**
+ * By site with a `minNodes` rule: whether the site has enough nodes, and the instant since which this has
+ * been so.
+ */
 export type SiteCounts = ReadonlyMap<string, SiteCount>;
 
 interface Counted {

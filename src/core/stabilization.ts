@@ -9,11 +9,14 @@ import type { Member } from '../model/snapshot.js';
 import { incarnationKey } from '../model/snapshot.js';
 import type { Ranked } from '../model/strategy.js';
 
-/** By other node: the instant since which it has been better than the leader, as observed by an elector. */
+/**
+ * By incarnation of another node: the instant since which it has been better than the leader, as observed by
+ * an elector.
+ */
 export interface BetterSince {
   /** The incarnation of the leader with which the other nodes were compared. */
   readonly than: string;
-  /** By incarnation of the better node: the start of the time, on the elector's monotonic clock. */
+  /** Start of the period, on the elector's monotonic clock. The key is the incarnation of the better node. */
   readonly sinceMs: ReadonlyMap<string, number>;
 }
 

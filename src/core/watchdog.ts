@@ -10,7 +10,7 @@ import { claimOwner, type GroupSnapshot, ownerName, type SessionId, writeOf } fr
 import type { Elected } from '../model/znodes.js';
 
 export type Condition =
-  /** The node is elected and `current` is free, but the node has not claimed. */
+  /** The node is elected and `current` is free, but the node has not claimed yet. */
   | { readonly kind: 'unclaimed'; readonly node: string }
   /** The elected node has claimed but is not READY yet. */
   | { readonly kind: 'taking-over'; readonly node: string }

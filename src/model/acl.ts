@@ -6,7 +6,10 @@ export const permissions = { read: 1, write: 2, create: 4, delete: 8, admin: 16,
 /** An identity that a client has proven, or that an ACL entry names. */
 export interface Identity {
   readonly scheme: string;
-  /** In the scheme `digest`: the user, a colon, and a hash of user and password. */
+  /**
+   * Identity within the scheme. In the scheme `digest`, this is the user, a colon, and a hash of user and
+   * password.
+   */
   readonly id: string;
 }
 
@@ -75,7 +78,10 @@ function covers(one: Acl, other: Acl): boolean {
   );
 }
 
-/** Matches the text that ZooKeeper shows instead of a hash to clients that must not administer the znode. */
+/**
+ * Matches the text that ZooKeeper shows instead of a hash to clients without permission to administer the
+ * znode.
+ */
 const hidden = /:x$/;
 
 function isSame(one: Identity, other: Identity): boolean {

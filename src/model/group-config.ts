@@ -137,7 +137,7 @@ export const groupConfigSchema = strictObject({
   }).prefault({}),
   /** Where this group's leader must be in relation to the leader of another group in the same ZooKeeper. */
   affinity: strictObject({
-    /** The other group's root. Null if there is no rule. */
+    /** Root path of the other group. Null if there is no affinity rule. */
     group: rootSchema.nullable().default(null),
     where: z.enum(['same-node', 'same-site', 'another-node', 'another-site']).default('same-node'),
     strength: strength.default('hard'),
@@ -196,7 +196,7 @@ export const groupConfigSchema = strictObject({
   switchover: switchoverSchema.nullable().default(null),
   /** Nodes that an operator drained. They are not elected until they are undrained. */
   drained: z.record(nameSchema, strictObject(byHand)).default({}),
-  /** Flags: conditions that operators name, for conditional rules. */
+  /** Flags that operators have set. A flag is a condition that conditional rules can use. */
   flags: z.record(nameSchema, strictObject(byHand)).default({}),
   /** By node: the failure that an operator cleared, identified by its time. */
   clearedFailures: z.record(nameSchema, strictObject({ failedAt: instantSchema, ...byHand })).default({}),
@@ -225,7 +225,10 @@ export function withSites(config: GroupConfig, changes: readonly SiteChange[]): 
   return { ...config, sites: { ...config.sites, ...Object.fromEntries(changed) } };
 }
 
-/** Returns the override in force at `nowMs` (epoch, the ensemble's clock). Null if there is none. */
+/**
+ * Returns the override that is in force at `nowMs`, in milliseconds since the epoch on the ensemble's clock.
+ * Returns null if there is none.
+ */
 export function overrideInForce(site: SiteConfig, nowMs: number): SiteOverride | null {
   const { override } = site;
   if (override === null) return null;
@@ -238,8 +241,8 @@ export function sitePriority(config: GroupConfig, site: string, nowMs: number): 
 }
 
 /**
- * Returns how long a better node must have been eligible before failback, in milliseconds. Null if failback
- * never happens automatically.
+ * Returns the time in milliseconds for which a better node must have been eligible before failback. Returns
+ * null if failback never happens automatically.
  */
 export function failbackDelayMs(config: GroupConfig): number | null {
   if (config.failback === 'manual') return null;

@@ -8,8 +8,8 @@ const rule =
   'expected a name of 1 to 128 letters, digits, dots, hyphens or underscores that starts and ends with a letter or digit';
 
 /**
- * Returns a schema for an object with exactly these fields. The error for an unknown field lists the known
- * ones.
+ * Returns a schema for an object with exactly these fields. If a field is unknown, the error lists the known
+ * fields.
  */
 export function strictObject<Shape extends z.ZodRawShape>(shape: Shape): z.ZodObject<Shape, z.core.$strict> {
   return z.strictObject(shape, {
@@ -27,7 +27,7 @@ export function strictObject<Shape extends z.ZodRawShape>(shape: Shape): z.ZodOb
  */
 export const nameSchema = z.string().max(128, rule).regex(pattern, rule);
 
-/** An instant as ISO 8601 in UTC, on the ensemble's clock unless stated otherwise. */
+/** Schema of an instant in ISO 8601 and UTC. Instants are on the ensemble's clock unless stated otherwise. */
 export const instantSchema = z.iso.datetime();
 
 export function toInstant(epochMs: number): string {

@@ -11,14 +11,14 @@ const longestList = 20;
  */
 const deepest = 64;
 
-/** Formats a value for a message: on one line, and cut if it is long. Never throws. */
+/** Formats a value for a message. The result is on one line, and is cut if it is long. Never throws. */
 export function quoted(value: unknown): string {
   if (typeof value === 'string') return `"${cut(value)}"`;
   if (Array.isArray(value)) return 'a list';
   return typeof value === 'object' && value !== null ? 'an object' : cut(String(value));
 }
 
-/** Returns text on one line, cut if it is long. */
+/** Returns the text on one line, cut if it is long. */
 export function cut(text: string): string {
   return oneLine(text.length > longestQuote ? `${text.slice(0, longestQuote)}…` : text);
 }

@@ -56,7 +56,7 @@ export interface OwnConstraint {
   readonly version?: string;
   /** Cause that is recorded when this constraint ends a leadership. Default: `planned`. */
   readonly ends?: 'planned' | 'failure';
-  /** Whether `petrel failover --force` overrides it. Default: true. */
+  /** Whether `petrel failover --force` overrides this constraint. Default: true. */
   readonly canBeForced?: boolean;
   /** Minutes of the day, in UTC, at which the result of `check` may change. Default: none. */
   readonly minutes?: readonly number[];
@@ -66,7 +66,7 @@ export interface OwnConstraint {
 
 /** Input to a check of all nodes in one call. */
 export interface ConstraintInput {
-  /** In order of node ids. */
+  /** Nodes to check, in order of node ids. */
   readonly nodes: readonly ConstraintNode[];
   readonly context: ConstraintContext;
 }

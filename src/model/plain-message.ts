@@ -37,7 +37,7 @@ const rules: readonly Rule[] = [
     /^Invalid input: expected (\w+), received undefined$/,
     (_, type = '') => `missing: expected ${typeText(type)}`,
   ],
-  // YAML parses `site: 1` as a number.
+  // YAML parses `site: 1` as a number, so the message explains that quotes are needed.
   [
     /^Invalid input: expected string, received (number|boolean)$/,
     (_, found = '') => `expected a string, found a ${found}: write it in quotes`,

@@ -36,8 +36,8 @@ export const registrationSchema = z.object({
   /** Whether the node is leaving on purpose. Another node is then elected. */
   draining: z.boolean().default(false),
   /**
-   * The version of `elected` under which the node last claimed. Each claim writes it, so each claim changes
-   * the version of this znode.
+   * The version of `elected` under which the node last claimed. Each claim updates this field, so each claim
+   * changes the version of this znode.
    */
   claimedUnder: z.int().nullable().default(null),
   /** The slot of the `elected` znode that `claimedUnder` refers to. */
@@ -71,8 +71,8 @@ export const registrationSchema = z.object({
     .nullable()
     .default(null),
   /**
-   * Why the node, as the elector, handed over its role. It counts under the version of `config` that it
-   * names.
+   * Why the node, as the elector, handed over its role. The reason counts only under the version of `config`
+   * that it names.
    */
   gaveUp: z.object({ configVersion: z.int(), reason: z.string() }).nullable().default(null),
 });
@@ -84,7 +84,7 @@ export type Registration = z.infer<typeof registrationSchema>;
  */
 export const listedShape = {
   site: nameSchema.nullable(),
-  /** The machine on which the agent is running, and the agent's process there. */
+  /** The machine on which the agent is running. `pid` is the agent's process on that machine. */
   host: z.string().nullable(),
   pid: z.int().nullable(),
   priority: z.int().nullable(),

@@ -14,7 +14,7 @@ import { longSchema, nameSchema } from './names.js';
 /** Number of client requests that a node receives per second. */
 export const requestsScore = 'requests';
 
-/** A position in a log may need 64 bits. The znode then stores it as a string of digits. */
+/** A score. A position in a log may need 64 bits, so the znode then stores it as a string of digits. */
 export type Score = number | bigint;
 
 const scoreSchema = z.union([z.number(), longSchema.transform(BigInt)]);
@@ -60,7 +60,7 @@ export interface ScoreReport {
   readonly roundTripsMs: ReadonlyMap<string, number>;
 }
 
-/** Serializes a report for its znode. `scoreReportSchema` reads it back. */
+/** Serializes a report for its znode. `scoreReportSchema` parses the result. */
 export function scoreReportText({ node, incarnation, values, roundTripsMs }: ScoreReport): string {
   const entries = [...values].map(([name, value]) => [
     name,

@@ -91,7 +91,7 @@ export function slotsOfNode(snapshot: GroupSnapshot, node: string, session: Sess
   return [...owned, ...named].map(({ slot }) => slot);
 }
 
-/** Whether a decision names the node, in any slot. */
+/** Whether the decision of any slot names the node. */
 export function isElected(snapshot: GroupSnapshot, node: string): boolean {
   return slotStates(snapshot).some(({ elected }) => elected.value?.node === node);
 }

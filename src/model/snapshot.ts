@@ -81,9 +81,9 @@ export interface SlotState {
 }
 
 export interface GroupSnapshot {
-  /** The slot of `elected`, `current` and `history`. Missing for the first slot. */
+  /** The slot to which `elected`, `current` and `history` belong. Missing for the first slot. */
   readonly slot?: number | undefined;
-  /** The other slots, in order. Missing if there are none. */
+  /** State of the other slots, in order. Missing if there are none. */
   readonly others?: readonly SlotState[] | undefined;
   readonly config: Versioned<GroupConfig>;
   readonly elected: Versioned<Elected>;

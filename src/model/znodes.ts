@@ -25,7 +25,7 @@ export const mostFailures = 1000;
 
 /** How a command or function failed. Contains only what helps an operator. */
 export const failureDetailSchema = z.object({
-  /** The step that failed: `takeover`, `prepare`, … */
+  /** The step that failed, such as `takeover` or `prepare`. */
   phase: z.string(),
   reason: z.string(),
   command: z.string().nullable().default(null),
@@ -247,7 +247,7 @@ export const transitionRecordSchema = z.object({
 });
 export type TransitionRecord = z.infer<typeof transitionRecordSchema>;
 
-/** A change made by an operator or caused by a deadline. */
+/** A change that an operator made or a deadline caused. */
 export const changeRecordSchema = z.object({
   kind: z.literal('change'),
   by: z.string(),

@@ -1,4 +1,6 @@
-/** Freezes a value deeply, so that its receiver cannot change it, and returns it. Maps are not frozen. */
+/**
+ * Freezes a value deeply, so that its receiver cannot change it, and returns the value. Maps are not frozen.
+ */
 export function frozen<T>(value: T): T {
   if (typeof value !== 'object' || value === null) return value;
   for (const inner of Object.values(value)) frozen(inner);

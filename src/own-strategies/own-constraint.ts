@@ -19,7 +19,10 @@ export class OwnConstraint implements RegisteredConstraint {
     this.#rule = rule;
   }
 
-  /** Loads the ES module at `url`. Throws PetrelError INVALID if it does not contain a constraint. */
+  /**
+   * Loads the constraint from the ES module at `url`. Throws PetrelError INVALID if the module does not
+   * contain one.
+   */
   static async load(url: string): Promise<OwnConstraint> {
     const module = { url, kind: 'constraint', introduction: constraintSchema } as const;
     return new OwnConstraint(await OwnRule.load(module, 'constraints'));

@@ -113,7 +113,7 @@ export class OwnRule<Introduction extends Introduced> {
   }
 
   /**
-   * Restarts the thread. If this fails, later answers say why, and the next question tries again. Never
+   * Starts the thread again. If this fails, later answers say why, and the next question tries again. Never
    * rejects.
    */
   async #start(): Promise<void> {

@@ -20,7 +20,10 @@ export class OwnStrategy implements RegisteredStrategy {
     this.#rule = rule;
   }
 
-  /** Loads the ES module at `url`. Throws PetrelError INVALID if it does not contain a strategy. */
+  /**
+   * Loads the strategy from the ES module at `url`. Throws PetrelError INVALID if the module does not contain
+   * one.
+   */
   static async load(url: string): Promise<OwnStrategy> {
     const module = { url, kind: 'strategy', introduction: strategySchema } as const;
     return new OwnStrategy(await OwnRule.load(module, 'strategies'));

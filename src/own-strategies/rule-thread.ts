@@ -86,7 +86,8 @@ export class RuleThread {
         resolve(message);
       };
       const onMessage = (value: unknown) => done({ value });
-      // If this process was stalled, the answer may have arrived in time but not been delivered yet.
+      // If this process was stalled, the answer may have arrived in time but may not have been delivered yet.
+      // Read it directly.
       const onLimit = () => {
         const waiting = receiveMessageOnPort(port);
         done(waiting === undefined ? null : { value: waiting.message });

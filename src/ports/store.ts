@@ -223,7 +223,7 @@ export interface Store {
   create(path: string, data: Buffer, mode: CreateMode, options?: CallOptions): Promise<string>;
   set(path: string, data: Buffer, version: ExpectedVersion, options?: CallOptions): Promise<Stat>;
   delete(path: string, version: ExpectedVersion, options?: CallOptions): Promise<void>;
-  /** Reads the ACL. ZooKeeper hides its digests from clients that must not administer the znode. */
+  /** Reads the ACL. ZooKeeper hides its digests from clients without permission to administer the znode. */
   getAcl(path: string, options?: CallOptions): Promise<{ acl: Acl; stat: Stat }>;
   /** Sets the ACL. `version` is the version of the ACL itself (`Stat.aversion`). */
   setAcl(path: string, acl: Acl, version: ExpectedVersion, options?: CallOptions): Promise<Stat>;

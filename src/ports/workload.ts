@@ -129,7 +129,8 @@ export interface Workload {
   holdLease(lease: WorkloadLease, release: HookContext): void;
 
   /**
-   * Ends the protection of the leadership. The leadership must have ended and must have been released before.
+   * Ends the protection of the leadership. Call this only after the leadership has ended and has been
+   * released.
    */
   endLeadership(): void;
 

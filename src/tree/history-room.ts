@@ -76,7 +76,7 @@ export async function prune(
   }
 }
 
-/** Returns the number of records that this call deleted. */
+/** Deletes the records and returns the number of those that this call deleted. */
 async function deleteRecords(store: Store, paths: GroupPaths, names: readonly string[]): Promise<number> {
   const deletions = names.map((name) => store.delete(paths.historyRecord(name), 'any'));
   return (await Promise.allSettled(deletions)).filter(({ status }) => status === 'fulfilled').length;

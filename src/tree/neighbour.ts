@@ -42,8 +42,8 @@ async function isFirstOfCircle(store: Store, own: string, next: string): Promise
 }
 
 /**
- * Returns the group that this group's affinity names. Returns null if there is none, or if this client must
- * not read the configuration.
+ * Returns the group that this group's affinity names. Returns null if there is none, or if this client has no
+ * permission to read the configuration.
  */
 async function nextToWhich(store: Store, root: string): Promise<string | null> {
   try {
@@ -56,8 +56,8 @@ async function nextToWhich(store: Store, root: string): Promise<string | null> {
 }
 
 /**
- * Returns the text of a claim. Returns null if there is no claim, or if this client must not read it. With
- * `watch`, also watches for the creation of a missing claim.
+ * Returns the text of a claim. Returns null if there is no claim, or if this client has no permission to read
+ * it. With `watch`, also watches for the creation of a missing claim.
  */
 async function readClaimText(store: Store, path: string, watch: boolean): Promise<string | null> {
   for (;;) {

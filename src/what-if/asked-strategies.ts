@@ -16,8 +16,8 @@ export interface Asked {
   /** Whether the strategy uses a quorum of the whole group. */
   readonly needsQuorum: boolean;
   /**
-   * Whether the simulation must report if this strategy elects a node. True if the strategy was requested or
-   * is the group's own.
+   * Whether it is a failure if the strategy elects no node. True if the strategy was requested or is the
+   * group's own.
    */
   readonly decides: boolean;
 }

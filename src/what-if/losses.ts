@@ -43,7 +43,7 @@ export function lossProblem(text: string, places: readonly Place[]): string | nu
 /** Maximum number of names that are all listed in a message. */
 const fewNames = 10;
 
-/** Returns a message about a name that is not in `known`, with a suggestion. */
+/** Returns a message about a name that is not in `known`. The message suggests a known name. */
 export function unknownName(what: string, name: string, known: readonly string[]): string {
   const nearest = known.length <= fewNames ? undefined : nearestOf(name, known);
   const hint =

@@ -40,7 +40,7 @@ const outcomeSchema = z.object({
   aboveBestWorst: aboveSchema,
   /** Mean latency of the clients at each site, and their share of all requests. */
   sites: z.array(z.object({ site: nameSchema, share: z.number(), ms: milliseconds })),
-  /** Whether the simulation must report if this strategy elects a node. */
+  /** Whether it is a failure if the strategy elects no node. */
   decides: z.boolean(),
 });
 export type Outcome = z.infer<typeof outcomeSchema>;

@@ -27,7 +27,7 @@ export interface Situation {
 }
 
 export interface Assumed {
-  /** Entries of the form `node=NODE` or `site=SITE`. */
+  /** Nodes and sites to lose, in the form `node=NODE` or `site=SITE`. */
   readonly lose: readonly string[];
   readonly size: number | undefined;
 }
