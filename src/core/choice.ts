@@ -88,7 +88,7 @@ export interface Choice {
   readonly failures: readonly FailureRecord[];
   /** The new value of `elected.requested`. Applies only if the choice changes the node. */
   readonly requested: Elected['requested'];
-  /** The new value of `elected.failedSite` if the choice changes the node. */
+  /** The new value of `elected.failedSite`. Applies only if the choice changes the node. */
   readonly failedSite: string | null;
   /**
    * The better node that will replace the leader after a wait. No other slot may take this node in the

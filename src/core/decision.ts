@@ -36,9 +36,9 @@ export type ElectorAction =
   | ChangeSites
   | DropRequest
   /**
-   * This node hands over the elector role. The handover applies for as long as `configVersion` is the current
-   * version of the configuration. If `configVersion` is null, the handover is only for now, so that another
-   * elector can act.
+   * This node hands over the elector role. The handover is valid for as long as `configVersion` is the
+   * current version of the configuration. If `configVersion` is null, the handover is only for now, so that
+   * another elector can act.
    */
   | { readonly do: 'give-up-seat'; readonly reason: string; readonly configVersion: number | null }
   | FencingAction;

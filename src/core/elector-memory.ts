@@ -63,7 +63,7 @@ export interface ElectorMemory {
   /** By incarnation of a node: the monotonic instant since which it has been eligible. */
   readonly eligibleSinceMs: ReadonlyMap<string, number>;
   /**
-   * Nodes that have been better than the leader, with the start of that period. Null if no scores are
+   * Start of the period for which each other node has been better than the leader. Null if no scores are
    * compared.
    */
   readonly betterSince: BetterSince | null;

@@ -93,7 +93,7 @@ function alive(site: string, members: readonly Member[]): number {
   return members.filter(({ value }) => value?.site === site).length;
 }
 
-/** Returns `before` updated with the current registrations. */
+/** Returns the counts in `before`, updated with the current registrations. */
 export function countSites({ members, config, nowMs }: Counted, before: SiteCounts): SiteCounts {
   return new Map(
     ruled(config).map(({ site, minNodes }) => {

@@ -26,7 +26,10 @@ interface Seen {
   readonly nowMs: number;
 }
 
-/** Returns `before` updated with a new ranking. Returns null if the elected node is not in the ranking. */
+/**
+ * Returns the instants in `before`, updated with a new ranking. Returns null if the elected node is not in
+ * the ranking.
+ */
 export function updatedBetterSince(
   seen: Seen,
   ranking: readonly Ranked[],

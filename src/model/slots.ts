@@ -26,8 +26,8 @@ export function slotStates(snapshot: GroupSnapshot): readonly SlotState[] {
 }
 
 /**
- * Returns one slot's view of the group. `snapshot` is the first slot's view. It is also returned if the slot
- * does not exist.
+ * Returns one slot's view of the group. `snapshot` is the first slot's view. If the slot does not exist,
+ * returns `snapshot` itself.
  */
 export function slotView(snapshot: GroupSnapshot, slot: number): GroupSnapshot {
   const states = slotStates(snapshot);
