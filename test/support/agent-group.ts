@@ -1,6 +1,6 @@
 /**
- * A group of agents inside the test's process, each with its own session, and a client that observes or
- * interferes.
+ * A group of agents inside the test's process. Each agent has its own session. A separate client observes the
+ * group or interferes with it.
  */
 
 import { Writable } from 'node:stream';
@@ -36,20 +36,20 @@ export interface MemberOptions {
   readonly site?: string;
   readonly priority?: number;
   readonly tags?: Readonly<Record<string, string>>;
-  /** Default: the rules that every process knows. */
+  /** Default: the built-in rules. */
   readonly rules?: Rules;
   readonly workload?: Workload;
-  /** Connect string of the agent. Defaults to the group's own ensemble. */
+  /** Connect string that the agent uses. Defaults to the one of the group. */
   readonly connect?: string;
   readonly sessionTimeoutMs?: number;
   readonly sessionMemory?: SessionMemory;
   readonly tokenStore?: TokenStore;
   readonly clock?: Clock;
-  /** Defaults to the group's. */
+  /** Defaults to the security of the group. */
   readonly security?: Security;
-  /** What the node reports about itself. Defaults to nothing. */
+  /** The scores that the node reports. By default it reports none. */
   readonly measurements?: Measurements;
-  /** Replaces the store that was opened, to make requests fail. */
+  /** Wraps the agent's store, to make requests fail. */
   readonly wrap?: (store: Store) => Store;
 }
 
@@ -72,13 +72,16 @@ export class Group implements AsyncDisposable {
     this.#store = this.#connect();
   }
 
-  /** Another client's session, with no part in the election. Opens a new one if the last was lost. */
+  /**
+   * The store of a client that takes no part in the election. Opens a new session if the previous one was
+   * lost.
+   */
   get store(): Store {
     if (this.#store.state === 'LOST') this.#store = this.#connect();
     return this.#store;
   }
 
-  /** Resolves once the group's znodes exist. */
+  /** Creates a group. Resolves once its znodes exist. */
   static async found(
     connectString: string,
     config: Partial<GroupConfig> | Record<string, unknown> = {},
@@ -92,7 +95,7 @@ export class Group implements AsyncDisposable {
     return group;
   }
 
-  /** A group whose znodes are missing, or belong to another client. */
+  /** Returns a group without creating its znodes: they are missing, or another client has created them. */
   static over(connectString: string, root: string, security: Security = {}): Group {
     return new Group(connectString, root, security);
   }
@@ -141,7 +144,7 @@ export class Group implements AsyncDisposable {
     }
   }
 
-  /** An operator's request that `node` lead, as the commands write it. */
+  /** Requests a switchover to `node`, as the commands write it. */
   async switchover(node: string, force = false): Promise<void> {
     const { term } = await this.elected();
     const request = { to: { node }, replacesTerm: term, force };
@@ -268,7 +271,7 @@ export class Member {
     await until(() => this.status.joined, { timeoutMs: 20_000, describe: `${this.node} to join` });
   }
 
-  /** Ends the session at the ensemble, as if its timeout had passed. */
+  /** Ends the member's session at the ensemble, as if its timeout had passed. */
   async expire(connectString: string): Promise<void> {
     const { sessionId: id, sessionPassword: password } = this.store;
     await endSession(connectString, { id, password });
@@ -279,7 +282,7 @@ export class Member {
     await this.run;
   }
 
-  /** Leaves without waiting for a successor. */
+  /** Stops the agent without waiting for a successor. */
   async abandon(): Promise<void> {
     this.agent.stop();
     this.agent.stop();
@@ -300,12 +303,12 @@ export class Member {
   }
 }
 
-/** Who acted, why, and when. */
+/** Returns the part of an operator's change that says who made it, why, and when. */
 export function byHand(reason: string): { by: string; reason: string; at: string } {
   return { by: 'a test', reason, at: new Date().toISOString() };
 }
 
-/** Deletes a znode and everything below it, whatever other clients change there in the meantime. */
+/** Deletes a znode and everything below it, even if other clients change that subtree in the meantime. */
 export async function deleteTree(store: Store, path: string): Promise<void> {
   for (;;) {
     try {

@@ -1,6 +1,6 @@
 /**
- * Petrel's command line in separate processes, as it is built and shipped, so that tests can kill, freeze and
- * stop agents. All of them are killed with the test process, and at the end of the test file.
+ * Runs Petrel's command line in separate processes, as it is built and shipped, so that tests can kill,
+ * freeze and stop agents. All processes end with the test process, and at the end of the test file.
  */
 import { mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -14,18 +14,17 @@ export type { LogLine, PetrelProcess } from './petrel-process.js';
 
 const everyProcess = new Set<PetrelProcess>();
 
-/** Called at the end of each test file (`setup.ts`). */
+/** `setup.ts` calls this at the end of each test file. */
 export async function stopEveryProcess(): Promise<void> {
   await Promise.all([...everyProcess].map((process) => process.stop()));
   everyProcess.clear();
 }
 
 /**
- * Starts `petrel ARGS`. Its environment is `env` plus PATH: no PETREL_ variable of this process leaks into
- * it. It also contains unused secrets, so that a process which reveals one is caught. Each process has its
- * own state directory unless `env` names one. Give a restarted node the `stateDir` of its earlier
- * incarnation. The process serves no HTTP unless `env` sets an address. `program` replaces the main program
- * that was built.
+ * Starts `petrel ARGS`. The process gets `env` and PATH, but no PETREL_ variable of the test process. It also
+ * gets unused secrets, so that the tests notice if it reveals one. It has its own state directory unless
+ * `env` names one. To restart a node, pass the `stateDir` of its earlier incarnation. The process serves no
+ * HTTP unless `env` sets an address. `program` replaces the built main program.
  */
 export async function startProcess(
   args: readonly string[],
@@ -44,7 +43,7 @@ export async function startProcess(
   return started;
 }
 
-/** The environment of `petrel ARGS`, in addition to what every process has. */
+/** Returns the environment variables that `petrel ARGS` gets in addition to those of every process. */
 export function environmentOf(
   args: readonly string[],
   env: Readonly<Record<string, string>>,
@@ -69,7 +68,7 @@ function secretVariablesNextTo(
   };
 }
 
-/** Runs `petrel ARGS` to its end. */
+/** Runs `petrel ARGS` and waits until it ends. */
 export async function runProcess(
   args: readonly string[],
   env: Readonly<Record<string, string>> = {},

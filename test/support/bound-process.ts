@@ -1,6 +1,7 @@
 /**
- * Child processes that end with the test process, even if it is killed, where setpriv supports it (Linux).
- * The kernel ties them to the thread that started them, so this is for processes, not for workers.
+ * Starts child processes that end with the test process, even if the test process is killed. This needs
+ * setpriv (Linux). The kernel ties a child to the thread that started it, so use this from processes, not
+ * from workers.
  */
 import { type ChildProcess, type SpawnOptions, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
@@ -24,7 +25,7 @@ export function hasExited(child: ChildProcess): boolean {
   return child.exitCode !== null || child.signalCode !== null;
 }
 
-/** Resolves when the process has ended, immediately if it already had. Rejects if it could not be started. */
+/** Resolves when the process has ended. Rejects if the process could not be started. */
 export async function exitOf(child: ChildProcess): Promise<Exit> {
   if (!hasExited(child)) await once(child, 'exit');
   return { code: child.exitCode, signal: child.signalCode };

@@ -1,16 +1,16 @@
-/** Browser pages that must not fail and must not send requests to any other host. */
+/** Browser pages that must neither fail nor send requests to any other host. */
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import { expect } from 'vitest';
 
 export interface Visit extends AsyncDisposable {
   readonly page: Page;
-  /** Requests from the page, in order. */
+  /** Requests from the page, oldest first. */
   readonly requests: readonly URL[];
 }
 
 /**
- * A fresh page with no stored state. Disposing of it fails if an error occurred or it sent a request to
- * another host.
+ * Opens a fresh page with no stored state. Its disposal fails if an error occurred or the page sent a request
+ * to another host.
  */
 export async function visit(
   browser: Browser,
@@ -24,7 +24,7 @@ export async function visit(
   page.on('request', (request) => requests.push(new URL(request.url())));
   page.on('pageerror', ({ message }) => errors.push(message));
   page.on('console', (message) => {
-    // Refused and unanswered requests are not errors here: the page itself must report them.
+    // Requests that are refused or unanswered are not errors here: the page itself must report them.
     const isOfNetwork = message.text().startsWith('Failed to load resource');
     if (message.type() === 'error' && !isOfNetwork) errors.push(message.text());
   });

@@ -9,7 +9,10 @@ import { build, type Plugin } from 'esbuild';
 
 const project = fileURLToPath(new URL('../..', import.meta.url));
 
-/** Returns the path of the main program. For speed, does not check types (`npm run check` does). */
+/**
+ * Builds the command line and returns the path of the main program. Skips the type check for speed: `npm run
+ * check` does it.
+ */
 export async function buildCommandLine(): Promise<string> {
   await run(`${project}scripts/build.mjs`, '--without-types');
   await run(`${project}packages/lab/build.mjs`, '--without-types');
@@ -29,13 +32,13 @@ const fixtures = [
   'simulation/main',
 ];
 
-/** Below node_modules, so that the package does not include it and its imports resolve. */
+/** This folder is below node_modules, so that imports resolve and the package does not include it. */
 const modules = `${project}node_modules/.cache/petrel/modules`;
 
 /**
- * Compiles each module of Petrel separately, and the programs above. Starting one from its sources would
- * compile them every time, which takes a second. Returns the folder that contains them, by their paths in the
- * project.
+ * Compiles each module of Petrel separately, and the test programs. Starting a program from its sources would
+ * compile them every time, which takes a second. Returns the folder of the compiled files, which have the
+ * same paths as in the project.
  */
 export async function buildModules(): Promise<string> {
   const options = {
@@ -69,8 +72,7 @@ const sourcesApart: Plugin = {
 };
 
 /**
- * Adds the package's types to the build output. Does not check the modules behind them (`npm run check`
- * does).
+ * Adds the package's types to the build output. Skips the type check of the modules: `npm run check` does it.
  */
 export async function buildTypes(): Promise<string> {
   const compiler = createRequire(import.meta.url).resolve('typescript/bin/tsc');

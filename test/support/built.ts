@@ -1,13 +1,15 @@
-/** Paths of what is built once for a test run. */
+/** Paths of files that are built once per test run. */
 import { join } from 'node:path';
 import { oncePerRun } from './once-per-run.js';
 
-/** Path of a module of `src`, such as `log.js`. */
+/** Returns the path of a module of `src`, such as `log.js`. */
 export async function builtModule(name: string): Promise<string> {
   return join(await oncePerRun('modules'), 'src', name);
 }
 
-/** Path of a test program (`build.ts`), by its path below test/ without its extension. */
+/**
+ * Returns the path of a test program (see `build.ts`). `name` is its path below test/ without the extension.
+ */
 export async function builtFixture(name: string): Promise<string> {
   await oncePerRun('build');
   return join(await oncePerRun('modules'), 'test', `${name}.js`);

@@ -1,19 +1,19 @@
-/** Self-signed certificates for TLS tests, made by openssl, for 127.0.0.1 and localhost. */
+/** Makes self-signed certificates for TLS tests with openssl. They are valid for 127.0.0.1 and localhost. */
 import { execFile } from 'node:child_process';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 
 export interface CertificateFiles {
-  /** PEM: the private key. */
+  /** PEM file with the private key. */
   readonly keyPath: string;
-  /** PEM: the certificate, which is also the authority to trust for it. */
+  /** PEM file with the certificate, which is also the authority that vouches for it. */
   readonly certificatePath: string;
-  /** PEM: key, then certificate, as ZooKeeper expects its key store. */
+  /** PEM file with the key and then the certificate, as ZooKeeper expects its key store. */
   readonly keyStorePath: string;
 }
 
-/** Writes three files into `dir`. */
+/** Makes a certificate, and writes its three files into `dir`. */
 export async function makeCertificate(dir: string, commonName: string): Promise<CertificateFiles> {
   const files = {
     keyPath: join(dir, `${commonName}.key.pem`),

@@ -1,19 +1,19 @@
-/** Reproducible randomness: everything is drawn from one seed, in the order of the calls. */
+/** Reproducible randomness: all values come from one seed, in the order of the calls. */
 
 export interface Chance {
-  /** From 0 up to 1. */
+  /** Returns a number from 0 (included) to 1 (excluded). */
   next(): number;
   pick<T>(items: readonly [T, ...T[]]): T;
   odds(p: number): boolean;
-  /** An integer from 0 to `n`, both included. */
+  /** Returns an integer from 0 to `n`, both included. */
   upTo(n: number): number;
-  /** From `low` up to `high`. */
+  /** Returns a number from `low` to `high`. */
   between(low: number, high: number): number;
-  /** A separate source: drawing from it does not shift what this one yields. */
+  /** Returns a separate source. Drawing from it does not change what this source yields. */
   fork(): Chance;
 }
 
-/** mulberry32 */
+/** Creates a source that uses the mulberry32 generator. */
 export function chance(seed: number): Chance {
   let state = seed | 0;
   const next = (): number => {

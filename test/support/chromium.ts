@@ -1,8 +1,8 @@
-/** Debian's Chromium, without a window. */
+/** Starts Debian's Chromium without a window. */
 import { accessSync, constants } from 'node:fs';
 import { type Browser, chromium } from 'playwright-core';
 
-/** Path of the browser, or `none`, which skips the tests that need it. */
+/** PETREL_TEST_CHROMIUM is the path of the browser, or `none` to skip the tests that need one. */
 const wish = process.env.PETREL_TEST_CHROMIUM ?? '/usr/bin/chromium';
 export const leavesOutChromium = wish === 'none';
 export const notHere = leavesOutChromium ? ' (left out: PETREL_TEST_CHROMIUM is none)' : '';

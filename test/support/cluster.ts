@@ -1,9 +1,7 @@
 /**
- * A group of agents in separate processes, over real servers, for tests that harm either.
- *
- * After each test, the faults are undone and agents that ended are restarted. A READY leader must then exist,
- * and the hooks of no two nodes may ever have been active at the same time. So every test starts from a
- * healthy group.
+ * A group of agents in separate processes, over real servers, for tests that harm either. After each test,
+ * the cluster undoes the faults and restarts the agents that ended. A READY leader must then exist, so every
+ * test starts from a healthy group. The hooks of two nodes must never have been active at the same time.
  */
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -23,39 +21,40 @@ import { type UntilOptions, until } from './until.js';
 
 export interface ClusterOptions {
   readonly servers: Reached;
-  /** Site of each node. */
+  /** Maps each node to its site. */
   readonly sites: Readonly<Record<string, string>>;
   /**
-   * Session timeout that the agents request. Default 5 s, so that a starved machine ends no lease by itself.
+   * Session timeout that the agents request. The default of 5 s is so long that a starved machine ends no
+   * lease.
    */
   readonly sessionTimeoutMs?: number;
   /** Hooks of the agents. */
   readonly hooks?: readonly HookPhase[];
-  /** Shell command line for a hook. Default: the hook log's command itself. */
+  /** Returns the shell command line of a hook. Default: the hook log's command itself. */
   readonly command?: (phase: HookPhase, command: string) => string;
   /**
-   * False if the test deletes the claim, and its decision, behind Petrel's back: then two leaderships may
+   * False if the test deletes the claim and the decision behind Petrel's back, so that two leaderships may
    * overlap.
    */
   readonly exclusive?: boolean;
-  /** The group's configuration where it differs from `testConfig`. */
+  /** The differences between the group's configuration and `testConfig`. */
   readonly config?: Partial<GroupConfig>;
-  /** Further environment variables of a node's agent. */
+  /** Returns further environment variables for the agent of a node. */
   readonly env?: (node: string) => Readonly<Record<string, string>>;
 }
 
 const usualSessionTimeoutMs = 5_000;
-/** A starved machine must not end the session that the test itself observes with. */
+/** A long timeout, so that a starved machine does not end the session through which the test observes. */
 const viewSessionTimeoutMs = 20_000;
 
-/** Short times, and no moves that no test requested. */
+/** A configuration with short times, in which leadership does not move unless a test requests it. */
 export const testConfig: GroupConfig = groupConfigSchema.parse({
   failback: 'manual',
   timeouts: { claim: '4s', prepare: '2s', takeover: '3s', release: '3s', fence: '2s', grace: '300ms' },
   backoff: { base: '1s', max: '5s' },
 });
 
-/** Less than the 30 s after which an agent re-reads its state without a trigger. */
+/** Less than the 30 s after which an agent re-reads its state without a notification. */
 const settleTimeoutMs = 25_000;
 
 async function grantedMs(links: Links, root: string, sessionTimeoutMs: number): Promise<number> {
@@ -68,7 +67,7 @@ export function useCluster(options: ClusterOptions): Cluster {
   const cluster = new Cluster(options);
   beforeAll(() => cluster.start());
   afterEach(async ({ task }) => {
-    // Reports before healing anything: healing changes what the test saw.
+    // Reports before it heals anything, because healing changes the state that the test saw.
     const hasFailed = task.result?.state === 'fail';
     if (hasFailed) await cluster.report();
     try {
@@ -93,7 +92,7 @@ interface Parts {
 export interface ReadyWanted extends UntilOptions {
   readonly node?: string;
   readonly not?: string;
-  /** Accepts only leaderships after that of this fencing token. */
+  /** Accepts only leaderships with a greater fencing token than this one. */
   readonly after?: bigint;
 }
 
@@ -113,8 +112,8 @@ export class Cluster {
   }
 
   /**
-   * The links of `view` to the servers. A leader of the ensemble that is cut off answers even a sync until
-   * its sync limit ends, so tests keep the view away from such a server.
+   * The links between `view` and the servers. If the ensemble's leader is cut off, it still answers even a
+   * sync until its sync limit ends. So tests keep the view away from such a server.
    */
   get viewLinks(): Links {
     return this.#started.viewLinks;
@@ -132,7 +131,7 @@ export class Cluster {
     return Object.keys(this.#options.sites);
   }
 
-  /** The session timeout that the ensemble grants the agents. Known once `start` is done. */
+  /** The session timeout that the ensemble grants the agents. Valid once `start` has resolved. */
   sessionTimeoutMs = 0;
 
   get #started(): Parts {
@@ -214,8 +213,9 @@ export class Cluster {
   }
 
   /**
-   * `current` may be out of date: a leader that lost its connection has released without deleting it. Throws
-   * an error that describes what was found instead.
+   * Returns the leader if it is READY and its workload is running. Throws an error that describes the state
+   * found otherwise. The claim alone proves nothing: a leader that lost its connection releases without
+   * deleting it.
    */
   async #ready(): Promise<Leader> {
     const leader = await this.view.leader();
@@ -246,7 +246,7 @@ export class Cluster {
     });
   }
 
-  /** Waits until nothing of a leadership runs any more, because it was released or killed. */
+  /** Waits until no process of a leadership is running, because the leadership was released or killed. */
   async ended(leader: Leader): Promise<void> {
     await until(async () => !(await this.#isActive(leader)), {
       timeoutMs: settleTimeoutMs,
@@ -254,7 +254,9 @@ export class Cluster {
     });
   }
 
-  /** The agent process of a node; `agent(node).pid` is its guardian, which runs the hooks. */
+  /**
+   * Returns the pid of a node's agent. `agent(node).pid` is the pid of its guardian, which runs the hooks.
+   */
   agentPid(node: string): Promise<number> {
     return until(() => this.agent(node).agentPid, { describe: `the agent of ${node}` });
   }
@@ -264,15 +266,18 @@ export class Cluster {
     process.kill(await this.agentPid(node), 'SIGKILL');
   }
 
-  /** The process group of the hook that a node runs. */
+  /** Returns the process group of the hook that a node is running. */
   async hookGroup(node: string): Promise<number> {
     const { pid, agentPid } = this.agent(node);
-    // The agent's own command line names its hooks.
+    // The agent's own command line also names the hooks, so the agent must be excluded.
     const isHook = (child: number) => child !== agentPid && commandOf(child).includes('/hook');
     return until(() => childrenOf(pid).find(isHook), { describe: `a hook of ${node}` });
   }
 
-  /** Repairs what a test broke: every agent runs, unfrozen and connected, and one of them is READY. */
+  /**
+   * Repairs the damage of a test. Resolves once every agent is running and connected, and one of them is
+   * READY.
+   */
   async settle(): Promise<void> {
     for (const links of this.#links.values()) await links.heal();
     for (const node of this.nodes) {
@@ -293,14 +298,14 @@ export class Cluster {
     await until(() => this.#isQuiet(), { timeoutMs: settleTimeoutMs, describe: 'the group to be quiet' });
   }
 
-  /** Whether a leader is READY and is the elected node. */
+  /** Whether the leader is READY and is the elected node, and no node is in backoff. */
   async #isQuiet(): Promise<boolean> {
     const [leader, elected] = [await this.#ready(), await this.view.elected()];
     const inBackoff = elected.failures.some(({ until: end }) => end !== null && Date.parse(end) > Date.now());
     return leader.node === elected.node && leader.term === elected.term && !inBackoff;
   }
 
-  /** Writes what happened to a file, and prints the end of it. */
+  /** Writes everything that happened to a file, and prints the end of that file. */
   async report(): Promise<void> {
     const logs = [...this.#agents].flatMap(([node, { log }]) =>
       log

@@ -1,4 +1,4 @@
-/** An OpenTelemetry collector that records what it receives by OTLP over HTTP as JSON. */
+/** An OpenTelemetry collector that records the data it receives by OTLP over HTTP as JSON. */
 import { createServer, type Server } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { z } from 'zod';
@@ -44,7 +44,10 @@ export class Collector implements AsyncDisposable {
     this.url = `http://127.0.0.1:${port}`;
   }
 
-  /** Starts a collector. `mute` never answers; `refuses` answers 401 with the headers that it received. */
+  /**
+   * Starts a collector. If `manner` is `mute`, it never answers. If it is `refuses`, it answers 401 with the
+   * headers that it received.
+   */
   static async start(manner: 'takes' | 'refuses' | 'mute' = 'takes'): Promise<Collector> {
     const [port = 0] = await freePorts(1);
     const server = createServer();

@@ -1,6 +1,7 @@
 /**
- * Petrel's commands, as they are built and shipped, inside the test's process: a separate process costs ten
- * times as much. `runProcess` tests what only a process shows: its log, exit, signals, pipes, terminals.
+ * Runs Petrel's commands, as they are built and shipped, inside the test's process, because a separate
+ * process costs ten times as much. Tests of a command's log, exit, signals, pipes or terminals use
+ * `runProcess` instead.
  */
 import { dirname, join } from 'node:path';
 import { Writable } from 'node:stream';
@@ -14,10 +15,10 @@ export interface CommandEnd {
   readonly stderr: string;
 }
 
-/** Commands share what belongs to the process, so one ends before the next begins. */
+/** Commands share the state of the process, so each one ends before the next begins. */
 let last: Promise<unknown> = Promise.resolve();
 
-/** Runs `petrel ARGS` to its end. `env` is as for `runProcess`. */
+/** Runs `petrel ARGS` and waits until it ends. `env` has the same meaning as for `runProcess`. */
 export function runCommand(
   args: readonly string[],
   env: Readonly<Record<string, string>> = {},
@@ -49,12 +50,12 @@ async function program(): Promise<typeof import('../../src/cli/run.js')> {
   return import(join(dirname(main), 'run.js'));
 }
 
-/** Whether commands read this variable. Such variables of the test itself must not leak into them. */
+/** Whether commands read this variable. Such variables of the test process must not leak into a command. */
 function isOfCommands(name: string): boolean {
   return /^(PETREL_|OTEL_)/.test(name) || ['EDITOR', 'VISUAL', 'SUDO_USER'].includes(name);
 }
 
-/** Replaces a property of the process until it is disposed of. */
+/** Replaces a property of `process` until the returned object is disposed of. */
 function replaced(name: 'stdout' | 'stderr' | 'env', value: unknown): Disposable {
   const before = Object.getOwnPropertyDescriptor(process, name);
   Object.defineProperty(process, name, { value, configurable: true, enumerable: true, writable: true });

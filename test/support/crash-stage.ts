@@ -1,6 +1,6 @@
 /**
- * Groups to rehearse crash points with: real agents and guardians, an embedded server, and hooks that leave a
- * workload.
+ * Groups in which to rehearse crash points. They have real agents and guardians, an embedded server, and
+ * hooks that leave a workload running.
  */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -31,7 +31,7 @@ const paths = groupPaths('/crash');
 
 export class CrashStage implements AsyncDisposable {
   readonly log: HookLog;
-  /** What was logged in the current play, or in the last one. */
+  /** The log of the current play, or of the last one if none is running. */
   readonly said: { readonly text: string; readonly atMs: number | null }[] = [];
   readonly #store: Store;
   readonly #rehearsal: Rehearsal;
@@ -83,12 +83,12 @@ export class CrashStage implements AsyncDisposable {
     return await this.#rehearsal.play(point);
   }
 
-  /** Index in `said` of the last `text` since the kill, or -1 if there is none. */
+  /** Returns the index in `said` of the last `text` after the kill, or -1 if there is none. */
   saidSinceKill(text: string): number {
     return this.said.findLastIndex((one) => one.text === text && one.atMs !== null);
   }
 
-  /** Oldest first. */
+  /** Returns the transitions in the history, oldest first. */
   async transitions(): Promise<TransitionRecord[]> {
     const { children } = await this.#store.getChildren(paths.history);
     const reads = children.toSorted().map((name) => this.#store.getData(paths.historyRecord(name)));
@@ -115,7 +115,7 @@ export class CrashStages implements AsyncDisposable {
     this.#limit = limit;
   }
 
-  /** Waits for a free stage. `isNew` requests one on which nothing has been played yet. */
+  /** Waits for a free stage. If `isNew` is true, the stage is one on which nothing has been played before. */
   async take({ isNew }: { readonly isNew: boolean }): Promise<CrashStage> {
     while (this.#taken === this.#limit) await new Promise<void>((resolve) => this.#waiting.push(resolve));
     this.#taken += 1;

@@ -1,4 +1,4 @@
-/** Parses what docs/reports/tables/crash-points.md says about each crash point. */
+/** Parses the tables in docs/reports/tables/crash-points.md, which describe each crash point. */
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { type CrashPoint, everyPoint, pointName } from '../../src/dev/crash-points.js';
@@ -12,14 +12,17 @@ export interface Row {
   readonly name: string;
   readonly point: CrashPoint;
   readonly leadsThen: 'the candidate' | 'another';
-  /** Whether a node leads only once the dead node's session has expired. */
+  /** Whether no node leads until the dead node's session has expired. */
   readonly waitsForExpiry: boolean;
-  /** Whether the surviving process of the node, its guardian or its agent, completes a release. */
+  /**
+   * Whether the process of the node that survives completes a release. The survivor is its guardian or its
+   * agent.
+   */
   readonly releases: boolean;
   readonly inEveryRun: boolean;
 }
 
-/** Cells of the rows of all tables, without their headers. */
+/** Returns the cells of all rows of all tables, without the header rows. */
 function cells(): string[][] {
   const lines = document.split('\n').filter((line) => line.startsWith('|') && !/^\| -+/.test(line));
   return lines.map((line) =>
@@ -30,7 +33,7 @@ function cells(): string[][] {
   );
 }
 
-/** Throws for a row that contains nothing testable. */
+/** Returns the rows about crash points. Throws if a row contains nothing testable. */
 export function crashTable(): Row[] {
   return cells()
     .filter(([first = '']) => first.includes('/'))
@@ -52,7 +55,7 @@ export function crashTable(): Row[] {
     });
 }
 
-/** Tests that the document names elsewhere, as `file`: title. */
+/** Returns the tests that the document refers to elsewhere as `file`: title. */
 export function namedTests(): { readonly file: string; readonly title: string }[] {
   return cells().flatMap((row) => {
     const [, file, title] = /^`(test\/[^`]+)`: (.+)$/.exec(row.at(-1) ?? '') ?? [];

@@ -1,7 +1,6 @@
 /**
- * The ZooKeeper that the tests run against. Its kind is decided once per run (`zookeeper/choose.ts`, by
- * PETREL_TEST_ZOOKEEPER). Tests request what they need, and use `describe.skipIf` for what that kind cannot
- * do.
+ * The ZooKeeper that the tests run against. `zookeeper/choose.ts` decides its kind once per run, by
+ * PETREL_TEST_ZOOKEEPER. Tests that need more than that kind can do use `describe.skipIf`.
  */
 import { inject } from 'vitest';
 import { oncePerRun } from './once-per-run.js';
@@ -15,12 +14,12 @@ export type { ServerOptions, TestEnsemble, TestServer, TlsOptions } from './zook
 const choice: ZooKeeperChoice = inject('zooKeeper');
 
 export const zooKeeperKind = choice.kind;
-/** Several servers, and faults between them. */
+/** Whether there can be several servers, and faults between them. */
 export const supportsEnsemble = choice.kind !== 'embedded';
-/** `tls`, `extraConfig`, `jvmFlags`, `syncLimitTicks`. */
+/** Whether servers can be started with `tls`, `extraConfig`, `jvmFlags` and `syncLimitTicks`. */
 export const supportsServerConfig = choice.kind !== 'embedded';
 
-/** Starts a single server for one test. Stop it when done, or bind it with `await using`. */
+/** Starts a single server for one test. The caller must stop it, or bind it with `await using`. */
 export function startZooKeeper(options: ServerOptions = {}): Promise<TestServer> {
   return startServerOf(choice, options);
 }
@@ -31,16 +30,16 @@ export function startEnsemble(size = 3, options: ServerOptions = {}): Promise<Te
 }
 
 /**
- * The connect string of a single server that all tests of a run share. Do not harm it, and work under a
- * `uniqueRoot` or a chroot.
+ * Returns the connect string of a single server that all tests of a run share. Tests must not harm it, and
+ * must work under a `uniqueRoot` or a chroot.
  */
 export function sharedZooKeeper(): Promise<string> {
   return oncePerRun(`zookeeper-${choice.kind}`);
 }
 
 /**
- * The connect strings of the servers of an ensemble that all tests of a run share. Where the kind has no
- * ensembles, it is one server. Do not harm it, and work under a `uniqueRoot`.
+ * Returns the connect strings of the servers of an ensemble that all tests of a run share. If the kind has no
+ * ensembles, there is only one server. Tests must not harm them, and must work under a `uniqueRoot`.
  */
 export async function sharedEnsemble(): Promise<readonly string[]> {
   return (await oncePerRun(`ensemble-${choice.kind}`)).split(',');

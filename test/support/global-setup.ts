@@ -1,4 +1,7 @@
-/** Runs once per project of the test run: reports which ZooKeeper is used, and serves what tests share. */
+/**
+ * Runs once per project of the test run. Reports which ZooKeeper the tests use, and serves the results that
+ * tests share.
+ */
 import type { TestProject } from 'vitest/node';
 import { buildCommandLine, buildModules, buildTypes } from './build.js';
 import { serveOncePerRun } from './once-per-run.js';
@@ -13,7 +16,9 @@ declare module 'vitest' {
   }
 }
 
-/** The projects share one build. The first one to be set up stores here the URL that serves it. */
+/**
+ * The projects share one build. The first project to be set up stores the URL of its server in this variable.
+ */
 const urlVariable = 'PETREL_TEST_ONCE_PER_RUN';
 
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {

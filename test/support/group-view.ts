@@ -1,6 +1,6 @@
 /**
- * One group as its znodes show it to an observer, and as an operator may change it. Every read is preceded by
- * a sync, so that a server that lags or is cut off cannot answer with outdated data.
+ * The state of one group as its znodes show it to an observer, and changes as an operator makes them. A sync
+ * precedes every read, so that a server that lags or is cut off cannot answer with outdated data.
  */
 
 import type { GroupConfig } from '../../src/model/group-config.js';
@@ -21,7 +21,7 @@ import {
 import { isStoreError, type Store } from '../../src/ports/store.js';
 import { openStore, parseConnectionString } from '../../src/zookeeper/index.js';
 
-/** The owner of the claim. */
+/** The owner of the claim, as the claim describes it. */
 export interface Leader {
   readonly node: string;
   readonly status: 'PROGRESS' | 'READY';
@@ -31,7 +31,7 @@ export interface Leader {
   readonly session: bigint;
 }
 
-/** A healthy server answers far sooner. */
+/** A healthy server answers within a small part of this time. */
 const callTimeoutMs = 1_500;
 
 export class GroupView implements AsyncDisposable {
@@ -47,7 +47,7 @@ export class GroupView implements AsyncDisposable {
     this.#open = this.#newStore();
   }
 
-  /** Returns a store on a server that is connected to the others. */
+  /** Returns a store whose server is connected to the rest of its ensemble. */
   async store(): Promise<Store> {
     if (this.#open.state === 'LOST') this.#open = this.#newStore();
     try {
@@ -61,13 +61,13 @@ export class GroupView implements AsyncDisposable {
     return this.#open;
   }
 
-  /** Returns null if no node has claimed the slot. */
+  /** Returns the leader of a slot, or null if no node has claimed that slot. */
   async leader(slot = 1): Promise<Leader | null> {
     const [leader = null] = await this.leaders([slot]);
     return leader;
   }
 
-  /** Leaders of several slots, in the order requested, after one sync. */
+  /** Returns the leaders of several slots, in the order of `slots`, after a single sync. */
   async leaders(slots: readonly number[]): Promise<(Leader | null)[]> {
     const store = await this.store();
     return Promise.all(
@@ -90,19 +90,19 @@ export class GroupView implements AsyncDisposable {
     return read === null ? null : parsedValue(parseJson(registrationSchema, read.data.toString('utf8')));
   }
 
-  /** What the node reports about itself. Null while it reports nothing. */
+  /** Returns the scores that the node reports. Returns null while it reports none. */
   async scores(node: string): Promise<ReadonlyMap<string, Score> | null> {
     const read = await this.#read(this.paths.score(node));
     return read && parsedValue(parseJson(scoreReportSchema, read.data.toString('utf8'))).values;
   }
 
-  /** Nodes that have a seat, the elector first. */
+  /** Returns the nodes that have a seat, the elector first. */
   async seated(): Promise<string[]> {
     const { children } = await (await this.store()).getChildren(this.paths.election);
     return seatsInOrder(children).map(({ node }) => node);
   }
 
-  /** Oldest first. */
+  /** Returns the history records, oldest first. */
   async history(): Promise<HistoryRecord[]> {
     const store = await this.store();
     const { children } = await store.getChildren(this.paths.history);
@@ -116,7 +116,10 @@ export class GroupView implements AsyncDisposable {
     return (await this.history()).filter((record) => record.kind === 'transition');
   }
 
-  /** Changes the configuration as an operator does: by compare-and-set, retried after a concurrent change. */
+  /**
+   * Changes the configuration as an operator does: by compare-and-set, with a retry after a concurrent
+   * change.
+   */
   async changeConfig(change: (config: GroupConfig) => void): Promise<void> {
     for (;;) {
       const store = await this.store();
@@ -149,7 +152,7 @@ export class GroupView implements AsyncDisposable {
     });
   }
 
-  /** Everything in the group, for a failed test's message. */
+  /** Returns a text with everything in the group, for the message of a failed test. */
   async dump(): Promise<string> {
     const store = await this.store();
     const { children } = await store.getChildren(this.paths.nodes);

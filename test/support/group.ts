@@ -1,6 +1,6 @@
 /**
- * A group on a real ZooKeeper whose znodes the test writes itself. No agent acts, so nothing happens except
- * what the test does. Each node has its own session.
+ * A group on a real ZooKeeper whose znodes the test writes itself. There are no agents, so only the test
+ * changes the group. Each node has its own session.
  */
 
 import type { GroupAccess } from '../../src/group/config-write.js';
@@ -29,19 +29,19 @@ export interface TestGroup extends AsyncDisposable {
   readonly access: GroupAccess;
   /** Registers a node and gives it a seat. Returns its session. */
   node(id: string, content?: Partial<Registration>): Promise<Store>;
-  /** The session of a node. */
+  /** Returns the session of a node. */
   session(id: string): Store;
   configure(config: unknown): Promise<void>;
   elect(elected: Partial<Elected>, slot?: number): Promise<void>;
   /** Creates `leader/current`, owned by the node's session. */
   claim(id: string, content?: Partial<ClaimContent>, slot?: number): Promise<void>;
-  /** Appends to the history. Writes text unchanged. */
+  /** Appends a record to the history. A string is written unchanged. */
   record(record: HistoryRecord | string): Promise<void>;
   /** Elects a node in the first slot, claims for it, and makes it READY. */
   lead(id: string, term: number): Promise<void>;
 }
 
-/** Creates a group, by default on the shared ZooKeeper. */
+/** Creates a group, on the shared ZooKeeper unless `elsewhere` is given. */
 export async function newGroup(elsewhere?: string): Promise<TestGroup> {
   const zookeeper = elsewhere ?? (await sharedZooKeeper());
   const root = uniqueRoot('group');
@@ -121,7 +121,7 @@ function json(value: unknown): Buffer {
   return Buffer.from(typeof value === 'string' ? value : JSON.stringify(value));
 }
 
-/** A healthy node, in the site that its first letter names. */
+/** Returns the registration of a healthy node, whose site is the first letter of its name. */
 export function registration(node: string, content: Partial<Registration> = {}): Registration {
   const host = { name: 'test', pid: 1 };
   const about = { priority: 100, tags: {}, strategies: {}, version: '0.0.0', host };
@@ -129,7 +129,7 @@ export function registration(node: string, content: Partial<Registration> = {}):
   return { ...newRegistration({ node, site: node.slice(0, 1), ...about }, life), ...content };
 }
 
-/** A successful transition, two seconds after its decision. */
+/** Returns the record of a successful transition that ended two seconds after its decision. */
 export function transition(record: Partial<TransitionRecord>): TransitionRecord {
   return {
     kind: 'transition',

@@ -1,4 +1,4 @@
-/** A real HAProxy, with the example's configuration, in front of services and agents on this machine. */
+/** A real HAProxy with the example's configuration, in front of services and agents on this machine. */
 import { type ChildProcess, spawnSync } from 'node:child_process';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -7,12 +7,12 @@ import { fileURLToPath } from 'node:url';
 import { exitOf, spawnBound } from './bound-process.js';
 
 export const haproxyExample = fileURLToPath(new URL('../../examples/haproxy/', import.meta.url));
-/** Debian installs it outside the PATH of ordinary users. */
+/** Debian installs HAProxy outside the PATH of ordinary users. */
 const program = '/usr/sbin/haproxy';
 export const hasHaproxy = spawnSync(program, ['-v']).status === 0;
 export const noHaproxy = hasHaproxy ? '' : ' (not here: no haproxy; on Debian: apt-get install haproxy)';
 
-/** Nodes a, b and c have separate addresses and the same ports. */
+/** The nodes a, b and c have separate addresses but use the same ports. */
 export const addresses = { a: '127.0.0.2', b: '127.0.0.3', c: '127.0.0.4' } as const;
 
 export interface Ports {
@@ -46,7 +46,7 @@ export class Haproxy implements AsyncDisposable {
   }
 }
 
-/** Changes only the addresses. */
+/** Replaces the addresses in the example's configuration and nothing else. */
 function onThisMachine(text: string, { bind, service, agent }: Ports): string {
   const moved = text
     .replace('bind :8000', `bind 127.0.0.1:${bind}`)

@@ -1,10 +1,8 @@
 /**
- * The events of hooks, and the search for forbidden overlaps among them. Their order is that of the file,
- * which is the order in which they happened, independent of any clock.
- *
- * A leadership is one node's takeover of one slot under one fencing token. It is active from the start of its
- * takeover until its release has ended. If it was killed instead, it is active until the last sign of life of
- * its workload.
+ * The events that hooks record, and the search for forbidden overlaps between them. Events are in the order
+ * of the file, which is the order in which they happened, independent of any clock. A leadership is one
+ * node's takeover of one slot under one fencing token. It is active from the start of its takeover until its
+ * release has ended. If it was killed instead, it is active until the last beat of its workload.
  */
 import { z } from 'zod';
 
@@ -12,32 +10,32 @@ export const hookPhases = ['prepare', 'takeover', 'release', 'fence', 'run'] as 
 
 export const hookEventSchema = z.strictObject({
   node: z.string(),
-  /** Slot of the leadership; 1 if the group has one leader. */
+  /** Slot of the leadership. It is 1 if the group has one leader. */
   slot: z.int(),
   phase: z.enum(hookPhases),
-  /** `killed`: a fence hook killed this node's workload. */
+  /** `killed` means that a fence hook killed this node's workload. */
   event: z.enum(['started', 'ended', 'beat', 'killed']),
   term: z.number(),
   token: z.string(),
   /** Seconds since the epoch, for human readers. */
   at: z.number(),
-  /** On CLOCK_MONOTONIC, which all processes of the machine share. */
+  /** Milliseconds on CLOCK_MONOTONIC, which all processes of the machine share. */
   monotonicMs: z.number(),
-  /** On `ended`: the exit code. */
+  /** The exit code of an `ended` event. */
   exitCode: z.number().nullable(),
-  /** At a takeover's start: the live workloads, and their process states in /proc. */
+  /** The workloads that were alive when a takeover started, with their process states in /proc. */
   alive: z.array(z.strictObject({ node: z.string(), slot: z.int(), token: z.string(), state: z.string() })),
 });
 
 export type HookEvent = z.output<typeof hookEventSchema>;
 
 /**
- * States of processes that do nothing: stopped, traced, dead. A stopped process that resumes shows it by a
- * beat.
+ * States of processes that do nothing: stopped, traced, dead. If a stopped process resumes, its next beat
+ * shows it.
  */
 const idleStates = new Set(['T', 't', 'Z', 'X']);
 
-/** Returns one line per violation; empty if there is none. */
+/** Returns one line per violation. The list is empty if there is none. */
 export function findProblems(events: readonly HookEvent[]): string[] {
   return [...overlaps(events), ...tokenProblems(events)];
 }
@@ -64,15 +62,16 @@ function stillAlive(start: HookEvent): string[] {
 }
 
 interface Earlier {
-  /** Leaderships that had begun. */
+  /** Leaderships that had begun before the takeover. */
   readonly begun: ReadonlySet<string>;
-  /** Leaderships whose release had begun. */
+  /** Leaderships whose release had begun before the takeover. */
   readonly releasing: ReadonlySet<string>;
 }
 
 /**
- * A release that began before the other's takeover is part of its leadership. One that begins later is not:
- * it tidies up after a workload that was killed. The workload's own silence shows that it was killed.
+ * Returns the violations by leaderships that were still active when `start` happened. A release counts only
+ * if it began before `start`. A release that begins later tidies up after a workload that was killed. If that
+ * workload had not been killed, its own beats would show it.
  */
 function stillActive(start: HookEvent, later: readonly HookEvent[], earlier: Earlier): string[] {
   const last = new Map<string, HookEvent>();
@@ -107,7 +106,9 @@ function beginsLeadership({ phase, event }: HookEvent): boolean {
   return event === 'started' && (phase === 'takeover' || phase === 'run');
 }
 
-/** Two leaderships of one slot, or of one node, must not be active at the same time. */
+/**
+ * Whether two leaderships must not be active at the same time, because they are of one slot or of one node.
+ */
 function excludes(one: LeadershipSpan, other: LeadershipSpan): boolean {
   const isSame = one.node === other.node && one.token === other.token;
   return !isSame && (one.slot === other.slot || one.node === other.node);

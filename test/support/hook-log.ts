@@ -1,8 +1,9 @@
 /**
- * What the hooks of fault tests did, and whether two nodes ever did it at the same time. The hooks of all
- * nodes are one script that appends to one file: `started`, `ended`, and a `beat` every 50 ms while any of
- * their processes runs. That includes the workload that a takeover leaves behind. A takeover also records
- * whose workloads are running at that moment. Linux only, because it reads /proc.
+ * Records the actions of hooks in fault tests, to find out whether two nodes were ever active at the same
+ * time. The hooks of all nodes are one script that appends to one file. It writes `started`, `ended`, and a
+ * `beat` every 50 ms while any of the hook's processes is running. This includes the workload that a takeover
+ * leaves running. A takeover also records which workloads are running at that time. Works on Linux only,
+ * because it reads /proc.
  */
 
 import { copyFile, mkdir, mkdtemp, open, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
@@ -15,15 +16,15 @@ import { findProblems, type HookEvent, hookEventSchema, type hookPhases } from '
 export type HookPhase = (typeof hookPhases)[number];
 
 export interface HookBehaviour {
-  /** Duration of the hook before it succeeds or fails. Default 0. */
+  /** Milliseconds until the hook succeeds or fails. Default 0. */
   readonly takeMs?: number;
-  /** Default 0. */
+  /** Exit code of the hook. Default 0. */
   readonly exitCode?: number;
-  /** Never ends by itself, and ignores SIGTERM. */
+  /** The hook never ends by itself, and ignores SIGTERM. */
   readonly hang?: boolean;
-  /** Takeover and run: the workload ignores SIGTERM. */
+  /** For takeover and run: the workload ignores SIGTERM. */
   readonly stubborn?: boolean;
-  /** Release: leaves the workload running, for Petrel to end. */
+  /** For release: the hook leaves the workload running, so that Petrel must end it. */
   readonly leave?: boolean;
 }
 
@@ -31,7 +32,7 @@ const script = fileURLToPath(new URL('hook.pl', import.meta.url));
 
 export class HookLog implements AsyncDisposable {
   readonly #dir: string;
-  /** The part of the file read so far. The file only grows, so that polling for an event stays cheap. */
+  /** The part of the file that has been read. The file only grows, so polls read only what was appended. */
   #read: { readonly events: readonly HookEvent[]; readonly bytes: number } = { events: [], bytes: 0 };
 
   private constructor(dir: string) {
@@ -51,18 +52,18 @@ export class HookLog implements AsyncDisposable {
     return new HookLog(dir);
   }
 
-  /** The hook as program and arguments. It takes the node from PETREL_NODE. */
+  /** Returns the program and arguments of the hook. The hook reads the node's name from PETREL_NODE. */
   command(phase: HookPhase): [string, ...string[]] {
     return [join(this.#dir, 'hook'), phase];
   }
 
-  /** Flags that give an agent all its hooks. */
+  /** Returns the flags that give an agent all its hooks. */
   agentFlags(): string[] {
     const phases = ['prepare', 'takeover', 'release', 'fence'] as const;
     return phases.flatMap((phase) => [`--on-${phase}`, this.command(phase).join(' ')]);
   }
 
-  /** Sets how one node's hook behaves from its next start on. */
+  /** Sets the behaviour of one node's hook from its next start on. */
   async behave(node: string, phase: HookPhase, behaviour: HookBehaviour): Promise<void> {
     const { takeMs = 0, exitCode = 0, hang = false, stubborn = false, leave = false } = behaviour;
     const flags = `hang=${Number(hang)} stubborn=${Number(stubborn)} leave=${Number(leave)}`;
@@ -72,7 +73,7 @@ export class HookLog implements AsyncDisposable {
     await rename(`${file}.new`, file);
   }
 
-  /** In the order in which they happened. */
+  /** Returns all events in the order in which they happened. */
   async events(): Promise<readonly HookEvent[]> {
     const { events, bytes } = this.#read;
     const text = await textFrom(join(this.#dir, 'events'), bytes);
@@ -80,17 +81,17 @@ export class HookLog implements AsyncDisposable {
     const lines = whole.split('\n').slice(0, -1);
     const more = z.array(hookEventSchema).parse(lines.map((line): unknown => JSON.parse(line)));
     const read = { events: [...events, ...more], bytes: bytes + Buffer.byteLength(whole) };
-    // A concurrent call may have read further.
+    // A concurrent call may already have read further.
     if (read.bytes > this.#read.bytes) this.#read = read;
     return read.events;
   }
 
-  /** Process ids of a node's hooks and workloads that are running now. */
+  /** Returns the process ids of a node's hooks and workloads that are running now. */
   async pidsOf(node: string): Promise<number[]> {
     return (await this.living()).filter((one) => one.node === node).map(({ pid }) => pid);
   }
 
-  /** Processes that are running now, workloads and hooks, each with its node. */
+  /** Returns the processes of workloads and hooks that are running now, each with its node. */
   async living(): Promise<{ node: string; slot: number; token: string; pid: number }[]> {
     const pids = await readdir(join(this.#dir, 'alive'));
     const found = pids.map(async (pid) => {
@@ -105,20 +106,20 @@ export class HookLog implements AsyncDisposable {
   }
 
   /**
-   * Throws an error that describes what happened if two nodes were ever active in a slot, or a node in two
-   * slots.
+   * Throws if two nodes were ever active in one slot, or one node in two slots. The error describes what
+   * happened.
    */
   async assertExclusive(): Promise<void> {
     const problems = findProblems(await this.events());
     if (problems.length > 0) throw new Error(`the hooks were not exclusive:\n${problems.join('\n')}`);
   }
 
-  /** Ends every remaining hook process within a second, and keeps what the hooks wrote. */
+  /** Ends every remaining hook process within a second, but keeps the files that the hooks wrote. */
   async end(): Promise<void> {
     await rm(join(this.#dir, 'owner'), { force: true });
   }
 
-  /** Ends every remaining hook process, and removes everything. */
+  /** Ends every remaining hook process, and removes all files. */
   async stop(): Promise<void> {
     await rm(this.#dir, { recursive: true, maxRetries: 10, retryDelay: 20 });
   }
@@ -128,7 +129,7 @@ export class HookLog implements AsyncDisposable {
   }
 }
 
-/** Returns an empty list if the file no longer exists. */
+/** Returns the words of a file, or an empty list if the file no longer exists. */
 async function words(file: string): Promise<string[]> {
   return (await readFile(file, 'latin1').catch(() => '')).trim().split(' ');
 }

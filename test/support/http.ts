@@ -1,6 +1,6 @@
 /**
- * An agent's HTTP interface, and calls to it. Every answer is checked against the interface's own OpenAPI
- * description.
+ * An agent's HTTP interface, and calls to it. Every answer is checked against the OpenAPI description that
+ * the interface serves.
  */
 
 import { request } from 'node:http';
@@ -23,16 +23,16 @@ export interface OpenOptions {
   readonly secrets?: Partial<Secrets>;
   readonly log?: Logger;
   readonly clock?: Clock;
-  /** Default: any free port. */
+  /** Address to listen on. Default: any free port. */
   readonly listen?: HttpOptions['listen'];
   readonly hosts?: readonly string[];
-  /** Connect string for reading the group. Defaults to the group's own ensemble. */
+  /** Connect string for reading the group. Defaults to the one of the group. */
   readonly connect?: string;
 }
 
 export interface Api extends AsyncDisposable {
   readonly server: HttpServer;
-  /** Sessions that it opened to read the group, oldest first. */
+  /** Sessions that the interface opened to read the group, oldest first. */
   readonly stores: Store[];
   readonly call: Call;
 }
@@ -40,7 +40,7 @@ export interface Api extends AsyncDisposable {
 export interface CallOptions {
   readonly method?: string;
   readonly body?: unknown;
-  /** Null sends no token. Default: the correct one. */
+  /** The token to send. Null means that the call sends none. Default: the correct token. */
   readonly token?: string | null;
   readonly headers?: Readonly<Record<string, string>>;
 }
@@ -100,7 +100,7 @@ export async function caller(url: string): Promise<Call> {
   };
 }
 
-/** Returns only the status code, for any method, over a separate connection. */
+/** Sends one request over a separate connection, and returns only the status code. */
 export function codeOf(url: string, method = 'GET'): Promise<number> {
   return new Promise((resolve, reject) => {
     const sent = request(url, { method, agent: false }, (response) => {

@@ -1,11 +1,14 @@
-/** Whether the inspector of Node.js is open in a process, and whether the process would open it. */
+/**
+ * Functions that find out whether the inspector of Node.js is open in a process, and whether the process
+ * would open it.
+ */
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import { constants } from 'node:os';
 
-/** Port 9229, as /proc shows it. */
+/** Port 9229 in hexadecimal, as /proc shows it. */
 const inspectorPort = ':240D';
 
-/** Whether Node.js handles SIGUSR1 yet. It starts to do so before it runs any code. */
+/** Whether Node.js already handles SIGUSR1 in this process. It starts to do so before it runs any code. */
 export function catchesUsr1(pid: number): boolean {
   const caught = /^SigCgt:\s*(\S+)/m.exec(readFileSync(`/proc/${pid}/status`, 'latin1'))?.[1] ?? 0;
   return (BigInt(`0x${caught}`) & (1n << BigInt(constants.signals.SIGUSR1 - 1))) !== 0n;
@@ -22,7 +25,7 @@ export function hasInspector(pid: number): boolean {
     );
 }
 
-/** Empty for a file that has been closed in the meantime. */
+/** Returns the target of a link in /proc, or an empty string if the file has been closed in the meantime. */
 function linkOf(path: string): string {
   try {
     return readlinkSync(path);

@@ -1,4 +1,4 @@
-/** Output of the tests' processes, kept in the folder PETREL_TEST_LOGS for inspection after the run. */
+/** Keeps the output of the tests' processes in the folder PETREL_TEST_LOGS, for inspection after the run. */
 import { appendFileSync } from 'node:fs';
 import { join } from 'node:path';
 

@@ -1,6 +1,6 @@
 /**
- * What load balancers would see: polls /leader of every node over persistent connections. Records each answer
- * with the instants between which it was made, on the clock that all processes of the machine share.
+ * Polls /leader of every node over persistent connections, as load balancers do. Records when each request
+ * was sent and each answer was received, on the clock that all processes of the machine share.
  */
 import { Agent, request } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -12,18 +12,18 @@ export interface Check {
   readonly sentAtMs: number;
   readonly receivedAtMs: number;
   readonly code: number;
-  /** Fencing token of the reported leadership. Null if the answer reported none. */
+  /** Fencing token of the reported leadership. Null if the answer contains none. */
   readonly token: bigint | null;
 }
 
 export interface Pace {
-  /** Per node. */
+  /** Number of connections per node. */
   readonly connections: number;
   /** Pause between an answer and the next request on a connection. */
   readonly pauseMs: number;
 }
 
-/** A request to each node every few milliseconds. A higher rate would take CPU from the polled nodes. */
+/** A request to each node every few milliseconds. A higher rate would take CPU time from the nodes. */
 const incessant: Pace = { connections: 3, pauseMs: 10 };
 
 export class LeaderChecks implements AsyncDisposable {
@@ -37,7 +37,7 @@ export class LeaderChecks implements AsyncDisposable {
     this.#pace = pace;
   }
 
-  /** Polls this node too from now on. */
+  /** Starts to poll this node too. */
   add(node: string, url: string): void {
     for (let n = 0; n < this.#pace.connections; n++) {
       const agent = new Agent({ keepAlive: true, maxSockets: 1 });
@@ -67,7 +67,7 @@ export class LeaderChecks implements AsyncDisposable {
   }
 }
 
-/** Returns null if there is no answer: a node that is gone does not claim to lead. */
+/** Requests /leader once. Returns null if there is no answer: a node that is gone does not claim to lead. */
 function ask(url: string, agent: Agent): Promise<Pick<Check, 'code' | 'token'> | null> {
   return new Promise((resolve) => {
     const sent = request(url, { agent }, (response) => {
@@ -88,18 +88,21 @@ function ask(url: string, agent: Agent): Promise<Pick<Check, 'code' | 'token'> |
 }
 
 export interface Findings {
-  /** 200 to a request sent after another takeover, or the node's own release, had begun. One line each. */
+  /**
+   * One line for each answer 200 to a request that was sent too late. At that time another takeover or the
+   * node's own release had begun.
+   */
   readonly wrong: readonly string[];
   /**
-   * 200 made before that and received after: in transit meanwhile. A process that is frozen between reading
-   * its clock and writing can cause one of these.
+   * Number of answers 200 that were in transit when another takeover or the node's own release began. A
+   * process that is frozen between reading its clock and writing can cause one of these.
    */
   readonly overtaken: number;
-  /** 200 received before the node's own takeover had ended. One line each. */
+  /** One line for each answer 200 that was received before the node's own takeover had ended. */
   readonly early: readonly string[];
 }
 
-/** Compares the answers with what the hooks recorded. */
+/** Compares the answers with the events that the hooks recorded. */
 export function findings(checks: readonly Check[], events: readonly HookEvent[]): Findings {
   const claims = checks.filter(({ code }) => code === 200);
   const ends = claims.map((claim) => ({ claim, endMs: endOf(claim, events) }));
@@ -117,7 +120,10 @@ export function findings(checks: readonly Check[], events: readonly HookEvent[])
   };
 }
 
-/** When a leadership was certainly over: its release began, or another's takeover did. */
+/**
+ * Returns when a leadership was certainly over: the start of its release or of a later takeover, whichever is
+ * earlier.
+ */
 function endOf({ node, token }: Check, events: readonly HookEvent[]): number {
   const over = events.filter(({ phase, event, token: other, node: who }) => {
     if (event !== 'started' || token === null || !/^\d+$/.test(other)) return false;
@@ -127,7 +133,7 @@ function endOf({ node, token }: Check, events: readonly HookEvent[]): number {
   return Math.min(...over.map(({ monotonicMs }) => monotonicMs));
 }
 
-/** When its takeover had ended. */
+/** Returns when the takeover of the leadership had ended. */
 function beginOf({ node, token }: Check, events: readonly HookEvent[]): number {
   const ended = events.find((one) => {
     return (

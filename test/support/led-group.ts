@@ -1,12 +1,12 @@
 /**
- * A group of two whose first node leads, for tests that are not about leases: no lease should end on a busy
- * machine.
+ * A group of two nodes whose first node leads, for tests that are not about leases. The session timeout is so
+ * long that no lease ends on a busy machine.
  */
 import type { Group, Member } from './agent-group.js';
 import { until } from './until.js';
 
 export const sessionTimeoutMs = 60_000;
-/** The session timeout that the server must allow for that. */
+/** Server options that allow this session timeout. */
 export const patient = { maxSessionTimeoutMs: sessionTimeoutMs };
 
 export async function led(group: Group): Promise<Member> {
@@ -16,7 +16,7 @@ export async function led(group: Group): Promise<Member> {
   return a;
 }
 
-/** The same, once the history records the transition. */
+/** Does the same as `led`, and waits until the history records the transition. */
 export async function ledOnRecord(group: Group): Promise<Member> {
   const a = await led(group);
   await until(async () => (await group.history()).length === 1);

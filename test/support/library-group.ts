@@ -1,6 +1,6 @@
 /**
- * A group of agents that lead inside the test process, through the library. A node's first letter names its
- * site.
+ * A group of nodes that lead inside the test process, through the library. The first letter of a node's name
+ * is its site.
  */
 import { type LeaderFunctions, Petrel } from '../../src/index.js';
 import { sharedZooKeeper, uniqueRoot } from './ensemble.js';
@@ -8,13 +8,13 @@ import { sharedZooKeeper, uniqueRoot } from './ensemble.js';
 export interface LibraryGroup extends AsyncDisposable {
   readonly zookeeper: string;
   readonly root: string;
-  /** Environment for a command line that reads this group. */
+  /** Environment variables for a command line that reads this group. */
   readonly env: Readonly<Record<string, string>>;
   readonly nodes: ReadonlyMap<string, Petrel>;
 }
 
 export interface LibraryGroupOptions {
-  /** What a node does when it takes over. Default: nothing. */
+  /** Returns the takeover function of a node. Default: no function. */
   readonly takeover?: (node: string) => LeaderFunctions['takeover'];
 }
 

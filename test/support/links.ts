@@ -1,5 +1,6 @@
 /**
- * One node's connections to the servers: a proxy in front of each, so that this node alone can be cut off.
+ * One node's connections to the servers. There is a proxy in front of each server, so that this node alone
+ * can be cut off.
  */
 import { type Directions, startProxy, type TcpProxy } from './proxy.js';
 import type { Reached } from './servers.js';
@@ -29,13 +30,13 @@ export class Links implements AsyncDisposable {
     return open.length === 1 ? open[0] : undefined;
   }
 
-  /** Drops every packet until the end of the scope. */
+  /** Holds back every packet until the returned object is disposed of. */
   cut(directions: Directions = 'both'): AsyncDisposable {
     for (const proxy of this.#proxies) proxy.blackHole(directions);
     return { [Symbol.asyncDispose]: () => this.heal() };
   }
 
-  /** Refuses connections to all other servers until the end of the scope. */
+  /** Refuses connections to all other servers until the returned object is disposed of. */
   keepOnly(server: number): AsyncDisposable {
     for (const [index, proxy] of this.#proxies.entries()) {
       if (index === server) continue;
@@ -45,12 +46,12 @@ export class Links implements AsyncDisposable {
     return { [Symbol.asyncDispose]: () => this.heal() };
   }
 
-  /** Delays all traffic by this much. */
+  /** Delays all traffic by `delayMs`. */
   delay(delayMs: number): void {
     for (const proxy of this.#proxies) proxy.delay(delayMs);
   }
 
-  /** Resets every connection. New ones are accepted. */
+  /** Resets every connection. New connections are accepted. */
   reset(): void {
     for (const proxy of this.#proxies) proxy.resetAll();
   }

@@ -1,4 +1,6 @@
-/** The output of `petrel list -f json` for a group, without a process for each call. For tests that poll. */
+/**
+ * Returns the output of `petrel list -f json` for a group without starting a process, for tests that poll.
+ */
 
 import { type Listing, listing } from '../../src/group/listing.js';
 import { readEnsembleClock } from '../../src/group/time.js';

@@ -23,7 +23,7 @@ export class LossyWay implements AsyncDisposable {
     return this.#proxy.address;
   }
 
-  /** Resolves when a request that `matches` was forwarded. From then on, nothing comes back. */
+  /** Resolves when a request that `matches` has been forwarded. From then on, no reply reaches the client. */
   loseReplyTo(matches: (request: string) => boolean): Promise<void> {
     return new Promise((resolve) => {
       this.#watcher.matches = matches;
@@ -35,7 +35,7 @@ export class LossyWay implements AsyncDisposable {
     });
   }
 
-  /** Breaks the connection and drops everything that was held back. The next connection works. */
+  /** Breaks the connection and drops all data that was held back. The next connection works normally. */
   async breakAndHeal(): Promise<void> {
     this.#proxy.resetAll();
     await this.#proxy.heal();

@@ -1,9 +1,9 @@
-/** Almost valid bytes: valid ones with something changed, cut, added or duplicated. */
+/** Almost valid bytes: a part of valid bytes is changed, cut, added or duplicated. */
 import fc from 'fast-check';
 
 export type Mutation = (bytes: Buffer) => Buffer;
 
-/** Numbers that a length or a count should never be, and some that it may be. */
+/** Numbers that a length or a count should never be, mixed with some that are valid. */
 const absurd = [
   -1,
   -2,
@@ -59,7 +59,7 @@ const change: fc.Arbitrary<Mutation> = fc.oneof(
   fc.uint8Array({ maxLength: 60 }).map((malformed) => () => Buffer.from(malformed)),
 );
 
-/** One to three changes, one after the other. */
+/** One to three changes, applied one after the other. */
 export const mutation: fc.Arbitrary<Mutation> = fc
   .array(change, { minLength: 1, maxLength: 3 })
   .map((changes) => (bytes) => changes.reduce((before, apply) => apply(before), bytes));

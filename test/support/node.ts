@@ -1,4 +1,4 @@
-/** Joins a group through the library, and takes leadership away from outside. */
+/** A node that joins a group through the library, and ways to take leadership away from it from outside. */
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -9,7 +9,7 @@ import { Petrel } from '../../src/library/petrel.js';
 import { endSession, type Group } from './agent-group.js';
 import { until } from './until.js';
 
-/** A node of `group` that leads by waiting for its signal, and records every leadership it was given. */
+/** A node of `group` that leads until its signal aborts, and records every leadership that it was given. */
 export class LibraryNode implements AsyncDisposable {
   readonly petrel: Petrel;
   readonly leaderships: { readonly leadership: Leadership; readonly signal: AbortSignal }[] = [];
@@ -57,7 +57,7 @@ export class LibraryNode implements AsyncDisposable {
     return last;
   }
 
-  /** Ends its session at the ensemble, as if the timeout had passed. */
+  /** Ends the node's session at the ensemble, as if its timeout had passed. */
   async expire(): Promise<void> {
     const file = join(this.#stateDir, this.#group.root.slice(1), `${this.petrel.status.node}.session.json`);
     const { session, password } = sessionFile.parse(JSON.parse(readFileSync(file, 'utf8')));

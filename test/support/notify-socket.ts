@@ -1,5 +1,5 @@
 /**
- * A socket like the one that systemd gives a service with `Type=notify`, and the messages that arrive there.
+ * A socket like the one that systemd gives a service with `Type=notify`, and the messages that arrive on it.
  */
 import type { ChildProcess } from 'node:child_process';
 import { mkdtemp, rm } from 'node:fs/promises';
@@ -35,7 +35,7 @@ export class NotifySocket implements AsyncDisposable {
     return socket;
   }
 
-  /** The variables that were set, in order. One message may set several. */
+  /** The variables that the service has set, oldest first. One message can set several. */
   get said(): string[] {
     return this.#lines
       .slice(1)
@@ -43,7 +43,7 @@ export class NotifySocket implements AsyncDisposable {
       .filter((line) => !/^$|^BARRIER=/.test(line));
   }
 
-  /** The same without the variables that are sent repeatedly. */
+  /** The variables that the service has set, without those that it sends repeatedly. */
   get states(): string[] {
     return this.said.filter((line) => !/^(STATUS|WATCHDOG)=/.test(line));
   }

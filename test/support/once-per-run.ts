@@ -1,6 +1,6 @@
 /**
- * Work that is done once per test run, when the first test requests it. Tests run in separate processes, so
- * they request it from the main process, over HTTP on the loopback interface.
+ * Work that is done once per test run, when the first test requests it. Tests run in separate processes. They
+ * request the work from the main process, over HTTP on the loopback interface.
  */
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -14,7 +14,10 @@ export interface OncePerRunServer {
   stop(): Promise<void>;
 }
 
-/** In the main process: offers tasks by name. Each runs at most once, and every caller gets its failure. */
+/**
+ * Offers tasks by name. Runs in the main process. Each task runs at most once, and if it fails, every caller
+ * gets its error.
+ */
 export async function serveOncePerRun(tasks: Readonly<Record<string, Task>>): Promise<OncePerRunServer> {
   const begun = new Map<string, Promise<string>>();
   const resultOf = (name: string): Promise<string> => {
@@ -24,7 +27,7 @@ export async function serveOncePerRun(tasks: Readonly<Record<string, Task>>): Pr
     return result;
   };
   const server = createServer((request, response) => {
-    // A test that counts what its process holds must not find this connection.
+    // The connection must not stay open: a test that counts what its process holds would find it.
     response.setHeader('connection', 'close');
     resultOf((request.url ?? '/').slice(1)).then(
       (result) => response.end(result),
@@ -42,7 +45,10 @@ export async function serveOncePerRun(tasks: Readonly<Record<string, Task>>): Pr
   };
 }
 
-/** In a test: returns the result of a task. Rejects with the task's own message if it failed. */
+/**
+ * Returns the result of a task. Runs in a test's process. Rejects with the task's own message if the task
+ * failed.
+ */
 export async function oncePerRun(task: string): Promise<string> {
   const response = await fetch(`${inject('oncePerRunUrl')}/${task}`);
   const text = await response.text();

@@ -1,4 +1,4 @@
-/** Checks answers against the description that the interface gives of itself. */
+/** Checks answers against the OpenAPI description that the HTTP interface serves. */
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { expect } from 'vitest';
 import { z } from 'zod';
@@ -18,13 +18,13 @@ export interface Answered {
   readonly path: string;
   readonly status: number;
   readonly type: string | null;
-  /** Undefined if there was none. */
+  /** Undefined if the answer had no body. */
   readonly body: unknown;
 }
 
 const ajv = new Ajv2020({ strict: false, validateFormats: false });
 
-/** Fails if the description does not list the answer, or describes it differently. */
+/** Fails if the OpenAPI description does not list the answer, or describes it differently. */
 export function expectDescribed(
   { paths }: Description,
   { method, path, status, type, body }: Answered,
@@ -42,8 +42,8 @@ export function expectDescribed(
 }
 
 /**
- * Fails if the description lists the refused method, or a set of methods that differs from the `Allow`
- * header.
+ * Fails if the OpenAPI description lists the refused method, or if its set of methods differs from the
+ * `Allow` header.
  */
 export function expectOthersDescribed(
   { paths }: Description,
@@ -51,7 +51,7 @@ export function expectOthersDescribed(
 ): void {
   const templates = Object.keys(paths).filter((one) => matches(one, path));
   const described = templates.flatMap((one) => Object.keys(paths[one] ?? {})).map((one) => one.toUpperCase());
-  // GET implies HEAD, which is described only where it says more.
+  // GET implies HEAD. The description lists HEAD only where its answer differs from that of GET.
   const all =
     described.includes('GET') && path.split('?')[0] !== '/events' ? [...described, 'HEAD'] : described;
   expect((allow ?? '').split(', '), `${method} ${path}`).toEqual([...new Set(all)].toSorted());

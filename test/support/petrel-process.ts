@@ -1,4 +1,4 @@
-/** One process of the command line: its output, its log, its signals and its end. */
+/** One process of the command line, with its output, its log, its signals and its exit. */
 import type { ChildProcess } from 'node:child_process';
 import { rm } from 'node:fs/promises';
 import { createInterface } from 'node:readline';
@@ -10,7 +10,7 @@ import { keepLog } from './kept-logs.js';
 import { childrenOf, commandOf, isAlive } from './process-list.js';
 import { type UntilOptions, until } from './until.js';
 
-/** One JSON line of a log. */
+/** Schema of one JSON line of a log. */
 const logLineSchema = z.looseObject({ level: z.string(), time: z.string(), msg: z.string().default('') });
 export type LogLine = z.output<typeof logLineSchema>;
 
@@ -60,7 +60,7 @@ export class PetrelProcess implements AsyncDisposable {
     return this.#stderr;
   }
 
-  /** The log lines on its stderr, oldest first. */
+  /** The log lines on the process's stderr, oldest first. */
   get log(): readonly LogLine[] {
     return this.#log;
   }
@@ -70,8 +70,8 @@ export class PetrelProcess implements AsyncDisposable {
   }
 
   /**
-   * Waits for a log line, which may already be written. With `after`, skips the first `after` lines. Fails
-   * early if the process ends without it.
+   * Waits for a log line, and returns it immediately if it has already been written. Ignores the first
+   * `after` lines. Fails early if the process ends without writing such a line.
    */
   async logged(
     wanted: RegExp | ((line: LogLine) => boolean),
@@ -89,12 +89,12 @@ export class PetrelProcess implements AsyncDisposable {
     return last;
   }
 
-  /** The agent process, if this process is its guardian. Null while there is none. */
+  /** The agent process, if this process is its guardian. Null if there is none. */
   get agentPid(): number | null {
     return childrenOf(this.pid).find((pid) => commandOf(pid).includes('main.js')) ?? null;
   }
 
-  /** Kills the process and the agent that it guards, as simultaneously as a process can. */
+  /** Kills the process and the agent that it guards, as nearly at the same time as possible. */
   async kill9(): Promise<void> {
     const agent = this.agentPid;
     this.signal('SIGKILL');
@@ -103,29 +103,34 @@ export class PetrelProcess implements AsyncDisposable {
     if (agent !== null) await until(() => !isAlive(agent), { describe: 'the killed agent to be gone' });
   }
 
-  /** Freezes the agent, but not its guardian or the guardian's other children. */
+  /** Freezes the agent, but neither its guardian nor the guardian's other children. */
   pause(): void {
     this.signal('SIGSTOP');
   }
 
-  /** Resumes agent and guardian. */
+  /** Resumes the agent and its guardian. */
   resume(): void {
     this.signal('SIGCONT');
     this.#child.kill('SIGCONT');
   }
 
-  /** Signals the agent, or this process if it is no guardian. Does nothing while there is no agent. */
+  /**
+   * Sends a signal to the agent, or to this process if it is no guardian. Does nothing if there is no agent.
+   */
   signal(name: NodeJS.Signals): void {
     const pid = this.#isGuardian ? this.agentPid : this.pid;
     if (pid !== null) process.kill(pid, name);
   }
 
-  /** Requests that it leave. */
+  /** Requests that the node leave the group and end. */
   term(): void {
     this.#child.kill('SIGTERM');
   }
 
-  /** Kills it if it is still running, and removes its state directory if that was made only for it. */
+  /**
+   * Kills the process if it is still running. Removes its state directory if that was created for this
+   * process only.
+   */
   async stop(): Promise<void> {
     const agent = this.agentPid;
     if (agent !== null) process.kill(agent, 'SIGKILL');
@@ -145,7 +150,10 @@ export class PetrelProcess implements AsyncDisposable {
   }
 }
 
-/** Processes that this one started may keep its output open, so the wait for the output's end is limited. */
+/**
+ * Waits for the end of the output, for a limited time: processes that this one started may keep the output
+ * open.
+ */
 async function afterOutput(exit: Exit, outputs: readonly Promise<void>[]): Promise<Exit> {
   await Promise.race([Promise.all(outputs), sleep(outputPatienceMs, undefined, { ref: false })]);
   return exit;

@@ -1,7 +1,7 @@
 /**
  * Free TCP ports on the loopback interface. They are below the range from which the kernel assigns ports, so
- * a server that is killed and restarted finds its port still free. Another process may take a port between
- * its release here and its bind, so callers retry.
+ * a server that is killed and restarted finds its port still free. Another process can take a port between
+ * its release here and the caller's bind, so callers retry.
  */
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:net';
@@ -40,7 +40,7 @@ async function holdOne(): Promise<Holder> {
   }
 }
 
-/** Listens on 127.0.0.1. Rejects with the socket's own error. */
+/** Listens on 127.0.0.1. Rejects with the socket's error if it cannot. */
 export async function listen(server: Server, port: number): Promise<void> {
   server.listen({ host: '127.0.0.1', port });
   await once(server, 'listening');
@@ -52,7 +52,9 @@ export async function closeServer(server: Server): Promise<void> {
   await once(server, 'close');
 }
 
-/** Calls `start`, which takes free ports, and retries while another process binds one of them first. */
+/**
+ * Calls `start`, which takes free ports. Calls it again if another process has bound one of the ports first.
+ */
 export async function withFreePorts<T>(start: () => Promise<T>): Promise<T> {
   for (let attempt = 1; ; attempt += 1) {
     try {
@@ -63,7 +65,7 @@ export async function withFreePorts<T>(start: () => Promise<T>): Promise<T> {
   }
 }
 
-/** As Node.js, Java or Docker report it. */
+/** Whether an error of Node.js, Java or Docker reports that an address is in use. */
 function isAddressInUse(error: unknown): boolean {
   return /EADDRINUSE|BindException|address already in use|port is already allocated/.test(
     errorMessage(error),

@@ -1,6 +1,6 @@
 /**
- * A PostgreSQL for one test, as Debian installs it. It listens on a socket in its own directory, so it needs
- * no port and leaves nothing behind.
+ * A PostgreSQL server for one test, from Debian's packages. It listens on a socket in its own directory, so
+ * it needs no port and leaves nothing behind.
  */
 import { type ChildProcess, spawnSync } from 'node:child_process';
 import { chown, mkdtemp, readdir, rm } from 'node:fs/promises';
@@ -13,7 +13,9 @@ import { until } from './until.js';
 
 const installed = '/usr/lib/postgresql';
 
-/** Directory of the newest version's programs. Null if there is none. */
+/**
+ * Returns the directory that contains the newest version's programs, or null if PostgreSQL is not installed.
+ */
 export async function postgresPrograms(): Promise<string | null> {
   const versions = await readdir(installed).catch(() => []);
   const newest = versions.toSorted((a, b) => Number(b) - Number(a))[0];
@@ -52,7 +54,7 @@ export class Postgres implements AsyncDisposable {
     return postgres;
   }
 
-  /** Environment with which psql, and any other client of libpq, finds the database. */
+  /** Environment variables with which psql, or any other client of libpq, finds the database. */
   get env(): Readonly<Record<string, string>> {
     return {
       PGHOST: this.#directory,
@@ -62,7 +64,7 @@ export class Postgres implements AsyncDisposable {
     };
   }
 
-  /** Opens a connection that presents this fencing token. */
+  /** Opens a connection that presents the fencing token `token`, or none. */
   connect(token?: number | bigint): Psql {
     const shown = token === undefined ? {} : { PGOPTIONS: `-c petrel.fencing_token=${token}` };
     return new Psql(`${this.#programs}/psql`, { ...this.env, ...shown });
@@ -75,12 +77,12 @@ export class Postgres implements AsyncDisposable {
   }
 }
 
-/** Result of a statement: its lines, or those of the error. */
+/** Result of a statement: the lines that it returned, or those of its error. */
 export type Answer = { readonly rows: readonly string[] } | { readonly error: string };
 
 const end = 'end of the answer';
 
-/** One psql process, and so one connection, that runs statement after statement. */
+/** A psql process, and so a single connection, that runs one statement after the other. */
 export class Psql implements AsyncDisposable {
   readonly #child: ChildProcess;
   readonly #lines: string[] = [];
@@ -96,7 +98,7 @@ export class Psql implements AsyncDisposable {
     createInterface({ input: this.#stream(this.#child.stdout) }).on('line', (line) => this.#lines.push(line));
   }
 
-  /** Waits for its turn, and then for the answer. */
+  /** Runs a statement after all earlier ones, and waits for its answer. */
   run(sql: string, timeoutMs = 30_000): Promise<Answer> {
     const answer = this.#last.then(() => this.#ask(sql, timeoutMs));
     this.#last = answer.catch(() => undefined);
@@ -134,13 +136,13 @@ export class Psql implements AsyncDisposable {
   }
 }
 
-/** PostgreSQL refuses to run as root. Debian's package creates a user for it. */
+/** PostgreSQL refuses to run as root, so it runs as the user that Debian's package creates. */
 const asRoot = process.getuid?.() === 0;
 
 function asServer(program: string, ...args: string[]): [string, string[]] {
   if (!asRoot) return [program, args];
   const user = ['--reuid=postgres', '--regid=postgres', '--clear-groups', '--'];
-  // The change of user clears the parent-death signal, so it is set again.
+  // The change of user clears the parent-death signal, so setpriv sets it again.
   return ['setpriv', [...user, 'setpriv', '--pdeathsig', 'KILL', '--', program, ...args]];
 }
 

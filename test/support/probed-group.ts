@@ -1,4 +1,4 @@
-/** Nodes that probe each other, each with a registration in a development ZooKeeper, and no agent. */
+/** Nodes that probe each other. Each has a registration in a development ZooKeeper, but no agent. */
 import pino from 'pino';
 import type { ProbeAddress } from '../../src/model/znodes.js';
 import { systemClock } from '../../src/ports/clock.js';
@@ -8,7 +8,7 @@ import { newGroup, type TestGroup } from './group.js';
 
 export class ProbedGroup implements AsyncDisposable {
   readonly server: DevelopmentServer;
-  /** Everything logged, as text. */
+  /** All log output, as text. */
   readonly log: string[] = [];
   readonly #group: TestGroup;
   readonly #probers: Prober[] = [];
@@ -23,7 +23,10 @@ export class ProbedGroup implements AsyncDisposable {
     return new ProbedGroup(server, await newGroup(server.connectString));
   }
 
-  /** Starts a node that probes ten times a second. It is registered at its own address, or at `probe`. */
+  /**
+   * Starts a node that probes ten times a second. It is registered at its own address, or at `probe` if that
+   * is given.
+   */
   async start(node: string, options: Started = {}): Promise<Prober> {
     const { requestsPerSecond = null, probe, ...rest } = options;
     const prober = await Prober.open({
@@ -45,7 +48,7 @@ export class ProbedGroup implements AsyncDisposable {
     return prober;
   }
 
-  /** Registers a node that does nothing else. */
+  /** Registers a node that does not probe. */
   async register(node: string, probe: ProbeAddress | null): Promise<void> {
     await this.#group.node(node, { probe });
   }

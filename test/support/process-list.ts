@@ -1,18 +1,23 @@
-/** What the kernel reports about other processes. Linux only. */
+/** Information from the kernel about other processes. Works on Linux only. */
 import { readdirSync, readFileSync } from 'node:fs';
 
-/** A process started by `parent` whose command line contains `name`. Null while there is none. */
+/**
+ * Returns a process that `parent` started and whose command line contains `name`. Returns null if there is
+ * none.
+ */
 export function childOf(parent: number, name: string): number | null {
   return childrenOf(parent).find((pid) => commandOf(pid).includes(name)) ?? null;
 }
 
-/** Zombies included. */
+/** Returns the child processes of `parent`, including zombies. */
 export function childrenOf(parent: number): number[] {
   const pids = readdirSync('/proc').filter((name) => /^\d+$/.test(name));
   return pids.filter((pid) => Number(statOf(pid)[1]) === parent).map(Number);
 }
 
-/** Its arguments, separated by NULs. Empty if there is no such process. */
+/**
+ * Returns the arguments of a process, separated by NULs. Returns an empty string if there is no such process.
+ */
 export function commandOf(pid: number): string {
   try {
     return readFileSync(`/proc/${pid}/cmdline`, 'latin1');
@@ -21,13 +26,15 @@ export function commandOf(pid: number): string {
   }
 }
 
-/** False also for a dead process that has not been reaped. */
+/** Whether a process is alive. A dead process that has not been reaped is not alive. */
 export function isAlive(pid: number): boolean {
   const [state = 'X'] = statOf(String(pid));
   return !'ZX'.includes(state);
 }
 
-/** State, parent and so on. Empty if there is no such process. */
+/**
+ * Returns the fields of /proc/PID/stat from the state on. Returns an empty list if there is no such process.
+ */
 function statOf(pid: string): string[] {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'latin1');

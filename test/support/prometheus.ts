@@ -1,6 +1,6 @@
 /**
- * Metrics as they are scraped: a page's samples, the verdict of Debian's promtool, and a Prometheus that
- * scrapes.
+ * Checks of metrics as a scraper sees them: the samples of a page, the verdict of Debian's promtool, and a
+ * Prometheus that scrapes.
  */
 import { type ChildProcess, spawnSync } from 'node:child_process';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
@@ -12,13 +12,13 @@ import { exitOf, spawnBound } from './bound-process.js';
 import { freePorts } from './ports.js';
 import { until } from './until.js';
 
-/** Tests that need it report when there is none. */
+/** Tests that need Prometheus report it when it is missing. */
 export const hasPrometheus = spawnSync('promtool', ['--version']).status === 0;
 export const notHere = hasPrometheus
   ? ''
   : ' (not here: no prometheus; on Debian: apt-get install prometheus)';
 
-/** Samples of one page: their names with labels, as written, and their values. */
+/** The samples of one page: their names with labels, as written, and their values. */
 export class Page {
   readonly text: string;
   readonly samples: ReadonlyMap<string, number>;
@@ -35,8 +35,8 @@ export class Page {
   }
 
   /**
-   * The one sample of this name that has these labels, written as `state="connected"`. Undefined if there is
-   * none.
+   * Returns the value of the only sample that has this name and these labels. Write a label as
+   * `state="connected"`. Returns undefined if there is no such sample.
    */
   value(name: string, ...labels: string[]): number | undefined {
     const found = [...this.samples].filter(
@@ -47,7 +47,7 @@ export class Page {
     return found[0]?.[1];
   }
 
-  /** Without the parts of histograms. */
+  /** Names of the metrics, without the parts of histograms. */
   get names(): string[] {
     return [...this.text.matchAll(/^# TYPE (\S+)/gm)].map(([, name = '']) => name);
   }
@@ -59,7 +59,7 @@ export async function scrape(url: string): Promise<Page> {
   return new Page(await response.text());
 }
 
-/** Returns promtool's output, and whether it accepted the text. */
+/** Runs promtool. Returns its output, and whether it accepted the text. */
 export function promtool(
   args: readonly string[],
   input = '',
@@ -87,14 +87,14 @@ export interface Series {
 }
 
 export interface ScrapeOptions {
-  /** `HOST:PORT` of each. */
+  /** `HOST:PORT` of each target. */
   readonly targets: readonly string[];
   readonly scrapeIntervalMs: number;
-  /** Rules in the format of their file. */
+  /** Alerting rules, in the format of a Prometheus rule file. */
   readonly rules: string;
 }
 
-/** Debian's Prometheus, with its data in its own directory. */
+/** Debian's Prometheus. It keeps its data in a directory that only this instance uses. */
 export class Prometheus implements AsyncDisposable {
   readonly #url: string;
   readonly #server: ChildProcess;
@@ -106,7 +106,7 @@ export class Prometheus implements AsyncDisposable {
     this.#directory = directory;
   }
 
-  /** Resolves once it is ready. */
+  /** Starts Prometheus. Resolves once it is ready. */
   static async start({ targets, scrapeIntervalMs, rules }: ScrapeOptions): Promise<Prometheus> {
     const directory = await mkdtemp(join(tmpdir(), 'petrel-prometheus-'));
     const [port] = await freePorts(1);
@@ -140,7 +140,7 @@ export class Prometheus implements AsyncDisposable {
     return data.result.map(({ metric, value }) => ({ labels: metric, value: value[1] }));
   }
 
-  /** The one value of a query. Undefined if it has none. */
+  /** Returns the first value of a query, or undefined if the result is empty. */
   async value(query: string): Promise<number | undefined> {
     return (await this.query(query))[0]?.value;
   }

@@ -1,7 +1,7 @@
 /**
- * Property tests: statements about every input, tried on many. The inputs of a run follow from its seed,
- * which is constant unless PETREL_TEST_SEED is set. PETREL_TEST_RUNS raises the number of inputs. A failure
- * prints the seed and the smallest input found.
+ * Property tests: statements that must be true for every input, checked on many. The seed determines the
+ * inputs of a run. The seed is constant unless PETREL_TEST_SEED is set. PETREL_TEST_RUNS changes the number
+ * of inputs. A failure prints the seed and the smallest input that fails.
  */
 import fc from 'fast-check';
 import { stringify } from 'yaml';
@@ -10,7 +10,10 @@ const usualRuns = 100;
 const seed = Number(process.env.PETREL_TEST_SEED ?? 1);
 const runs = Number(process.env.PETREL_TEST_RUNS ?? usualRuns);
 
-/** `share`: fraction of the usual number of inputs. Less than 1 if each takes long. */
+/**
+ * Checks a property. `share` is the fraction of the usual number of inputs: less than 1 if each input takes
+ * long.
+ */
 export async function holds<Inputs>(property: fc.IRawProperty<Inputs>, share = 1): Promise<void> {
   const numRuns = Math.max(1, Math.ceil(runs * share));
   const details = await fc.check(property, { seed, numRuns });
@@ -30,7 +33,7 @@ const longestReport = 2000;
 const prototypes = [Object.prototype, Array.prototype, Function.prototype];
 const clean = prototypes.map((prototype) => Reflect.ownKeys(prototype).length);
 
-/** Fails if an input polluted a prototype that every object shares. */
+/** Fails if an input has polluted a prototype that all objects share. */
 function expectCleanPrototypes(): void {
   const now = prototypes.map((prototype) => Reflect.ownKeys(prototype).length);
   if (now.join() !== clean.join() || 'polluted' in {}) throw new Error('a prototype was polluted');
@@ -50,7 +53,7 @@ export const treacherousKeys = [
   'toJSON',
 ] as const;
 
-/** Any text: plain, of any code points, treacherous, or long. */
+/** Any text: plain, of any code points, made of treacherous keys, or long. */
 export const anyText: fc.Arbitrary<string> = fc.oneof(
   fc.string(),
   fc.string({ unit: 'binary' }),
@@ -61,7 +64,7 @@ export const anyText: fc.Arbitrary<string> = fc.oneof(
     .map(([unit, times]) => unit.repeat(times)),
 );
 
-/** A value that JSON can contain, with hostile keys and depths. */
+/** Any value that JSON can contain, including hostile keys and depths. */
 export const anyJson: fc.Arbitrary<unknown> = fc.oneof(
   fc.jsonValue({ maxDepth: 3 }),
   anyText,
@@ -73,14 +76,14 @@ export const anyJson: fc.Arbitrary<unknown> = fc.oneof(
   }),
 );
 
-/** `depth` lists inside one another. */
+/** Returns `depth` lists, each inside the next. */
 export function nested(depth: number): unknown {
   let value: unknown = [];
   for (let level = 1; level < depth; level++) value = [value];
   return value;
 }
 
-/** The JSON text of a value. Unlike JSON.stringify, it has no limit on depth. */
+/** Returns the JSON text of a value. Unlike JSON.stringify, this function has no limit on depth. */
 export function jsonText(value: unknown): string {
   let inner = value;
   let depth = 0;
@@ -96,7 +99,7 @@ export function jsonText(value: unknown): string {
   return `${'['.repeat(depth)}${text}${']'.repeat(depth)}`;
 }
 
-/** A valid value with one thing in it changed, left out or added. */
+/** A valid value in which one part is changed, left out or added. */
 export function spoilt(value: unknown): fc.Arbitrary<unknown> {
   const places = placesIn(value);
   return fc
@@ -108,7 +111,7 @@ export function spoilt(value: unknown): fc.Arbitrary<unknown> {
     });
 }
 
-/** The path of everything in a value, itself included. */
+/** Returns the path of every part of a value, including the value itself. */
 function placesIn(value: unknown): string[][] {
   if (!isObject(value)) return [[]];
   return [
@@ -138,7 +141,7 @@ function isObject(value: unknown): value is object {
   return typeof value === 'object' && value !== null;
 }
 
-/** Throws if a message is useless to an operator: empty, or too long. */
+/** Throws if a message is useless to an operator because it is empty or too long. */
 export function expectClear(message: string, longest = 8000): void {
   if (message.trim() === '') throw new Error('an empty message');
   if (message.length > longest) throw new Error(`a message of ${message.length} characters`);
@@ -147,7 +150,7 @@ export function expectClear(message: string, longest = 8000): void {
   }
 }
 
-/** YAML of such values, and what YAML adds to them: anchors, tags, documents, depth, garbage. */
+/** YAML text of `values`, and of what only YAML has: anchors, tags, several documents, depth, garbage. */
 export function yamlText(values: fc.Arbitrary<unknown>): fc.Arbitrary<string> {
   const oddities = [
     'a: *nowhere',
@@ -188,7 +191,7 @@ export function yamlText(values: fc.Arbitrary<unknown>): fc.Arbitrary<string> {
   );
 }
 
-/** Counts lists only. */
+/** Returns the depth of nested lists. Ignores objects. */
 function depthOf(value: unknown): number {
   let depth = 0;
   let inner = isObject(value) ? Object.values(value) : [];

@@ -1,6 +1,6 @@
 /**
- * One direction of a proxied connection. Data is read from one socket, held, slowed or cut, then written to
- * another.
+ * One direction of a proxied connection. It reads data from one socket, holds, slows or cuts it, and writes
+ * it to another socket.
  */
 import type { Socket } from 'node:net';
 
@@ -32,14 +32,14 @@ export class Channel {
   #passedBytes = 0;
   #freeAtMs = 0;
 
-  /** `onCut` is called when this channel itself ended the connection. */
+  /** `onCut` is called when this channel itself has ended the connection. */
   constructor(onCut: () => void) {
     this.#onCut = onCut;
   }
 
   /**
-   * Receives what `source` sends, and how it ends. If `rewrite` returns null, the chunk is not meant for us:
-   * the connection is reset.
+   * Forwards the data that `source` sends, and the way in which `source` ends. Resets the connection if
+   * `rewrite` returns null, because the data is not meant for this proxy.
    */
   readFrom(source: Socket, rewrite: (chunk: Buffer) => Buffer | null = (chunk) => chunk): void {
     source.on('data', (chunk: Buffer) => {
@@ -63,12 +63,12 @@ export class Channel {
     this.#pump();
   }
 
-  /** Resets the destination after everything held has been sent. */
+  /** Resets the destination after all held data has been sent. */
   breakOff(): void {
     this.#push('reset');
   }
 
-  /** Drops everything held. */
+  /** Drops all held data. */
   discard(): void {
     clearTimeout(this.#timer);
     this.#queue.length = 0;
@@ -116,7 +116,7 @@ export class Channel {
     destination.end(() => this.#onCut());
   }
 
-  /** A throttled channel writes in portions of a twentieth of a second. */
+  /** Returns the number of bytes that a throttled channel may write in a twentieth of a second. */
   #shareBytes(): number {
     return Math.max(1, Math.floor(this.#impairment.bytesPerSecond / 20));
   }

@@ -1,8 +1,7 @@
 /**
  * A TCP proxy on the loopback interface that simulates network faults. A black hole keeps connections open
- * and holds what was sent until it is lifted, like a network whose packets are retransmitted. The proxy works
- * on streams: it cannot lose or reorder single packets, and it cannot reach what the kernel's buffers
- * contain.
+ * and holds the data until the fault is lifted, like a network whose packets are retransmitted. The proxy
+ * works on streams: it cannot lose or reorder single packets. It cannot reach data in the kernel's buffers.
  */
 import { createServer, connect as dial, type Server, type Socket } from 'node:net';
 import { closeServer, freePorts, listen, withFreePorts } from './ports.js';
@@ -10,22 +9,25 @@ import { Channel, type Impairment, noImpairment } from './proxy-channel.js';
 
 const redialIntervalMs = 20;
 
-/** `toServer` is what clients send, `toClient` what they receive. */
+/** `toServer` is the direction from a client to the target, `toClient` the opposite one. */
 export type Direction = 'toServer' | 'toClient';
 export type Directions = Direction | 'both';
 
 export interface ProxyOptions {
-  /** `host:port` to forward to. */
+  /** `host:port` of the server to which the proxy forwards. */
   readonly target: string;
-  /** The port to listen on, on 127.0.0.1. Default: any free one. */
+  /** Port on 127.0.0.1 to listen on. Default: any free port. */
   readonly port?: number;
-  /** Returns a function that rewrites what one client sends, chunk by chunk, as read from its socket. */
+  /** Returns a function that rewrites the data of one client, chunk by chunk, as read from its socket. */
   readonly rewriter?: () => (chunk: Buffer) => Buffer | null;
-  /** How long a client waits while the target refuses, before it is reset. Default 0. */
+  /**
+   * Milliseconds for which a client waits while the target refuses connections, before it is reset. Default
+   * 0.
+   */
   readonly patienceMs?: number;
 }
 
-/** Resolves once the proxy accepts connections. Rejects if the requested port is not free. */
+/** Starts a proxy. Resolves once it accepts connections. Rejects if the requested port is not free. */
 export function startProxy(options: ProxyOptions): Promise<TcpProxy> {
   if (options.port !== undefined) return TcpProxy.listen(options, options.port);
   return withFreePorts(async () => {
@@ -56,60 +58,60 @@ export class TcpProxy implements AsyncDisposable {
     return proxy;
   }
 
-  /** `127.0.0.1:port`, where clients connect. */
+  /** `127.0.0.1:port`, the address to which clients connect. */
   get address(): string {
     return `127.0.0.1:${this.port}`;
   }
 
-  /** Connections accepted since the start. */
+  /** Number of connections accepted since the start. */
   get accepted(): number {
     return this.#accepted;
   }
 
-  /** Connections open on the client's side now. */
+  /** Number of connections that are open on the client's side now. */
   get open(): number {
     return [...this.#connections].filter(({ client }) => !client.destroyed).length;
   }
 
-  /** Forwards new connections elsewhere. Open ones keep their target. */
+  /** Forwards new connections to another address. Open connections keep their target. */
   retarget(address: string): void {
     this.#target = parseAddress(address);
   }
 
-  /** Keeps every connection open, accepts new ones, and forwards nothing. */
+  /** Forwards nothing, but keeps every connection open and accepts new ones. */
   blackHole(directions: Directions = 'both'): void {
     this.#impair(directions, { blackHole: true });
   }
 
-  /** Forwards everything this much later. */
+  /** Delays all data by `delayMs`. */
   delay(delayMs: number, directions: Directions = 'both'): void {
     this.#impair(directions, { delayMs });
   }
 
-  /** Forwards at most this much a second, on each connection. */
+  /** Forwards at most `bytesPerSecond` on each connection. */
   throttle(bytesPerSecond: number, directions: Directions = 'both'): void {
     this.#impair(directions, { bytesPerSecond });
   }
 
   /**
-   * Each connection forwards this many more bytes (at least one) and then ends, which cuts a message in its
+   * Ends each connection after it has forwarded `bytes` more bytes (at least one). This cuts a message in the
    * middle.
    */
   cutAfter(bytes: number, directions: Directions = 'toClient'): void {
     this.#impair(directions, { cutAfterBytes: bytes });
   }
 
-  /** Resets every open connection, on both sides. New ones are accepted. */
+  /** Resets every open connection on both sides. New connections are accepted. */
   resetAll(): void {
     for (const connection of this.#connections) connection.reset();
   }
 
-  /** Stops listening, so that new connections are refused. Open ones stay. */
+  /** Stops listening, so that new connections are refused. Open connections stay. */
   refuse(): void {
     this.#server.close();
   }
 
-  /** Lifts every fault, and forwards what was held back. */
+  /** Lifts every fault, and forwards the data that was held back. */
   async heal(): Promise<void> {
     this.#impair('both', noImpairment);
     if (this.#server.listening) return;
@@ -190,7 +192,7 @@ class Connection {
     this.#server?.resetAndDestroy();
   }
 
-  /** A connection accepted during a black hole reaches the server only once that is lifted. */
+  /** A connection that is accepted during a black hole reaches the server only after the fault is lifted. */
   #dialOnce(): void {
     if (this.#server === undefined) this.#dial(performance.now() + (this.#options.patienceMs ?? 0));
   }

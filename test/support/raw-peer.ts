@@ -1,4 +1,4 @@
-/** A handmade peer: a UDP socket, and what a test sends and receives with it. */
+/** A handmade probe peer: a UDP socket, and the packets that a test sends and receives through it. */
 import { createSocket, type Socket } from 'node:dgram';
 import { once } from 'node:events';
 import type { ProbeAddress } from '../../src/model/znodes.js';
@@ -35,7 +35,7 @@ export class RawPeer implements AsyncDisposable {
     this.#socket.send(bytes, to.port, host);
   }
 
-  /** The packets of this kind among the received messages. */
+  /** Returns the received messages of this kind, as packets. */
   packets(kind: 'question' | 'answer'): { readonly packet: Packet; readonly bytes: Buffer }[] {
     return this.got.flatMap((bytes) => {
       const packet = this.coder.read(bytes);
@@ -52,7 +52,7 @@ export class RawPeer implements AsyncDisposable {
     return bytes;
   }
 
-  /** Waits for a question that follows `count` others. */
+  /** Waits for the question that comes after `count` others. */
   async question(count = 0): Promise<Packet> {
     const { packet } = await until(() => this.packets('question')[count]);
     return packet;

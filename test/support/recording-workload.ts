@@ -1,7 +1,8 @@
 /**
- * A workload whose runs are functions of the test, and which records when each began and ended. It keeps the
- * port's promises. Runs never overlap and start in order. A release aborts whatever is running or waiting
- * before it. A lease that ends without renewal is released automatically.
+ * A workload whose runs are functions of the test. It records when each run began and ended. It keeps the
+ * promises of the `Workload` port. Runs never overlap, and they start in order. A release aborts all runs
+ * that are active or waiting before it. When a lease ends without renewal, the workload is released
+ * automatically.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { errorMessage } from '../../src/errors.js';
@@ -16,13 +17,13 @@ import type {
   WorkloadLease,
 } from '../../src/ports/workload.js';
 
-/** Succeeds if it resolves, fails if it rejects. */
+/** The run succeeds if the task resolves, and fails if the task rejects. */
 export type Task = (context: HookContext, signal: AbortSignal) => Promise<void> | void;
 
 export interface Recorded {
   readonly context: HookContext;
   readonly startedAtMs: number;
-  /** Undefined while it runs. */
+  /** Undefined while the run is active. */
   endedAtMs?: number;
   result?: HookResult['result'];
 }
@@ -30,7 +31,7 @@ export interface Recorded {
 export class RecordingWorkload implements Workload {
   /** Every run, in the order in which they started. */
   readonly runs: Recorded[] = [];
-  /** Every lease that it received, repeated ones included. */
+  /** Every lease that the workload received, including repeated ones. */
   readonly leases: WorkloadLease[] = [];
   readonly #tasks: Partial<Record<Phase, Task>>;
   readonly #listeners = new Set<(end: WorkloadEnd) => void>();
@@ -86,7 +87,7 @@ export class RecordingWorkload implements Workload {
     return true;
   }
 
-  /** Ends the workload without a request to end it. */
+  /** Reports that the workload has ended, although no release was requested. */
   endWorkload(error: string): void {
     this.#emit({ cause: 'workload-ended', workload: { ...outcomeOf('failed', 0), error } });
   }
@@ -161,7 +162,8 @@ function outcomeOf(result: HookResult['result'], durationMs: number): HookResult
 }
 
 /**
- * Runs of several nodes that were active at the same instant, from a takeover's start to its release's end.
+ * Returns the leaderships of different nodes that overlapped. A leadership lasts from the start of its
+ * takeover to the end of its release.
  */
 export function overlaps(workloads: Readonly<Record<string, RecordingWorkload>>): string[] {
   const leaderships = Object.entries(workloads).flatMap(([node, workload]) =>

@@ -18,15 +18,15 @@ export interface Note {
   readonly word: string;
 }
 
-/** A script that runs until it receives SIGTERM. */
+/** Shell script that runs until it receives SIGTERM. */
 export const service = 'trap "say told; exit 4" TERM; while :; do sleep 0.1; done';
 
 const prelude =
   'say() { echo "$(date +%s%3N) $PETREL_NODE $PETREL_FENCING_TOKEN $$ $1" >>"$NOTES"; }; say begins';
 
 /**
- * Returns a getter for a group that is new for each test of the file. Its processes end with the test, and
- * their output is shown if the test fails.
+ * Returns a getter for a group that is created for each test of the file. The group's processes end with the
+ * test. If the test fails, their output is printed.
  */
 export function useRunGroup(zookeeper: () => string | Promise<string>): () => RunGroup {
   let current: RunGroup | undefined;
@@ -66,7 +66,7 @@ export class RunGroup implements AsyncDisposable {
     return group;
   }
 
-  /** The file that commands write to. They know it as `$NOTES`. */
+  /** Path of the file that the commands write to. Commands find it in `$NOTES`. */
   get notesFile(): string {
     return join(this.#directory, 'notes');
   }
@@ -76,8 +76,8 @@ export class RunGroup implements AsyncDisposable {
   }
 
   /**
-   * Runs a shell script as the command of a node. The script can call `say WORD`, which has already recorded
-   * `begins`.
+   * Runs a shell script as the command of a node. The script can call `say WORD`. The word `begins` is
+   * recorded before the script starts.
    */
   async run(
     node: string,
@@ -105,7 +105,7 @@ export class RunGroup implements AsyncDisposable {
     return started;
   }
 
-  /** Oldest first. */
+  /** Returns the entries of all nodes, oldest first. */
   async notes(): Promise<Note[]> {
     const lines = (await readFile(this.notesFile, 'utf8')).split('\n').filter(Boolean);
     return lines.map((line) => {
@@ -114,7 +114,7 @@ export class RunGroup implements AsyncDisposable {
     });
   }
 
-  /** Waits until a node's command has recorded a word `times` times. */
+  /** Waits until a node's command has recorded `word` the given number of times. */
   noted(node: string, word: string, times = 1): Promise<Note> {
     const find = async () =>
       (await this.notes()).filter((note) => note.node === node && note.word === word)[times - 1];
@@ -131,7 +131,8 @@ export class RunGroup implements AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     await Promise.all(this.#processes.map((each) => each.stop()));
     await this.view.close();
-    // A command that is stopped because its petrel process was killed may still write.
+    // The command may still be writing while it is being stopped, which happens when its petrel process was
+    // killed.
     await rm(this.#directory, { recursive: true, force: true, maxRetries: 10 });
   }
 }

@@ -1,6 +1,6 @@
 /**
- * Runs a compiled test program that an npm script runs from its source. The compiled one starts in a fraction
- * of the time.
+ * Runs the compiled form of a test program that an npm script runs from its source. The compiled form starts
+ * in a fraction of the time.
  */
 import { execFile } from 'node:child_process';
 import { builtFixture } from './built.js';
@@ -11,12 +11,14 @@ export interface Outcome {
   readonly stderr: string;
 }
 
-/** `main` is its file, below test/. Rejects if a signal ended it. */
+/**
+ * Runs the program whose source file is `main`, a path below test/. Rejects if a signal ended the program.
+ */
 export async function runTool(main: string, ...args: string[]): Promise<Outcome> {
   return await runProgram(await builtFixture(main.replace(/\.ts$/, '')), args);
 }
 
-/** `program` is a file that Node.js runs. Rejects if a signal ended it. */
+/** Runs a file with Node.js. Rejects if a signal ended the program. */
 export function runProgram(program: string, args: readonly string[]): Promise<Outcome> {
   return new Promise((resolve, reject) => {
     execFile(process.execPath, [program, ...args], (error, stdout, stderr) => {

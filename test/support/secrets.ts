@@ -1,6 +1,6 @@
 /**
- * Secrets that the tests give to the processes they start. Each contains the same word, which appears nowhere
- * else. If output contains that word, a secret leaked.
+ * Secrets that the tests give to the processes they start. Each secret contains the same word, which appears
+ * nowhere else. If output contains that word, a secret has leaked.
  */
 export const canary = 'kAnArY7Xq2';
 

@@ -11,7 +11,10 @@ import {
 } from './ensemble.js';
 import { started } from './known.js';
 
-/** Servers as their clients see them: three where the kind of ZooKeeper has ensembles, else one. */
+/**
+ * Servers as their clients see them. There are three if the kind of ZooKeeper has ensembles, and otherwise
+ * one.
+ */
 export interface Reached {
   readonly all: readonly { readonly connectString: string }[];
   readonly connectString: string;
@@ -28,7 +31,7 @@ export class Servers implements Reached {
     return this.#any.connectString;
   }
 
-  /** Throws if there is only one server. */
+  /** The ensemble of these servers. Throws if there is only one server. */
   get ensemble(): TestEnsemble {
     if (!('servers' in this.#any))
       throw new Error('there is one server: skip such tests by supportsEnsemble');
@@ -49,7 +52,7 @@ export class Servers implements Reached {
   }
 }
 
-/** Servers for these tests alone. For tests that harm them or configure them differently. */
+/** Starts servers for these tests alone, which harm the servers or configure them differently. */
 export function useServers(options: ServerOptions = {}, how: 'single' | 'best' = 'best'): Servers {
   const servers = new Servers();
   beforeAll(() => servers.start({ tickTimeMs: 250, ...options }, how));
@@ -57,7 +60,10 @@ export function useServers(options: ServerOptions = {}, how: 'single' | 'best' =
   return servers;
 }
 
-/** Servers that all tests of a run share. Do not harm them, and work under a `uniqueRoot`. */
+/**
+ * Returns servers that all tests of a run share. Tests must not harm them, and must work under a
+ * `uniqueRoot`.
+ */
 export function useSharedServers(): Reached {
   let shared: readonly string[] | undefined;
   beforeAll(async () => {

@@ -1,4 +1,4 @@
-/** Runs before each test file, although the files of a process share what they load. */
+/** Runs before each test file, even though the files of a process share the modules that they load. */
 import { afterAll } from 'vitest';
 import { stopEveryProcess } from './agents.js';
 

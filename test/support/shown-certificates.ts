@@ -1,4 +1,7 @@
-/** A client's certificate that can be replaced on disk, and a server that records which one it is shown. */
+/**
+ * A client's certificate that can be replaced on disk, and a server that records which certificate a client
+ * presents.
+ */
 import { copyFile, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createServer, type Server, type TLSSocket } from 'node:tls';
@@ -7,17 +10,17 @@ import { type CertificateFiles, makeCertificate } from './certificates.js';
 export interface ShownCertificates {
   readonly files: CertificateFiles;
   readonly next: CertificateFiles;
-  /** Paths of the certificate and the key in use, initially those of `files`. */
+  /** Paths of the certificate and of the key in use. At first they are copies of those in `files`. */
   readonly cert: string;
   readonly key: string;
   use(files: CertificateFiles): Promise<void>;
-  /** Common names, in the order of the connections. */
+  /** Common names of the certificates that clients presented, in the order of the connections. */
   readonly shown: string[];
   readonly server: Server;
   readonly port: number;
 }
 
-/** `connected` is called for each connection, after its certificate was recorded. */
+/** Starts the server. Calls `connected` for each connection, after recording its certificate. */
 export async function showCertificates(
   dir: string,
   connected: (socket: TLSSocket) => void = () => {},
@@ -38,7 +41,7 @@ export async function showCertificates(
     rejectUnauthorized: false,
   });
   server.on('secureConnection', (socket: TLSSocket) => {
-    // A client that has gone in the meantime has none.
+    // There is no certificate if the client has disconnected in the meantime.
     const subject: { CN?: string | string[] } | undefined = socket.getPeerCertificate().subject;
     if (subject !== undefined) shown.push(String(subject.CN));
     socket.on('error', () => {});

@@ -1,16 +1,17 @@
 /**
- * Counts only the time for which this process got to run: on a busy machine, a late tick still counts as one
- * tick. So an upper bound is reliable there, and still distinguishes a prompt answer from a wait for a timer.
+ * A stopwatch that counts only the time in which this process was able to run. On a busy machine, a late tick
+ * still counts as one tick. So an upper bound on the measured time is reliable there, and still distinguishes
+ * a prompt answer from a wait for a timer.
  */
 
 const tickMs = 10;
 
 export interface Stopwatch extends Disposable {
-  /** Since the start, in ms, to the nearest tick. Never more than a clock shows. */
+  /** Milliseconds since the start, to the nearest tick. Never more than a clock shows. */
   readonly ms: number;
 }
 
-/** Runs until it is disposed of, or the process ends. */
+/** Starts a stopwatch that runs until it is disposed of, or the process ends. */
 export function startStopwatch(): Stopwatch {
   let ticks = 0;
   const startedAtMs = performance.now();

@@ -1,6 +1,6 @@
 /**
- * Waits for a condition instead of for a time. Polls, because the state that tests wait for is in other
- * processes that send no notification. Promises nothing about what happened between two polls.
+ * Waits for a condition instead of a fixed time. It polls, because the state that tests wait for is in other
+ * processes that send no notification. Not promised: anything about the time between two polls.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { inspect } from 'node:util';
@@ -9,20 +9,23 @@ import { startStopwatch } from './stopwatch.js';
 
 export interface UntilOptions {
   /**
-   * Fails after this time, measured by `stopwatch.ts`. The default of 20 s is generous, because only a
-   * failing test spends it. It is less than the 30 s after which an agent re-reads its state by itself, which
-   * would hide a missed notification.
+   * Time after which the wait fails, measured by `stopwatch.ts`. The default of 20 s is generous, because
+   * only a failing test waits that long. It is less than the 30 s after which an agent re-reads its state,
+   * because that would hide a missed notification.
    */
   readonly timeoutMs?: number;
-  /** Pause between polls. By default 20 ms at first, then a twentieth of the wait so far, up to 100 ms. */
+  /**
+   * Pause between polls. The default is 20 ms at first, and later a twentieth of the wait so far, up to 100
+   * ms.
+   */
   readonly intervalMs?: number;
-  /** What the test waits for, for the failure's message. */
+  /** The condition that the test waits for, for the message of a failure. */
   readonly describe?: string;
 }
 
 /**
- * Calls `probe` until it returns something other than false, null or undefined, and returns that. A probe
- * that throws has not succeeded yet. Throws at the timeout, with the last probe's result.
+ * Calls `probe` until it returns something other than false, null or undefined, and returns that value. If
+ * `probe` throws, it is called again. At the timeout, throws an error with the last result.
  */
 export async function until<T>(
   probe: () => T | Promise<T>,

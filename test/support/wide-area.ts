@@ -1,7 +1,7 @@
 /**
- * A simulated wide-area network between UDP sockets of this machine. Each participant has a name. Others send
- * to it at a port of the relay, and the relay identifies it by its sending port. A packet arrives as much
- * later as its way is long. Nothing is lost.
+ * A simulated wide-area network between UDP sockets of this machine. Each participant has a name and a port
+ * of the relay at which others reach it. The relay identifies a sender by the port it sends from. It delays
+ * each packet by the distance between sender and receiver. It loses no packets.
  */
 import { createSocket, type Socket } from 'node:dgram';
 import { once } from 'node:events';
@@ -15,12 +15,15 @@ export class WideArea implements AsyncDisposable {
   readonly #names = new Map<number, string>();
   #isClosed = false;
 
-  /** `delayMs`: one way. */
+  /** `delayMs` returns the delay in one direction. */
   constructor(delayMs: (from: string, to: string) => number) {
     this.#delayMs = delayMs;
   }
 
-  /** Returns the port at which others send to `name`: `port`, or by default any free one. */
+  /**
+   * Opens the port at which others reach `name`, and returns it. The port is `port`, or by default any free
+   * one.
+   */
   async enter(name: string, port = 0): Promise<number> {
     const door = createSocket('udp4');
     this.#doors.set(name, door);
@@ -31,7 +34,7 @@ export class WideArea implements AsyncDisposable {
     return door.address().port;
   }
 
-  /** Sets the port that `name` itself uses. Packets from unknown ports are dropped. */
+  /** Sets the port from which `name` sends. Packets from unknown ports are dropped. */
   is(name: string, port: number): void {
     this.#names.delete(this.#ports.get(name) ?? 0);
     this.#ports.set(name, port);
@@ -48,7 +51,7 @@ export class WideArea implements AsyncDisposable {
     const dueAtMs = performance.now() + this.#delayMs(from, to);
     const deliver = () => {
       if (this.#isClosed) return;
-      // Timers have a resolution of 1 ms. The remainder passes in iterations of the event loop.
+      // Timers have a resolution of 1 ms. The rest of the delay passes in iterations of the event loop.
       if (performance.now() < dueAtMs) setImmediate(deliver);
       else this.#doors.get(from)?.send(bytes, this.#ports.get(to) ?? 0, host);
     };

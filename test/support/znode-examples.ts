@@ -1,4 +1,4 @@
-/** One full example of the content of each znode of a group. */
+/** One complete example of the content of each znode of a group. */
 import { groupConfigSchema } from '../../src/model/group-config.js';
 import { byHand, decided, failure, instant, registration } from '../core/builders.js';
 

@@ -3,7 +3,7 @@ import { findProblems, type HookEvent, hookEventSchema } from '../hook-events.js
 
 /**
  * Parses lines such as `a 1 takeover started`, or `a/2 1 …` for slot 2, in the order in which they happened.
- * The index serves as the time.
+ * Uses the index of a line as its time.
  */
 function history(...lines: string[]): HookEvent[] {
   return lines.map((line, at) => {

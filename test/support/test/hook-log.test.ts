@@ -17,7 +17,7 @@ interface Env {
   readonly target?: string;
 }
 
-/** Starts a hook as an agent would: in a separate process group. */
+/** Starts a hook in a separate process group, as an agent does. */
 function start(phase: HookPhase, node: string, token: string, { target = '' }: Env = {}): ChildProcess {
   const [program, ...args] = log.command(phase);
   return spawn(program, args, {
@@ -33,7 +33,7 @@ function start(phase: HookPhase, node: string, token: string, { target = '' }: E
   });
 }
 
-/** Resolves with the exit code when the hook has ended and no process holds its output. */
+/** Runs a hook. Resolves with its exit code when it has ended and no process holds its output open. */
 async function run(phase: HookPhase, node: string, token: string, env?: Env): Promise<number | null> {
   return ended(start(phase, node, token, env));
 }
@@ -49,7 +49,10 @@ function signalGroup(child: ChildProcess, signal: NodeJS.Signals): void {
   process.kill(-child.pid, signal);
 }
 
-/** A signal takes effect only some time after it is sent. Waits until the whole group is stopped. */
+/**
+ * Waits until the whole process group is stopped, because a signal takes effect only some time after it is
+ * sent.
+ */
 async function untilFrozen(child: ChildProcess): Promise<void> {
   await until(
     () => {
@@ -79,7 +82,7 @@ async function beats(node: string): Promise<number> {
   return (await log.events()).filter((event) => event.node === node && event.event === 'beat').length;
 }
 
-/** Waits until nothing of this node beats any more: two whole beats of another node pass without one. */
+/** Waits until `node` is silent: two complete beats of `other` pass without a beat of `node`. */
 async function untilSilent(node: string, other: string): Promise<void> {
   await until(
     async () => {

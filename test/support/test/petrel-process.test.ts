@@ -4,7 +4,7 @@ import { spawnBound } from '../bound-process.js';
 import { PetrelProcess } from '../petrel-process.js';
 import { until } from '../until.js';
 
-/** Starts a process that runs the test's script in place of the command line. */
+/** Starts a process that runs `script` instead of the command line. */
 function start(script: string): PetrelProcess {
   return new PetrelProcess(
     spawnBound(process.execPath, ['-e', script], { stdio: ['ignore', 'pipe', 'pipe'] }),

@@ -5,7 +5,7 @@ import { closeServer, freePorts, listen } from '../ports.js';
 import { startProxy, type TcpProxy } from '../proxy.js';
 import { until } from '../until.js';
 
-/** An echo server, and clients that keep what they received. */
+/** An echo server, and clients that keep the data that they received. */
 let server: Server;
 let served: Socket[];
 let proxy: TcpProxy;
@@ -78,7 +78,7 @@ describe('the proxy', () => {
     const late = await open();
     late.socket.write('c');
     await until(() => client.socket.bytesWritten === 2);
-    // Another connection's round trip shows that enough time has passed for this one's.
+    // A round trip on another connection shows that enough time has passed for one on this connection.
     await throughAnotherProxy();
     expect(client.received).toBe('a');
     expect(served).toHaveLength(2);

@@ -1,4 +1,4 @@
-/** The one place that decides which ZooKeeper the tests run against. */
+/** Decides which ZooKeeper the tests run against. No other module decides this. */
 import { errorMessage } from '../../../src/errors.js';
 import { requireDocker } from './docker.js';
 import { javaIsMissing } from './java.js';
@@ -7,9 +7,9 @@ export type ZooKeeperKind = 'docker' | 'java' | 'embedded';
 
 export interface ZooKeeperChoice {
   readonly kind: ZooKeeperKind;
-  /** The Docker image. Used by Docker only. */
+  /** Name of the Docker image. Other kinds ignore it. */
   readonly image: string;
-  /** For human readers: what was chosen, and why nothing better was. */
+  /** The choice, and why no better kind was available, for human readers. */
   readonly description: string;
 }
 
@@ -17,9 +17,9 @@ export const zooKeeperKinds: readonly ZooKeeperKind[] = ['docker', 'java', 'embe
 const defaultImage = 'zookeeper:3.9';
 
 /**
- * `PETREL_TEST_ZOOKEEPER` names the kind for all tests. An explicit choice that is unavailable is an error.
- * Without it, the tests' own preference counts. `auto` takes the first available of docker, java and
- * embedded.
+ * Chooses the kind of ZooKeeper. `PETREL_TEST_ZOOKEEPER` names the kind for all tests. If the variable is not
+ * set, `otherwise` counts. `auto` takes the first available of docker, java and embedded. Throws if the kind
+ * is not available.
  */
 export async function chooseZooKeeper(
   otherwise: ZooKeeperKind | 'auto',

@@ -1,11 +1,11 @@
-/** The zoo.cfg of a test server. It is the same for every kind that reads one. */
+/** The zoo.cfg of a test server. It is the same for every kind that reads such a file. */
 import type { ServerOptions } from './server.js';
 
 export interface ConfigPlace {
   readonly dataDir: string;
   readonly clientAddress: string;
   readonly clientPort: number;
-  /** `server.N=…` lines. Empty for a single server. */
+  /** `server.N=…` lines. The list is empty for a single server. */
   readonly peers: readonly string[];
   readonly secure?: SecurePlace;
 }
@@ -27,7 +27,7 @@ export function zooConfig(place: ConfigPlace, options: ServerOptions): string {
     'admin.enableServer=false',
     '4lw.commands.whitelist=*',
     'maxClientCnxns=0',
-    // Tests end servers, not the machine under them.
+    // Tests kill servers, but not the machine under them.
     'forceSync=no',
     ...line('minSessionTimeout', options.minSessionTimeoutMs),
     ...line('maxSessionTimeout', options.maxSessionTimeoutMs),

@@ -1,6 +1,7 @@
 /**
- * The network between the servers of one ensemble in Docker. It carries only their own traffic. Clients use
- * the published ports, over another network, and stay connected when a server is removed from this one.
+ * The network between the servers of one ensemble in Docker. It carries only the traffic between servers.
+ * Clients use the published ports over another network. They stay connected when a server is removed from
+ * this one.
  */
 import { randomBytes, randomInt } from 'node:crypto';
 import { getContainerRuntimeClient, getReaper, LABEL_TESTCONTAINERS_SESSION_ID } from 'testcontainers';
@@ -15,7 +16,7 @@ type Network = ReturnType<Client['network']['getById']>;
 
 export class DockerPeers implements PeerNetwork {
   readonly #network: Network;
-  /** The first three bytes of the addresses. */
+  /** The first three bytes of the addresses in this network. */
   readonly #subnet: string;
   readonly #size: number;
   readonly #containers: string[] = [];
@@ -38,7 +39,7 @@ export class DockerPeers implements PeerNetwork {
     }
   }
 
-  /** The `server.N=` lines of every server. */
+  /** Returns the `server.N=` lines that every server of the ensemble has. */
   serverLines(): string[] {
     const lines = Array.from({ length: this.#size }, (_, index) => {
       return `server.${index + 1}=${this.#address(index)}:2888:3888`;
@@ -47,7 +48,7 @@ export class DockerPeers implements PeerNetwork {
     return [...lines, 'quorumListenOnAllIPs=true'];
   }
 
-  /** Adds a container to the network, as the next server. */
+  /** Adds a container to the network as the next server. */
   async add(containerId: string): Promise<void> {
     this.#containers.push(containerId);
     await this.#connect(this.#containers.length - 1);

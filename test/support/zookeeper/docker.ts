@@ -1,4 +1,4 @@
-/** ZooKeeper in Docker containers, from an image that reads /conf/zoo.cfg as the official one does. */
+/** ZooKeeper in Docker containers. The image must read /conf/zoo.cfg, as the official one does. */
 import {
   GenericContainer,
   getContainerRuntimeClient,
@@ -21,7 +21,7 @@ const keyStorePath = '/conf/server.pem';
 const trustStorePath = '/conf/trusted.pem';
 const startTimeoutMs = 90_000;
 
-/** Rejects if there is no daemon, or the image is neither present nor available. */
+/** Rejects if there is no Docker daemon, or if the image is neither present nor available for download. */
 export async function requireDocker(image: string): Promise<void> {
   const { image: images } = await getContainerRuntimeClient();
   const name = ImageName.fromString(image);
@@ -159,7 +159,10 @@ class DockerServer implements TestServer {
   }
 }
 
-/** Publishes ports under numbers that we choose: Docker's choice would change at every start. */
+/**
+ * Starts a container. Publishes its ports under numbers that we choose, because Docker would choose others at
+ * every start.
+ */
 async function startContainer({
   image,
   id,
@@ -195,7 +198,10 @@ async function startContainer({
   return container.start();
 }
 
-/** The server itself is polled for readiness, and an ensemble's servers only once all are started. */
+/**
+ * Does not wait for the container, because we poll the server itself. Servers of an ensemble are ready only
+ * after all of them have started.
+ */
 const noWaiting: WaitStrategy = {
   waitUntilReady: async () => undefined,
   withStartupTimeout: () => noWaiting,

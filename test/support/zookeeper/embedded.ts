@@ -1,5 +1,6 @@
 /**
- * Petrel's own development server, inside the test process: a single server, without configuration or TLS.
+ * Petrel's own development server, inside the test process. It is a single server, without configuration or
+ * TLS.
  */
 import { type DevelopmentServer, startDevelopmentServer } from '../../../src/testing.js';
 import { fourLetterWord, serverMode } from './four-letter-word.js';
@@ -49,7 +50,7 @@ class EmbeddedTestServer implements TestServer {
     return this.#server.restart();
   }
 
-  /** It serves clients as soon as it listens. */
+  /** The server serves clients as soon as it listens. */
   async ready(): Promise<void> {
     await serverMode(this.connectString);
   }

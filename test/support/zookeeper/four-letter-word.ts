@@ -1,4 +1,7 @@
-/** ZooKeeper's four-letter words: one word in, text out, end of connection. */
+/**
+ * Sends ZooKeeper's four-letter words. The client sends one word, and the server answers with text and closes
+ * the connection.
+ */
 import { connect } from 'node:net';
 import { parseAddress } from '../proxy.js';
 
@@ -25,8 +28,9 @@ export function fourLetterWord(address: string, word: string): Promise<string> {
 }
 
 /**
- * `leader`, `follower`, `standalone`, … Rejects while the server serves no clients. A server that only
- * listens may leave its first connections hanging; one that reports its mode does not.
+ * Returns `leader`, `follower`, `standalone` or another mode. Rejects while the server serves no clients. A
+ * server that only listens may leave its first connections hanging, but a server that reports its mode does
+ * not.
  */
 export async function serverMode(address: string): Promise<string> {
   const answer = await fourLetterWord(address, 'srvr');

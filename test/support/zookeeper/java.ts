@@ -1,4 +1,4 @@
-/** ZooKeeper as installed on this machine: Debian's packages, run by Java. */
+/** The ZooKeeper that is installed on this machine from Debian's packages, run by Java. */
 import type { ChildProcess } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { mkdir, mkdtemp, open, readFile, rm, writeFile } from 'node:fs/promises';
@@ -16,12 +16,12 @@ import { startOrStop } from './start-or-stop.js';
 
 const jarDir = '/usr/share/java';
 const jars = ['zookeeper', 'slf4j-simple'];
-// Debian's netty-all.jar is empty; TLS needs the parts.
+// Debian's netty-all.jar is empty, and TLS needs the individual jars.
 const tlsJars = ['buffer', 'codec', 'common', 'handler', 'resolver', 'transport', 'transport-native-epoll'];
 const jvmFlags = ['-Xmx128m', '-XX:+UseSerialGC', '-XX:TieredStopAtLevel=1', '-XX:-UsePerfData'];
 const startTimeoutMs = 60_000;
 
-/** Why there is no such ZooKeeper on this machine. Undefined if there is. */
+/** Returns why this machine has no such ZooKeeper, or undefined if it has one. */
 export function javaIsMissing(): string | undefined {
   const jar = join(jarDir, 'zookeeper.jar');
   if (!existsSync(jar)) return `there is no ${jar} (Debian: apt-get install libzookeeper-java)`;
@@ -50,7 +50,7 @@ export async function startJavaEnsemble(size: number, options: ServerOptions): P
   return (await startOpenJavaEnsemble(size, options)).ensemble;
 }
 
-/** Starts an ensemble whose network and data are accessible. */
+/** Starts an ensemble whose network and data a test can access. */
 export function startOpenJavaEnsemble(size: number, options: ServerOptions): Promise<JavaEnsemble> {
   return withFreePorts(async () => {
     const ports = await freePorts(size * 4);

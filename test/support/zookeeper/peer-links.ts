@@ -1,17 +1,17 @@
 /**
  * The network between the servers of one ensemble. Each link is a proxy, so that servers can be cut off from
- * one another while their clients stay connected. Every server has its own view of the others.
+ * one another while their clients stay connected. Each server reaches the others through its own links.
  */
 import { type Direction, startProxy, type TcpProxy } from '../proxy.js';
 import type { PeerNetwork } from './server-ensemble.js';
 
 /**
- * A server retries if no server listens yet, but not after a connection was accepted and reset. So no
- * connection is accepted before the leader it is meant for listens.
+ * A server retries if its peer does not listen yet, but not if its connection was accepted and then reset. So
+ * a proxy accepts no connection before the peer behind it listens.
  */
 const learnerPatienceMs = 1_000;
 
-/** Ports on 127.0.0.1 where a server really listens for its peers. */
+/** Ports on 127.0.0.1 on which a server itself listens for its peers. */
 export interface PeerPorts {
   readonly quorum: number;
   readonly election: number;
@@ -24,7 +24,10 @@ interface Link {
   readonly election: TcpProxy;
 }
 
-/** What is lost between one server and the others: all, only what it sends, or only what it receives. */
+/**
+ * The traffic that is lost between one server and the others: all, only what the server sends, or only what
+ * it receives.
+ */
 export type Loss = 'all' | 'outbound' | 'inbound';
 
 const opposite = { toServer: 'toClient', toClient: 'toServer' } as const;
@@ -45,7 +48,10 @@ export class PeerLinks implements PeerNetwork {
     return links;
   }
 
-  /** The `server.N=` lines for server `index`: its own real address, and the others behind the links. */
+  /**
+   * Returns the `server.N=` lines for server `index`: its own real address, and links as the addresses of the
+   * others.
+   */
   viewOf(index: number): string[] {
     return this.#peers.map((peer, to) => {
       const seen = to === index ? peer : this.#link(index, to);
@@ -61,7 +67,7 @@ export class PeerLinks implements PeerNetwork {
     }
   }
 
-  /** Delays all traffic between one server and the others by this much. */
+  /** Delays all traffic between one server and the others by `delayMs`. */
   delay(index: number, delayMs: number): void {
     for (const { link } of this.#linksOf(index)) {
       link.quorum.delay(delayMs);
@@ -69,7 +75,7 @@ export class PeerLinks implements PeerNetwork {
     }
   }
 
-  /** Resets every connection between one server and the others. New ones are accepted. */
+  /** Resets every connection between one server and the others. New connections are accepted. */
   reset(index: number): void {
     for (const { link } of this.#linksOf(index)) {
       link.quorum.resetAll();
@@ -99,9 +105,10 @@ export class PeerLinks implements PeerNetwork {
   }
 
   /**
-   * A server introduces itself on the election port with its own address, and the peer calls it back there,
-   * bypassing the links. So the introduction, which is the first chunk, is rewritten to the address at which
-   * the peer may call it.
+   * Returns a function that rewrites the introduction of server `from` to server `to`. The introduction is
+   * the first chunk on the election port and contains the server's own address. The peer would call back at
+   * that address and so bypass the links. The function replaces it with the address of the link back to
+   * `from`.
    */
   #introducer(from: number, to: number): (chunk: Buffer) => Buffer | null {
     const own = `127.0.0.1:${this.#peer(from).election}`;
@@ -111,13 +118,13 @@ export class PeerLinks implements PeerNetwork {
       if (introduced) return chunk;
       introduced = true;
       const text = chunk.toString('latin1');
-      // A server of another ensemble that still connects to a port it used before.
+      // The sender belongs to another ensemble, and still connects to a port that it used before.
       if (own.length !== seen.length || !text.includes(own)) return null;
       return Buffer.from(text.replace(own, seen), 'latin1');
     };
   }
 
-  /** The links that end at a server, each with the direction that carries what this server sends. */
+  /** Returns the links to and from a server, each with the direction in which this server sends. */
   #linksOf(index: number): { readonly link: Link; readonly outbound: Direction }[] {
     const touching = this.#links.filter(({ from, to }) => from === index || to === index);
     return touching.map((link) => ({ link, outbound: link.from === index ? 'toServer' : 'toClient' }));

@@ -1,4 +1,4 @@
-/** Several servers and the network between them, of any kind. */
+/** Several servers of any kind, and the network between them. */
 import { until } from '../until.js';
 import type { RestartOptions, TestEnsemble, TestServer } from './server.js';
 

@@ -1,75 +1,87 @@
-/** What a ZooKeeper for the tests can do, of any kind. */
+/** The interface of a ZooKeeper for the tests, independent of its kind. */
 
 export interface ServerOptions {
-  /** ZooKeeper's unit of time. Default 500. */
+  /** ZooKeeper's unit of time, in milliseconds. Default 500. */
   readonly tickTimeMs?: number;
-  /** Shortest and longest session timeout granted. Default: 2 and 20 ticks. */
+  /** Shortest and longest session timeout that the server grants. Default: 2 and 20 ticks. */
   readonly minSessionTimeoutMs?: number;
   readonly maxSessionTimeoutMs?: number;
-  /** Ticks that a server may lag behind its leader before it is dropped. Default 5. */
+  /** Number of ticks by which a server may lag behind its leader before the leader drops it. Default 5. */
   readonly syncLimitTicks?: number;
-  /** Lines for zoo.cfg, after the usual ones. */
+  /** Lines that are added at the end of zoo.cfg. */
   readonly extraConfig?: readonly string[];
   readonly jvmFlags?: readonly string[];
-  /** Opens a second port for TLS. */
+  /** If set, the server opens a second port for TLS. */
   readonly tls?: TlsOptions;
 }
 
 export interface TlsOptions {
-  /** Path of a PEM file: the server's private key, then its certificate. */
+  /** Path of a PEM file with the server's private key and then its certificate. */
   readonly keyStorePath: string;
-  /** Path of a PEM file: trusted certificates. Clients that they vouch for are accepted. */
+  /**
+   * Path of a PEM file with trusted certificates. The server accepts clients that these certificates vouch
+   * for.
+   */
   readonly trustStorePath: string;
-  /** Whether clients must show a certificate. Default: they must. */
+  /** Whether clients must present a certificate. Default: `need`, they must. */
   readonly clientAuth?: 'need' | 'want' | 'none';
 }
 
 export interface RestartOptions {
   /**
-   * Whether to wait until it serves clients. Without a majority of its ensemble it never does. Default true.
+   * Whether to wait until the server serves clients. Without a majority of its ensemble it never does.
+   * Default true.
    */
   readonly waitUntilReady?: boolean;
 }
 
 export interface TestServer extends AsyncDisposable {
-  /** `127.0.0.1:port`. Unchanged by a restart. */
+  /** `127.0.0.1:port`. A restart does not change it. */
   readonly connectString: string;
-  /** The TLS port's address. Throws if the server was started without `tls`. */
+  /** Address of the TLS port. Throws if the server was started without `tls`. */
   readonly secureConnectString: string;
   /** Process id of the Java process. Undefined if the server is not a child process of the tests. */
   readonly pid: number | undefined;
-  /** Kills it immediately. What it had written stays, unless it kept its data in memory. */
+  /** Kills the server immediately. Data that it had written stays, unless the server kept it in memory. */
   kill9(): Promise<void>;
-  /** Freezes it: connections stay open, and nothing is answered. */
+  /** Freezes the server: connections stay open, and no request is answered. */
   pause(): Promise<void>;
   resume(): Promise<void>;
-  /** Ends it gracefully. Its data stay until `stop` is called on what started it. */
+  /** Ends the server gracefully. Its data stays until `stop` is called on the server or on its ensemble. */
   shutdown(): Promise<void>;
-  /** Restarts it on its data, after killing it (as kill9 does) if it still ran. */
+  /** Restarts the server on its data. If it is still running, kills it first as `kill9` does. */
   restart(options?: RestartOptions): Promise<void>;
-  /** Resolves once it serves clients. */
+  /** Resolves once the server serves clients. */
   ready(): Promise<void>;
-  /** Whether it leads its ensemble. A single server does. False while it does not answer. */
+  /**
+   * Whether the server leads its ensemble. True for a single server. False while the server does not answer.
+   */
   isLeader(): Promise<boolean>;
-  /** The answer to one of ZooKeeper's four-letter words. Rejects if there is none within 400 ms. */
+  /**
+   * Returns the answer to one of ZooKeeper's four-letter words. Rejects if there is no answer within 400 ms.
+   */
   fourLetterWord(word: string): Promise<string>;
-  /** The end of its log, for failure messages. */
+  /** Returns the end of the server's log, for failure messages. */
   log(): Promise<string>;
-  /** Ends it and removes its data. */
+  /** Ends the server and removes its data. */
   stop(): Promise<void>;
 }
 
 export interface TestEnsemble extends AsyncDisposable {
-  /** All servers, separated by commas. */
+  /** Addresses of all servers, separated by commas. */
   readonly connectString: string;
   readonly servers: readonly TestServer[];
   /**
-   * Waits for a server that says it leads. One that is cut off may say so wrongly until its sync limit ends.
+   * Waits for a server that reports itself as leader. A server that is cut off may report this wrongly until
+   * its sync limit ends.
    */
   leader(): Promise<TestServer>;
-  /** Kills every server that is running, and starts them all on their data. */
+  /** Kills every running server, and starts all servers on their data. */
   restart(options?: RestartOptions): Promise<void>;
-  /** Cuts one server (index in `servers`) off from the others. Its clients stay connected to it. */
+  /**
+   * Cuts one server off from the others. Its clients stay connected to it. `index` is its position in
+   * `servers`.
+   */
   isolate(index: number): Promise<void>;
   /** Ends every isolation. */
   heal(): Promise<void>;

@@ -1,4 +1,4 @@
-/** Starts something that has been created. If that fails, stops it, so that nothing is left over. */
+/** Starts `made`. If the start fails, stops it, so that nothing is left running. */
 export async function startOrStop<T extends { stop(): Promise<void> }>(
   made: T,
   start: () => Promise<void>,

@@ -1,4 +1,4 @@
-/** Starts the kind of ZooKeeper that was chosen. */
+/** Starts a ZooKeeper of the chosen kind. */
 import type { ZooKeeperChoice } from './choose.js';
 import { startDockerEnsemble, startDockerServer } from './docker.js';
 import { startEmbeddedServer } from './embedded.js';
