@@ -1,4 +1,4 @@
-/** The crash points, what docs/ says about them, and how operators name them. */
+/** Checks the crash points, the pages in docs/ about them, and the names by which operators select them. */
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
@@ -44,7 +44,7 @@ describe('docs/reports/tables/crash-points.md', () => {
   });
 });
 
-/** Finds a test by its whole title, or by the number that it begins with. */
+/** Whether the file contains a test with this title, or with a title that begins with this number. */
 function hasTest(file: string, title: string): boolean {
   const source = readFileSync(fileURLToPath(new URL(`../${file}`, import.meta.url)), 'utf8');
   const titles = [...source.matchAll(/\bit\(\s*(['"`])(.*?)\1,/gs)].map(([, , found = '']) => found);

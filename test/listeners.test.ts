@@ -12,7 +12,7 @@ const ways: Readonly<Record<string, () => unknown>> = {
   },
 };
 
-/** An unhandled rejection fails the test run. */
+/** An unhandled rejection would fail the test run. */
 it.each(Object.entries(ways))('A11 a listener that %s harms nobody, and is reported', async (_, fail) => {
   const logged: unknown[] = [];
   const heard: number[] = [];
@@ -27,7 +27,7 @@ it.each(Object.entries(ways))('A11 a listener that %s harms nobody, and is repor
   expect(heard).toEqual([1]);
 });
 
-/** `errorMessage` and loggers read these values, and reading them throws. */
+/** Values that throw when `errorMessage` or a logger reads them. */
 const unreadable: Readonly<Record<string, unknown>> = {
   'an object without a prototype': Object.create(null),
   'an error whose message throws': Object.defineProperty(new Error('hidden'), 'message', {

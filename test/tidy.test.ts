@@ -10,7 +10,7 @@ interface Rule {
   readonly name: string;
   readonly folders: readonly string[];
   readonly forbidden: RegExp;
-  /** Lines that break the rule, to show that it detects violations. */
+  /** Lines that break the rule. They show that the rule detects violations. */
   readonly examples: readonly string[];
 }
 
@@ -154,7 +154,7 @@ const rules: readonly Rule[] = [
   },
 ];
 
-/** Files that may be longer than the rest, and their limits. */
+/** Limits for files that may be longer than `maxLines`. */
 const longFiles: Readonly<Record<string, number>> = {
   'src/agent/agent.ts': 535,
   'src/agent/leadership/runner.ts': 535,
@@ -165,10 +165,12 @@ const longFiles: Readonly<Record<string, number>> = {
 };
 const maxLines = 400;
 
-/** Build output and installed packages within a package's folder. */
+/** Matches build output and installed packages inside the folder of a package. */
 const isMade = /(^|\/)(dist|node_modules)\//;
 
-/** Paths, relative to the project, of the source files in these folders. A missing folder has none. */
+/**
+ * Returns the paths of the source files in these folders, relative to the project. Ignores missing folders.
+ */
 function sourceFiles(folders: readonly string[]): string[] {
   return folders.flatMap((folder) => {
     const entries = readdirSync(dirname(join(project, folder))).includes(folder.split('/').at(-1) ?? '')
@@ -184,7 +186,7 @@ function linesOf(file: string): string[] {
   return readFileSync(join(project, file), 'utf8').split('\n');
 }
 
-/** This file has to name what it forbids. */
+/** This file must name the things that it forbids. */
 const thisFile = 'test/tidy.test.ts';
 
 function offences({ folders, forbidden }: Rule): string[] {
@@ -197,7 +199,10 @@ function offences({ folders, forbidden }: Rule): string[] {
     );
 }
 
-/** Prose may mention what code must not do. Directives to tools are comments too, and stay. */
+/**
+ * Removes comments, because prose may mention what code must not do. Keeps directives to tools, which are
+ * comments too.
+ */
 function withoutComment(line: string): string {
   if (/@ts-|biome-ignore/.test(line)) return line;
   return /^\s*(\/?\*|\/\/)/.test(line) ? '' : line.replace(/\s\/\/ .*$/, '');

@@ -1,4 +1,4 @@
-/** One word for one thing: no word that docs/glossary.md has replaced may return. */
+/** Petrel uses one word for one thing: none of the words that docs/glossary.md has replaced may return. */
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
@@ -8,11 +8,11 @@ import { z } from 'zod';
 
 const project = fileURLToPath(new URL('..', import.meta.url));
 
-/** Parts of names, in any case. `zookeeper` and `elapsed` do not count. */
+/** Parts of names that must not occur, in upper or lower case. `zookeeper` and `elapsed` are allowed. */
 const retired =
   /tenure|duty|duties|(?<!t)heir(?!s)|lookout|auditor|sentinel|\bslate|(?<!zoo)keeper(?!exception)|unfit|obstacle|objection|(?<!e)lapse|testimony|hearsay|standoff|courted|readmit|(?<!un)exclusion|circumstance|\bamend|junk|brake/i;
 
-/** This test, and the table of sabotages, whose names docs and seeds refer to. */
+/** Exempts this test. Also exempts the sabotages, because docs and seeds refer to their names. */
 const exempt = /^test\/(words\.test\.ts|simulation\/sabotages\/)/;
 
 function files(): string[] {

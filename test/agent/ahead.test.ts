@@ -1,4 +1,4 @@
-/** Steps that are tried before the group is read. */
+/** Steps that an agent tries before it has read the group. */
 
 import { describe, expect, it } from 'vitest';
 import type { Write } from '../../src/embedded/commit.js';
@@ -17,7 +17,7 @@ it('who was out of touch gives no claim away before it has looked whose it is', 
   await group.ready('a');
   await group.startInOrder(['b']);
   way.blackHole();
-  // Deleted by hand, as no operator should: a's seat still exists.
+  // The test deletes the claim by hand, as no operator should. The seat of `a` still exists.
   await group.store.delete(group.paths.current, 'any');
   const claim = await group.ready('b');
   await until(() => a.status.stage === 'released', { timeoutMs: 20_000 });
@@ -71,7 +71,7 @@ async function leading(
   const [a] = await group.startInOrder(['a', 'b']);
   await group.ready('a');
   if (a === undefined) throw new Error('nobody');
-  // A separate commit records READY.
+  // A separate commit records READY in the history.
   await until(async () => (await group.history()).length === 1);
   const close = async () => {
     await group[Symbol.asyncDispose]();

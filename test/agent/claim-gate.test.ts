@@ -3,7 +3,10 @@ import { ClaimGate } from '../../src/agent/leadership/claim-gate.js';
 
 const T = 4_000;
 
-/** A gate on a clock that the test moves. `lasts` is the store's answer about the lease. */
+/**
+ * Returns a gate with a clock that the test moves. `lasts` is the store's answer when the gate queries the
+ * lease.
+ */
 function scene(lasts: boolean) {
   let nowMs = 0;
   const timers = new Set<() => void>();
@@ -31,7 +34,7 @@ it('A1 a claim whose lease lasts is never held back', () => {
 it('A1 a claim is held back for half the session timeout at most, and one timer waits for it', () => {
   const { gate, timers, isClosedAt } = scene(false);
   for (let atMs = 0; atMs < T / 2; atMs += T / 12) {
-    // Called twice in a round, as the agent does.
+    // The agent also calls `isClosed` twice in a round.
     expect([isClosedAt(atMs), isClosedAt(atMs)]).toEqual([true, true]);
     expect(timers.size).toBe(1);
   }

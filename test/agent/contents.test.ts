@@ -1,4 +1,4 @@
-/** The same bytes return the same result. Other bytes are parsed again. */
+/** `Contents` returns the same value for the same bytes. It parses other bytes again. */
 
 import { describe, expect, it } from 'vitest';
 import { Contents } from '../../src/agent/snapshot/contents.js';

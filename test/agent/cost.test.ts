@@ -1,4 +1,4 @@
-/** What a group costs its ensemble, as counted by the server. */
+/** The number of requests that a group sends to its ensemble, as counted by the server. */
 import { describe, expect, it } from 'vitest';
 import { usualElectorWatchdogMs } from '../../src/agent/session/sharing.js';
 import type { Store } from '../../src/ports/store.js';
@@ -12,7 +12,7 @@ type Operation = keyof SessionTraffic['requests'];
 
 const writes: readonly Operation[] = ['create', 'create2', 'delete', 'setData', 'multi'];
 
-/** Counts the requests of one session, except those that only show a sign of life. */
+/** Returns the number of requests from one session, without pings. */
 function requestsOf(traffic: Traffic, session: bigint, except: readonly Operation[] = []): number {
   const { requests = {} } = traffic.get(session) ?? {};
   const { ping: _, ...others } = requests;
@@ -27,7 +27,7 @@ function writesIn(traffic: Traffic): number {
     .reduce((sum, count) => sum + count, 0);
 }
 
-/** Waits until only lease renewals of `leader` have arrived for a while. */
+/** Waits until the group sends nothing but lease renewals of `leader`. Returns the traffic so far. */
 async function quiet(server: DevelopmentServer, leader: Store): Promise<Traffic> {
   const total = (traffic: Traffic) => {
     return [...traffic.keys()].reduce(
@@ -47,7 +47,7 @@ async function quiet(server: DevelopmentServer, leader: Store): Promise<Traffic>
   );
 }
 
-/** Returns everything below `path`: its content, and which change produced it. */
+/** Returns everything below `path`: the content of each znode, and the change that produced it. */
 async function dump(store: Store, path: string): Promise<string[]> {
   const { data, stat } = await store.getData(path);
   const { children } = await store.getChildren(path);
@@ -65,14 +65,14 @@ describe('two hundred nodes', () => {
     await group.ready('elector', 30_000);
     await group.switchover('n5');
     await group.ready('n5');
-    // Every node looks now, so none makes a periodic look while this is counted.
+    // Every node reads the group now, so that none makes its periodic check while the test counts.
     await Promise.all(members.map(look));
     const beforeSwitch = await quiet(server, storeOf(members[5]));
     await group.switchover('n7');
     await group.ready('n7');
     const leader = storeOf(members[7]);
     const before = await quiet(server, leader);
-    // n0 is the next elector, and is notified of the same changes as the elector.
+    // n0 is the next elector, so it is notified of the same changes as the elector.
     const concerned = ['elector', 'n0', 'n5', 'n7'];
     for (const { node, store } of members.filter((member) => !concerned.includes(member.node))) {
       const { sessionId } = store;
@@ -130,7 +130,7 @@ it('a leader that has nothing to do looks no oftener than another node: its leas
   const renewals = before.get(leader.sessionId)?.requests.multi ?? 0;
   await until(() => (server.requestCounts().get(leader.sessionId)?.requests.multi ?? 0) >= renewals + 15);
   const readsIn = (traffic: Traffic) => requestsOf(traffic, leader.sessionId, ['multi']);
-  // One periodic look may fall into this time.
+  // The periodic check of the group may fall into the measured time.
   expect(readsIn(server.requestCounts()) - readsIn(before)).toBeLessThanOrEqual(11);
 });
 
@@ -141,7 +141,7 @@ it('a planned switchover costs two committed writes and one notification between
   const mark = ({ phase }: { readonly phase: string }) => {
     marks.push({ phase, traffic: server.requestCounts() });
   };
-  // The next elector is notified of the same changes as the elector, so it must not be one of the two.
+  // The next elector is notified of the same changes as the elector, so it must not be `a` or `b`.
   const others = [await started(group, 'elector'), await started(group, 'next')];
   const members = [...others, await started(group, 'a'), await started(group, 'b')];
   for (const { recorded } of members) {
@@ -160,7 +160,7 @@ it('a planned switchover costs two committed writes and one notification between
       told: notificationsOf(taken.traffic, sessionId) - notificationsOf(released.traffic, sessionId),
     });
   }
-  // A renewal of the old leader's lease may fall between the two. It cannot do so every time.
+  // A renewal of the old leader's lease may fall between the two hooks. It cannot do so every time.
   expect(costs.toSorted((a, b) => a.written - b.written)[2]).toEqual({ written: 2, told: 1 });
 });
 
@@ -221,8 +221,8 @@ interface Reads {
 }
 
 /**
- * Wakes a node three times for no reason, and counts its requests. Some of the looks may have another reason,
- * too.
+ * Wakes a node three times, although nothing has changed. Returns the reads of the cheapest round, because
+ * other events may have caused reads in some rounds.
  */
 async function cheapestLook(
   server: DevelopmentServer,
@@ -250,7 +250,7 @@ async function lookOf(server: DevelopmentServer, member: Member | undefined): Pr
   };
 }
 
-/** Wakes the node for no reason. */
+/** Wakes the node although nothing has changed, and waits for its next round. */
 async function look({ agent }: Member): Promise<void> {
   await new Promise<void>((resolve) => {
     agent.onEvent(({ kind }) => {

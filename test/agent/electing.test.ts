@@ -35,7 +35,8 @@ function overlapsOf(members: readonly Member[]): string[] {
 }
 
 /**
- * While a leads, adds a node `ghost` that is elected, claims, and never acts again until it is disposed of.
+ * Adds a node `ghost` while `a` leads. The ghost is elected, makes a claim, and never acts again. The
+ * returned group owns the session of the ghost.
  */
 async function haunted(group: Group): Promise<Group> {
   const ghost = await Group.found(group.connectString, {}, group.root);
@@ -68,7 +69,9 @@ describe('a candidate', () => {
     expect(sinceGone.ms).toBeLessThan(5000);
   });
 
-  // It registers again as soon as it knows. If it is back before the elector looks, it was never gone.
+  // The candidate registers again as soon as it notices that its registration is gone. If it has done so
+  // before the elector reads the group, it was never gone for the elector. So the test deletes the
+  // registration repeatedly.
   it('P29 whose registration alone is seen to be gone is replaced at once, too, and stops', async () => {
     await using group = await groupOf({ ...quick, timeouts: { takeover: '10m' } });
     await group.startInOrder(['elector']);
@@ -116,7 +119,7 @@ describe('a candidate', () => {
     });
     const before = await settled(group);
     await group.switchover('b');
-    // A later decision shows that the earlier request was considered.
+    // A later decision shows that the elector has considered the earlier request.
     await group.startInOrder(['c']);
     expect(await settled(group)).toBe(before);
   });
@@ -222,7 +225,7 @@ it('P24 an elector that cannot give its seat up, because the counter sticks, ele
   await group.ready('a');
   await group.store.set(group.paths.config, Buffer.from(JSON.stringify({ strategy: 'none' })), 'any');
   await until(() => a?.log.some((line) => line.includes('using first-available')));
-  // It gave up once, and not repeatedly.
+  // The elector handed over its role once, and not repeatedly.
   expect(a?.log.filter((line) => line.startsWith('cannot run elections'))).toHaveLength(1);
 });
 

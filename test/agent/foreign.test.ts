@@ -1,4 +1,4 @@
-/** T9: another application under the root of a group. */
+/** Fault T9 (docs/reports/faults.md): another application uses the root of a group. */
 import { expect, it } from 'vitest';
 import { takeSeat } from '../../src/agent/membership.js';
 import { isHeldByOthers } from '../../src/tree/foreign.js';
@@ -22,7 +22,10 @@ it('T9 an agent does not begin where another application elects, and leaves its 
   expect(await store.exists(theirs)).not.toBeNull();
 });
 
-/** Patroni's leader, configuration and history have these names. Kafka's configuration does too. */
+/**
+ * Patroni gives these names to its leader, configuration and history. Kafka also uses the name of the
+ * configuration.
+ */
 const others = {
   'an ephemeral leader': { name: 'leader', data: 'pg1', mode: 'ephemeral' },
   'a history of its own': {
@@ -66,7 +69,7 @@ it('T9 a znode that only looks like a seat is told from one', async () => {
   const { store, paths } = group;
   const theirs = await store.create(`${paths.election}/lock-`, Buffer.from('host 7'), 'ephemeral-sequential');
   const ours = await takeSeat(store, paths, 'a');
-  // A seat that an operator created by mistake: no session owns it, and it may be deleted.
+  // A seat that an operator created by mistake. No session owns it, so it may be deleted.
   const nobodys = await store.create(`${paths.election}/ghost--000000005`, Buffer.alloc(0), 'persistent');
   const answers = [theirs, paths.seat(ours), nobodys].map((path) => {
     return isHeldByOthers(store, paths, path.slice(paths.election.length + 1));

@@ -35,8 +35,8 @@ test('a node whose workload may still live leaves its session to expire', async 
 });
 
 /**
- * While it is silent, no read is answered and no write committed. Reads that were waiting fail when the
- * silence ends.
+ * A server that answers no read and commits no write between `begin` and `end`. Reads that were waiting fail
+ * at the end.
  */
 class SilentServer {
   #waiting: (() => void)[] | null = null;
@@ -106,7 +106,7 @@ test('T3 a failure that is told late is not put on a later term, in which nothin
   workload.does('release', () => stopped);
   group.start('a', { workload });
   try {
-    // Its elector replaces it, and elects it again, while its first leadership is still being released.
+    // The elector replaces `a` and elects it again, while its first leadership is still being released.
     await until(async () => {
       const { node, term } = await group.elected();
       return node === 'a' && term > 1;

@@ -13,7 +13,7 @@ interface Cut {
 
 /**
  * Cuts the leader off until its lease has ended, and reconnects it before its session ends. Returns once a
- * node has claimed since.
+ * node has made a claim after the cut.
  */
 async function cutOff({ group, way, a }: Cut, alsoUntil: () => boolean = () => true): Promise<void> {
   const before = (await group.current())?.stat.czxid ?? 0n;
@@ -39,8 +39,8 @@ async function readyAnew(group: Group): Promise<string> {
 }
 
 /**
- * Returns how many times a came back before another node was elected. On a busy machine, the elector may
- * itself have been disconnected. It then counts nothing.
+ * Cuts `a` off repeatedly until another node leads. Returns the number of cuts. On a busy machine, the
+ * elector itself may lose its connection, and then does not count a lease loss.
  */
 async function cutOffUntilAnotherLeads(cut: Cut): Promise<number> {
   for (let leaseLosses = 1; leaseLosses < 12; leaseLosses++) {
@@ -116,7 +116,7 @@ it('leaders whose ensemble is away as a whole are in backoff for nothing', async
     await cutOff({ group, way, a }, () => elector.store.inTouchSinceMs() > sinceMs);
     expect(await readyAnew(group)).toBe('a');
   }
-  // The elector that records that a leads again has had the chance to decide otherwise.
+  // The history now contains the last return of `a`. So the elector has had the chance to elect another node.
   await until(async () => (await group.history()).length === 4);
   expect(await group.elected()).toMatchObject({ node: 'a', term: 1, failures: [] });
   expect((await group.current())?.resumes).toMatchObject({

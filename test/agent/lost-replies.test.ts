@@ -9,7 +9,10 @@ import { until } from '../support/until.js';
 const isClaim = (request: string) => request.includes('"status":"PROGRESS"');
 const isReady = (request: string) => request.includes('"status":"READY"');
 const isRegistration = (request: string) => request.includes('/nodes/b') && request.includes('"incarnation"');
-/** A create gives only the prefix. A read gives the whole name. */
+/**
+ * Whether the request creates the seat of `b`. A create contains only the prefix of the name, a read the
+ * whole name.
+ */
 const isSeat = (request: string) => /\/election\/b-(?!-?\d)/.test(request);
 const isGivingAway = (request: string) => {
   return request.includes('/leader/current') && isRegistration(request) && !request.includes('"status"');
@@ -19,9 +22,9 @@ const isElection = (request: string) => request.includes('"cause"');
 interface Scene extends AsyncDisposable {
   readonly group: Group;
   readonly way: LossyWay;
-  /** The leader. */
+  /** The member that leads. */
   readonly a: Member;
-  /** The node whose replies are lost. */
+  /** The member whose replies are lost. */
   readonly b: Member;
 }
 
@@ -159,7 +162,7 @@ describe('a reply that is lost', () => {
   });
 });
 
-/** Returns the claim, once that node owns it. */
+/** Waits until `node` owns the claim, and returns the claim. */
 function claimOf(group: Group, node: string) {
   return until(async () => {
     const current = await group.current();

@@ -1,6 +1,6 @@
 /**
- * Agents whose link to ZooKeeper corrupts bytes in both directions. No agent ends, and one leads once the
- * link works again.
+ * Agents whose link to ZooKeeper corrupts bytes in both directions. No agent ends, and one of them leads once
+ * the link works again.
  */
 import { once } from 'node:events';
 import { connect, createServer, type Server, type Socket } from 'node:net';
@@ -15,7 +15,9 @@ import { until } from '../support/until.js';
 let server: DevelopmentServer;
 let link: Server;
 let group: Group;
-/** Mutations still to apply to passing chunks. If empty, chunks pass unchanged. */
+/**
+ * Mutations that are still to be applied to passing chunks. While the list is empty, chunks pass unchanged.
+ */
 let mischief: Mutation[] = [];
 
 function pass(from: Socket, to: Socket): void {
@@ -57,7 +59,8 @@ describe('bytes that are spoilt on their way', () => {
             const ended = group.members.filter((member) => member.ended !== null);
             expect(ended.map((member) => [member.node, member.ended])).toEqual([]);
             if (mischief.length > 0) return false;
-            // Corrupted bytes may have been valid. Undo their effect on the configuration.
+            // Corrupted bytes can happen to be a valid change of the configuration, so restore the
+            // configuration.
             await group.store.set(group.paths.config, Buffer.from('{}'), 'any').catch(() => {});
             const current = await group.current().catch(() => null);
             const leaders = group.members.filter(({ status }) => status.leads).map(({ node }) => node);

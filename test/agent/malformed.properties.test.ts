@@ -1,6 +1,6 @@
 /**
- * A running group whose znodes are filled with garbage: no agent ends, one node leads, and the elector
- * reports where the garbage is.
+ * A running group whose znodes are filled with garbage. No agent ends, one node leads, and the elector
+ * reports which znodes contain garbage.
  */
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -40,7 +40,7 @@ const places: Readonly<Record<string, (paths: GroupPaths) => string>> = {
   clock: ({ clock }) => clock,
 };
 
-/** Writes if the znode exists: a claim, for example, may be gone. Retries on a starved machine. */
+/** Writes to the znode if it exists: a claim, for example, may be gone. Retries on a starved machine. */
 async function put(path: string, data: Buffer): Promise<void> {
   await until(
     async () => {
@@ -110,7 +110,8 @@ describe('malformed content in a living group', () => {
   it('of any kind, anywhere, in any order: no agent ends, and one node leads', async () => {
     const overlapping = () =>
       overlaps(Object.fromEntries(group.members.map(({ node, recorded }) => [node, recorded])));
-    // A session that was killed by hand above may have been a leader's.
+    // The cases above killed sessions by hand, one of which may have been the leader's. So leaderships may
+    // overlap already.
     const before = overlapping();
     const texts = fc.oneof(
       ...Object.values(examples).map((example) => spoilt(example).map(jsonText)),

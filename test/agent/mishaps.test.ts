@@ -40,7 +40,7 @@ async function oneLeader(group: Group): Promise<string> {
   );
 }
 
-/** Opens another client's session, which sets ACLs that keep all others out. */
+/** Opens a session of another client, which sets ACLs that keep all other clients out. */
 async function stranger(zooKeeper: string): Promise<Store> {
   const store = openStore({
     servers: parseConnectionString(zooKeeper),
@@ -78,7 +78,7 @@ describe('znodes that somebody deletes', () => {
     const path = pathOf(group.paths);
     memberOf(group, 'b').recorded.does('takeover', () => Promise.reject(new Error('no disk')));
     await deleteTree(group.store, path);
-    // The next node that needs the znode creates it again. The clock, for example, is needed to time a
+    // The next node that needs the znode creates it again. For example, a node needs the clock to time a
     // backoff.
     await group.startInOrder(['d']);
     await until(async () => {
@@ -142,7 +142,7 @@ describe('content that makes no sense', () => {
     await group.ready('a');
     await group.configure({ paused: byHand('work on the storage') });
     const b = group.start('b');
-    // It has read the pause as the next elector, and everything that it would need as the elector.
+    // `b` has read the pause as the next elector, and everything else that it needs as the elector.
     await until(() => b.agent.snapshot?.config.value?.paused != null && b.agent.snapshot.members !== null);
     await group.configure({ paused: null, resumed: byHand('it is done') });
     await until(() => b.agent.snapshot?.config.value?.paused === null);
@@ -258,8 +258,8 @@ describe('a lack of permission', () => {
     await until(async () => (await group.elected()).node === 'a');
     expect(a.ended).toBeNull();
     await owner.close();
-    // ZooKeeper reports no change to a client without permission to read it. This node looks again for
-    // another reason.
+    // ZooKeeper reports no change to a client without permission to read the znode. The change of the
+    // configuration makes the node read the group again.
     await group.configure({ historySize: 9 });
     await group.ready('a');
   });

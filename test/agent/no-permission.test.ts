@@ -1,4 +1,7 @@
-/** T6: a refusal names the ACL that forbids the access, and the identity that was refused. */
+/**
+ * Fault T6 (docs/reports/faults.md): an error about a denied access names the ACL that denies it, and the
+ * identity of the client.
+ */
 
 import { expect, it } from 'vitest';
 import { errorMessage } from '../../src/errors.js';

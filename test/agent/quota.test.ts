@@ -1,6 +1,6 @@
 /**
- * A5: a group under a quota of the ensemble, on a server that enforces it. Petrel's own server knows no
- * quotas.
+ * Fault A5 (docs/reports/faults.md): a group under a quota of the ensemble, on a server that enforces quotas.
+ * Petrel's own server does not support them.
  */
 
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -118,7 +118,7 @@ async function noRecords(group: Group): Promise<void> {
   await Promise.all(children.map((name) => group.store.delete(group.paths.historyRecord(name), 'any')));
 }
 
-/** Sets a quota of exactly the znodes that exist. */
+/** Sets a quota that allows exactly the znodes that exist. */
 async function noMoreRoom({ store, root }: Group): Promise<void> {
   const quota = `/zookeeper/quota${root}`;
   const make = (path: string, text: string) => store.create(path, Buffer.from(text), 'persistent');

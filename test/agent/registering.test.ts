@@ -21,7 +21,7 @@ it('a text too long to keep is cut, written once, and holds up no election', asy
   await group.startInOrder(['b']);
   await group.switchover('b');
   await group.ready('b');
-  // One write for the release, one for the claim that is released.
+  // The node writes once for the release and once for the released claim.
   expect((await written()) - before).toBeLessThanOrEqual(3);
 });
 
@@ -45,7 +45,7 @@ it('a leader whose name another machine takes says that it leads no longer befor
     { type: 'delete', path, version: 'any' },
     { type: 'create', path, data: Buffer.from(JSON.stringify(registration)), mode: 'ephemeral' },
   ]);
-  // Nothing else wakes a leader whose registration is deleted.
+  // A leader is not woken when its registration is deleted, so wake it by another change.
   await group.configure({ failback: 'manual' });
   await until(() => a.ended !== null);
   expect(String(a.ended?.error)).toContain('is in use');
@@ -54,7 +54,7 @@ it('a leader whose name another machine takes says that it leads no longer befor
   await other.close();
 });
 
-/** Behaves like a server that has fallen behind: it does not know the directory until a sync. */
+/** Returns a store whose server has fallen behind: it does not know `directory` until a sync. */
 function lagging(store: Store, directory: string): Store {
   let isBehind = true;
   return new Proxy(store, {

@@ -1,4 +1,4 @@
-/** Measurements of nodes on their way to the elector. The server counts what they cost. */
+/** Scores on their way from the nodes to the elector. The server counts the requests that they cost. */
 
 import { describe, expect, it, vi } from 'vitest';
 import { ScoreReader } from '../../src/agent/scores/score-reader.js';
@@ -38,7 +38,7 @@ async function joined(group: Group, node: string, measurements: Measurements): P
   return one;
 }
 
-/** Counts writes below `scores`, by node, from now on. */
+/** Starts to count the writes below `scores`, by node. */
 function countWrites(server: DevelopmentServer, group: Group): Map<string, number> {
   const writes = new Map<string, number>();
   server.onCommit(({ operations }) => {
@@ -160,8 +160,8 @@ describe.concurrent('a hundred nodes that score each second', () => {
   const forMs = 3 * publishEveryMs;
 
   /**
-   * Returns how many times each node wrote during a period after all had published their first value, and the
-   * length of that period.
+   * Runs a group after all nodes have published their first values. Returns the number of writes by each
+   * node, and the length of the measured period.
    */
   async function run(next: (before: number) => number) {
     await using server = await startDevelopmentServer();
@@ -240,8 +240,8 @@ describe('who elects', () => {
     const names = async (of = nodes) => [...(await reader.read(store, byHistory, of)).keys()];
     expect(await names()).toEqual(['a', 'b']);
     expect([reads() - before, reader.nextInMs]).toEqual([4, 1000]);
-    // A node that has just joined is about to publish. It is looked for until it does, or until that has
-    // taken too long.
+    // A node that has just joined will soon publish its scores. The reader reads them each time until they
+    // exist, or until the wait has taken too long.
     nowMs += 1000;
     await tell(group, 'd', 'life');
     expect(await names()).toEqual(['a', 'b', 'd']);
@@ -311,7 +311,7 @@ describe('who elects', () => {
   });
 });
 
-/** Publishes scores as the node would. */
+/** Publishes scores as an agent on this node does. */
 async function tell({ store, paths }: Group, node: string, incarnation: string): Promise<void> {
   const report = { node, incarnation, values: new Map([['history', 1]]), roundTripsMs: new Map() };
   if ((await store.exists(paths.scores)) === null)

@@ -7,7 +7,9 @@ import { overlaps } from '../support/recording-workload.js';
 import { startStopwatch } from '../support/stopwatch.js';
 import { until } from '../support/until.js';
 
-/** Returns the tokens with which a member reported that it leads, in that order. */
+/**
+ * Returns a list that receives the fencing token of each leadership that the member reports, oldest first.
+ */
 function tokensOf(member: Member): bigint[] {
   const tokens: bigint[] = [];
   member.agent.onStatus(({ leads, fencingToken }) => {
@@ -29,7 +31,7 @@ it('P01 a claim of a session that is over never makes a leader, though its znode
   expect(a.status.leads).toBe(false);
   const tokens = tokensOf(a);
   await server.restart();
-  // The server gives every session its whole timeout again, so the old claim remains for a while.
+  // A restarted server grants every session its whole timeout again, so the old claim remains for some time.
   await using onlooker = await Group.found(server.connectString, {}, group.root);
   const old = await onlooker.current();
   expect(old?.stat.ephemeralOwner).toBe(first.stat.ephemeralOwner);
@@ -218,7 +220,7 @@ it('P65 a wall clock that jumps changes nothing but what people read', async () 
   await group.ready('a');
   skewMs = 3_600_000;
   b.recorded.does('takeover', () => {});
-  // In backoff for a second on the ensemble's clock, whatever the time on this machine.
+  // The backoff of `b` lasts a second on the ensemble's clock, regardless of the clock of this machine.
   await until(async () => {
     await group.switchover('b');
     return (await group.elected()).node === 'b';

@@ -23,7 +23,7 @@ async function claimIn(group: Group, slot: number): Promise<Claimed | null> {
   }
 }
 
-/** Waits until all slots have READY leaders whose agents agree. Returns the leaders. */
+/** Waits until all slots have READY leaders and the leaders' agents agree. Returns the leaders. */
 async function readyIn(
   group: Group,
   slots: readonly number[],

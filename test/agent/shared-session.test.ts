@@ -20,7 +20,7 @@ import { until } from '../support/until.js';
 const log = pino({ level: 'silent' });
 const sessionTimeoutMs = 3000;
 
-/** A process with an agent in each of several groups. */
+/** A process that runs an agent in each of several groups. */
 class Node implements AsyncDisposable {
   readonly agents = new Map<string, Agent>();
   readonly workloads = new Map<string, RecordingWorkload>();
@@ -99,7 +99,7 @@ class Node implements AsyncDisposable {
   }
 }
 
-/** Returns what the session owns in a group. */
+/** Returns the paths of the znodes in a group that the session owns. */
 async function owned(store: Store, root: string, session: bigint): Promise<string[]> {
   const paths = groupPaths(root);
   const below = async (path: string) =>
@@ -113,7 +113,7 @@ async function owned(store: Store, root: string, session: bigint): Promise<strin
   return all.filter((_, index) => stats[index]?.ephemeralOwner === session);
 }
 
-/** Waits until no agent has looked at its group for a while. */
+/** Waits until no agent has read its group for some time. */
 async function quiet(node: Node): Promise<void> {
   let before = new Map<string, number>();
   const isQuiet = () => {

@@ -1,6 +1,6 @@
 /**
- * Agents that compare scores: which nodes a new group waits for, and when a leader without a fault is
- * replaced.
+ * Agents that compare scores: the nodes for which a new group waits, and the conditions under which a leader
+ * without a fault is replaced.
  */
 import { describe, expect, it } from 'vitest';
 import { Measurements } from '../../src/scores/measurements.js';
@@ -43,7 +43,8 @@ describe('a group that compares scores', () => {
     await group.ready('b');
     const { cause, reason } = await group.elected();
     expect({ cause, reason }).toEqual({ cause: 'preference', reason: 'better than a: requests = 300' });
-    // After ten looks or more: changed values, and waits that only count down, are not logged again.
+    // The elector has decided ten times or more. It does not log changed values, or waits that only become
+    // shorter.
     const news = electedLines(a).slice(before);
     expect(news.filter((line) => line.startsWith('a remains elected')).length).toBeLessThanOrEqual(2);
     expect(news.some((line) => /b would be better .*if it stays better/.test(line))).toBe(true);

@@ -1,6 +1,6 @@
 /**
- * What a node does if its ensemble gives smaller fencing tokens than it has seen, for example after a
- * restored backup.
+ * Behaviour of a node whose ensemble issues smaller fencing tokens than the node has seen, for example after
+ * a backup was restored.
  */
 import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -18,7 +18,7 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(directory, { recursive: true, force: true }));
 
-/** Greater than any token that an ensemble gives in the tests. */
+/** Greater than any fencing token that the ensemble issues in these tests. */
 const far = 2n ** 62n;
 const quickly = { backoff: { base: '100ms', max: '200ms' } };
 

@@ -4,7 +4,10 @@ import { deleteTree, Group } from '../support/agent-group.js';
 import { sharedZooKeeper, uniqueRoot } from '../support/ensemble.js';
 import { until } from '../support/until.js';
 
-/** Refuses to create the root while `refuses` returns true. Nothing is created then, so no watch fires. */
+/**
+ * Returns a store that refuses to create the root while `refuses` returns true. Such a refusal creates
+ * nothing, so no watch fires.
+ */
 function refusing(root: string, store: Store, refuses: () => boolean): Store {
   return new Proxy(store, {
     get: (target, name) => {

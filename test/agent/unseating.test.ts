@@ -5,7 +5,7 @@ import { connect, Group } from '../support/agent-group.js';
 import { sharedZooKeeper } from '../support/ensemble.js';
 import { until } from '../support/until.js';
 
-/** Registers and takes a seat, and then does nothing. */
+/** Registers a node and takes a seat for it. The node then does nothing. */
 async function ghost(group: Group, node: string): Promise<Store> {
   const store = connect(group.connectString);
   await store.connected();
@@ -17,7 +17,10 @@ async function ghost(group: Group, node: string): Promise<Store> {
   return store;
 }
 
-/** Checks happen every ten seconds. A node learns within thirty seconds that it is the next elector. */
+/**
+ * The elector watchdog checks every ten seconds. A node notices within thirty seconds that it is the next
+ * elector.
+ */
 const patienceMs = 90_000;
 
 describe.concurrent('an elector that stays silent', () => {

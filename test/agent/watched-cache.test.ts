@@ -14,7 +14,9 @@ async function connected(): Promise<Store> {
   return store;
 }
 
-/** Reads from a server that reports no changes, as ZooKeeper does for a client without permission to read. */
+/**
+ * Returns a cache whose server reports no changes, as ZooKeeper does for a client without permission to read.
+ */
 function untold(store: Store): WatchedCache {
   const deaf = new Proxy(store, {
     get: (target, name) => {
@@ -46,7 +48,7 @@ it('what was read under a watch is known until it changes, and after a reconnect
   const reads = new WatchedCache(store);
   expect(await reads.exists(path, { watch })).toBeNull();
   await other.create(path, Buffer.from('1'), 'persistent');
-  // The answer to this comes after the report of the change.
+  // The server answers the sync after it has reported the change.
   await store.sync(path);
   const first = await reads.getData(path, { watch });
   expect(await reads.getData(path, { watch })).toBe(first);
@@ -75,7 +77,7 @@ it('what changes again and again during a look is read again, and the rest is no
     if (changes < 5) {
       changes += 1;
       await other.set(busy, Buffer.from(`${changes}`), 'any');
-      // The answer to this comes after the report of the change.
+      // The server answers the sync after it has reported the change.
       await store.sync(busy);
     }
     return { last: String(last.data), steady: await reads.getData(steady, { watch }) };

@@ -9,8 +9,7 @@ const root = '/services/db';
 type Where = GroupConfig['affinity']['where'];
 
 /**
- * Elects one of a1, a2 and b1, while `leader` is READY in the other group and `present` is elected in this
- * one.
+ * Elects one of a1, a2 and b1. In the other group `leader` is READY, and in this group `present` is elected.
  */
 function elects(
   where: Where,

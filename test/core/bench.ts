@@ -1,6 +1,6 @@
 /**
- * A group of one elector and nodes that do only what the test says, on one clock. The actions of the
- * elector's round are applied to the state as ZooKeeper would apply them.
+ * A group with one elector, on one clock. Its nodes act only when the test makes them act. The elector's
+ * actions change the state as ZooKeeper would.
  */
 
 import type { z } from 'zod';
@@ -28,7 +28,7 @@ import {
 export class Bench {
   nowMs = 0;
   config: Versioned<GroupConfig> = versioned(config());
-  /** The last readable configuration. */
+  /** The last readable configuration of the group. */
   lastConfig: GroupConfig = config();
   elected: Versioned<Elected> = versioned(decided(), 0);
   current: Claim | null = null;
@@ -38,13 +38,13 @@ export class Bench {
   clock: ClockReading | null = null;
   canFence = false;
   observedSinceMs = Number.NEGATIVE_INFINITY;
-  /** The elector's node. */
+  /** Name of the elector's node. */
   self = 'elector';
   /** The elector's own seat. */
   seat = 'a1-0000000000';
   strategy: ReadyStrategy | null = null;
   readonly records: TransitionRecord[] = [];
-  /** Every decision written. */
+  /** Every decision that was written, oldest first. */
   readonly decisions: Elected[] = [];
   readonly alarms: string[] = [];
   #token = 100n;
@@ -81,7 +81,7 @@ export class Bench {
     this.config = versioned(this.lastConfig, this.config.version + 1);
   }
 
-  /** Runs one round, without performing its actions. */
+  /** Runs one round without performing its actions. */
   round(): ElectorRound {
     const round = electorRound({
       self: this.self,
@@ -100,20 +100,24 @@ export class Bench {
     return round;
   }
 
-  /** Runs rounds until there is nothing to do. Returns the actions performed. */
+  /** Runs rounds until there is nothing left to do. Returns the actions that were performed. */
   settle(): ElectorAction[] {
     const done: ElectorAction[] = [];
     for (;;) {
       const { actions } = this.round();
       for (const action of actions) this.perform(action);
       done.push(...actions);
-      // An elector that gave up its seat elects no more. Neither an alarm nor a fence changes what it reads.
+      // An elector that has handed over its role makes no further decisions. Alarms and fences do not change
+      // the state, so the same ones would return in every round.
       if (actions.every(({ do: verb }) => ['alarm', 'fence', 'give-up-seat'].includes(verb))) return done;
       if (done.length > 20) throw new Error(`it does not settle: ${actions[0]?.do} ${this.reason}`);
     }
   }
 
-  /** Lets time pass for an elector that re-checks when its own timers end. Returns the actions performed. */
+  /**
+   * Lets time pass. The elector checks again whenever one of its timers ends. Returns the actions that were
+   * performed.
+   */
   advance(ms: number): ElectorAction[] {
     const untilMs = this.nowMs + ms;
     const done = this.settle();
@@ -200,14 +204,14 @@ export class Bench {
     this.members = this.members.filter((one) => one.node !== node);
   }
 
-  /** Ends the node's session. The node returns immediately in a new one. */
+  /** Ends the node's session, and lets the node return immediately in a new session. */
   renew(node: string): void {
     const owner = this.members.find((one) => one.node === node)?.owner ?? 0n;
     this.crash(node);
     this.join(node, {}, owner + 1n);
   }
 
-  /** The elected node claims. */
+  /** Creates the claim of the elected node. */
   claim(change: Pick<ClaimChange, 'resumes'> = {}): void {
     const { node } = this;
     const owner = this.members.find((one) => one.node === node)?.owner;
@@ -226,7 +230,10 @@ export class Bench {
     this.updateRegistration(node, { claimedUnder: this.elected.version });
   }
 
-  /** The elected node, which owns the claim, writes READY. It also does this to repair its claim. */
+  /**
+   * Makes the elected node, which owns the claim, write READY. A leader also writes READY to repair its
+   * claim.
+   */
   ready(): void {
     const { node, current, term } = this;
     if (node === null || current === null) throw new Error('nobody has a claim');
@@ -236,7 +243,7 @@ export class Bench {
     this.current = { ...said, createdAtMs, modifiedAtMs: this.epochMs };
   }
 
-  /** The elected node reports that its takeover failed. */
+  /** Makes the elected node report that its takeover failed. */
   fail(reason = 'exit code 1'): void {
     const { node } = this;
     if (node === null) throw new Error('nobody could fail');
@@ -255,7 +262,7 @@ export class Bench {
     });
   }
 
-  /** The elected node takes over from the leader. Returns whether leadership moved. */
+  /** Makes the elected node take over from the leader. Returns whether leadership moved. */
   handOver(): boolean {
     this.settle();
     const owner = this.members.find((one) => one.node === this.node)?.owner;
@@ -265,7 +272,7 @@ export class Bench {
     return true;
   }
 
-  /** Elects, claims and takes over, without any failure. */
+  /** Makes a node leader: it is elected, claims and takes over without a failure. */
   lead(change: Pick<ClaimChange, 'resumes'> = {}): void {
     this.settle();
     this.claim(change);

@@ -1,4 +1,4 @@
-/** Small parts of a group's state, with defaults for everything that a test does not care about. */
+/** Builds small parts of a group's state. Everything that a test does not set has a default. */
 
 import type { z } from 'zod';
 import { type Choice, type ChoiceInput, elect } from '../../src/core/choice.js';
@@ -22,7 +22,7 @@ import { constraints } from '../../strategies/constraints/index.js';
 import type { ReadyStrategy } from '../../strategies/index.js';
 import { builtInRules } from '../../strategies/index.js';
 
-/** The ensemble's clock at instant 0 of the tests. */
+/** Time on the ensemble's clock at instant 0 of the tests. */
 export const epoch0Ms = Date.UTC(2026, 0, 1);
 export const instant = (ms: number) => toInstant(epoch0Ms + ms);
 /** Details of a failed takeover hook. */
@@ -37,7 +37,7 @@ export const takeoverDetail = {
 };
 export const byHand = { by: 'ops', reason: 'maintenance', at: instant(0) };
 
-/** Conditions of a planned decision at midnight, in a group of three. */
+/** Conditions of a planned decision at midnight, in a group of three nodes. */
 export const ordinary: Conditions = {
   after: 'planned',
   failedSite: null,
@@ -65,7 +65,7 @@ export function unreadable(version = 1): Versioned<never> {
   return { value: null, problem: 'invalid JSON', version, modifiedAtMs: epoch0Ms };
 }
 
-/** A node's site is its name without digits: a1 is in site a. */
+/** Returns a registration. The node's site is its name without digits: a1 is in site a. */
 export function registration(node: string, change: Partial<Registration> = {}): Registration {
   const site = node.replace(/\d+$/, '');
   const host = { name: `host-${node}`, pid: 1 };
@@ -76,7 +76,7 @@ export function registration(node: string, change: Partial<Registration> = {}): 
 
 export const unhealthy: Partial<Registration> = { health: { ok: false, reason: 'disk full' } };
 
-/** Letters and digits of the name, as a number, so that each node has its own session. */
+/** Returns the bytes of the name as a number, so that each node has its own session. */
 export function sessionOf(node: string): bigint {
   return BigInt(`0x${Buffer.from(node).toString('hex')}`);
 }
@@ -148,8 +148,8 @@ export interface Asked extends Omit<ChoiceInput, 'judged'> {
 }
 
 /**
- * Runs `elect` for these members. By default every node has always been eligible, and the elected node always
- * READY.
+ * Runs `elect` for these members. By default every node has always been eligible, and the elected node has
+ * always been READY.
  */
 export function ask(change: Partial<Asked> & Pick<ChoiceInput, 'members'>): Choice {
   const settings = change.config ?? config();
@@ -185,7 +185,7 @@ export function ineligibleReasons(
   return judgeAll([one], constraints, context).flatMap((judged) => judged.ineligibleReasons);
 }
 
-/** All subsets, the empty one first. */
+/** Returns all subsets of `items`. The first one is empty. */
 export function subsets<T>(items: readonly T[]): T[][] {
   const [first, ...rest] = items;
   if (first === undefined) return [[]];

@@ -1,4 +1,7 @@
-/** T3, P41: the history records a failed term's own cause, no matter which node noticed it first. */
+/**
+ * Faults T3 and P41 (docs/reports/faults.md): the history records a failed term's own cause, no matter which
+ * node noticed the failure first.
+ */
 import { describe, expect, it } from 'vitest';
 import { Bench } from './bench.js';
 import { byHand } from './builders.js';
@@ -57,7 +60,7 @@ describe('T3 a term that was ended before it was READY', () => {
     bench.fail('onTakeover exited with code 9');
     bench.lead();
     expect(bench.node).toBe('b1');
-    // Its backoff ends, and it is elected again: the failure is remembered.
+    // The backoff of a1 ends, and a1 is elected again. The decision still records its failure.
     bench.advance(600_000);
     expect(bench).toMatchObject({ node: 'a1', term: 3 });
     expect(bench.elected.value?.failures).toMatchObject([{ node: 'a1', until: null }]);

@@ -28,7 +28,7 @@ function told({ node, changes, cause, reason }: Choice) {
   return { node, changes, cause, reason };
 }
 
-/** b1 leads although a1 would be better. */
+/** Elects while b1 leads, although a1 would be better. */
 function withBetter(change: Partial<ChoiceInput> & { settings?: Parameters<typeof config>[0] } = {}): Choice {
   const { settings, ...rest } = change;
   return ask({
@@ -308,8 +308,8 @@ describe('a better node than the leader', () => {
       return withBetter({ failures, eligibleForMs: () => eligibleForMs }).node;
     };
     const minute = 60_000;
-    // Eligible for a long time as far as the elector observed, which did not look while the node was in
-    // backoff.
+    // The elector does not observe a node in backoff. So the node may have been eligible for a long time as
+    // far as the elector knows.
     expect([takenBy(1, 1e9, 1 - 10 * minute), takenBy(1, 1e9, -10 * minute)]).toEqual(['b1', 'a1']);
     expect([takenBy(1, 10 * minute - 1), takenBy(1, 10 * minute)]).toEqual(['b1', 'a1']);
     expect([takenBy(3, 40 * minute - 1), takenBy(3, 40 * minute)]).toEqual(['b1', 'a1']);
@@ -515,7 +515,7 @@ describe('paused', () => {
 describe('a strategy', () => {
   const answering = (answer: unknown): ReadyStrategy => ({
     name: 'plug-in',
-    // A plug-in's real return value is not bound by its type.
+    // The real return value of a plug-in can be of any type.
     rank: () => JSON.parse(JSON.stringify({ answer })).answer,
   });
   const good: Ranked = { node: 'a1', grade: 0, reason: 'why not' };

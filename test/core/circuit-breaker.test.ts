@@ -28,7 +28,8 @@ describe('a circuit breaker', () => {
   it('counts what moves by itself, and forgets what is long past', () => {
     expect(withCircuitBreaker([moved(0), moved(5 * minute)], 11 * minute)).toEqual({
       stops: false,
-      // Another group that shares the record may count failovers over a longer window.
+      // The record keeps old failovers, because another group that shares it may count them over a longer
+      // window.
       record: { moved: [moved(0), moved(5 * minute), moved(11 * minute, own, 4)] },
     });
   });

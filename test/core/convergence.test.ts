@@ -1,7 +1,7 @@
 /**
- * Whatever state a group is in, an undisturbed elector writes at most one decision and is quiet. Nodes that
- * cooperate end with one eligible leader, which keeps its leadership. Groups are drawn from a seed, which a
- * failure names.
+ * An undisturbed elector writes at most one decision for any state of the group, and then nothing more. If
+ * the nodes cooperate, the group ends with one eligible leader, which keeps its leadership. A seed determines
+ * each group, and a failure names it.
  */
 import { describe, expect, it } from 'vitest';
 import type { Bench } from './bench.js';
@@ -9,14 +9,14 @@ import { ineligibleReasons } from './builders.js';
 import { drawGroup } from './draw.js';
 
 const groups = 500;
-/** This many of these groups run for an hour and a half. */
+/** Number of these groups that run for an hour and a half. */
 const lives = 250;
 
 function writesIn(bench: Bench): number {
   return bench.settle().filter(({ do: verb }) => verb === 'write-elected').length;
 }
 
-/** Every node immediately does what is required of it. Returns whether there was anything to do. */
+/** Makes the nodes immediately do what is required of them. Returns whether there was anything to do. */
 function cooperate(bench: Bench): boolean {
   const { node, current, elected } = bench;
   const chosen = bench.members.find((one) => one.node === node);
@@ -33,7 +33,7 @@ function cooperate(bench: Bench): boolean {
   return true;
 }
 
-/** Lets time pass with nodes that cooperate. Returns how many times a decision was written. */
+/** Lets time pass while the nodes cooperate. Returns the number of decisions that were written. */
 function live(bench: Bench, ms: number, seed: number): number {
   const untilMs = bench.nowMs + ms;
   let writes = 0;

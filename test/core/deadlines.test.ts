@@ -108,7 +108,7 @@ describe('limits', () => {
     expect(nextDeadlineInMs(settings, failures, epoch0Ms)).toBe(4_000);
     expect(nextDeadlineInMs(settings, [], epoch0Ms)).toBe(7_000);
     expect(nextDeadlineInMs(settings, [], epoch0Ms + 7_000)).toBe(2_000);
-    // A minute later the switchover is missed.
+    // A switchover that has not happened a minute after its time is missed.
     expect(nextDeadlineInMs(settings, [], epoch0Ms + 9_000)).toBe(60_000);
     expect(nextDeadlineInMs(settings, [], epoch0Ms + 69_000)).toBeNull();
     expect(nextDeadlineInMs(config(), [failure('b1', { until: null })], epoch0Ms)).toBeNull();

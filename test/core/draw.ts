@@ -1,4 +1,4 @@
-/** Groups drawn from a seed: every part of their state in any combination, likely or not. */
+/** Draws groups from a seed. Every part of their state occurs in any combination, likely or not. */
 
 import { toInstant } from '../../src/model/names.js';
 import type { Registration } from '../../src/model/registration.js';
@@ -65,7 +65,7 @@ function drawSettings({ pick, odds, upTo }: Chance): Parameters<Bench['configure
   };
 }
 
-/** Two groups in five compare scores. */
+/** Two of five groups compare scores. */
 function drawScoring({ pick, odds }: Chance): Parameters<Bench['configure']>[0] {
   if (odds(0.6)) return {};
   const margin = pick<number | string>([0, 3, '20%']);

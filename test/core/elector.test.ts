@@ -26,7 +26,7 @@ const hour = 60 * minute;
 const sites = { a: { priority: 100 }, b: { priority: 50 } };
 const verbs = (actions: readonly ElectorAction[]) => actions.map(({ do: verb }) => verb);
 
-/** A group of `nodes`, the first of which is READY. */
+/** Returns a group of `nodes` whose first node is READY. */
 function led(nodes: readonly string[], settings: ConstructorParameters<typeof Bench>[1] = {}): Bench {
   const bench = new Bench(nodes, settings);
   bench.lead();
@@ -201,8 +201,8 @@ describe('a failed takeover', () => {
     const bench = new Bench(['a1'], { sites });
     bench.settle();
     bench.claim();
-    // Another node was elected and crashed immediately. a1, which had begun to release, is elected again, and
-    // claims again.
+    // Another node was elected and crashed immediately. a1 had begun to release its claim. It is elected
+    // again, and makes a new claim.
     bench.elected = versioned(decided({ node: 'a1', term: 3 }), bench.elected.version + 2);
     bench.settle();
     bench.current = null;
@@ -381,7 +381,7 @@ describe('a failed takeover', () => {
 });
 
 describe('A9 a planned switchover that fails', () => {
-  /** A switchover from a1 to b1, while a0, which is first in order, is present. */
+  /** Returns a group during a switchover from a1 to b1. a0, which is first in order, is present. */
   function underWay(force = false): Bench {
     const settings = { strategy: 'first-available' };
     const bench = led(['a1', 'b1'], settings);
@@ -462,7 +462,8 @@ describe('A9 a planned switchover that fails', () => {
     bench.handOver();
     expect(bench).toMatchObject({ node: 'a1', term: 2 });
     bench.join('a0');
-    // Planned, but not requested: the previous leader comes first among its equals.
+    // The decision is planned, but no operator requested it. So the previous leader ranks first among nodes
+    // of equal rank.
     const lowered = { a: { priority: 50 }, b: { priority: 90 } };
     bench.configure({ strategy: 'site-priority', sites: lowered, switchover: force });
     bench.settle();
@@ -706,7 +707,9 @@ describe('the watchdog', () => {
 });
 
 describe('an old leader that holds on', () => {
-  /** b1 is elected, and a1 has owned the claim for longer than its release may take. */
+  /**
+   * Returns a group in which b1 is elected, but a1 has owned the claim for longer than its release may take.
+   */
   function stuck(change: Partial<Bench> = {}): Bench {
     const bench = Object.assign(led(['a1', 'b1', 'c1'], { sites }), change);
     bench.updateRegistration('a1', unhealthy);
@@ -742,7 +745,7 @@ describe('an old leader that holds on', () => {
     if (fence?.do !== 'fence') throw new Error('no fence');
     expect(fence.fence).toMatchObject({ node: 'a1', token: bench.current?.token });
     bench.memory = { ...bench.memory, fenced: fence.fence };
-    // Neither a new decision nor another priority of the candidate invalidates the fence.
+    // The fence remains valid after a new decision, and after a new priority of the candidate.
     bench.updateRegistration('c1', { priority: 5 });
     bench.updateRegistration('c1', unhealthy);
     expect(verbs(bench.settle())).toEqual(['write-elected', 'remove-fenced-claim']);
@@ -791,7 +794,7 @@ describe('an old leader that holds on', () => {
     const [write, ...others] = bench.round().actions;
     expect([write?.do, others]).toEqual(['read-clock', []]);
     if (write !== undefined) bench.perform(write);
-    // What the disconnected server did not report.
+    // The claim was already released, but the disconnected server did not report it.
     bench.current = null;
     expect(bench.settle()).toEqual([]);
     expect(bench.alarms).toEqual([]);
@@ -1201,7 +1204,7 @@ describe('limits', () => {
       if (ineligible) bench.updateRegistration('c1', unhealthy);
       bench.configure({ sites, switchover: { to: { node: 'c1' }, replacesTerm: 1, ...byHand } });
       const done = bench.settle();
-      // The next elector knows only what is written.
+      // The next elector knows only what the znodes contain.
       bench.memory = newElector;
       bench.crash(ineligible ? 'a1' : 'c1');
       done.push(...bench.settle());

@@ -25,7 +25,7 @@ interface Keeping {
   readonly inBackoff?: boolean;
 }
 
-/** Everything that can make a readable node ineligible, each on its own. */
+/** Everything that can make a readable node ineligible, one at a time. */
 const keeping: readonly Keeping[] = [
   { kind: 'unhealthy', registration: unhealthy },
   { kind: 'leaving', registration: { draining: true } },

@@ -1,4 +1,4 @@
-/** The first election of a group may wait for nodes that are still starting. No other election does. */
+/** The first election of a group may wait for nodes that are still starting. No other election waits. */
 import { describe, expect, it } from 'vitest';
 import { Bench } from './bench.js';
 import { byHand, claim, unhealthy } from './builders.js';

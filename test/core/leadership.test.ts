@@ -158,7 +158,7 @@ const all = (check: (one: Case, action: LeadershipAction | null) => void) => {
   for (const one of cases) check(one, leadershipStep(one));
 };
 
-/** Returns its claim of this leadership, as the snapshot shows it. */
+/** Returns the node's claim of this leadership, as the snapshot shows it. */
 function heldIn({ snapshot, session }: Case): Claim | null {
   const current = snapshot?.current ?? null;
   return current !== null && current.owner === session ? current : null;
@@ -421,7 +421,7 @@ describe('a leadership', () => {
       current: { ...own(), ...unreadable(5) },
     });
     expect(step({ leadership: leadership('leading'), snapshot })).toMatchObject({ do: verb });
-    // While its claim contains the term, the elector will repair an older decision.
+    // If the claim still contains the term, the node waits: the elector will repair a decision that is older.
     const told = { ...snapshot, current: own({ status: 'READY' }) };
     expect(step({ leadership: leadership('leading'), snapshot: told })).toBeNull();
   });

@@ -9,7 +9,7 @@ const minute = 60_000;
 const sites = { a: { priority: 200 }, b: { priority: 100 } };
 const unrenewed = 'no connection to the ensemble: the lease was not renewed';
 
-/** a1 leads for an hour. */
+/** Returns a group in which a1 has led for an hour. */
 function led(nodes: readonly string[] = ['a1', 'b1'], settings: ConstructorParameters<typeof Bench>[1] = {}) {
   const bench = new Bench(nodes, { sites, ...settings });
   bench.lead();
@@ -20,7 +20,7 @@ function led(nodes: readonly string[] = ['a1', 'b1'], settings: ConstructorParam
 
 type Resumes = NonNullable<ClaimContent['resumes']>;
 
-/** It returns from a lease loss, four minutes after an earlier one. */
+/** Makes the leader return from a lease loss. It has lost its lease once before, four minutes earlier. */
 function comeBack(bench: Bench, change: Partial<Resumes> = {}): void {
   const token = String(bench.current?.token);
   const leaseLoss = { token, reason: unrenewed, agoMs: 1_000, lostLease: true, earlierAgoMs: [4 * minute] };

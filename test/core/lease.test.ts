@@ -144,7 +144,7 @@ describe('a lease', () => {
         evidence = writeCommitted(evidence, sentAtMs, T);
         answer(sentAtMs);
         sentAtMs += renewalIntervalMs(T);
-        // The next renewal's answer must arrive before the node would begin to release.
+        // The answer to the next renewal must arrive before the node begins to release.
         const { releaseAtMs } = leaseFrom(evidence.provenAtMs, T);
         expect(releaseAtMs - (sentAtMs + roundTrip)).toBeGreaterThan(0);
       }
@@ -155,7 +155,7 @@ describe('a lease', () => {
     const roundTrip = T / 100;
     let evidence = sessionOpened(-10 * T);
     for (let sentAtMs = 0; sentAtMs < 3 * T; sentAtMs += renewalIntervalMs(T)) {
-      // The stall begins just before this renewal would be answered.
+      // In the worst case, the stall begins just before the answer to this renewal arrives.
       const leftMs = leaseFrom(evidence.provenAtMs, T).releaseAtMs - (sentAtMs + roundTrip);
       if (sentAtMs > T) expect(leftMs).toBeGreaterThan(T / 4);
       evidence = writeCommitted(evidence, sentAtMs, T);

@@ -1,10 +1,10 @@
 /**
- * The decisions of all nodes together, without an agent around them. Every node reads the group at arbitrary
- * times, part by part. It acts once on what it read, and may never learn whether its write was applied.
- * Faults, operators and time intervene, drawn from a seed. Then all is calm, and the group must settle with a
- * leader.
+ * The decisions of all nodes together, without agents. Each node reads the group part by part, at arbitrary
+ * times. It acts once on what it read, and may never learn whether its write was applied. Faults, operators
+ * and the passing of time are drawn from a seed. After these, the faults end, and the group must settle with
+ * a leader.
  *
- * Not modelled: the lease (a session ends here only after its node's workload is dead) and watches.
+ * Not modelled: watches, and the lease. A session ends here only after its node's workload is dead.
  */
 
 import { describe, expect, it } from 'vitest';
@@ -31,14 +31,14 @@ import {
 
 type Settings = Parameters<typeof config>[0];
 
-/** The content of the ensemble. */
+/** The content of the znodes. */
 interface Tree {
   settings: Versioned<ReturnType<typeof config>>;
   elected: Versioned<Elected>;
   current: Claim | null;
   history: Versioned<HistoryHead>;
   members: Member[];
-  /** Nodes in the order of their seats. */
+  /** Names of the nodes, in the order of their seats. */
   seats: string[];
 }
 
@@ -48,7 +48,9 @@ interface Node {
   life: number;
   isUp: boolean;
   draining: boolean;
-  /** The first half of a read, and the last complete one. */
+  /**
+   * The first half of a read that is in progress. Null if there is none. `view` is the last complete read.
+   */
   half: Tree | null;
   view: Tree | null;
   leadership: Leadership | null;
@@ -132,7 +134,10 @@ class Group {
     this.tree.seats = [...this.tree.seats.filter((one) => one !== name), name];
   }
 
-  /** Ends the session and everything it owned. Its workload is dead by then: the lease ensures that. */
+  /**
+   * Ends a node's session and deletes everything that the session owned. The node's workload is already dead,
+   * because the lease ensures this.
+   */
   endSession(node: Node): void {
     this.note(`the session of ${node.name} ends`);
     const { tree } = this;
@@ -157,7 +162,7 @@ class Group {
     this.register(node);
   }
 
-  /** A read has two halves: registrations are read last. */
+  /** Reads one half of the group. The second half includes the registrations. */
   look(node: Node): void {
     if (node.half === null) {
       node.half = { ...this.tree };
@@ -196,7 +201,7 @@ class Group {
     });
     if (action === null) return;
     this.carryOut(node, action);
-    // Whatever the result, the next step is decided on a read that began afterwards.
+    // The node decides its next step on a read that begins after this step, whatever the result.
     Object.assign(node, { half: null, view: null });
   }
 
@@ -285,7 +290,7 @@ class Group {
     });
   }
 
-  /** Ends the takeover or release in progress. */
+  /** Ends the takeover or release that is in progress. */
   finish(node: Node, isOk: boolean): void {
     if (node.leadership === null || !node.isUp) return;
     const { stage } = node.leadership;
@@ -351,7 +356,7 @@ class Group {
     this.tree.settings = versioned(config(this.#settings), this.tree.settings.version + 1);
   }
 
-  /** A random node takes a random step. */
+  /** Lets a random node take a random step. */
   step(): void {
     const { pick, odds, upTo } = this.draw;
     const node = pick(this.nodes as [Node, ...Node[]]);
@@ -369,7 +374,7 @@ class Group {
     else if (!node.isUp && odds(0.4)) this.start(node);
   }
 
-  /** Leaves like an agent that was asked to stop. */
+  /** Makes the node leave, as an agent does on SIGTERM. */
   leave(node: Node): void {
     const isDone =
       node.leadership === null && node.view !== null && node.view.elected.value?.node !== node.name;
@@ -408,7 +413,7 @@ class Group {
     }
   }
 
-  /** Nodes whose takeover has begun and whose release has not ended. */
+  /** Returns the nodes whose takeover has begun and whose release has not ended. */
   working(): string[] {
     return this.nodes
       .filter(({ leadership }) => leadership !== null && started.includes(leadership.stage))
@@ -416,8 +421,8 @@ class Group {
   }
 
   /**
-   * Everything is healthy again, and every node does what is required. Returns how many times a decision was
-   * written.
+   * Makes everything healthy again, and lets every node do what is required of it. Returns the number of
+   * decisions that were written.
    */
   calm(ms: number): number {
     for (const node of this.nodes) {
@@ -484,7 +489,7 @@ describe('a group whose nodes look late, lose replies, crash, leave and are told
       );
       must(group.working().join() === leader?.node, 'the leader does not work');
     }
-    // Otherwise the faults were too frequent for anything to go wrong.
+    // With fewer READY leaders, faults would be so frequent that the test could find nothing.
     expect(readies).toBeGreaterThan(2 * lives);
   });
 });

@@ -1,4 +1,4 @@
-/** Faults that malformed znodes once caused. docs/reports/faults.md describes each. */
+/** Faults that malformed znodes have caused in the past. docs/reports/faults.md describes each of them. */
 
 import { describe, expect, it } from 'vitest';
 import { withFailure } from '../../src/core/backoff.js';

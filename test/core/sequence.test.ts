@@ -1,13 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import { compareSequences, parseSeatName, seatsInOrder } from '../../src/model/sequence.js';
 
-/** Formats a sequence as ZooKeeper does: `%010d` of a signed 32-bit number. */
+/** Formats a sequence number as ZooKeeper does: `%010d` of a signed 32-bit number. */
 function written(sequence: number): string {
   const digits = String(Math.abs(sequence));
   return sequence < 0 ? `-${digits.padStart(9, '0')}` : digits.padStart(10, '0');
 }
 
-/** The sequence `steps` after `start`, by a counter of 32 bits. */
+/** Returns the sequence number `steps` after `start`, for a counter of 32 bits. */
 function later(start: number, steps: number): number {
   return Number(BigInt.asIntN(32, BigInt(start) + BigInt(steps)));
 }

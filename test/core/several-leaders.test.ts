@@ -34,8 +34,8 @@ type Slot = Pick<SlotState, 'elected' | 'current'>;
 type Settings = z.input<typeof groupConfigSchema>;
 
 /**
- * A group of one elector. The actions of its rounds are written as ZooKeeper would write them, and elected
- * nodes claim and become READY.
+ * A group of several slots with one elector. The elector's actions change the state as ZooKeeper would.
+ * Elected nodes claim and become READY.
  */
 class Slots {
   nowMs = 0;
@@ -46,7 +46,7 @@ class Slots {
   readonly commits: Commit[] = [];
   readonly records: TransitionRecord[] = [];
   head: HistoryHead = initialHistoryHead;
-  /** Decisions of slots that were removed remain stored. */
+  /** Decisions of slots that were removed. They remain stored. */
   readonly #past = new Map<number, Slot['elected']>();
   #configVersion = 1;
   #token = 100n;
@@ -68,7 +68,7 @@ class Slots {
     });
   }
 
-  /** The node that each slot has elected. */
+  /** The node that is elected in each slot. */
   get elected(): (string | null | undefined)[] {
     return this.slots.map(({ elected }) => elected.value?.node);
   }
@@ -116,12 +116,12 @@ class Slots {
     return round;
   }
 
-  /** Runs one round, and writes its commits. */
+  /** Runs one round, and writes the decisions that it commits. */
   decide(): void {
     for (const { action } of this.round().actions) if (action.do === 'commit') this.#write(action);
   }
 
-  /** The elected node of a slot makes a claim. Null removes the claim. */
+  /** Sets the claim of the slot's elected node. Null removes the claim. */
   claims(slot: number, change: ClaimChange | null): void {
     const { elected } = this.#slot(slot - 1);
     const node = elected.value?.node ?? null;
@@ -131,7 +131,7 @@ class Slots {
     };
   }
 
-  /** Runs until there is nothing to do, and every elected node is READY. */
+  /** Runs rounds until there is nothing left to do and every elected node is READY. */
   settle(): void {
     for (let rounds = 0; rounds < 20; rounds += 1) {
       const actions = this.round().actions.flatMap(({ action }) => (action.do === 'commit' ? [action] : []));
@@ -171,7 +171,10 @@ class Slots {
     return this.slots[index] ?? { elected, current: null };
   }
 
-  /** One step of every node: it releases its claim, or claims and becomes READY. */
+  /**
+   * Makes every node take one step: it releases its claim, or claims and becomes READY. Returns whether a
+   * claim changed.
+   */
   handOver(): boolean {
     const claims: (Claim | null)[] = this.slots.map(({ elected, current }) => {
       const node = elected.value?.node ?? null;

@@ -7,7 +7,7 @@ import { ask, byHand, config, decided, failure, members, strategyOf } from './bu
 const sites = { a: { priority: 100 }, b: { priority: 50 }, c: { priority: 10 } };
 const minute = 60_000;
 
-/** a1 leads. `settings` are the group's. */
+/** Returns a group that a1 leads. `settings` is part of its configuration. */
 function led(nodes: readonly string[], settings: ConstructorParameters<typeof Bench>[1] = {}): Bench {
   const bench = new Bench(nodes, { sites, ...settings });
   bench.lead();

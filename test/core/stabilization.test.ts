@@ -1,4 +1,4 @@
-/** When a leader is replaced by a node that measures better. */
+/** The conditions under which a node with better scores replaces the leader. */
 import { describe, expect, it } from 'vitest';
 import { betterForMs, updatedBetterSince } from '../../src/core/stabilization.js';
 import { type Chance, chance } from '../support/chance.js';
@@ -11,7 +11,7 @@ const minute = 60 * second;
 
 type Settings = ConstructorParameters<typeof Bench>[1];
 
-/** b1 leads and reports 100, like every other node. */
+/** Returns a group that b1 leads. Every node reports 100. */
 function led(settings: Settings = {}, rates: Record<string, number> = {}): Bench {
   const bench = new Bench(['a1', 'b1', 'c1'], { strategy: 'request', ...settings });
   for (const node of ['a1', 'b1', 'c1']) bench.measure(node, { requests: node === 'b1' ? 100 : 50 });
@@ -207,7 +207,7 @@ describe('since when another has been better', () => {
   });
 });
 
-/** Makes all nodes report equal scores with noise of a fifth. `gain` is the factor by which c1 is better. */
+/** Makes all nodes report equal scores with 20 % noise. `gain` is the factor by which c1 is better. */
 type Noise = (bench: Bench, draw: Chance, gain: number) => void;
 
 const noisyRates: Noise = (bench, { between }, gain) => {
@@ -237,7 +237,10 @@ describe.each<[string, Record<string, unknown>, Noise]>([
   ['worst-case', {}, noisyTrips],
   ['pole', pole, noisyTrips],
 ])('an hour under %s %j with noise of a fifth', (strategy, strategyOptions, noise) => {
-  /** How many times leadership moves in each half of an hour. c1 has the gain in the second half only. */
+  /**
+   * Returns the number of times that leadership moves in each half of an hour. c1 has the gain in the second
+   * half only.
+   */
   function hour(
     seed: number,
     gain: number,

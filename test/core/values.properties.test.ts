@@ -140,7 +140,7 @@ describe('a name', () => {
 
 describe('a seat', () => {
   const sequence = fc.integer({ min: -(2 ** 31), max: 2 ** 31 - 1 });
-  /** As Java writes `%010d`. */
+  /** Formats a number as Java's `%010d` does. */
   const written = (value: number) =>
     value < 0 ? `-${String(-value).padStart(9, '0')}` : String(value).padStart(10, '0');
 

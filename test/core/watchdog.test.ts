@@ -78,7 +78,7 @@ describe('the time it may take', () => {
     expect(anew).toMatchObject({ firstMs: 100, sinceMs: 4_900 });
     if (anew === null) throw new Error('nothing is watched');
     expect(overdueMs(anew, 5_200)).toBeLessThan(0);
-    // The limit still applies in total, however often it restarts.
+    // The total time is still limited, even if the node restarts repeatedly.
     expect(overdueMs({ ...anew, sinceMs: 9_900 }, 10_099)).toBeLessThan(0);
     expect(overdueMs({ ...anew, sinceMs: 9_900 }, 10_100)).toBe(0);
   });

@@ -52,7 +52,7 @@ describe('content of a znode', () => {
       fc.property(texts, (text) => {
         const { value, problem } = read(text);
         if (problem !== null) return expectClear(problem);
-        // A value that was read survives writing and reading.
+        // Writing a value that was read, and reading it again, does not change it.
         expect(read(JSON.stringify(value))).toEqual({ value, problem: null });
       }),
     );
@@ -72,7 +72,7 @@ describe('content of a znode', () => {
   });
 });
 
-/** A znode's text as a node reads it, valid or spoilt. */
+/** Returns a znode's content as a node reads it. The text is valid, or spoilt in one place. */
 function read<T>(schema: z.ZodType<T>, example: unknown): fc.Arbitrary<Versioned<T>> {
   const text = fc.oneof(fc.constant(JSON.stringify(example)), spoilt(example).map(jsonText));
   return fc
@@ -87,7 +87,7 @@ function read<T>(schema: z.ZodType<T>, example: unknown): fc.Arbitrary<Versioned
     }));
 }
 
-/** Like `read`, with additional content that is readable but strange. */
+/** Does the same as `read`, and also yields content that is readable but unusual. */
 function readable<T>(
   schema: z.ZodType<T>,
   example: unknown,
@@ -132,7 +132,7 @@ const claimArb: fc.Arbitrary<Claim | null> = fc.oneof(
   })),
 );
 
-/** More than the schema accepts. */
+/** The schema accepts fewer failures than these. */
 const manyFailures = Array.from({ length: 20_000 }, (_, index) =>
   failure(`n${index}`, { until: instant(9e9) }),
 );

@@ -1,9 +1,8 @@
 /**
- * A process that leads as an agent does. It holds a lease that it renews, takes over, and prints what its
- * workload reports, as one JSON line each. If a guardian started it, the guardian is its first supervisor.
- *
- * Arguments: the module of CommandWorkload, and the commands and the lease's lengths as JSON. A line on stdin
- * requests a release. The end of stdin requests a close.
+ * A process that leads as an agent does. It renews its lease and takes over. It prints each report of its
+ * workload as a JSON line. If a guardian started the process, the guardian is its first supervisor.
+ * Arguments: the module of CommandWorkload, and JSON with the commands and the lengths of the lease. A line
+ * on stdin requests a release. The end of stdin requests that the workload close.
  */
 import { randomUUID } from 'node:crypto';
 import { extname } from 'node:path';

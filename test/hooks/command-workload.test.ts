@@ -6,7 +6,7 @@ import { bench, eventually, residentMiB } from './support.js';
 const at = bench();
 const service = 'sleep 1000 & echo $! >> $DIR/workload';
 
-/** Returns the processes that run `sleep 1000`, the workload. */
+/** Returns the processes of the workload, which run `sleep 1000`. */
 const workloads = () =>
   at()
     .processes()
@@ -169,7 +169,7 @@ describe('a command', () => {
   });
 
   it('fails when there is no supervisor to run it, and is run as soon as there can be one', async () => {
-    // More than the system accepts for a new process.
+    // An environment that is larger than the system accepts for a new process.
     vi.stubEnv('HUGE', 'x'.repeat(200_000));
     const workload = at().workload({ onTakeover: 'true' });
     const takeover = await workload.run(context('takeover')).outcome;

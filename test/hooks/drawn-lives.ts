@@ -1,14 +1,17 @@
-/** Random lives, one for each seed. PETREL_TEST_SEED and PETREL_TEST_LIVES try others. */
+/**
+ * Random runs of an agent, each drawn from a seed. PETREL_TEST_SEED sets the first seed, and
+ * PETREL_TEST_LIVES the number of runs.
+ */
 import { expect } from 'vitest';
 
 export interface DrawnLife {
   readonly logContext: readonly string[];
-  /** Broken promises. */
+  /** Promises that were broken, one line each. */
   readonly wrong: readonly string[];
   run(): Promise<void>;
 }
 
-/** Runs the lives, and expects no broken promise in any of them. */
+/** Runs the lives, and fails if one of them breaks a promise. */
 export async function liveAll(draw: (seed: number) => DrawnLife, usually: number): Promise<void> {
   const first = Number(process.env.PETREL_TEST_SEED ?? 1);
   const lives = Number(process.env.PETREL_TEST_LIVES ?? usually);

@@ -1,4 +1,7 @@
-/** T4: a command that has ended well causes no warning, and no lease is involved. */
+/**
+ * Fault T4 (docs/reports/faults.md): a command that ends successfully causes no warning. These tests involve
+ * no lease.
+ */
 import { Writable } from 'node:stream';
 import pino from 'pino';
 import { expect, it } from 'vitest';

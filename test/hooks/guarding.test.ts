@@ -1,5 +1,5 @@
 /**
- * What happens to a workload when the agent or its supervisor is frozen or killed, with real processes and
+ * The fate of a workload when the agent or its supervisor is frozen or killed. Uses real processes and
  * signals.
  */
 import { type ChildProcess, spawn } from 'node:child_process';

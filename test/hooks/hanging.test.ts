@@ -1,6 +1,6 @@
 /**
- * If the agent or the process that runs its hooks hangs, the other kills it, and reports which was killed and
- * why. In simulated time.
+ * If the agent or the supervisor that runs its hooks hangs, the other one kills it. It reports which process
+ * was killed, and why. Runs in simulated time.
  */
 import pino from 'pino';
 import { expect, it } from 'vitest';
@@ -53,7 +53,7 @@ it('not a supervisor that was held up past the lease, and has ended the leadersh
     'the supervisor did not end the leadership before the lease expired: killing the processes that it started',
   );
   supervisor?.thaw();
-  // The agent is still disconnected and cannot release its claim.
+  // The agent is still disconnected, so it cannot release its claim.
   await machine.run(10_000);
   expect(await outcome).toMatchObject({ provenDead: true });
   expect(said.filter((line) => line.includes('it hangs'))).toEqual([]);

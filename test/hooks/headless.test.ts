@@ -1,6 +1,6 @@
 /**
- * V1: a process whose main thread has ended looks like a zombie while its other threads work. With real
- * processes.
+ * Fault V1 (docs/reports/faults.md): a process whose main thread has ended looks like a zombie while its
+ * other threads still run. Uses real processes.
  */
 import { spawnSync } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
@@ -15,13 +15,13 @@ const program = fileURLToPath(new URL('fixtures/headless.py', import.meta.url));
 const hasPython = spawnSync('python3', ['--version']).status === 0;
 if (!hasPython) console.warn('SKIPPED: V1 needs python3 for a process whose main thread has ended');
 
-/** Takes over and leaves such a process running. */
+/** A takeover that leaves a process without a main thread running. */
 const takeover = `PETREL_TEST_FOUND=$DIR python3 ${program} $DIR/log & echo $! > $DIR/pid; until [ -s $DIR/log ]; do sleep 0.02; done`;
 const release = context('release', { timeoutMs: 10_000, graceMs: 100 });
 
 const stateOf = (pid: number) => readFileSync(`/proc/${pid}/stat`, 'latin1').replace(/^.*\) (.).*/s, '$1');
 
-/** Returns 0 for a process that does not exist. */
+/** Returns the number of threads of a process, or 0 if the process does not exist. */
 function threadsOf(pid: number): number {
   try {
     return readdirSync(`/proc/${pid}/task`).length;

@@ -6,7 +6,7 @@ import { bench, eventually, machine, silentLog } from './support.js';
 
 const at = bench();
 
-/** Returns a prober with a short interval, and the changes that it reports. */
+/** Returns a prober with a short interval, and a list of the changes that it reports. */
 function prober(command: string, overrides: { failures?: number; timeoutMs?: number } = {}) {
   const health = new HealthProber({
     check: { command, intervalMs: 50, timeoutMs: 5000, failures: 3, ...overrides },

@@ -1,5 +1,5 @@
 /**
- * Processes that survive SIGKILL for a while (uninterruptible sleep), and what is reported about them. In
+ * Processes that survive SIGKILL for some time (uninterruptible sleep), and the reports about them. Runs in
  * simulated time.
  */
 import { expect, it } from 'vitest';
@@ -31,7 +31,10 @@ function agentWith(takeover: Script, releases: Script = quick, onStart = (_phase
   return { machine, workload, ends };
 }
 
-/** Records what is left of the leadership when it is reported to have ended. */
+/**
+ * Returns a list that records the number of process groups that remain when the release is reported to have
+ * ended.
+ */
 function released(machine: SimulatedMachine, outcome: Promise<HookResult>) {
   const told: { result: string; provenDead: boolean; left: number }[] = [];
   void outcome.then(({ result, provenDead }) => told.push({ result, provenDead, left: machine.groups.size }));
@@ -223,7 +226,8 @@ it('V2 a leadership that is ending is killed by the end of its lease when that t
     await machine.run(1_100);
     expect(machine.started).toEqual(['takeover', 'release']);
     workload.holdLease({ releaseAtMs: 900, endsAtMs: 1_500 }, patient);
-    // Before the lease ends: the guard does it, and continues when the agent is frozen.
+    // The workload is dead before the lease ends, because the guard kills it. The guard continues even when
+    // the agent is frozen.
     await machine.run(1_490);
     expect(machine.groups.size).toBe(0);
   }

@@ -10,7 +10,7 @@ import { bench, eventually, leaseIn } from './support.js';
 const at = bench();
 const service = 'sleep 1000 & ';
 const stubborn = 'trap "" TERM; while :; do sleep 0.1; done';
-/** Whether `stubborn` has executed its trap. Before that, SIGTERM can still end its shell. */
+/** Whether the shell of `stubborn` ignores SIGTERM already. It does so once it has executed its trap. */
 const ignoringSigterm = () =>
   at()
     .processes()
@@ -21,7 +21,7 @@ const workloads = () =>
     .filter(({ args }) => args === 'sleep 1000');
 const releaseContext = context('release', { timeoutMs: 10_000, graceMs: 300 });
 
-/** Returns the ends that the workload reported, and the order in which ends and outcomes came. */
+/** Returns the ends that the workload reports, and the order in which ends and outcomes arrive. */
 function listen(workload: Workload) {
   const ends: WorkloadEnd[] = [];
   const order: string[] = [];
@@ -148,7 +148,7 @@ describe('a release', () => {
   });
 });
 
-/** Returns a workload whose takeover has succeeded under a long lease. */
+/** Returns a workload whose takeover has succeeded. Its lease is long. */
 async function leading(commands: { onTakeover: string; onRelease?: string }) {
   const workload = at().workload(commands);
   const heard = listen(workload);

@@ -64,7 +64,7 @@ const outcomes = z.object({
   provenDead: z.boolean(),
 });
 
-/** What a message must contain, defined a second time. */
+/** The required content of a message, defined independently of the implementation. */
 const toSupervisor = z.discriminatedUnion('type', [
   z.object({ type: z.literal('run'), request: requests }),
   z.object({ type: z.literal('abort'), id: number, reason: z.string(), killAtMs: number.nullable() }),
@@ -240,7 +240,7 @@ describe('what a command writes', () => {
   });
 });
 
-/** Whether this is the line without terminal control sequences, complete or cut. */
+/** Whether `shown` is the line without terminal control sequences, either complete or cut. */
 function isShownOf(shown: string, line: string): boolean {
   const cut = line.length > 500 ? `${line.slice(0, 500)}…` : line;
   const text = stripVTControlCharacters(cut);

@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { HookOutput } from '../../src/hooks/output.js';
 import { systemClock } from '../../src/ports/clock.js';
 
-/** Returns everything written in these chunks, as the listener receives it. */
+/** Writes the chunks, and returns the lines that the listener receives. */
 async function output(chunks: readonly (string | Buffer)[]) {
   const lines: string[] = [];
   let leftOut = 0;

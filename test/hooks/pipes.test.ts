@@ -1,4 +1,4 @@
-/** A3: a hook can open its outputs by name. With real processes. */
+/** Fault A3 (docs/reports/faults.md): a hook can open its outputs by name. Uses real processes. */
 import { readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it, vi } from 'vitest';
@@ -32,7 +32,7 @@ function run(script: string, on = machine) {
   return hook.outcome.then((outcome) => ({ ...outcome, lines }));
 }
 
-/** Returns a machine that has no pipes ready. */
+/** Returns a machine on which no pipes are ready. */
 async function freshMachine() {
   vi.resetModules();
   const { systemProcesses } = await import('../../src/hooks/system-processes.js');
@@ -55,7 +55,8 @@ describe('A3 a hook', () => {
   it('can, however many run at the same time, and each is told its own output', async () => {
     const hooks: ReturnType<typeof run>[] = [];
     for (let n = 0; n < 12; n++) {
-      // If more hooks start at the same time than pipes are ready, the result depends on the speed of mkfifo.
+      // If more hooks start at the same time than there are pipes ready, the result depends on the speed of
+      // mkfifo.
       if (n % 4 === 0) await keepPipesReady();
       hooks.push(run(`${opens}; echo mine ${n}; sleep 0.2`));
     }
@@ -89,7 +90,7 @@ describe('A3 a hook', () => {
     const own = readdirSync('/proc/self/fd').length;
     for (let n = 0; n < 20; n++) await run(opens);
     await keepPipesReady();
-    // Four descriptors for each pair that is ready.
+    // Each pair of pipes that is ready uses four descriptors.
     expect(readdirSync('/proc/self/fd').length).toBeLessThan(own + 4 * 8 + 1);
     // The other pipe connects `ls` to `grep`.
     const { lines } = await run('ls -l /proc/self/fd | grep -c petrel-pipes');

@@ -6,7 +6,7 @@ import { isOtherAlive } from '../../src/agent/session/process-life.js';
 
 describe('another process', () => {
   it('that has ended, and that its parent does not wait for, is not alive', async () => {
-    // `exec` leaves a parent that knows nothing of the child.
+    // After `exec`, the parent process knows nothing of its child, so it does not wait for it.
     const parent = spawn('/bin/sh', ['-c', 'sleep 0.2 & echo $!; exec sleep 600'], {
       stdio: ['ignore', 'pipe', 'inherit'],
     });
@@ -15,7 +15,7 @@ describe('another process', () => {
       const child = { pid: Number(line), startedAt: null };
       expect(isOtherAlive(child)).toBe(true);
       await vi.waitFor(() => expect(isOtherAlive(child)).toBe(false), { timeout: 120_000 });
-      // The process must still be there, or this shows nothing.
+      // The dead process must still be in the process table. Otherwise the check above proves nothing.
       expect(process.kill(child.pid, 0)).toBe(true);
     } finally {
       parent.kill('SIGKILL');

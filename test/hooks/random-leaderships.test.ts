@@ -1,7 +1,7 @@
 /**
  * Random leaderships in simulated time. Hooks hang, fail and leave processes behind, and processes die late.
- * At some step, the agent or its supervisor is killed or frozen. PETREL_TEST_SEED and PETREL_TEST_LIVES try
- * others.
+ * At a random step, the agent or its supervisor is killed or frozen. PETREL_TEST_SEED and PETREL_TEST_LIVES
+ * select other runs.
  */
 import { describe, it } from 'vitest';
 import { CommandWorkload } from '../../src/hooks/command-workload.js';
@@ -38,7 +38,7 @@ function drawScript(draw: Chance, { env }: CommandLine, isSticky: boolean): Scri
   };
 }
 
-/** One agent that leads repeatedly, and the faults in what it and its supervisor did. */
+/** An agent that leads repeatedly, and the promises that it or its supervisor breaks. */
 class Life {
   readonly wrong: string[] = [];
   readonly logContext: string[] = [];
@@ -50,8 +50,8 @@ class Life {
   readonly #leases = new Map<string, WorkloadLease>();
   readonly #seen = new Map<number, Group>();
   /**
-   * Whether processes may die late. Then nothing is promised about when they die, only about what is
-   * reported.
+   * Whether processes may die late. If so, Petrel does not promise when they die, but its reports about them
+   * must be correct.
    */
   readonly #isSticky: boolean;
   readonly #reserveMs: number;
@@ -119,7 +119,8 @@ class Life {
     world.after(atMs, () => {
       this.#tell(this.#mishap);
       const victim = this.#mishap.startsWith('agent') ? this.#agent : this.#machine.supervisor;
-      // Often in the middle of whatever it is doing then.
+      // `doom` lets the process take a few more steps, so that the fault often occurs in the middle of an
+      // action.
       victim?.doom(this.#draw.upTo(6), () => {
         this.#tell('now');
         if (this.#mishap.endsWith('killed')) victim.kill();
@@ -208,7 +209,7 @@ class Life {
     });
   }
 
-  /** Checks that everything reported dead is dead. */
+  /** Checks that everything that was reported dead is dead. */
   #mustBeProven(what: string, term: number, { provenDead }: HookResult): void {
     if (!provenDead && !this.#isSticky) this.#blame(`${what} is not proven dead`);
     if (!provenDead) return;
@@ -260,8 +261,8 @@ class Life {
         .filter(({ command }) => command.env.PETREL_PHASE === phase)
         .map(({ command }) => command.env.PETREL_TERM);
     const released = started('release');
-    // If an agent closes or is killed while it clears away what its supervisor left, no process remains to
-    // release.
+    // If an agent closes or is killed while it kills its supervisor's remaining processes, no process remains
+    // that could run a release.
     const mayBeMissed = (term = '') =>
       this.#isSticky && (Number(term) === Math.floor(this.#term) || !this.#agent.isAlive);
     for (const term of started('takeover')) {

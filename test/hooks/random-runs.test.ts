@@ -1,7 +1,7 @@
 /**
  * Random leaderships of a foreground command in simulated time. The command ends by itself or ignores
- * signals, and is restarted or not. Meanwhile leases end, releases are requested, and its agent or supervisor
- * is killed or frozen. PETREL_TEST_SEED and PETREL_TEST_LIVES try others.
+ * signals, and is restarted or not. In the meantime, leases end, releases are requested, and the agent or its
+ * supervisor is killed or frozen. PETREL_TEST_SEED and PETREL_TEST_LIVES select other runs.
  */
 import { describe, it } from 'vitest';
 import { CommandWorkload } from '../../src/hooks/command-workload.js';
@@ -18,7 +18,7 @@ const forever = Number.POSITIVE_INFINITY;
 const lifeMs = 60_000;
 const failureCode = 3;
 
-/** What is reported about one leadership. */
+/** The reports about one leadership. */
 interface Told {
   readonly finished: CommandEnd[];
   readonly stopped: (CommandEnd | null)[];
@@ -181,7 +181,7 @@ class Life {
     this.#isLeading = false;
     this.#mustBeDead();
     this.#toldNow.over = true;
-    // The claim is released in the meantime, and then no node is elected for a time: nothing must begin.
+    // The agent releases its claim, and no node is elected for some time. No command must start in that time.
     this.#agent.clock.timer(this.#draw.pick([0, 400]), () => this.#workload.endLeadership());
     this.#agent.clock.timer(this.#draw.pick([450, 15_000]), () => this.#lead());
   }
@@ -215,7 +215,7 @@ class Life {
     const failures = (this.#codes.get(term) ?? []).filter((code) => code !== 0).length;
     if (finished.length + stopped.length > 1) this.#blame(`term ${term} ended more than once`);
     if (this.#policy === 'no' && starts > 1) this.#blame(`term ${term} was started ${starts} times`);
-    // A run that was caught by the end of the leadership may have failed in addition.
+    // The end of the leadership may have interrupted one more run, which then counts as failed.
     if (failures > this.#restartLimit + 2 && this.#policy !== 'no')
       this.#blame(`term ${term} failed ${failures} times`);
     if (this.#policy !== 'on-failure' && this.#policy !== 'no' && finished.length > 0)

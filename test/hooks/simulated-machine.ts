@@ -1,6 +1,6 @@
 /**
- * A machine of the simulated world whose commands behave as scripted, and may die late. It runs the shipped
- * CommandWorkload and Guard.
+ * A machine in a simulated world. Its commands behave as scripted, and may die late. It runs the
+ * CommandWorkload and Guard that Petrel ships.
  */
 import { CommandWorkload, type HookCommands } from '../../src/hooks/command-workload.js';
 import { Guard } from '../../src/hooks/guard.js';
@@ -17,19 +17,19 @@ import { World } from '../simulation/world.js';
 import { type Chance, chance } from '../support/chance.js';
 import { silentLog } from './support.js';
 
-/** How a process of a command behaves. */
+/** Behaviour of a process that a command starts. */
 export interface Behaviour {
-  /** Infinity: until it is told to stop. */
+  /** Time after which the process ends by itself. Infinity if it runs until it receives a signal. */
   readonly runsMs: number;
   readonly code: number;
-  /** Time from SIGTERM to its end. Infinity if it ignores SIGTERM. */
+  /** Time from SIGTERM to the end of the process. Infinity if it ignores SIGTERM. */
   readonly stopsInMs: number;
-  /** Time from SIGKILL to its end. Greater than 0 while it is in uninterruptible sleep. */
+  /** Time from SIGKILL to the end of the process. Greater than 0 if it is in uninterruptible sleep. */
   readonly diesInMs: number;
 }
 
 export interface Script extends Behaviour {
-  /** Left in the background when the group's first process starts. */
+  /** A process that the first process of the group leaves in the background. Null if it leaves none. */
   readonly workload: Behaviour | null;
 }
 
@@ -77,13 +77,13 @@ const channelDelays = { leastMs: 0, mostMs: 5 };
 export class SimulatedMachine {
   readonly world: World;
   readonly groups = new Map<number, Group>();
-  /** Phases of the started commands, in order. */
+  /** Phases of the commands that were started, oldest first. */
   readonly started: string[] = [];
   readonly #script: (command: CommandLine) => Script;
   readonly #supervisors: Process[] = [];
   #lastPgid = 1000;
 
-  /** `script` is called once for each command that is started. */
+  /** The machine calls `script` once for each command that it starts. */
   constructor(script: (command: CommandLine) => Script, draw: Chance = chance(1)) {
     this.world = new World(draw);
     this.#script = script;
@@ -97,7 +97,7 @@ export class SimulatedMachine {
     return new Process(this.world, name, machineClock);
   }
 
-  /** Lets everything happen until then. `look` examines the state after each step. */
+  /** Runs the simulation until `untilMs`, and calls `look` after each step. */
   async run(untilMs: number, look: () => void = () => {}): Promise<void> {
     await new Promise<void>((resolve) => setImmediate(resolve));
     await this.world.run(untilMs, () => {
@@ -106,7 +106,7 @@ export class SimulatedMachine {
     });
   }
 
-  /** Returns the machine as one of its processes sees it. */
+  /** Returns the machine as it appears to one of its processes. */
   seenBy(process: Process): Machine {
     const processes: Processes = {
       start: (command) => this.#start(process, command),
@@ -135,7 +135,7 @@ export class SimulatedMachine {
     });
   }
 
-  /** Returns the supervisors that this process starts. */
+  /** Returns the supervisors that the agent starts. */
   supervisorsOf(agent: Process): Supervisors {
     return { start: (_, listener) => this.#startSupervisor(agent, listener) };
   }
@@ -219,7 +219,7 @@ export class SimulatedMachine {
   }
 }
 
-/** Copies a message as the channel between two Node.js processes does. */
+/** Copies a message in the same way as the channel between two Node.js processes. */
 function copyOf<T>(message: T): T {
   return JSON.parse(JSON.stringify(message));
 }

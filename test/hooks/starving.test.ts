@@ -1,4 +1,4 @@
-/** A hook that cannot be started because no more files can be opened. With real processes. */
+/** A hook that cannot be started because the process cannot open any more files. Uses real processes. */
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { expect, it } from 'vitest';

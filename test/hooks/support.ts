@@ -1,4 +1,4 @@
-/** Runs real commands, and finds the processes that they leave. */
+/** Runs real commands, and finds the processes that they leave behind. */
 import { randomUUID } from 'node:crypto';
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -16,11 +16,11 @@ import { builtModule } from '../support/built.js';
 const markName = 'PETREL_TEST_MARK';
 
 export interface Bench {
-  /** A separate directory for the test, which is every command's `$DIR`. */
+  /** A directory for this test only. Every command finds it in `$DIR`. */
   readonly directory: string;
-  /** Returns the lines of a file in the directory. Empty if there is no such file. */
+  /** Returns the lines of a file in the directory, or an empty list if there is no such file. */
   lines(name: string): string[];
-  /** Returns all processes that come from this test, including the supervisor. */
+  /** Returns all processes that this test has started directly or indirectly, including the supervisor. */
   processes(): Found[];
   workload(
     commands: Partial<HookCommands>,
@@ -33,7 +33,7 @@ export interface Found {
   readonly args: string;
 }
 
-/** Polls for a long time, because other work may share the machine. */
+/** Polls for a long time, because the machine may be busy with other work. */
 export function eventually<T>(look: () => T) {
   return expect.poll(look, { timeout: 120_000, interval: 20 });
 }
@@ -42,12 +42,12 @@ export const silentLog = createLogger({ level: 'silent', format: 'json' });
 
 export const machine: Machine = { clock: systemClock, processes: systemProcesses };
 
-/** Gives each test of the file its own bench. A process that a test leaves running is a failure. */
+/** Gives each test of the file its own bench. Fails if a test leaves a process running. */
 export function bench(): () => Bench {
   let current: Bench | undefined;
   let workloads: CommandWorkload[] = [];
   let supervisors: Supervisors;
-  // Uses the built module: from its source, each supervisor would need a second of the machine to start.
+  // Uses the built module. From its source, each supervisor would need a second of CPU time to start.
   beforeAll(async () => {
     const built: typeof keeping = await import(await builtModule('hooks/supervisor-process.js'));
     supervisors = built.systemSupervisors;
@@ -95,7 +95,7 @@ export function bench(): () => Bench {
   };
 }
 
-/** Returns a lease that is due for release, and ends, after this many milliseconds. */
+/** Returns a lease that is due for release after `releaseInMs`, and ends after `endsInMs`. */
 export function leaseIn(releaseInMs: number, endsInMs: number) {
   const now = systemClock.monotonicMs();
   return { releaseAtMs: now + releaseInMs, endsAtMs: now + endsInMs };
@@ -110,8 +110,8 @@ export function linesOf(path: string): string[] {
 }
 
 /**
- * Skips processes that were there `before`: reading the environment of every process is too much for each
- * poll.
+ * Returns the processes that have `mark` in their environment. Skips the processes in `before`, because
+ * reading the environment of every process is too slow for each poll.
  */
 function markedProcesses(mark: string, before: ReadonlySet<string>): Found[] {
   return allPids()
@@ -127,7 +127,7 @@ function allPids(): string[] {
   return readdirSync('/proc').filter((name) => /^\d+$/.test(name));
 }
 
-/** Empty for a zombie, and for a process that has just gone. */
+/** Returns the content of a file, or an empty string for a zombie or for a process that is gone. */
 function contentOf(path: string): string {
   try {
     return readFileSync(path, 'utf8');
@@ -136,7 +136,7 @@ function contentOf(path: string): string {
   }
 }
 
-/** Returns the most memory that a process has used. */
+/** Returns the most memory that a process has used so far, in MiB. */
 export function residentMiB(pid: number): number {
   return Number(/VmHWM:\s+(\d+) kB/.exec(contentOf(`/proc/${pid}/status`))?.[1]) / 1024;
 }

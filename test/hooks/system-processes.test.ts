@@ -1,4 +1,4 @@
-/** Proof that a process group has ended, for each answer that the system may give. */
+/** The proof that a process group has ended, for each answer that the system can give. */
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -31,7 +31,7 @@ function process(pid: number, state: string, threads = 1, group = pgid): void {
   write(`${pid}/stat`, `${pid} (a name) Z ) ${state} ${before} ${threads} 0 172417 0 0\n`);
 }
 
-/** `code` is the error with which the system answers any signal. Null means success. */
+/** `code` is the error that the system returns for any signal. Null means success. */
 const groupLives = (code: string | null = null) =>
   processesOf({
     proc,

@@ -1,4 +1,7 @@
-/** A request to a stalled supervisor, withdrawn before the supervisor continues. In simulated time. */
+/**
+ * A request to a stalled supervisor that the agent withdraws before the supervisor continues. Runs in
+ * simulated time.
+ */
 import { expect, it } from 'vitest';
 import type { Phase } from '../../src/ports/workload.js';
 import { context } from './hook-context.js';

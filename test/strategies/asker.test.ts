@@ -1,5 +1,6 @@
 /**
- * Ranking by a strategy that runs elsewhere: it is queried between two attempts, and no attempt waits for it.
+ * Ranking by a strategy that runs in another place. It is queried between two ranking attempts, and no
+ * attempt waits for its answer.
  */
 import { describe, expect, it } from 'vitest';
 import { RuleFault, rank } from '../../src/core/ranking.js';
@@ -16,7 +17,7 @@ import {
 import type { RegisteredStrategy, Rules } from '../../strategies/registry.js';
 import { config, ordinary } from '../core/builders.js';
 
-/** A strategy whose questions `answer` answers, and the questions it received. */
+/** Returns a strategy whose questions `answer` answers, and the list of questions that it received. */
 function elsewhere(answer: (question: StrategyQuestion) => Answer) {
   const asked: StrategyQuestion[] = [];
   const strategy: RegisteredStrategy = {
@@ -104,7 +105,7 @@ describe('a strategy that runs elsewhere', () => {
 
 const checked: StrategyQuestion = { strategy: 'far', options: {}, input: null };
 
-/** Ranks as the core does. */
+/** Returns a function that ranks as the core does. */
 function ranking(rules: Rules) {
   const strategy = rules.strategies.get('far')?.prepare({}, rules).strategy;
   if (strategy == null) throw new Error('it is not ready');

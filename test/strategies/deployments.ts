@@ -1,6 +1,7 @@
 /**
  * The deployments of Becker, Junqueira and Serafini, *Leader Election for Replicated Services Using
- * Application Scores* (2011): five servers in two or three data centres, of which p5 led and has crashed.
+ * Application Scores* (2011). Each has five servers in two or three data centres. The server p5 was the
+ * leader and has crashed.
  */
 
 import { prepareStrategy } from '../../src/model/read-config.js';
@@ -9,7 +10,7 @@ import type { Candidate, Peer, Ranked, StrategyInput } from '../../strategies/in
 import { builtInRules } from '../../strategies/index.js';
 import { ordinary } from '../core/builders.js';
 
-/** Round trips, in milliseconds. */
+/** Round trips between two places, in milliseconds. */
 const linksMs: Readonly<Record<string, number>> = {
   'caltech slac': 9.88,
   'cern tud': 20.75,
@@ -19,9 +20,9 @@ const linksMs: Readonly<Record<string, number>> = {
 };
 
 export interface Deployment {
-  /** Location of each data centre, D1 first. */
+  /** Location of each data centre, in the order of their numbers. */
   readonly places: readonly string[];
-  /** The data centre of each live server, numbered from 1. */
+  /** Number of each live server's data centre, starting with 1. */
   readonly servers: Readonly<Record<string, number>>;
 }
 
@@ -33,7 +34,10 @@ export const deployments = {
   two: { places: ['tud', 'cern'], servers: { p1: 1, p2: 2, p3: 1, p4: 2 } },
 } satisfies Record<string, Deployment>;
 
-/** Input with live nodes only, in order of ids, all of them candidates. */
+/**
+ * Returns the input for a strategy. It has live nodes only, in the order of their ids, and all of them are
+ * candidates.
+ */
 export function inputOf(
   nodes: Readonly<Record<string, { scores?: Record<string, Score>; roundTripsMs?: Record<string, number> }>>,
   rest: Partial<Omit<StrategyInput<unknown>, 'options'>> = {},
@@ -50,7 +54,10 @@ export function inputOf(
   return { candidates, peers, previous: null, incumbent: null, term: 1, conditions: ordinary, ...rest };
 }
 
-/** Requests arrive at `loads`, one rate per data centre, split equally among its live servers. */
+/**
+ * Returns the input for an election in a deployment. `loads` is the request rate of each data centre. Its
+ * live servers share the rate equally.
+ */
 export function electionIn(
   { places, servers }: Deployment,
   loads: readonly number[],

@@ -1,6 +1,6 @@
 /**
- * The results of Becker, Junqueira and Serafini, case by case. Measured values are theirs; ours are the
- * model's.
+ * Checks the results of Becker, Junqueira and Serafini, case by case. Measured values are from the paper,
+ * calculated ones from our model.
  */
 import { describe, expect, it } from 'vitest';
 import { type Deployment, deployments, electionIn, rankedBy, scoresOf } from './deployments.js';

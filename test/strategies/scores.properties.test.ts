@@ -8,7 +8,7 @@ import { inputOf, rankedBy } from './deployments.js';
 
 type Input = Omit<StrategyInput<unknown>, 'options'>;
 
-/** Trips are integers, so that sums never differ only by rounding errors. One in ten is unknown. */
+/** Round trips are integers, so that sums never differ by rounding errors. One in ten is unknown. */
 const tripMs = fc.option(fc.integer({ min: 0, max: 30 }), { freq: 9 });
 const rate = fc.option(fc.integer({ min: 0, max: 5 }), { freq: 4 });
 
@@ -48,7 +48,7 @@ function trip(peers: readonly Peer[], from: string, to: string): number | undefi
   return of(from)?.get(to) ?? of(to)?.get(from);
 }
 
-/** Null if too few nodes answer. */
+/** Returns the time until a quorum answers, or null if too few nodes answer. */
 function quorumMs({ peers, previous }: Input, size: number | undefined, node: string): number | null {
   const of = size ?? peers.length + (previous === null ? 0 : 1);
   const vector = peers.map((peer) => trip(peers, node, peer.node)).filter((ms) => ms !== undefined);
@@ -147,7 +147,7 @@ function contestOf({ criteria, values }: typeof contest extends fc.Arbitrary<inf
   return { options: { scores }, scores, input: inputOf(Object.fromEntries(nodes)) };
 }
 
-/** Negative if `a` is better. Compares by classes only. */
+/** Returns a negative number if `a` is better. Compares only the classes of the scores. */
 function compareClasses(a: ReadonlyMap<string, Score>, b: ReadonlyMap<string, Score>, entry: Entry): number {
   const level = (one: Score | undefined) => {
     if (one === undefined) return Number.POSITIVE_INFINITY;
@@ -227,7 +227,7 @@ describe('pole', () => {
   });
 });
 
-/** Whether `a` is better in the first score in which they differ by class and margin. */
+/** Whether `a` is better than `b`. The first score in which they differ by both class and margin decides. */
 function beatsByMargin(
   a: ReadonlyMap<string, Score>,
   b: ReadonlyMap<string, Score>,

@@ -1,5 +1,6 @@
 /**
- * Strategies that compare what nodes measure: their reasons, and their behaviour when something is unknown.
+ * Strategies that compare the scores of nodes: the reasons that they give, and their behaviour when scores
+ * are unknown.
  */
 
 import { describe, expect, it } from 'vitest';
@@ -28,7 +29,7 @@ describe('history', () => {
     const base = 2n ** 62n;
     const positions = { a1: base, b1: base + 9n, c1: base + 10n, d1: -1n, e1: -10n, f1: -11n };
     const nodes = Object.entries(positions).map(([node, history]) => [node, { scores: { history } }]);
-    // 2^62 is 4 beyond a multiple of 10.
+    // 2^62 is 4 more than a multiple of 10.
     const ranking = rankedBy('history', inputOf(Object.fromEntries(nodes)), { width: 10 });
     expect(order(ranking)).toBe('c1 b1 a1 e1 d1 f1');
     expect(grades(ranking)).toBe('0 0 1 2 2 3');
@@ -105,7 +106,8 @@ describe('round trips', () => {
     const input = electionIn(deployments[1], [1, 1, 1]);
     const silent = { ...input, peers: input.peers.map((peer) => ({ ...peer, scores: new Map() })) };
     const idle = electionIn(deployments[1], [0, 0, 0]);
-    // Four nodes, two of them in D2: not the same as three equal data centres.
+    // Two of the four nodes are in data centre D2, so the expected mean differs from that of three equal data
+    // centres.
     for (const given of [silent, idle]) {
       const [best] = rankedBy('latency', given);
       expect(best?.score).toBeCloseTo(9.88 + (9.88 + 53.26) / 4, 6);
@@ -190,7 +192,7 @@ describe('the size of the group', () => {
   it('is who is registered, and the last leader where it has gone', () => {
     expect(quorumOf({})).toBe('a quorum, 3 of 4, answers within 2 ms');
     expect(quorumOf({ previous: { node: 'p5', site: 'a' } })).toBe('a quorum, 3 of 5, answers within 2 ms');
-    // It hands over but stays registered, so it votes.
+    // The previous leader hands over but remains registered, so it votes.
     expect(quorumOf({ previous: { node: 'p4', site: 'a' } })).toBe('a quorum, 3 of 4, answers within 2 ms');
   });
 
