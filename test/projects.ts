@@ -58,9 +58,10 @@ const rest = [
   'examples/**/*.test.ts',
   'test/embedded/{kazoo,command-line}.test.ts',
   'test/library/types.test.ts',
-  // Round trips between nodes, by probes: `test/probe/*.properties.test.ts`.
+  // Probes that measure round trips between nodes. Covered by `test/probe/*.properties.test.ts`.
   'test/probe/{nodes,prober}.test.ts',
-  // What grows with the size of a group: counted here, in virtual time.
+  // Costs that grow with the size of a group. These tests count them on a server. The simulated runs count
+  // them in virtual time.
   'test/agent/{cost,shared-session,scores,stabilization}.test.ts',
 ];
 

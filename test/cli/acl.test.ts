@@ -1,4 +1,4 @@
-/** `petrel acl`, and the results of other roles' commands in a group that has ACLs. */
+/** `petrel acl`, and the results of commands that other roles run in a group with ACLs. */
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { doctorSchema } from '../../src/cli/commands/doctor.js';
 import { accessOptions } from '../../src/config/access-settings.js';

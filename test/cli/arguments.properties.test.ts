@@ -96,7 +96,7 @@ describe('an argument', () => {
       fc.asyncProperty(line, async (args) => {
         const program = await createProgram();
         const quiet = { writeOut: () => {}, writeErr: () => {} };
-        // Nothing is carried out: the settings are invalid, and they are read first.
+        // No command does anything: the program reads the settings first, and they are invalid.
         const wrong = ['--connect-timeout', 'never'];
         for (const command of [program, ...program.commands]) command.configureOutput(quiet);
         try {

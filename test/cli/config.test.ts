@@ -29,7 +29,7 @@ async function stored() {
   return groupConfigSchema.parse(JSON.parse(data.toString()));
 }
 
-/** Creates an editor that runs this `sh` script on the file. */
+/** Creates an editor that runs this `sh` script on the file. Returns the environment that selects it. */
 async function editor(script: string): Promise<Record<string, string>> {
   const path = join(directory, 'editor');
   await writeFile(path, `#!/bin/sh\n${script}\n`);
@@ -116,7 +116,8 @@ describe('petrel config edit', () => {
   });
 
   it('overwrites nothing that somebody else changed meanwhile', async () => {
-    // The editor waits until its flag file is gone. The test removes it once the other change is written.
+    // The editor waits until its flag file is gone. The test removes the flag once it has written the other
+    // change.
     const flag = join(directory, 'editing');
     const env = await editor(
       `sed -i "s/failback: auto/failback: manual/" "$1"; touch ${flag}; while [ -e ${flag} ]; do sleep 0.05; done`,

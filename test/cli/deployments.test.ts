@@ -1,7 +1,7 @@
 /**
  * The deployments of Becker, Junqueira and Serafini, *Leader Election for Replicated Services Using
- * Application Scores* (2011), on the command line: which node each strategy elects, the latencies of the
- * model, and the measured values.
+ * Application Scores* (2011), on the command line. Checks the node that each strategy elects, the latencies
+ * of the model, and the measured values.
  */
 import { readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
@@ -55,7 +55,7 @@ function node(file: File, name: string) {
   return found;
 }
 
-/** Accurate to a hundredth of a millisecond. */
+/** Expects a latency, with a tolerance of a hundredth of a millisecond. */
 function expectMs(told: number | null, expected: number): void {
   expect(Math.abs((told ?? Number.NaN) - expected)).toBeLessThanOrEqual(0.01);
 }
@@ -92,7 +92,7 @@ interface Case {
   readonly strategy: string;
   readonly elects: string;
   readonly meanMs: number;
-  /** The paper's measurement in milliseconds, where it gives one. */
+  /** The paper's measurement in milliseconds. Null if the paper gives none. */
   readonly measuredMs: number | null;
 }
 
@@ -130,7 +130,8 @@ describe('an election', () => {
   it('in deployment 1 leaves clients of each data centre where the paper measured them', () => {
     const { sites } = outcome('1-even', 'consensus');
     const told = new Map(sites.map(({ site, ms }) => [site, ms ?? Number.NaN]));
-    // The paper gives whole milliseconds. A fifth of the smallest value, 12, is not caused by the network.
+    // The paper gives whole milliseconds. The smallest measurement is 12 ms, and the network does not cause a
+    // fifth of it.
     for (const [site, modelMs, measuredMs, allowedMs] of [
       ['caltech', 9.88, 12, 2.5],
       ['slac', 19.76, 22, 0.15 * 19.76],

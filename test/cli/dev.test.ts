@@ -1,4 +1,4 @@
-/** `petrel dev --crash`, as an operator runs it. test/dev covers what the crash points themselves show. */
+/** `petrel dev --crash`, as an operator runs it. test/dev covers the crash points themselves. */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

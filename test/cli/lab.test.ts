@@ -10,7 +10,7 @@ function lab(...args: string[]) {
 
 describe('petrel lab', () => {
   it('prints the same bytes for the same seed, whatever the number of workers', async () => {
-    // Long enough for every thread to get work, however fast the machine is.
+    // The runs take so long that every thread gets work, even on a fast machine.
     const args = ['lcr', '--nodes', '3,1000', '--scenario', 'start', '--runs', '60'];
     const [one, two] = await Promise.all([
       lab(...args, '--workers', '1', '-f', 'json'),

@@ -1,4 +1,4 @@
-/** V3: a verdict that cannot be written keeps its exit code. */
+/** Fault V3 (docs/reports/faults.md): a command whose verdict cannot be written keeps its exit code. */
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, it } from 'vitest';
@@ -22,7 +22,7 @@ beforeAll(async () => {
 }, 300_000);
 afterAll(() => group[Symbol.asyncDispose]());
 
-/** Redirections of both outputs, as shell scripts that print the exit code. */
+/** Shell scripts that redirect both outputs of a command and print its exit code. */
 const outputs = {
   'a pipe whose reader has gone': (command: string) => `exec 3>&1; { ${command} 2>&1; echo $? >&3; } | true`,
   'a full disk': (command: string) => `${command} >/dev/full 2>/dev/full; echo $?`,

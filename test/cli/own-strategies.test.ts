@@ -22,7 +22,10 @@ afterAll(async () => {
   await rm(dir, { recursive: true, force: true });
 });
 
-/** Ranks the last node by name first. With the option `loops`, it never answers once there is a node c. */
+/**
+ * Returns a strategy that ranks the last node by name first. With the option `loops`, the strategy never
+ * answers if there is a node c.
+ */
 async function lastByName(version: string): Promise<string> {
   const path = join(dir, `last-${version}.mjs`);
   await writeFile(

@@ -1,4 +1,4 @@
-/** A command line that names a command handles that command as the whole program does. */
+/** A program that was created for one command handles that command as the whole program does. */
 import { expect, it } from 'vitest';
 import { createProgram } from '../../src/cli/program.js';
 

@@ -1,4 +1,4 @@
-/** `petrel run`: one command that runs only while its node leads, and how it ends. */
+/** `petrel run`: one command that runs only while its node leads, and the ways in which it ends. */
 import { appendFile, readFile } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { describe, expect, it } from 'vitest';
@@ -153,7 +153,7 @@ describe('commands on one machine', () => {
     const names = [hostname(), ...[2, 3].map((number) => `${hostname()}-${number}`)];
     const first = await startAll();
     expect((await at().view.seated()).toSorted()).toEqual(names);
-    // Their locks remain, owned by processes that have exited.
+    // The locks of the first processes remain, although the processes have exited.
     await Promise.all(first.map((each) => each.kill9()));
     await startAll();
     expect((await at().view.seated()).toSorted()).toEqual(names);

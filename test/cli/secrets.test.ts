@@ -1,6 +1,6 @@
 /**
- * Secrets from every source, in a running group that is queried and changed, denies requests, and has an
- * agent killed. None of them may appear in any output.
+ * Secrets from every source, in a running group. The test queries and changes the group, sends requests that
+ * are denied, and kills an agent. No secret may appear in any output.
  */
 import { execFileSync } from 'node:child_process';
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
@@ -21,7 +21,7 @@ import { canary, secrets } from '../support/secrets.js';
 import { until } from '../support/until.js';
 
 const { agents, operators } = secrets.zooKeeper;
-/** Not one of Petrel's own secrets, and passed on to the workload. */
+/** A secret that is not Petrel's own. Petrel passes it on to the workload. */
 const collectorKey = 'the-collectors-key-83bX';
 const root = uniqueRoot('secrets');
 const paths = groupPaths(root);
@@ -50,7 +50,7 @@ async function common(): Promise<Record<string, string>> {
 }
 
 /**
- * One agent has its secrets from files, the other from its environment. The commands that they run record
+ * Starts two agents: one reads its secrets from files, the other from its environment. Their hooks record
  * their environment.
  */
 async function startAgents(): Promise<PetrelProcess[]> {
@@ -77,12 +77,12 @@ async function startAgents(): Promise<PetrelProcess[]> {
   ];
 }
 
-/** A shell would execute this, if it ever reached one. */
+/** Returns a reason that a shell would execute, if the text ever reached one. */
 function reason(): string {
   return `$(touch ${directory}/run) \`touch ${directory}/run\`; touch ${directory}/run`;
 }
 
-/** Outputs that must not contain a secret, by source. */
+/** Outputs that must not contain a secret, by the source of the output. */
 const told = new Map<string, string>();
 
 async function command(args: readonly string[], env: Record<string, string>): Promise<number | null> {
@@ -119,7 +119,7 @@ async function commands(): Promise<void> {
   ).toBe(0);
 }
 
-/** Command lines of all processes, as every user of the machine can read them. */
+/** Returns the command lines of all processes. Every user of the machine can read them. */
 function commandLines(): string {
   return readdirSync('/proc')
     .filter((name) => /^\d+$/.test(name))

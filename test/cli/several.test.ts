@@ -32,13 +32,13 @@ function blocks(page: string, language: 'sh' | 'yaml'): string[] {
   );
 }
 
-/** Commands within sentences. */
+/** Returns the commands inside the sentences of a page. */
 function inline(page: string): string[] {
   const text = readFileSync(fileURLToPath(new URL(`../../docs/guides/${page}`, import.meta.url)), 'utf8');
   return [...text.matchAll(/`(petrel [^`]*)`/g)].map(([, command = '']) => command);
 }
 
-/** The arguments that follow `petrel`, with the path that this test uses for the file. */
+/** Returns the arguments that follow `petrel`, with `file` instead of petrel.yaml. */
 function argumentsOf(command: string, file = ''): string[] {
   return command
     .trim()

@@ -167,7 +167,8 @@ describe('petrel simulate', () => {
     const { code, stdout } = await live(group, '-f', 'json', '--lose', 'node=a1');
     expect(code).toBe(0);
     const { nodes, outcomes, best, notes } = simulationSchema.parse(JSON.parse(stdout));
-    // A quorum is 2 of 3, so the other node. c1 does not report its distance to b1, but b1 does.
+    // A quorum is 2 of 3, so it includes the other node. c1 does not report its round trip to b1, but b1
+    // reports it.
     expect(nodes.map(({ node, quorumMs, meanMs, worstMs }) => [node, quorumMs, meanMs, worstMs])).toEqual([
       ['b1', 20, 37.778, 40],
       ['c1', 20, 22.222, 40],

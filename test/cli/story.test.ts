@@ -1,5 +1,6 @@
 /**
- * One transition has one log context: what the logs of all nodes, and `petrel history --term`, say about it.
+ * All log lines about one transition have the same log context: in the logs of all nodes and in `petrel
+ * history --term`.
  */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { termSchema } from '../../src/group/term.js';
@@ -20,7 +21,7 @@ beforeAll(async () => {
       ...(await access()),
       PETREL_NODE_ID: name,
       PETREL_SITE: 'here',
-      // Long enough that a starved machine loses no lease.
+      // The timeout is so long that a starved machine loses no lease.
       PETREL_SESSION_TIMEOUT: '9s',
       PETREL_ON_PREPARE: 'echo warms up',
       PETREL_ON_TAKEOVER: 'echo serves; sleep 600 &',
@@ -39,13 +40,13 @@ async function access(): Promise<Record<string, string>> {
 
 type Line = LogLine & { readonly term?: unknown; readonly reason?: unknown; readonly node?: unknown };
 
-/** All lines of all nodes, in the order of their times. */
+/** Returns the log lines of all nodes, in the order of their times. */
 function lines(): Line[] {
   const all = [...nodes.values()].flatMap(({ log }) => log);
   return all.toSorted((one, other) => (one.time < other.time ? -1 : one.time > other.time ? 1 : 0));
 }
 
-/** Lines from the decision of a term to its READY. */
+/** Returns the log lines from the decision of a term to its READY. */
 function between(term: number): Line[] {
   const ofTerm = (line: Line, what: RegExp) => line.term === term && what.test(line.msg);
   const from = lines().find((line) => ofTerm(line, /^electing/))?.time ?? '';

@@ -25,7 +25,7 @@ function env(more: Readonly<Record<string, string>> = {}) {
   return { PETREL_ZOOKEEPER: group.zookeeper, PETREL_ROOT: group.root, ...more };
 }
 
-/** Waits until the last line printed lists these nodes. */
+/** Waits until the last line that was printed lists these nodes. */
 function listed(watching: PetrelProcess, nodes: readonly string[]) {
   return until(
     () => {

@@ -23,7 +23,7 @@ afterAll(async () => {
 async function run(groups: string, ...args: string[]) {
   const config = join(directory, 'petrel.yaml');
   await writeFile(config, `zookeeper: ${group.zookeeper}\nnodeId: a1\n${groups}\n`);
-  // `run` starts a guardian if it is accepted.
+  // If the settings are valid, `run` starts a guardian, so it needs a separate process.
   const run = args[0] === 'run' ? runProcess : runCommand;
   return await run(args, { PETREL_CONFIG: config });
 }

@@ -1,4 +1,7 @@
-/** Where an agent serves HTTP, and with which token: valid settings, and the errors about invalid ones. */
+/**
+ * The settings of an agent's HTTP interface: its address and its token. Includes the errors about invalid
+ * ones.
+ */
 import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -7,7 +7,7 @@ import { describe, expect, it } from 'vitest';
 import { type LogOptions, logFormats } from '../../src/log.js';
 import { builtModule } from '../support/built.js';
 
-/** Runs `statements` with a `log` in a separate process. Returns what it wrote to stderr and stdout. */
+/** Runs `statements` with a `log` in a separate process. Returns the process's output. */
 async function logged(options: LogOptions, statements: string): Promise<{ stderr: string; stdout: string }> {
   const script = `import { createLogger } from '${await builtModule('log.js')}';
     const log = createLogger(${JSON.stringify(options)});

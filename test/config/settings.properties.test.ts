@@ -20,7 +20,7 @@ afterAll(() => rm(directory, { recursive: true }));
 
 const metas = Object.values(allSettings.shape).flatMap((schema) => settingMeta.get(schema) ?? []);
 
-/** Reads settings. Returns null if they are rejected by a PetrelError whose message is clear. */
+/** Reads settings. Returns null if a PetrelError with a clear message rejects them. */
 async function read(sources: { flags?: Record<string, unknown>; env?: Record<string, string> }) {
   try {
     const { values, described } = await readSettings(allSettings, { flags: {}, env: {}, ...sources });

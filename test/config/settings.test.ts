@@ -16,7 +16,7 @@ beforeEach(async () => {
 });
 afterEach(() => rm(directory, { recursive: true }));
 
-/** Reads agent settings as the command line would. */
+/** Reads the settings of an agent, as the command line does. */
 function read(args: readonly string[], env: Record<string, string> = {}) {
   const command = new Command().exitOverride();
   for (const option of settingOptions(agentSettings)) command.addOption(option);

@@ -1,5 +1,5 @@
 /**
- * docker-compose.yml, as far as that works without Docker: its agents accept the settings that it gives them.
+ * Checks docker-compose.yml as far as this is possible without Docker: its agents accept the settings in it.
  */
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';

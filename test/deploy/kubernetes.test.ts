@@ -1,4 +1,7 @@
-/** The manifest is valid for Kubernetes, and its container starts, as far as that works without a cluster. */
+/**
+ * The manifest is valid for Kubernetes, and its container starts. Checks this as far as it is possible
+ * without a cluster.
+ */
 import { execFile } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { chmod, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
@@ -45,9 +48,12 @@ const setSchema = z.object({
 });
 const configSchema = z.object({ data: z.object({ 'petrel.yaml': z.string() }) });
 
-/** The compiler's errors for these objects as literals of the API's types, which allow no other fields. */
+/**
+ * Returns the compiler's errors for these objects as literals of the API's types, which allow no other
+ * fields.
+ */
 async function typeErrors(objects: readonly unknown[]): Promise<string[]> {
-  // Below the project, so that the types are found.
+  // The directory is below the project, so that the compiler finds the types.
   await mkdir(join(project, '.petrel'), { recursive: true });
   const directory = await mkdtemp(join(project, '.petrel/manifest-'));
   const texts = objects.map((object) => {
@@ -113,7 +119,7 @@ describe('the manifest for Kubernetes', () => {
     await writeFile(join(directory, 'petrel.yaml'), here);
     await writeFile(join(directory, 'auth'), `digest:web:${'p'.repeat(32)}\n`);
     await writeFile(join(directory, 'token'), `${token}\n`);
-    // The mode that fsGroup makes of defaultMode.
+    // Kubernetes changes defaultMode to this mode because of fsGroup.
     for (const name of ['auth', 'token']) await chmod(join(directory, name), 0o440);
     const args = container.args.map((word) =>
       word.replace('/etc/petrel', directory).replace('/srv/', haproxyExample),
@@ -121,7 +127,7 @@ describe('the manifest for Kubernetes', () => {
     const node = await startProcess(args, {
       PETREL_SITE: 'machine-1.example',
       PETREL_STATE_DIR: directory,
-      // The manifest's settings apply, not the defaults of the tests.
+      // The manifest sets these, so clear the defaults of the tests.
       PETREL_LISTEN: '',
       PETREL_HTTP_TOKEN: '',
       PORT: String(service),

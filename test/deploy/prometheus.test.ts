@@ -1,6 +1,6 @@
 /**
- * The alerts and the dashboard query metrics that exist, in syntax that Prometheus accepts, and link to text
- * that exists.
+ * The alerts and the dashboard query existing metrics, in syntax that Prometheus accepts. Their links lead to
+ * existing text.
  */
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -53,7 +53,7 @@ beforeAll(async () => {
   names = new Set(page.names);
 });
 
-/** Names of metrics, as far as this page can have them. Those of histograms are without their suffixes. */
+/** Returns the names of metrics in a text. Removes the suffixes of histograms. */
 function named(text: string): string[] {
   return [...text.matchAll(/\b(?:petrel|nodejs|process)_\w+/g)].map(([name]) => {
     const histogram = name.replace(/_(bucket|sum|count)$/, '');
@@ -114,7 +114,7 @@ describe('the dashboard', () => {
   });
 });
 
-/** Checks the queries as recording rules. */
+/** Checks the queries as if they were recording rules. */
 function checkQueries(asked: typeof queries): ReturnType<typeof promtool> {
   const rules = asked.map(({ title, expr }, index) => ({
     record: `query:${index}`,

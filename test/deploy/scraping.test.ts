@@ -1,4 +1,4 @@
-/** A Prometheus that scrapes three agents, each a separate process, while the test harms them. */
+/** A Prometheus that scrapes three agents, each in a separate process, while the test harms them. */
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
@@ -58,7 +58,7 @@ describe('three agents', () => {
     await using prometheus = await Prometheus.start({
       targets: nodes.map(({ url }) => new URL(url).host),
       scrapeIntervalMs,
-      // The shipped rules, but without their waits.
+      // The shipped rules with short waits.
       rules: readFileSync(alerts, 'utf8').replaceAll(/\bfor: \S+/g, 'for: 1s'),
     });
     const sumBecomes = (sum: number, more: string) =>
@@ -72,7 +72,8 @@ describe('three agents', () => {
     const first = await leaderOf(nodes);
     await sumBecomes(1, 'and count(petrel_leader) == 3');
 
-    // P10: frozen for longer than its lease, and queried before it resumes.
+    // Promise P10: an agent that was frozen for longer than its lease never reports that it leads. The
+    // requests reach it before it resumes.
     first.process.pause();
     const others = nodes.filter((node) => node !== first);
     const second = await leaderOf(others);

@@ -16,7 +16,7 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(directory, { recursive: true }));
 
-/** systemd's complaints about a unit whose programs exist. */
+/** Returns the complaints of systemd about a unit. The programs that the unit names exist. */
 function verify(unit: string, change: (text: string) => string = (text) => text): string {
   const text = readFileSync(join(folder, `${unit}@.service`), 'utf8');
   const path = join(directory, `${unit}@x.service`);

@@ -1,7 +1,7 @@
 /**
- * Plays the crash points of docs/reports/tables/crash-points.md with real agents and guardians, killed
- * exactly there, and compares the results. By default plays those of every run; with
- * PETREL_TEST_CRASH_POINTS=all, all of them.
+ * Plays the crash points of docs/reports/tables/crash-points.md with real agents and guardians, which are
+ * killed exactly at these points. Compares the results with the tables. By default plays only the crash
+ * points that the tables mark for every run. PETREL_TEST_CRASH_POINTS=all plays all of them.
  */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Outcome } from '../../src/dev/rehearsal.js';
@@ -14,7 +14,7 @@ import { until } from '../support/until.js';
 const all = process.env.PETREL_TEST_CRASH_POINTS === 'all';
 const isFirst = ({ point }: Row) => point.transition === 'first';
 /**
- * A first election needs a new group, which can then serve other transitions. So first elections come first.
+ * Crash points of first elections come first. Each needs a new group, which other transitions can use later.
  */
 const rows = crashTable()
   .filter(({ inEveryRun }) => all || inEveryRun)
@@ -26,7 +26,7 @@ afterAll(() => stages[Symbol.asyncDispose]());
 const notHere = zooKeeperKind === 'embedded' ? '' : ' (only where the tests run on the embedded ZooKeeper)';
 
 describe.skipIf(notHere !== '')(`a crash point${notHere}`, () => {
-  // On a busy machine, a build takes longer than a test may.
+  // The build is not part of a test, because on a busy machine it takes longer than a test may.
   beforeAll(() => oncePerRun('build'));
 
   it.concurrent.each(rows.map((row) => [row.name, row] as const))('%s', async (_, row) => {
@@ -66,7 +66,7 @@ async function compare(stage: CrashStage, row: Row, outcome: Outcome): Promise<v
   await stage.log.assertExclusive();
 }
 
-/** Checks the effects of the kill, in the order that the row describes. */
+/** Checks that the effects of the kill occurred in the order that the row describes. */
 function checkOrder(stage: CrashStage, { point, waitsForExpiry, releases }: Row, outcome: Outcome): void {
   const [role = '', part = 'agent'] = point.victim.split('-');
   if (role === 'zookeeper') return;

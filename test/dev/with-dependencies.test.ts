@@ -1,4 +1,4 @@
-/** `npm start`, ended by the process that started it, leaves nothing behind. */
+/** If the process that started `npm start` ends it, no process is left behind. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { expect, it } from 'vitest';
@@ -27,7 +27,7 @@ it('a signal to npm start ends what it started', async () => {
     try {
       process.kill(pid, 'SIGKILL');
     } catch {
-      // It has ended.
+      // The process has already ended.
     }
   }
 });

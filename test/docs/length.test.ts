@@ -1,5 +1,5 @@
 /**
- * Pages for human readers are short, and lines of prose fit a terminal. Generated tables have separate pages.
+ * Pages for human readers are short, and their lines fit a terminal. Generated tables are on separate pages.
  */
 import { expect, it } from 'vitest';
 import { pages, readPage, withoutCode } from './pages.js';

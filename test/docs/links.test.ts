@@ -1,4 +1,6 @@
-/** Links and paths in pages lead somewhere, and every page of docs/ can be reached from its index. */
+/**
+ * Links and paths in pages have existing targets, and readers can reach every page of docs/ from its index.
+ */
 import { existsSync, readdirSync } from 'node:fs';
 import { basename, dirname, join, normalize } from 'node:path';
 import { expect, it } from 'vitest';
@@ -19,7 +21,7 @@ function linksOf(page: string): Link[] {
   });
 }
 
-/** As GitHub generates them. */
+/** Returns the anchors of a page, as GitHub generates them. */
 function anchorsOf(page: string): Set<string> {
   const headings = [...withoutCode(readPage(page)).matchAll(/^#+ (.*)$/gm)];
   return new Set(
@@ -40,7 +42,10 @@ it.each(pages())('links of %s lead somewhere', (page) => {
   expect(broken).toEqual([]);
 });
 
-/** Paths in code spans. `strategies/NAME.ts` and `rules-of-*.ts` name no single file. */
+/**
+ * Returns the paths in code spans. Skips patterns such as `strategies/NAME.ts` and `rules-of-*.ts`, which
+ * name no single file.
+ */
 function filesNamedIn(page: string): string[] {
   const spans = withoutCode(readPage(page)).matchAll(/`([^`\n ]+)`/g);
   return [...spans]
@@ -49,7 +54,10 @@ function filesNamedIn(page: string): string[] {
     .filter((name) => !/[*{]|NAME/.test(name));
 }
 
-/** File names without a path, such as `faults.ts`, for pages that say which folder they are in. */
+/**
+ * Names of all files. Pages that say which folder they are about use file names without a path, such as
+ * `faults.ts`.
+ */
 const names = new Set(
   ['bench', 'examples', 'packages/lab', 'packages/page', 'scripts', 'src', 'strategies', 'test'].flatMap(
     (folder) =>

@@ -1,11 +1,11 @@
-/** The pages of docs/, and what tests read from them. */
+/** The pages of docs/, and functions that read parts of them. */
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 export const project = fileURLToPath(new URL('../..', import.meta.url));
 
-/** Paths of all Markdown pages for human readers, relative to the project. */
+/** Returns the paths of all Markdown pages for human readers, relative to the project. */
 export function pages(): string[] {
   const inDocs = readdirSync(join(project, 'docs'), { recursive: true, encoding: 'utf8' })
     .filter((name) => name.endsWith('.md'))
@@ -20,12 +20,12 @@ export function readPage(path: string): string {
   return readFileSync(join(project, path), 'utf8');
 }
 
-/** Removes code blocks, for checks of prose and links. */
+/** Removes code blocks, so that checks see only prose and links. */
 export function withoutCode(text: string): string {
   return text.replaceAll(/^( *)```.*?^\1```$/gms, '');
 }
 
-/** Cells of all rows of all tables, headers included. */
+/** Returns the cells of all rows of all tables, including the header rows. */
 export function tableRows(text: string): string[][] {
   return withoutCode(text)
     .split('\n')
@@ -38,7 +38,7 @@ export function tableRows(text: string): string[][] {
     );
 }
 
-/** A Markdown table, aligned as the formatter aligns it. */
+/** Returns a Markdown table, aligned as the formatter aligns it. */
 export function alignedTable(head: readonly string[], rows: readonly (readonly string[])[]): string {
   const escaped = rows.map((row) => row.map((cell) => cell.replaceAll('|', '\\|').replaceAll('\n', ' ')));
   const widths = head.map((title, column) =>

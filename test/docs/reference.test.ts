@@ -1,6 +1,6 @@
 /**
- * The reference says what the code does. Tables generated from the code are separate files, written by `npm
- * run docs`. Handwritten tables are compared with the code here.
+ * The reference agrees with the code. `npm run docs` generates some tables, which are separate files. This
+ * test compares the handwritten tables with the code.
  */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -128,7 +128,7 @@ function code(text: string): string {
   return `\`${text}\``;
 }
 
-/** The command and its subcommands. commander's own `help` is not one of Petrel's. */
+/** Returns the command and its subcommands, without commander's `help`. */
 function withSubcommands(command: Command): Command[] {
   return [command, ...command.commands.flatMap(withSubcommands)];
 }
@@ -138,7 +138,10 @@ function nameOf(command: Command): string {
   return `${above}${command.name()}`;
 }
 
-/** Only the first section lists the global options, and lines are as wide as the pages of docs. */
+/**
+ * Returns the help of a command, without the global options, which only the first section of the page lists.
+ * Lines are as wide as those of docs/.
+ */
 function helpOf(command: Command): string {
   let text = '';
   command.configureHelp({ helpWidth: 120, showGlobalOptions: false });
@@ -158,7 +161,7 @@ function defaultOf(name: string, schema: z.ZodType): string {
   return shown === null || shown === undefined || JSON.stringify(shown) === '{}' ? '' : String(shown);
 }
 
-/** `key` and default of each key that `petrel config set` accepts. */
+/** Returns `key` and default for each key that `petrel config set` accepts. */
 function leaves(value: Readonly<Record<string, unknown>>, above = ''): string[] {
   return Object.entries(value).flatMap(([name, inner]) => {
     const key = `${above}${name}`;

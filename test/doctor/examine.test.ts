@@ -1,6 +1,6 @@
 /**
- * Each finding, from the facts that cause it. test/group/doctor.test.ts shows that real groups yield these
- * facts.
+ * Each finding of the doctor, from the facts that cause it. test/group/doctor.test.ts shows that real groups
+ * yield these facts.
  */
 import { describe, expect, it } from 'vitest';
 import { examine } from '../../src/doctor/examine.js';
@@ -73,7 +73,7 @@ const well: Facts = {
 
 function found(facts: Partial<Facts>) {
   const findings = examine({ ...well, ...facts }).filter(({ severity }) => severity !== 'ok');
-  // Every problem comes with a remedy.
+  // Every problem must come with a remedy.
   for (const { what, todo } of findings) expect(todo, what).toMatch(/\w/);
   return findings.map(({ severity, check, what, todo }) => `${severity} ${check}: ${what} → ${todo}`);
 }

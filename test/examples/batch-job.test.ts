@@ -1,4 +1,4 @@
-/** The batch job on two nodes, through a handover and a crash. */
+/** The batch-job example on two nodes, through a handover and a crash. */
 import { mkdir, readFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';

@@ -1,5 +1,5 @@
 /**
- * HAProxy in front of three nodes of `petrel run`: what clients notice of handovers, planned and unplanned.
+ * HAProxy in front of three nodes of `petrel run`: the effects of planned and unplanned handovers on clients.
  */
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { Agent, request } from 'node:http';
@@ -16,26 +16,26 @@ import { uniqueRoot } from '../support/unique-root.js';
 import { until } from '../support/until.js';
 
 const token = 'a-token-for-the-tests-0123456789';
-/** The example's README reports 20. */
+/** Number of handovers. The README of the example reports a run with 20. */
 const handovers = Number(process.env.PETREL_TEST_HANDOVERS ?? 6);
 const kills = 3;
 
 interface Call {
   readonly method: string;
   readonly tookMs: number;
-  /** Null if it succeeded. */
+  /** Null if the call succeeded. */
   readonly failure: string | null;
 }
 
-/** Clients that call repeatedly, each over its own persistent connection. */
+/** Clients that call repeatedly. Each has its own persistent connection. */
 class Clients {
   readonly calls: Call[] = [];
-  /** The node that answered last. */
+  /** The node that answered the latest call. */
   answered = '';
   readonly #agent = new Agent({ keepAlive: true });
   readonly #port: number;
   readonly #running: Promise<void>[];
-  /** How many calls of each client have ended. */
+  /** Number of calls of each client that have ended. */
   readonly #counts: number[];
   #stopped = false;
 
@@ -50,7 +50,7 @@ class Clients {
     return this.calls.splice(0);
   }
 
-  /** Waits until a leader other than this one answers clients. Returns its name. */
+  /** Waits until a leader other than `other` answers clients. Returns the leader's name. */
   answeredBy(other: string): Promise<string> {
     return until(() => (this.answered !== '' && this.answered !== other ? this.answered : null), {
       timeoutMs: 30_000,
@@ -58,7 +58,7 @@ class Clients {
     });
   }
 
-  /** Waits until every earlier call has ended. */
+  /** Waits until all earlier calls have ended. */
   async callAgain(): Promise<void> {
     const before = [...this.#counts];
     await until(() => this.#counts.every((count, index) => count > (before[index] ?? 0)));
@@ -156,8 +156,8 @@ describe.skipIf(!hasHaproxy)(`behind HAProxy${noHaproxy}`, () => {
       for (let handover = 0; handover < handovers; handover += 1) {
         const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
         const ask = { host: addresses.a, method: 'POST', headers, body: '{}' };
-        // The request is refused while the other node is absent: on a starved machine it may have to join
-        // again.
+        // The request is refused while the other node is absent. On a starved machine, that node may still be
+        // joining the group again.
         await until(async () => {
           const { status, body } = await call(agent, '/switchover', ask);
           expect(status, body).toBe(202);
@@ -177,7 +177,7 @@ describe.skipIf(!hasHaproxy)(`behind HAProxy${noHaproxy}`, () => {
       const failures = (calls: readonly Call[]) => calls.filter(({ failure }) => failure !== null);
       expect(failures(planned)).toEqual([]);
       expect(failures(killed).filter(({ method }) => method === 'GET')).toEqual([]);
-      // No more than each client had in progress.
+      // At each kill, each of the two POST clients had at most one call in progress.
       expect(failures(killed).length).toBeLessThanOrEqual(2 * kills);
     } finally {
       await clients.stop();

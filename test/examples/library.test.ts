@@ -1,4 +1,4 @@
-/** The examples, run as their readers run them: with the built package. */
+/** Runs the examples as their readers do: with the built package. */
 import type { ChildProcess } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

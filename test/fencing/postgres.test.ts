@@ -1,6 +1,6 @@
 /**
- * The example of a PostgreSQL that rejects an old leader, run for real. Debian: apt-get install
- * postgresql-15.
+ * Runs the example of a PostgreSQL that rejects an old leader against a real server. On Debian: apt-get
+ * install postgresql-15.
  */
 import { spawnSync } from 'node:child_process';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
@@ -233,7 +233,8 @@ describe.skipIf(programs === null)(`a fenced PostgreSQL${missing}`, () => {
       );
 
     it('has nothing of an old leader behind the first entry of a new one, though it goes on writing', async () => {
-      // Outside its process group, Petrel cannot reach it: a leader that cannot be stopped.
+      // This process leaves its process group, so Petrel cannot reach it. It stands for a leader that cannot
+      // be stopped.
       const escaped = 'echo $$ >"$DIR/pid"; while [ -d "$DIR" ]; do "$EXAMPLE/keep-ledger"; sleep 0.02; done';
       await run('a', '/bin/sh', '-c', `setsid sh -c '${escaped}' 2>"$DIR/refused" & sleep 1000`);
       await entriesOf('a', 3);
@@ -248,7 +249,7 @@ describe.skipIf(programs === null)(`a fenced PostgreSQL${missing}`, () => {
       process.kill(-Number(await readFile(join(dir, 'pid'), 'utf8')), 'SIGKILL');
       const nodes = entries.map(({ node }) => node).join('');
       expect(nodes).toMatch(/^a+b+$/);
-      // Each continues where the previous one ended, so b has read everything that a wrote.
+      // Each process continues after the last entry that it read. So b has read everything that a wrote.
       expect(entries.map(({ entry }) => entry)).toEqual(entries.map((_, index) => `entry ${index + 1}`));
     });
   });

@@ -1,4 +1,4 @@
-/** Who may do what to the znodes of a group in which everything has happened. */
+/** The access that each role has to the znodes of a group with a full history. */
 
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { checkSameAccess, lockedOut, readAcls, setAcl, type ZnodeAcl } from '../../src/group/access.js';
@@ -82,7 +82,7 @@ async function untilReady(node: string): Promise<void> {
   });
 }
 
-/** Error codes of all writes to a znode, and of creating a child below it. */
+/** Returns the error codes of all writes to a znode, and of creating a child of the znode. */
 async function writes(store: Store, path: string): Promise<string[]> {
   const errors = await Promise.all([
     failureOf(store.set(path, nothing, 'any')),
@@ -110,7 +110,7 @@ describe('a group with roles', () => {
     await untilReady('a1');
   });
 
-  /** Makes every change that operators make by commands. */
+  /** Makes every change that operators can make by commands. */
   async function everything(): Promise<void> {
     const operator = await accessAs(operators);
     const change = (request: Request) => changeGroup(operator, eve, request);
@@ -225,7 +225,7 @@ describe('a group with roles', () => {
     await expect(check(alone)).rejects.toThrow(/differ from the ACLs/);
     await check(access);
     await check({ ...access, agents: [digestIdentity('petrel:next'), ...access.agents] });
-    // ZooKeeper itself rejects a client that may change nothing.
+    // The check accepts this, because ZooKeeper itself rejects a client that may change nothing.
     await check(alone, access.observers[0]);
   });
 });
@@ -244,7 +244,7 @@ describe('a group that was open', () => {
     group = migrated;
     await group.start('a1').joined();
     await group.ready('a1');
-    // The last znode that it creates with an open ACL.
+    // Waits for the history record, which is the last znode that the node creates with an open ACL.
     const { term } = await group.elected();
     await until(async () => {
       return (await group.history()).some((record) => record.kind === 'transition' && record.term === term);
@@ -268,7 +268,7 @@ describe('another password', () => {
   const both: Access = { ...access, agents: [...access.agents, renewed] };
   const alone: Access = { ...access, agents: [renewed] };
 
-  /** One after the other, so that there is always a leader. */
+  /** Restarts the nodes one after the other, so that there is always a leader. */
   async function restartAll(credentials: string, rights: Access): Promise<void> {
     for (const node of ['a1', 'b1']) {
       await group.members.findLast((one) => one.node === node)?.stop();

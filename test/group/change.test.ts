@@ -110,7 +110,7 @@ describe('a change', () => {
     });
   });
 
-  /** Replaces the strategy options with this many kilobytes. */
+  /** Returns a request that replaces the strategy options with this many kilobytes. */
   const fill = (kilobytes: number, letter: string): Request => {
     return ({ config }) => {
       const order = Array.from({ length: kilobytes * 10 }, (_, index) =>

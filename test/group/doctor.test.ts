@@ -1,4 +1,4 @@
-/** What `petrel doctor` finds on real servers, in groups of real agents. */
+/** The findings of `petrel doctor` on real servers, in groups of real agents. */
 import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { hostname, tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -48,7 +48,7 @@ function notOk(lines: readonly string[]): string[] {
   return lines.filter((line) => !line.startsWith('ok '));
 }
 
-/** A clock that is ahead of the ensemble's. */
+/** A clock that is ahead of the ensemble's clock. */
 const ahead: Clock = { ...systemClock, wallMs: () => Date.now() + 60_000 };
 
 describe('in a group with ACLs', () => {

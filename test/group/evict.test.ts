@@ -95,8 +95,8 @@ describe('evicting', () => {
     const accept = async () => {
       attempts += 1;
       if (attempts > 1) return;
-      // a1's claim is deleted, and b1 claims at the same version. Like every claim, b1's updates its
-      // registration.
+      // a1's claim is deleted, and b1 makes a claim whose version is the same. Like every claim, it updates
+      // the registration of its node.
       await group.session('a1').delete(group.paths.current, 'any');
       await group.elect({ node: 'b1', site: 'b', term: 2 });
       await group.claim('b1', { term: 2 });

@@ -6,7 +6,7 @@ import { newGroup, type TestGroup } from '../support/group.js';
 const eve: Author = { by: 'eve', reason: 'tests' };
 const byHand = { by: 'bob', reason: 'his', at: '2026-01-01T00:00:00.000Z' };
 
-/** a1 leads in term 3. a2 and b1 are eligible, b2 is not. */
+/** Returns a group that a1 leads in term 3. The nodes a2 and b1 are eligible, but b2 is not. */
 async function ledGroup(): Promise<TestGroup> {
   const group = await newGroup();
   await group.node('a1');

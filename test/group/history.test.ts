@@ -29,7 +29,7 @@ describe('the history', () => {
     await group.record(
       transition({ term: 1, cause: 'first', electedAt: at(0), claimedAt: at(1), readyAt: at(2) }),
     );
-    // The leader had crashed at 96 s: its session ended at 100 s.
+    // The leader had crashed at 96 s, and its session ended at 100 s.
     await group.record(transition({ term: 2, cause: 'failure', electedAt: at(100), ...claimed }));
     const released = { node: 'a1', result: 'ok', error: null, durationMs: 50, endedAt: at(200.05) };
     const planned = { claimedAt: at(200.1), readyAt: at(200.15) };
@@ -52,8 +52,8 @@ describe('the history', () => {
     await using group = await newGroup();
     const ready = { claimedAt: at(1), readyAt: at(2) };
     await group.record(transition({ term: 1, cause: 'first', electedAt: at(0), ...ready }));
-    // The leader crashed during its release, or left and its registration took the release along. It had
-    // stopped at 10 s, for example.
+    // The record contains no release. Either the leader crashed during its release, or it left and its
+    // registration, which described the release, was deleted. In this example it stopped at 10 s.
     const later = { claimedAt: at(14.1), readyAt: at(14.3) };
     await group.record(transition({ term: 2, cause: 'planned', electedAt: at(10), ...later }));
     await group.record(

@@ -1,4 +1,4 @@
-/** What an operator learns about delays that only the elector can time. */
+/** The information for operators about delays that only the elector can time. */
 
 import { describe, expect, it } from 'vitest';
 import { isPutOff, judge } from '../../src/group/judge.js';

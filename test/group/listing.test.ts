@@ -107,7 +107,7 @@ describe('the listing', () => {
       ['c1', null, {}],
       ['d1', null, { requests: 100 }],
     ]);
-    // If the strategy compares scores, they are read without a request for them.
+    // `readGroup` reads the scores without a request for them if the strategy compares scores.
     const view = await readGroup(group.access);
     expect(explain(view, Date.now()).ranking[0]).toMatchObject({ node: 'b1', rank: 1 });
     await group.store.set(group.paths.score('b1'), Buffer.from('garbage'), 'any');

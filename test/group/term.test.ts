@@ -10,7 +10,7 @@ async function logContext(group: TestGroup, term: number, slot?: number) {
   return await readTerm(group.store, group.paths, await readGroup(group.access), { term, slot });
 }
 
-/** a1 led. Then b1 failed, and c1 became READY. */
+/** Returns a group that a1 has led. After that b1 failed, and c1 became READY. */
 async function eventful(): Promise<TestGroup> {
   const group = await newGroup();
   const change = { kind: 'change', by: 'eve', reason: null } as const;

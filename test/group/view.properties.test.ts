@@ -1,5 +1,6 @@
 /**
- * What operators see of a group whose znodes are malformed: everything else, and which znodes are malformed.
+ * The operators' view of a group whose znodes are malformed. It shows everything else, and names the
+ * malformed znodes.
  */
 
 import fc from 'fast-check';
@@ -26,7 +27,7 @@ const paths = groupPaths('/group');
 let server: DevelopmentServer;
 let store: Store;
 beforeAll(async () => {
-  // Long sessions: a starved machine may stall for seconds.
+  // Sessions are long, because a starved machine may stall for seconds.
   server = await startDevelopmentServer({ tickTimeMs: 5000 });
   store = connect(server.connectString, 60_000);
   await store.connected();
@@ -49,7 +50,7 @@ afterAll(async () => {
   await server.close();
 });
 
-/** A znode's content: valid, almost valid, or malformed. */
+/** The content of a znode: valid, almost valid, or malformed. */
 function content(example: unknown): fc.Arbitrary<Buffer> {
   const malformed = fc.oneof(anyJson.map(jsonText), anyText).map((text) => Buffer.from(text));
   return fc.oneof(

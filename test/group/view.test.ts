@@ -7,7 +7,7 @@ import { newGroup } from '../support/group.js';
 import { LossyWay } from '../support/lost-reply.js';
 
 describe('reading a group', () => {
-  // An unhandled rejection ends the process, and the test runner counts it as an error.
+  // The test also fails if there is an unhandled rejection, which would end a real process.
   it('fails once, whichever of its reads are cut off', async () => {
     await using group = await newGroup();
     await group.node('a1');

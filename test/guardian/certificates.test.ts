@@ -1,4 +1,7 @@
-/** A4: the guardian also presents a certificate that was replaced after its agent's start. */
+/**
+ * Fault A4 (docs/reports/faults.md): the guardian presents the current certificate, even if it was replaced
+ * after the agent's start.
+ */
 import { execFile } from 'node:child_process';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -15,7 +18,7 @@ import { makeCertificate } from '../support/certificates.js';
 import { showCertificates } from '../support/shown-certificates.js';
 import { until } from '../support/until.js';
 
-/** A handshake answered with a timeout of 0. */
+/** The answer to a handshake when the session is over: a timeout of 0. */
 const sessionOver = Buffer.alloc(40);
 sessionOver.writeInt32BE(36, 0);
 sessionOver.writeInt32BE(16, 20);
@@ -23,7 +26,7 @@ sessionOver.writeInt32BE(16, 20);
 it('A4 a guardian holds its agent’s session with the certificate that is on disk then', async () => {
   const dir = await mkdtemp(join(tmpdir(), 'petrel-held-'));
   let isOver = false;
-  // A destroyed connection makes the guardian retry.
+  // If the connection is destroyed, the guardian retries.
   const { files, next, cert, key, use, shown, server, port } = await showCertificates(dir, (socket) => {
     if (isOver) socket.end(sessionOver);
     else socket.destroy();
@@ -75,7 +78,7 @@ it('A4 a disk that hangs does not keep a guardian from going on with the certifi
   const dir = await mkdtemp(join(tmpdir(), 'petrel-hung-'));
   const { certificatePath } = await makeCertificate(dir, 'first');
   const ca = join(dir, 'ca.pem');
-  // Reading the FIFO blocks until something is written to it.
+  // Reading the FIFO blocks until another process writes to it.
   await promisify(execFile)('mkfifo', [ca]);
   const none = { ca: null, cert: null, key: null, passphrase: null };
   const atStart = { ...none, ca: await readFile(certificatePath, 'utf8') };

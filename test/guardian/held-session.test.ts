@@ -1,6 +1,6 @@
 /**
- * A dead agent's session, held and ended by its guardian: against a real server, and against misbehaving
- * ones.
+ * The session of a dead agent, which its guardian keeps alive and then ends. The servers are a real one and
+ * misbehaving ones.
  */
 import { afterEach, describe, expect, it } from 'vitest';
 import { HeldSession } from '../../src/guardian/held-session.js';
@@ -182,7 +182,7 @@ describe('a server that', () => {
     await using bad = await FakeServer.start(script);
     await using good = await FakeServer.start();
     const servers = [bad, good].map(({ address }) => parseConnectionString(address).servers[0] ?? never());
-    // Long enough that the session has not expired when the first attempt is abandoned.
+    // The timeout is so long that the session is still valid when the guardian abandons its first attempt.
     const held = hold({ ...nowhere, timeoutMs: 3000, servers });
     await until(() => good.talks.some(({ handshake }) => handshake?.sessionId === 7n), { timeoutMs: 20_000 });
     expect(await held.end()).toBe('ended');

@@ -1,4 +1,7 @@
-/** T5: a guardian and an agent that left in order but could not end its session. In simulated time. */
+/**
+ * Fault T5 (docs/reports/faults.md): a guardian and an agent that left gracefully but could not end the
+ * agent's session. Runs in simulated time.
+ */
 import { expect, it } from 'vitest';
 import { leftText } from '../../src/agent/agent-status.js';
 import type { HeldSession } from '../../src/guardian/held-session.js';

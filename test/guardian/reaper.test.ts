@@ -1,4 +1,4 @@
-/** The reaper of a killed process, with real processes. */
+/** The reaper of a process that is killed. Uses real processes. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
@@ -10,7 +10,7 @@ import { until } from '../support/until.js';
 
 const fixture = (name: string) => builtFixture(`guardian/fixtures/${name}`);
 
-/** A process with a reaper and two process groups, only the first of which the reaper watches. */
+/** Starts a process with a reaper and two process groups. The reaper watches only the first group. */
 async function watched(): Promise<{ kill(): Promise<void>; end(): Promise<void>; groups: number[] }> {
   const child = spawn(process.execPath, [await fixture('watched')], {
     stdio: ['pipe', 'pipe', 'inherit'],

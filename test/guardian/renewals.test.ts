@@ -1,4 +1,4 @@
-/** How a guardian uses the leases that its agent records, with real processes and signals. */
+/** How a guardian uses the leases that its agent records. Uses real processes and signals. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
 import { afterEach, describe, expect, it } from 'vitest';
@@ -12,7 +12,7 @@ import { builtFixture, builtModule } from '../support/built.js';
 import { startStopwatch } from '../support/stopwatch.js';
 
 const at = bench();
-/** The agent renews every 50 ms. */
+/** Lengths of the lease. The agent renews it every 50 ms. */
 const leaseMs = { releaseInMs: 1_500, endsInMs: 3_000 };
 
 const guardians: ChildProcess[] = [];
@@ -34,7 +34,7 @@ interface Said {
   readonly [key: string]: unknown;
 }
 
-/** A guardian with an agent that leads. */
+/** Starts a guardian with an agent that leads. */
 async function leading(lease = leaseMs) {
   const commands = { onTakeover: 'sleep 1000 & ', onRelease: 'echo "$PETREL_REASON" >> $DIR/log' };
   const json = JSON.stringify({ commands, ...lease, foreground: false });
@@ -70,7 +70,8 @@ describe('renewals of a lease', () => {
     const before = leader.looks();
     await passed(5 * leaseMs.releaseInMs);
     expect(leader.said.slice(from).filter(({ told }) => told !== undefined)).toEqual([]);
-    // Once per period after which a lease is due. More often only if the machine was delayed.
+    // The guardian reads the lease once per period after which a lease is due, and more often only if the
+    // machine was delayed.
     expect(leader.looks() - before).toBeGreaterThan(3);
     expect(leader.looks() - before).toBeLessThan(15);
     expect(workloads()).toHaveLength(1);

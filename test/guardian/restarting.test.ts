@@ -1,4 +1,7 @@
-/** A4: an agent that restarts while files that its settings name are being replaced. In simulated time. */
+/**
+ * Fault A4 (docs/reports/faults.md): an agent that restarts while the files that its settings name are being
+ * replaced. Runs in simulated time.
+ */
 import { expect, it } from 'vitest';
 import { Guardian } from '../../src/guardian/guardian.js';
 import type { AgentListener } from '../../src/guardian/life.js';
@@ -24,14 +27,17 @@ const ends =
     agent.gone(`exited with code ${code}`, code);
   };
 
-/** It had a session, and is killed after that is over. */
+/** An agent whose session has already ended when the agent is killed. */
 const dies: Life = (agent) => {
   agent.message({ type: 'session', session });
   agent.message({ type: 'session-over' });
   agent.gone('was ended by SIGKILL', 137);
 };
 
-/** Returns the guardian's exit code, and how many agents it started. Agent n behaves as `lives[n]`. */
+/**
+ * Runs a guardian. Returns its exit code, and the number of agents that it started. Agent n behaves as
+ * `lives[n]`.
+ */
 async function guard(lives: readonly Life[]) {
   const machine = new SimulatedMachine(() => {
     throw new Error('nothing is to be run');

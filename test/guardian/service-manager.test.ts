@@ -1,6 +1,6 @@
 /**
- * What systemd receives from a node, through a socket like systemd's. No other process's messages may reach
- * it in the node's name.
+ * The messages from a node to systemd, through a socket like systemd's. Messages from other processes must
+ * not reach systemd in the node's name.
  */
 import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
@@ -81,7 +81,7 @@ describe.skipIf(!isHere)(`systemd${notHere}`, () => {
     process.kill(a.pid, 'SIGSTOP');
     const frozenAtMs = performance.now();
     let [last, lastAtMs] = [pings(), frozenAtMs];
-    // No ping for five times the usual interval.
+    // Waits until there has been no ping for five times the usual interval.
     await until(() => {
       if (pings() !== last) [last, lastAtMs] = [pings(), performance.now()];
       return performance.now() - lastAtMs > 500;

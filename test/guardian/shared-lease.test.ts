@@ -18,7 +18,10 @@ function newSharedLease(): SharedLease {
   return sharedLease;
 }
 
-/** Simulates an unfinished write: the first numbers of the next record, over the one that it replaces. */
+/**
+ * Simulates an unfinished write: the first numbers of the next record overwrite those of the record that it
+ * replaces.
+ */
 function tear(
   sharedLease: SharedLease,
   lease: { leadership: number; releaseAtMs: number; endsAtMs: number },

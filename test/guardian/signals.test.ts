@@ -1,6 +1,6 @@
 /**
- * V5: effects of signals on the processes of a node, and on other processes of Petrel, as in
- * docs/reference/signals.md.
+ * Fault V5 (docs/reports/faults.md): the effects of signals on the processes of a node, and on other Petrel
+ * processes. docs/reference/signals.md describes them.
  */
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
@@ -15,7 +15,7 @@ import { until } from '../support/until.js';
 
 const at = useRunGroup(sharedZooKeeper);
 const ignored = ['SIGUSR1', 'SIGUSR2', 'SIGPIPE'] as const;
-/** What Node.js prints when its inspector starts, or cannot. */
+/** Output of Node.js when its inspector starts, or fails to start. */
 const inspector = /Debugger listening|Starting inspector/;
 
 describe('V5 a signal', () => {
@@ -25,7 +25,7 @@ describe('V5 a signal', () => {
     const agent = a.agentPid ?? 0;
     const reaper = await until(() => childOf(a.pid, 'petrel-reaper'));
     for (const pid of [a.pid, agent, reaper]) for (const signal of ignored) process.kill(pid, signal);
-    // Later signals, which the agent answers. The guardian forwards one of them to the agent.
+    // The agent answers these later signals. The guardian forwards one of them to the agent.
     process.kill(agent, 'SIGHUP');
     await a.logged(/^settings reloaded/);
     process.kill(a.pid, 'SIGHUP');
@@ -57,7 +57,7 @@ describe('V5 a signal', () => {
 
   it.each([
     '',
-    // Sets where an inspector listens, without starting one.
+    // This option sets the inspector's address, but does not start an inspector.
     '--inspect-port=127.0.0.1:9229',
   ])('SIGUSR1 leaves no inspector behind in a supervisor either (NODE_OPTIONS=%s)', async (options) => {
     const supervisor = fork(await builtModule('hooks/supervisor.js'), ['a1', '/group'], {

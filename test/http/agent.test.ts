@@ -1,6 +1,4 @@
-/**
- * The HTTP interface of running agents: where they listen, with which secrets, and what a reload re-reads.
- */
+/** The HTTP interface of running agents: its address, its secrets, and the files that a reload re-reads. */
 import { chmodSync, copyFileSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { request } from 'node:https';
 import { createServer } from 'node:net';
@@ -53,7 +51,7 @@ async function changes(url: string, given: string): Promise<number> {
   return (await fetch(`${url}/resume`, { method: 'POST', headers })).status;
 }
 
-/** Occupies a port of this machine, unless another process already does. */
+/** Occupies a port of this machine, unless another process already occupies it. */
 async function hold(port: number): Promise<Disposable & { readonly port: number }> {
   const server = createServer();
   server.on('error', () => {});
@@ -88,7 +86,7 @@ describe('an agent', () => {
     await using started = await agent({}, ['run', '--listen', '127.0.0.1:0', '--', 'sleep', '60']);
     const url = await urlOf(started);
     await until(async () => (await codeOf(`${url}/leader`)) === 200, { timeoutMs: 20_000 });
-    // From the build: an agent run from source would have to build these first.
+    // These files are part of the build. An agent that runs from its sources would have to build them first.
     for (const part of ['', 'page/page.js', 'page/page.css', 'page/icon.svg']) {
       expect(await codeOf(`${url}/${part}`), part).toBe(200);
     }
@@ -174,7 +172,7 @@ describe('an agent', () => {
   });
 });
 
-/** The subject that the server's certificate names. */
+/** Returns the subject of the server's certificate. */
 function subjectAt(url: string, maxVersion: 'TLSv1.1' | 'TLSv1.3' = 'TLSv1.3'): Promise<string> {
   const { hostname, port } = new URL(url);
   return new Promise((resolve, reject) => {

@@ -1,4 +1,4 @@
-/** Changes to the group over HTTP: who may make them, how, and the answers. */
+/** Changes to the group over HTTP: the permissions and the requests that they need, and the answers. */
 
 import pino from 'pino';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -18,7 +18,7 @@ afterAll(() => zookeeper.close());
 
 const post = { method: 'POST' } as const;
 
-/** One interface for all tests of a `describe`, which change nothing. */
+/** Returns a getter for one interface that all tests of a `describe` share. These tests change nothing. */
 function useApi(): () => Api {
   let group: Group | undefined;
   let api: Api | undefined;
@@ -130,7 +130,7 @@ describe('a change over HTTP', () => {
       status: 200,
       body: { changed: false, dryRun: true, term: 2, follows: { node: 'b' }, follow: null },
     });
-    // A dry run requested in another way must not become a real change.
+    // If a dry run is requested in an invalid way, it must not become a real change.
     expect(await api.call('/pause?dryRun=true', post)).toMatchObject({ status: 400 });
     const headers = { 'content-type': 'application/json' };
     expect(await api.call('/pause', { ...post, body: 'null', headers })).toMatchObject({ status: 400 });

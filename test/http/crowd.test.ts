@@ -1,4 +1,7 @@
-/** A13: the share of time that many readers may take from leadership, in turns of the event loop. */
+/**
+ * Fault A13 (docs/reports/faults.md): many readers must not take too much time from leadership. The test
+ * counts event-loop turns.
+ */
 
 import { IncomingMessage, ServerResponse } from 'node:http';
 import { Socket } from 'node:net';
@@ -12,7 +15,7 @@ import { StoreError } from '../../src/ports/store.js';
 import { builtInRules } from '../../strategies/index.js';
 import { until } from '../support/until.js';
 
-/** A clock whose turns happen when the test says so. */
+/** Returns a clock whose event-loop turns happen only when the test runs them. */
 function steppedClock(): { readonly clock: Clock; readonly turns: (() => void)[] } {
   const turns: (() => void)[] = [];
   const turn = (fire: () => void) => {
@@ -33,7 +36,7 @@ it('A13 an event for a thousand readers is written a few at a time, and others h
   };
   const group = new GroupSession({ openStore, paths: groupPaths('/cluster'), rules: builtInRules, clock });
   const hub = new EventHub({ group, clock, log });
-  // No client reads what these are sent, so it stays in their buffers.
+  // No client reads these responses, so all data stays in their buffers.
   const readers = Array.from({ length: 1_000 }, () => new ServerResponse(new IncomingMessage(new Socket())));
   for (const reader of readers) hub.add(reader);
   const atFirst = readers.map(({ writableLength }) => writableLength);

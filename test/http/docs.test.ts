@@ -1,4 +1,4 @@
-/** The examples of docs/reference/http.md can be run unchanged, except for the port. */
+/** The examples of docs/reference/http.md run unchanged, except for the port. */
 import { execFile } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -15,7 +15,7 @@ const lines = [...text.matchAll(/^```sh\n(.*?)^```$/gms)]
   .flatMap(([, block = '']) => block.replaceAll('\\\n', ' ').split('\n'))
   .filter((line) => line !== '');
 
-/** The stream of events never ends: the first ones suffice. */
+/** Runs an example. The stream of events never ends, so stops it after its first events. */
 function run(line: string, cwd: string, place: string): Promise<string> {
   const here = line.replaceAll('127.0.0.1:8008', place);
   const limited = line.includes('/events') ? here.replace('curl', 'curl --max-time 2') : here;

@@ -1,4 +1,4 @@
-/** /events: the group as it changes, for many readers, by one watcher. */
+/** /events reports the group as it changes. One watcher serves many readers. */
 
 import { createConnection, type Socket } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';

@@ -1,4 +1,4 @@
-/** The host names that an agent accepts if only its own machine can reach it. */
+/** The host names that an agent accepts if only its own machine can reach its HTTP interface. */
 import { request } from 'node:http';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type DevelopmentServer, startDevelopmentServer } from '../../src/testing.js';
@@ -19,7 +19,7 @@ afterAll(async () => {
   await zookeeper.close();
 });
 
-/** Status and text of the answer to a request with this host name. */
+/** Sends a request with this host name. Returns the status and the text of the answer. */
 function ask(url: string, path: string, host: string): Promise<{ status: number; text: string }> {
   return new Promise((resolve, reject) => {
     const asked = request(new URL(path, url), { headers: { host } }, (answer) => {

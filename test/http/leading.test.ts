@@ -1,5 +1,6 @@
 /**
- * /leader of real agents through everything that ends a leadership, compared with what their hooks recorded.
+ * /leader of real agents while leaderships end in all possible ways. Compares the answers with the events
+ * that the hooks recorded.
  */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { systemClock } from '../../src/ports/clock.js';

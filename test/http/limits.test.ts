@@ -1,4 +1,7 @@
-/** Clients that are slow, broken or too many: each is rejected, and no other client waits. */
+/**
+ * Clients that are slow, broken or too numerous. The interface rejects each of them, and no other client
+ * waits.
+ */
 import { connect as dial, type Socket } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { maxIdle } from '../../src/http/connections.js';
@@ -23,9 +26,9 @@ afterAll(async () => {
 
 interface Talk extends Disposable {
   readonly socket: Socket;
-  /** Everything received until the server hung up. */
+  /** Resolves with all received data when the server has closed the connection. */
   readonly ended: Promise<string>;
-  /** Everything received so far. */
+  /** Returns all data received so far. */
   received(): string;
 }
 
@@ -46,7 +49,7 @@ function talk(text: string): Talk {
 
 const errorOf = (answer: string): unknown => JSON.parse(answer.slice(answer.indexOf('\r\n\r\n') + 4));
 
-/** The headers of an answer, by name. */
+/** Returns the headers of an answer, by name. */
 function headOf(answer: string): Record<string, string> {
   const lines = answer.slice(0, answer.indexOf('\r\n\r\n')).split('\r\n').slice(1);
   return Object.fromEntries(lines.map((line) => line.toLowerCase().split(': ', 2)));

@@ -1,7 +1,4 @@
-/**
- * /metrics: its content in each state that a node can be in, and its conformance with Prometheus'
- * conventions.
- */
+/** /metrics: its content in each state of a node, and its conformance with the conventions of Prometheus. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Metrics } from '../../src/http/metrics.js';
 import { systemClock } from '../../src/ports/clock.js';
@@ -19,7 +16,7 @@ beforeAll(async () => {
 });
 afterAll(() => zookeeper.close());
 
-/** No lease should end on a busy machine, except where the test is about that. */
+/** A session timeout with which no lease ends on a busy machine, except in tests about the end of a lease. */
 const patientMs = 60_000;
 
 interface Pair extends AsyncDisposable {
@@ -28,7 +25,7 @@ interface Pair extends AsyncDisposable {
   readonly ofB: Api;
 }
 
-/** b joins after a, so that a is the elector. Both serve HTTP from their start. */
+/** Starts a and then b, so that a is the elector. Both serve HTTP from their start. */
 async function pair(
   group: Group,
   workloadOfA = new RecordingWorkload(),
@@ -146,7 +143,7 @@ describe('/metrics', () => {
     expect((await page(nodes.ofB)).value('petrel_leaderless_seconds_total')).toBe(0);
     await group.configure({ sites: { here: { drained: null } } });
     await group.ready('a');
-    // The elector observes it slightly later.
+    // The elector observes the new leader slightly later, so wait until the counter stops.
     const stands = async () => (await page(nodes.ofA)).value('petrel_leaderless_seconds_total');
     let led = await stands();
     await until(async () => {
@@ -178,7 +175,7 @@ describe('/metrics', () => {
       return ['1', '2'].map((slot) => told.value('petrel_leaderless_seconds_total', `slot="${slot}"`) ?? 0);
     };
     let led = await leaderless();
-    // The elector observes it slightly later.
+    // The elector observes the new leader slightly later, so wait until the counters stop.
     await until(async () => {
       const before = led;
       led = await leaderless();
@@ -218,7 +215,7 @@ describe('/metrics', () => {
     // A timer may fire slightly early.
     expect(margin).toBeLessThanOrEqual((sessionTimeoutMs / 1000) * 0.2 + 0.005);
     await shows(nodes.ofA, 'petrel_joined', 0);
-    // No node can lead any more, whatever the others' state is.
+    // No node can lead while the ensemble does not answer, whatever the state of the other nodes is.
     const beganWith = told.value('petrel_leaderless_seconds_total') ?? 0;
     await until(
       async () => ((await page(nodes.ofA)).value('petrel_leaderless_seconds_total') ?? 0) > beganWith + 0.3,
@@ -264,7 +261,7 @@ describe('/metrics', () => {
     const { releaseAtMs } = agent.status.lease;
     const untilDueMs = releaseAtMs - systemClock.monotonicMs();
     Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, untilDueMs + 1);
-    // Nothing else has had its turn yet: the agent does not know how much time has passed.
+    // No other callback has run since the wait, so the agent does not know how much time has passed.
     expect(agent.status.stage).toBe('leading');
     expect(await leads()).toBe(0);
     metrics.close();
@@ -283,7 +280,7 @@ describe('/metrics', () => {
     };
     await until(async () => (await group.history()).length === 1);
     await page(nodes.ofA);
-    // The agent occasionally sends requests of its own.
+    // The agent occasionally sends its own requests, so the test retries until there are none.
     await until(async () => {
       const before = JSON.stringify(requests());
       for (let scraped = 0; scraped < 20; scraped += 1) await page(nodes.ofA);
@@ -317,7 +314,7 @@ describe('/metrics', () => {
     const told = await page(nodes.ofA);
     expect(promtool(['check', 'metrics'], told.text)).toEqual({ ok: true, text: '' });
     process.stdout.write(`/metrics: ${told.samples.size} samples, ${told.text.length} bytes\n`);
-    // Whatever happens, the number of series is bounded by the kinds of things that can happen.
+    // The number of series is bounded by the kinds of events, whatever happens.
     expect(told.samples.size).toBeLessThan(400);
   });
 });

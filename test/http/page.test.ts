@@ -1,4 +1,4 @@
-/** The page: how it is served, and what an operator sees, in a real browser. */
+/** The page: how it is served, and what an operator sees in a real browser. */
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import type { Browser } from 'playwright-core';
@@ -20,7 +20,7 @@ beforeAll(async () => {
 });
 afterAll(() => zookeeper.close());
 
-/** The files that a browser loads before it requests anything about the group. */
+/** Returns the files that a browser loads before it requests anything about the group. */
 async function partsOf({ server }: Api): Promise<Map<string, Response>> {
   const html = await (await fetch(server.url)).text();
   const paths = ['', ...[...html.matchAll(/(?:src|href)="([^"]+)"/g)].map(([, path = '']) => path)];
@@ -119,7 +119,7 @@ describe.skipIf(leavesOutChromium)(`the page in Chromium${notHere}`, () => {
     const { page } = seen;
     const heading = page.getByRole('heading', { name: /^a is taking over \(\d+ s of 60 s\)$/ });
     const first = await heading.textContent();
-    // The counter keeps running.
+    // The text changes, because the counter keeps running.
     await until(async () => (await heading.textContent()) !== first);
     await page.getByText('no leader for').waitFor();
     expect(await page.locator('.card').textContent()).toContain('PROGRESS');

@@ -1,4 +1,4 @@
-/** /status, /history, /explain, /terms: what the commands print, at a bounded cost. */
+/** /status, /history, /explain and /terms give the same output as the commands, at a bounded cost. */
 
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { listing, listingSchema } from '../../src/group/listing.js';
@@ -16,7 +16,7 @@ beforeAll(async () => {
 });
 afterAll(() => zookeeper.close());
 
-/** Number of requests sent by the sessions that read the group, without pings. */
+/** Returns the number of requests from the sessions that read the group, without pings. */
 function requestsOf({ stores }: Api): number {
   const traffic = zookeeper.requestCounts();
   return stores.reduce((sum, { sessionId }) => {
@@ -135,7 +135,7 @@ describe('reading over HTTP', () => {
     process.stdout.write(
       `1,000 pollers at once: ${looks.toFixed(1)} looks at ZooKeeper in ${Math.round(tookMs)} ms\n`,
     );
-    // One read per 50 ms, regardless of the number of clients.
+    // The interface reads the group at most once per 50 ms, regardless of the number of clients.
     expect(looks).toBeLessThan(tookMs / 50 + 2);
   });
 

@@ -20,7 +20,7 @@ type Holding = readonly (typeof paths)[number][];
 
 /**
  * Returns the paths that answer 200. Checks that every method gives the same code, and that answers match the
- * description.
+ * OpenAPI description.
  */
 async function holding({ server, call }: Api): Promise<Holding> {
   const codes = await Promise.all(
@@ -43,9 +43,9 @@ async function becomes(api: Api, wanted: Holding): Promise<void> {
   });
 }
 
-/** Longer than the machine withholds CPU time from this process. */
+/** Longer than any period for which the machine withholds CPU time from this process. */
 const patientMs = 10_000;
-/** For a node that must lose its session. */
+/** Session timeout of a node that must lose its session. */
 const sessionTimeoutMs = 2_000;
 
 async function pair(group: Group, sessionTimeoutMs = patientMs): Promise<{ a: Member; b: Member }> {
@@ -183,7 +183,7 @@ describe('a request that waits while the process stands still', () => {
     const before = answers().length;
     const untilMs = a.status.lease.endsAtMs + sessionTimeoutMs;
     socket.write(leader);
-    // The request waits in the socket: this busy loop blocks the process until the lease is over.
+    // The request waits in the socket, because this busy loop blocks the process until the lease is over.
     while (systemClock.monotonicMs() < untilMs);
     await until(() => answers().length > before);
     expect(answers().slice(before)).toEqual(['HTTP/1.1 503']);

@@ -1,6 +1,6 @@
 /**
- * One agent in two groups, queried over HTTP. Every call about a group must name it, and is rejected with an
- * explanation if it does not.
+ * One agent in two groups, queried over HTTP. Every call about a group must name the group. Otherwise it is
+ * rejected with an explanation.
  */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -74,8 +74,8 @@ function operations(): Operation[] {
 }
 
 /**
- * Operations that take `?root=`, except the page, which is the same for all groups, and the events, which
- * never end.
+ * Returns the operations that take `?root=`. Excludes the page, which is the same for all groups, and the
+ * events, which never end.
  */
 function aboutGroups(): Operation[] {
   return operations().filter(
@@ -84,7 +84,7 @@ function aboutGroups(): Operation[] {
   );
 }
 
-/** A body that changes nothing. */
+/** Returns a body with which the operation changes nothing. */
 function bodyOf({ method, path }: Operation): { readonly body?: unknown } {
   if (['GET', 'HEAD', 'OPTIONS'].includes(method)) return {};
   const more = path.endsWith('/priority') && method === 'PUT' ? { priority: 0 } : {};

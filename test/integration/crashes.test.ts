@@ -1,4 +1,4 @@
-/** Agents and guardians that are killed, frozen, restarted, or asked to leave. */
+/** Agents and guardians that are killed, frozen or restarted, or that are requested to leave. */
 import { rm } from 'node:fs/promises';
 import { describe, expect, it } from 'vitest';
 import { systemProcesses } from '../../src/hooks/system-processes.js';
@@ -99,7 +99,7 @@ describe('in one group', () => {
       );
       const joined = again.logged(/^joined/);
       await Promise.race([waited, joined]);
-      // If the machine is so slow that the session was over before the agent had started, there is nothing to
+      // On a very slow machine, the session was over before the agent had started. If so, there is nothing to
       // wait for.
       if (performance.now() - killedAtMs < cluster.sessionTimeoutMs) await waited;
       else waited.catch(() => undefined);
@@ -114,7 +114,7 @@ describe('in one group', () => {
       const killedAtMs = performance.now();
       const again = await cluster.run(follower);
       await again.logged(/^joined/);
-      // If the machine is so slow that the session was over before the agent had started, there was nothing
+      // On a very slow machine, the session was over before the agent had started. If so, there was nothing
       // to end.
       const isSlow = performance.now() - killedAtMs >= cluster.sessionTimeoutMs;
       if (!isSlow) await again.logged(/ending the session of an earlier run/);

@@ -1,5 +1,5 @@
 /**
- * Electors that are killed in the middle of a transition, operators who contradict one another, pauses,
+ * Electors that are killed in the middle of a transition, contradictory operator requests, pauses, and
  * damaged znodes.
  */
 import { describe, expect, it } from 'vitest';
@@ -120,7 +120,7 @@ describe('in one group', () => {
       const done = targets.filter((_, index) => answers[index]?.code === 0);
       expect(done, JSON.stringify(answers)).toHaveLength(1);
       expect((await cluster.ready()).node).toBe(done[0]);
-      // The record of READY is written after it.
+      // The history record of a transition is written after READY.
       const records = await until(async () => {
         const later = (await cluster.view.transitions()).filter(({ term }) => term > old.term);
         return later.length > 0 ? later : null;
@@ -228,7 +228,7 @@ function isProgress(leader: Leader | null, old: Leader): boolean {
   return leader?.status === 'PROGRESS' && leader.token > old.token;
 }
 
-/** An elector that is neither leader nor candidate, the leader, and the node that will lead next. */
+/** Returns an elector that is neither leader nor candidate, the leader, and the node that will lead next. */
 async function castOf(cluster: Cluster): Promise<Cast> {
   const [elector = ''] = await cluster.view.seated();
   const old = await awayFrom(cluster, elector);
@@ -236,7 +236,7 @@ async function castOf(cluster: Cluster): Promise<Cast> {
   return { elector, old, candidate };
 }
 
-/** Returns a READY leader that is not this node. */
+/** Returns a READY leader other than `node`. */
 async function awayFrom(cluster: Cluster, node: string): Promise<Leader> {
   const leader = await cluster.ready();
   if (leader.node !== node) return leader;
@@ -247,7 +247,7 @@ async function awayFrom(cluster: Cluster, node: string): Promise<Leader> {
   return cluster.ready();
 }
 
-/** Runs in a separate process, so that two can run in parallel. */
+/** Runs a command in a separate process, so that two commands can run in parallel. */
 function petrel(cluster: Cluster, ...args: string[]) {
   return runProcess(args, accessTo(cluster));
 }
@@ -264,7 +264,7 @@ async function write(cluster: Cluster, path: string, text: string): Promise<void
   await (await cluster.view.store()).set(path, Buffer.from(text), 'any');
 }
 
-/** Deletes like `deleteall` of ZooKeeper's command line: the agents may write in the meantime. */
+/** Deletes as `deleteall` of ZooKeeper's command line does: the agents may write in the meantime. */
 async function deleteTree(cluster: Cluster, path: string): Promise<void> {
   const store = await cluster.view.store();
   const { children } = await store.getChildren(path);

@@ -1,6 +1,6 @@
 /**
- * Each essential feature of Petrel once, with agents in separate processes, on the best ZooKeeper available.
- * After each test `useCluster` asserts that no two workloads were ever active at the same time.
+ * Tests each essential feature of Petrel once, with agents in separate processes, on the best ZooKeeper
+ * available. After each test `useCluster` asserts that no two workloads were ever active at the same time.
  */
 import { describe, expect, it } from 'vitest';
 import { runProcess } from '../support/agents.js';

@@ -1,4 +1,4 @@
-/** Agents that are in several groups at the same time: real processes, through the command line. */
+/** Agents that are in several groups at the same time. Uses real processes and the command line. */
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -29,7 +29,7 @@ afterAll(async () => {
 
 const rootOf = (name: string) => `${parent}/${name}`;
 
-/** Writes the settings of a node of these groups. The takeover of `stuck` never ends. */
+/** Writes the settings of a node of these groups. The takeover of the group `stuck` never ends. */
 function write(node: string, groups: readonly string[]): string {
   const path = join(directory, `${node}.yaml`);
   const hook = (text: string) => `echo "${node} ${text} $PETREL_ROOT" >> ${directory}/hooks.log`;
@@ -55,7 +55,7 @@ async function start(node: string, groups: readonly string[]): Promise<PetrelPro
   return await startProcess(['agent', '--config', write(node, groups)], env);
 }
 
-/** Returns the READY leader of a group. Null if there is none. */
+/** Returns the READY leader of a group, or null if there is none. */
 async function leaderOf(name: string): Promise<string | null> {
   const { current } = groupPaths(rootOf(name));
   if ((await store.exists(current)) === null) return null;
@@ -152,7 +152,7 @@ it('have each the ACLs of a group, so that its operators can change it', async (
   await until(() => agent.log.filter(({ msg }) => msg.startsWith('READY')).length === 2);
   for (const root of [listed, `${below}/one`]) {
     const operator = { ...acl, PETREL_AUTH: 'digest:ops:s3cret', PETREL_ROOT: root };
-    // The root of one group was created by hand.
+    // The root of one group was created by hand, so its ACL is not checked.
     const shown = await runCommand(['acl', 'show', '-f', 'json'], operator);
     const wrong = aclsSchema
       .parse(JSON.parse(shown.stdout))

@@ -1,4 +1,7 @@
-/** What a guardian proves before it releases a dead agent's leadership, and how it starts and ends. */
+/**
+ * The proof that a guardian requires before it releases a dead agent's leadership. Also tests how a guardian
+ * starts and ends.
+ */
 import { execFileSync } from 'node:child_process';
 import { existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { open } from 'node:fs/promises';
@@ -16,7 +19,7 @@ import { until } from '../support/until.js';
 const servers = useSharedServers();
 const sites = { a1: 'a', a2: 'a', b1: 'b' };
 
-/** A file system that can be frozen. No signal can then kill a process that writes to it. */
+/** A file system that can be frozen. While it is frozen, no signal can kill a process that writes to it. */
 class FreezableDisk {
   readonly #dir = mkdtempSync(join(tmpdir(), 'petrel-disk-'));
   readonly path = join(this.#dir, 'mounted');
@@ -89,7 +92,7 @@ describe.skipIf(!freezes)(`a workload that not even SIGKILL ends${notHere}`, () 
       const line = await guardian.logged(/the workload is still running/);
       expect(line).toMatchObject({ level: 'error', pgids: [expect.any(Number)] });
       expect(line.msg).toMatch(/process group \d+.*keeps the session alive until the workload is dead/);
-      // Long after the session would have expired by itself.
+      // Without the guardian, the session would have expired long before the end of this wait.
       await sleep(2 * cluster.sessionTimeoutMs);
       expect(await cluster.view.leader()).toMatchObject({ node: candidate, token: stuck.token });
     } finally {
@@ -203,7 +206,7 @@ describe('an agent that has just been started', () => {
     });
     let agent: number | null = null;
     try {
-      // Opening it waits until the agent reads it.
+      // Opening the FIFO waits until the agent reads it.
       await using settings = await open(config, 'w');
       agent = node.agentPid;
       if (agent === null) throw new Error('there is no agent');

@@ -41,7 +41,7 @@ describe('in one group', () => {
       const { old, candidate } = await handOver(cluster, { takeover: { hang: true } });
       const { token } = await cluster.hooked(candidate, 'takeover', 'started', old.token);
       await cluster.ready({ not: candidate, after: BigInt(token) });
-      // Either the node itself reports it, or the elector's watchdog noticed first.
+      // The node reports the timeout itself, unless the elector's transition watchdog noticed it first.
       const { error } = await recordOf(cluster, token);
       expect(error).toMatchObject({
         phase: 'takeover',
@@ -170,7 +170,7 @@ describe('what a hook is told, and what it writes', () => {
 
   it('P47 name the leader that was killed to its successor', async () => {
     const old = await cluster.ready();
-    // The next elector cannot know what was not yet recorded.
+    // The next elector knows only what was recorded, so wait for the record.
     await recordOf(cluster, String(old.token));
     await cluster.agent(old.node).kill9();
     const next = await cluster.ready({ not: old.node });
@@ -216,7 +216,7 @@ describe('what a hook is told, and what it writes', () => {
   }
 });
 
-/** Requests a switchover to a node whose hooks behave like this. */
+/** Requests a switchover to a node whose hooks have this behaviour. */
 async function handOver(
   cluster: Cluster,
   behaviour: Parameters<Cluster['behave']>[1],
@@ -246,7 +246,7 @@ async function expectOrder(cluster: Cluster, old: Leader, next: Leader): Promise
   expect(released).toBeLessThan(taken);
 }
 
-/** Hooks of one node that ended after its next one had started. */
+/** Returns the hooks of one node that ended after the node's next hook had started. */
 async function lateEnds(cluster: Cluster, node: string): Promise<HookEvent[]> {
   let running = '';
   const late: HookEvent[] = [];

@@ -20,8 +20,8 @@ describe('in one group', () => {
       const next = await cluster.ready({ not: old.node });
       const tookMs = Math.round(sinceCut.ms);
       const takeover = await cluster.hooked(next.node, 'takeover', 'started', old.token);
-      // The end of its release hook. If a starved machine left too little time for that, the end of the
-      // killed workload.
+      // The end of the old leader's release hook. If a starved machine left too little time for the hook,
+      // this is the end of the killed workload.
       const last = (await cluster.hooks.events()).findLast(({ token }) => token === String(old.token));
       const releasedMs = Math.round(((last?.at ?? 0) - cutAtS) * 1000);
       process.stdout.write(`cut off: released after ${releasedMs} ms, READY elsewhere after ${tookMs} ms\n`);
@@ -90,7 +90,7 @@ describe('in one group', () => {
   });
 });
 
-// What must not move the leader is tested with sessions that no busy machine loses.
+// Uses sessions that no busy machine loses, because leadership must not move in these tests.
 describe('with longer sessions', () => {
   const cluster = useCluster({ servers, sites, sessionTimeoutMs: 9_000 });
 

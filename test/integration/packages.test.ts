@@ -1,4 +1,4 @@
-/** Petrel and petrel-lab, packed and installed: next to each other, and Petrel alone. */
+/** The packages of Petrel and petrel-lab, installed next to each other, and Petrel alone. */
 import { execFile } from 'node:child_process';
 import { mkdir, mkdtemp, readFile, rm, symlink } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -38,7 +38,7 @@ beforeAll(async () => {
 });
 afterAll(() => rm(directory, { recursive: true }));
 
-/** Unpacks a package as npm would. It finds only the packages that it declares as dependencies. */
+/** Unpacks a package as npm does. The package finds only those packages that it declares as dependencies. */
 async function install(place: string, name: string): Promise<void> {
   const folder = join(directory, place, 'node_modules', name);
   await mkdir(folder, { recursive: true });
@@ -60,7 +60,7 @@ const deployment = join(project, 'examples/deployments/1-even.yaml');
 
 describe('Petrel next to petrel-lab', () => {
   it.each([
-    // Each run is a separate task, and together they take too long for the one thread that begins.
+    // Each run is a separate task. Together the runs take so long that more than the first thread gets work.
     ['on several threads', ['lcr', '--nodes', '1000', '--runs', '100', '--workers', '2']],
     ['with Petrel’s own agents', ['petrel', '--nodes', '5', '--runs', '5']],
   ])('runs the laboratory %s', async (_, args) => {

@@ -1,6 +1,7 @@
 /**
- * The leader is cut off at random moments. The ensemble grants a much shorter session than the agents
- * request. A leader that relied on the requested timeout would continue for seconds after another leads.
+ * Cuts the leader off at random times. The ensemble grants a much shorter session timeout than the agents
+ * request. A leader that relied on the requested timeout would continue for seconds after the next leader is
+ * READY.
  */
 import { describe, expect, it } from 'vitest';
 import { type Cluster, useCluster } from '../support/cluster.js';

@@ -1,4 +1,4 @@
-/** SIGHUP: reloads settings while the node runs. */
+/** SIGHUP reloads settings while the node runs. */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -48,7 +48,7 @@ async function startLeader(settings: Settings, env: Readonly<Record<string, stri
   return agent;
 }
 
-/** Returns what the agent logs about one reload. */
+/** Returns the agent's log line about one reload. */
 async function reload(agent: PetrelProcess, settings: Settings) {
   write(settings);
   const after = agent.log.length;
@@ -144,7 +144,7 @@ describe('a leader that gets SIGHUP', () => {
   it.each(['SIGHUP', 'SIGTERM', 'SIGINT'] as const)(
     '%s to its agent when that has left changes nothing',
     async (signal) => {
-      // A health check that ignores its termination delays the agent's exit after everything else is done.
+      // A health check that ignores SIGTERM delays the agent's exit until everything else is done.
       const isSlow = inDirectory('slow');
       const healthCheck = `if test -e ${isSlow}; then trap "" TERM; touch ${isSlow}.now; sleep 5; fi`;
       await using agent = await startLeader({ healthCheck });
@@ -161,7 +161,7 @@ describe('a leader that gets SIGHUP', () => {
   it('changes nothing for what cannot be, and says why', async () => {
     await using agent = await startLeader({ lines: ['priority: 5'] });
     for (const [settings, why] of [
-      // An invalid setting, a file that is not YAML, a health check that does not exist.
+      // An invalid setting, a file that is not YAML, and a health check that does not exist.
       [{ lines: ['priority: 7', 'site: a/b'] }, /petrel\.yaml:2:\d+: site/],
       [{ lines: ['priority: 7', '- {'] }, /petrel\.yaml/],
       [{ lines: ['priority: 7'], healthCheck: '[/no/such]' }, /not found/],

@@ -50,7 +50,7 @@ describe('an agent of petrel run that is killed', () => {
     const a = await at().run('a', service, [], links.connectString);
     await at().noted('a', 'begins');
     await using _cut = links.cut();
-    // What remains for the agent to do requires the ensemble.
+    // The agent needs the ensemble for everything that remains to be done.
     await a.logged(/^released/);
     a.signal('SIGKILL');
     expect(await a.exited).toEqual({ code: 7, signal: null });

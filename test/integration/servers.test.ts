@@ -54,7 +54,9 @@ const ensembles = supportsEnsemble ? '' : ' (not here: this kind of ZooKeeper is
  */
 const syncLimitTicks = 24;
 
-/** Longer than any test may take, so that a server's behaviour cannot depend on the speed of the machine. */
+/**
+ * Longer than any test may take, so that the behaviour of a server cannot depend on the speed of the machine.
+ */
 const endlessTicks = 2_400;
 
 describe.skipIf(!supportsEnsemble)(`an ensemble${ensembles}`, () => {
@@ -154,8 +156,8 @@ describe.skipIf(!supportsEnsemble)(`an ensemble whose servers serve on while cut
     const old = await cluster.ready();
     const server = await serverOf(servers, cluster, old.node, 'follower');
     const index = servers.all.indexOf(server);
-    // The next leader must not be connected to it too: a standby only reads, and this server never stops
-    // answering.
+    // The next leader must be connected to a different server. On this one, which never stops answering, a
+    // standby would not notice the cut, because it only reads.
     const ways = cluster.nodes.map((node) => {
       return cluster.links(node).keepOnly(node === old.node ? index : anotherThan(index));
     });
@@ -210,8 +212,8 @@ async function settledLeader(cluster: Cluster): Promise<Leader> {
 }
 
 /**
- * Returns the server that a node is connected to, after moving it to one with the wanted role in the
- * ensemble.
+ * Returns the server that a node is connected to. Reconnects the node until that server has the wanted role
+ * in the ensemble.
  */
 async function serverOf(
   servers: Servers,
@@ -240,8 +242,8 @@ async function otherLeader(servers: Servers, than: TestServer): Promise<TestServ
 }
 
 /**
- * Retries, because a slow machine may not answer immediately. Until the sync limit ends, the answer cannot
- * change.
+ * Waits until a server reports its role. Retries, because a slow machine may not answer immediately. The
+ * answer cannot change before the sync limit ends.
  */
 async function stillServes(server: TestServer, part: 'leader' | 'follower'): Promise<void> {
   await until(async () => (await server.fourLetterWord('srvr')).includes(`Mode: ${part}`));

@@ -1,4 +1,4 @@
-/** The shipped package, as it is built. */
+/** The package as it is built and shipped. */
 import { execFile } from 'node:child_process';
 import { readdir, readFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
@@ -23,7 +23,7 @@ async function printed(...args: string[]): Promise<string> {
   return stdout.trim();
 }
 
-/** Paths of the modules that Node.js has loaded after `statement`. */
+/** Returns the paths of the modules that Node.js has loaded after `statement`. */
 async function loadedBy(statement: string): Promise<string[]> {
   const script = `${statement}; console.log(JSON.stringify(Object.keys(require.cache)))`;
   return z.array(z.string()).parse(JSON.parse(await printed('-e', script)));

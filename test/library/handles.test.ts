@@ -14,14 +14,14 @@ beforeAll(async () => {
   zooKeeper = await sharedZooKeeper();
 });
 
-/** Active resources of this process, by kind, once short-lived ones have ended. */
+/** Returns the number of active resources of this process, by kind, once short-lived ones have ended. */
 async function resources(): Promise<Map<string, number>> {
   await new Promise((resolve) => setImmediate(resolve));
   const kinds = process.getActiveResourcesInfo().filter((kind) => kind !== 'Immediate');
   return new Map([...new Set(kinds)].map((kind) => [kind, kinds.filter((one) => one === kind).length]));
 }
 
-/** Runs `life`, which joins and closes, and waits until no more handles are open than before. */
+/** Runs `life`, which joins a group and closes. Waits until no more handles are open than before. */
 async function leavesNothing(life: () => Promise<void>): Promise<void> {
   const before = await resources();
   await life();

@@ -11,7 +11,7 @@ import { freePorts } from '../support/ports.js';
 import { startStopwatch } from '../support/stopwatch.js';
 import { until } from '../support/until.js';
 
-/** The error that `join` rejects with. */
+/** Returns the error with which `join` rejects. */
 async function refusal(options: JoinOptions): Promise<PetrelError> {
   const joined = Petrel.join(options);
   try {

@@ -14,7 +14,7 @@ interface Seen {
   readonly aborted: boolean;
 }
 
-/** What every kind of listener observes when leadership ends. */
+/** Records what every kind of listener observes when the leadership ends. */
 function watchEnd(node: LibraryNode): Seen[] {
   const seen: Seen[] = [];
   const { petrel } = node;
@@ -51,7 +51,7 @@ describe('P09 leadership reads false, and the signal has fired, before anybody h
     b.lead();
     const seen = watchEnd(a);
     await causes[cause]?.(a, group);
-    // Either node may be elected next: after its claim was merely deleted, the same node claims again.
+    // Either node may lead next: if only its claim was deleted, `a` claims again.
     await until(() =>
       [a, b].some(({ leaderships }) => leaderships.length > (leaderships === a.leaderships ? 1 : 0)),
     );

@@ -1,4 +1,4 @@
-/** A process that leads through the library is killed and restarted. */
+/** A process that leads through the library, and is killed and restarted. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

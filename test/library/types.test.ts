@@ -1,4 +1,4 @@
-/** The package's types, as projects see them. */
+/** The types of the package, as projects that use it see them. */
 import { execFile } from 'node:child_process';
 import { copyFile, mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -18,7 +18,7 @@ beforeAll(async () => {
 
 const strict = ['--noEmit', '--strict', '--target', 'es2022', '--lib', 'es2022,esnext.disposable'];
 
-/** The compiler's output for a file, run in that folder. */
+/** Runs the compiler on a file in the folder `cwd`, and returns its output. */
 async function compile(cwd: string, file: string, args: readonly string[]): Promise<string> {
   const { stdout } = await promisify(execFile)(
     `${project}node_modules/.bin/tsc`,
@@ -29,7 +29,7 @@ async function compile(cwd: string, file: string, args: readonly string[]): Prom
 }
 
 it.each([
-  // Only this case checks whether they are complete, because that check is the same for all.
+  // Only this case checks whether the types are complete, because that check is the same in all cases.
   [
     'an ES module, which checks the types of its libraries, too',
     'module',

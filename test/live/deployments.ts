@@ -1,7 +1,7 @@
 /**
  * The deployments in which Becker, Junqueira and Serafini measured (*Leader Election for Replicated Services
- * Using Application Scores*, Middleware 2011, section 5): five servers in two or three centres, the round
- * trips between them, and the origins of the requests. p5 has led, and has crashed.
+ * Using Application Scores*, Middleware 2011, section 5). Each has five servers in two or three centres, the
+ * round trips between the centres, and the origins of the requests. The server p5 has led, and has crashed.
  */
 
 export const servers = ['p1', 'p2', 'p3', 'p4', 'p5'] as const;
@@ -12,11 +12,11 @@ export interface Deployment {
   readonly name: string;
   /** Centre of each server. */
   readonly centres: Readonly<Record<string, string>>;
-  /** Locations of D1, D2, … */
+  /** Location of each centre, in the order of their numbers. */
   readonly places: readonly string[];
 }
 
-/** Round trips, in milliseconds. */
+/** Round trips between two locations, in milliseconds. */
 const roundTripsMs: Readonly<Record<string, number>> = {
   'caltech slac': 9.88,
   'cern tud': 20.75,
@@ -46,12 +46,12 @@ function placeOf(places: readonly string[], centre: string): string {
 }
 
 /**
- * Distribution of the requests over the centres, D1 first. Within a centre, its remaining servers share them
- * evenly.
+ * Distribution of the requests over the centres, in the order of their numbers. The remaining servers of a
+ * centre share its requests equally.
  */
 export type Load = readonly number[];
 
-/** The share of all requests that each server gets. */
+/** Returns the share of all requests that each server gets. */
 export function shares({ centres }: Deployment, load: Load): ReadonlyMap<string, number> {
   const total = load.reduce((sum, part) => sum + part, 0);
   return new Map(
@@ -62,7 +62,10 @@ export function shares({ centres }: Deployment, load: Load): ReadonlyMap<string,
   );
 }
 
-/** θl of the paper: the wait for a quorum, plus the mean round trip of the requests to `leader`. */
+/**
+ * Returns θl of the paper: the time until a quorum answers, plus the mean round trip of the requests to
+ * `leader`.
+ */
 export function meanByFormula(deployment: Deployment, load: Load, leader: string): number {
   const trips = survivors.map((server) => roundTripMs(deployment, leader, server)).toSorted((a, b) => a - b);
   const quorumMs = trips[Math.floor(servers.length / 2)] ?? Number.NaN;

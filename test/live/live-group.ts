@@ -1,5 +1,5 @@
 /**
- * Agents in separate processes. Their probes cross an emulated wide area network, and a service reports their
+ * Agents in separate processes. Their probes cross an emulated wide-area network, and a service reports their
  * loads.
  */
 import { createServer, type Server } from 'node:http';
@@ -44,7 +44,7 @@ export class LiveGroup implements AsyncDisposable {
     this.#view = new GroupView(zookeeper, this.#root, sessionTimeoutMs);
   }
 
-  /** `rate`: requests per second that a node's clients send. */
+  /** Starts a group. `rate` returns the number of requests per second from a node's clients. */
   static async start(
     zookeeper: string,
     area: WideArea,
@@ -89,7 +89,7 @@ export class LiveGroup implements AsyncDisposable {
     return this.#view.changeConfig((current) => void Object.assign(current, change));
   }
 
-  /** Starts the node if it is down, and makes it lead. */
+  /** Makes the node lead. Starts it first if it is down. */
   async lead(node: string): Promise<void> {
     if (this.#agents.get(node)?.running !== true) await this.run(node);
     const leader = await this.leader();
@@ -98,7 +98,7 @@ export class LiveGroup implements AsyncDisposable {
     await until(async () => (await this.leader()) === node, { ...patience, describe: `${node} to lead` });
   }
 
-  /** Waits for a READY leader that is not `except`. Returns its name. */
+  /** Waits for a READY leader other than `except`. Returns its name. */
   leader(except?: string): Promise<string> {
     const find = async () => {
       const leader = await this.#view.leader();
@@ -115,7 +115,7 @@ export class LiveGroup implements AsyncDisposable {
     return (await this.#view.elected()).reason;
   }
 
-  /** What a node has reported about itself. Null before its first report. */
+  /** Returns the scores that the node has reported, or null before its first report. */
   async told(node: string): Promise<Measured | null> {
     const store = await this.#view.store();
     const path = this.#view.paths.score(node);
@@ -126,7 +126,7 @@ export class LiveGroup implements AsyncDisposable {
     return { requests: Number(requests), roundTripsMs: value.roundTripsMs };
   }
 
-  /** Logs of all nodes, to diagnose a failure. */
+  /** Returns the logs of all nodes, to diagnose a failure. */
   report(): string {
     return [...this.#agents].map(([node, { stderr }]) => `${node}:\n${stderr}`).join('\n');
   }

@@ -1,9 +1,8 @@
 /**
- * The live proof. Agents in separate processes measure round trips over an emulated wide area network, and
- * elect. A replicated service over the same network shows for which leader its clients would have waited
- * least. Both must agree.
- *
- * Every run plays one case. PETREL_LIVE_PROOF=all plays all of them and prints the table.
+ * Compares the node that Petrel elects with the best leader for the clients of a real service. Agents in
+ * separate processes measure round trips over an emulated wide-area network, and elect. A replicated service
+ * on the same network shows under which leader its clients would have waited least. Both nodes must be the
+ * same. Every run plays one case. PETREL_LIVE_PROOF=all plays all of them and prints the table.
  */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { sharedZooKeeper } from '../support/ensemble.js';
@@ -28,7 +27,7 @@ interface Case {
   readonly load: Load;
   readonly strategy: 'latency' | 'worst-case' | 'consensus' | 'request';
   readonly isQuick?: boolean;
-  /** For strategies other than `latency`: the centres in which the paper's leader is. */
+  /** The centres that contain the paper's leader, for strategies other than `latency`. */
   readonly elects?: readonly string[];
 }
 
@@ -60,7 +59,7 @@ const isFull = process.env.PETREL_LIVE_PROOF === 'all';
 const played = cases.filter(({ isQuick }) => isFull || isQuick);
 
 const timesEachWay = 8;
-/** Noise of a busy machine. */
+/** Measurement noise of a busy machine. */
 const noiseMs = 3;
 const toldNoiseMs = 10;
 const noiseShare = 0.1;

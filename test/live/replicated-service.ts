@@ -1,8 +1,8 @@
 /**
- * A replicated service as Becker, Junqueira and Serafini (2011) describe one, over an emulated wide area
- * network. Clients send to the server next to them, which forwards to the leader. The leader answers once a
- * majority of all servers has accepted the request. Any server may act as the leader, so that the latency
- * under each is measured and not computed.
+ * A replicated service as Becker, Junqueira and Serafini (2011) describe it, over an emulated wide-area
+ * network. Clients send requests to a server next to them, which forwards them to the leader. The leader
+ * answers once a majority of all servers has accepted the request. Any server may act as the leader, so that
+ * the latency under each leader is measured and not computed.
  */
 import { createSocket, type Socket } from 'node:dgram';
 import { once } from 'node:events';
@@ -14,7 +14,7 @@ const host = '127.0.0.1';
 const messageSchema = z.object({
   kind: z.enum(['request', 'accept', 'accepted', 'done']),
   id: z.int(),
-  /** The server that the client sent to. */
+  /** The server to which the client sent its request. */
   at: z.string(),
   leader: z.string(),
 });
@@ -24,26 +24,25 @@ interface Server {
   readonly name: string;
   readonly socket: Socket;
   readonly door: number;
-  /** When recent requests from clients arrived. */
+  /** Times at which recent client requests arrived. */
   readonly requestsAtMs: number[];
 }
 
-/** Period over which a rate is counted. */
+/** Period over which the request rate is measured. */
 const rateOverMs = 4_000;
 
 export class ReplicatedService implements AsyncDisposable {
   readonly #servers = new Map<string, Server>();
-  /** Number of servers needed in addition to the leader. */
+  /** Number of servers in addition to the leader that must accept a request. */
   readonly #needsOthers: number;
   readonly #waiting = new Map<number, { accepted: number; answered(): void }>();
   #lastId = 0;
 
-  /** `size`: the number of servers, including those that are down. */
+  /** `size` is the number of servers, including those that are down. */
   constructor(size: number) {
     this.#needsOthers = Math.floor(size / 2);
   }
 
-  /** Starts a server. */
   async start(name: string, area: WideArea): Promise<void> {
     const socket = createSocket('udp4');
     const listening = once(socket, 'listening');
@@ -56,7 +55,7 @@ export class ReplicatedService implements AsyncDisposable {
   }
 
   /**
-   * Sends a request from a client next to `at`, while `leader` leads. Resolves with the latency of the
+   * Sends a request from a client next to `at`, with `leader` as the leader. Resolves with the latency of the
    * answer, in milliseconds.
    */
   request(at: string, leader: string): Promise<number> {
@@ -74,7 +73,7 @@ export class ReplicatedService implements AsyncDisposable {
     });
   }
 
-  /** Recent requests per second to a server. */
+  /** Returns the recent client requests per second to a server. */
   rate(name: string): number {
     const { requestsAtMs } = this.#server(name);
     const sinceMs = performance.now() - rateOverMs;
@@ -106,7 +105,7 @@ export class ReplicatedService implements AsyncDisposable {
     }
   }
 
-  /** A message to the sender itself takes no time. */
+  /** A message from a server to itself takes no time. */
   #send(from: Server, to: string, message: Message): void {
     if (to === from.name) this.#take(from, message);
     else from.socket.send(JSON.stringify(message), this.#server(to).door, host);

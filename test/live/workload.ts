@@ -1,6 +1,4 @@
-/**
- * Clients that send requests according to a load, and the latencies that they measured under every leader.
- */
+/** Clients that send requests according to a load. They measure the latencies under every leader. */
 import type { ReplicatedService } from './replicated-service.js';
 
 const requestsPerSecond = 24;
@@ -12,7 +10,10 @@ export class WorkloadPlace {
   readonly #waited = new Map<string, number[]>();
   readonly #timers: NodeJS.Timeout[] = [];
 
-  /** Starts immediately. Each request is sent as if the next of `leaders` led. */
+  /**
+   * Starts to send requests immediately. Requests take turns with `leaders`: each is sent as if the next of
+   * them led.
+   */
   constructor(service: ReplicatedService, shares: ReadonlyMap<string, number>, leaders: readonly string[]) {
     this.#service = service;
     this.#shares = shares;
@@ -24,7 +25,7 @@ export class WorkloadPlace {
     return (this.#shares.get(at) ?? 0) * requestsPerSecond;
   }
 
-  /** Whether every pair of server and leader was measured at least this many times. */
+  /** Whether every pair of a server and a leader was measured at least this many times. */
   hasMeasured(times: number): boolean {
     return [...this.#shares].every(
       ([at, share]) => share === 0 || this.#leaders.every((leader) => this.#of(at, leader).length >= times),
@@ -32,8 +33,8 @@ export class WorkloadPlace {
   }
 
   /**
-   * The average latency for clients while `leader` leads: the median for each server, weighted by its share
-   * of the requests.
+   * Returns the average latency for clients under `leader`: the median for each server, weighted by the
+   * server's share of the requests.
    */
   meanMs(leader: string): number {
     const parts = [...this.#shares].map(([at, share]) =>

@@ -1,4 +1,7 @@
-/** A4: secrets that a running node holds, and that were replaced on disk. */
+/**
+ * Fault A4 (docs/reports/faults.md): secrets that a running node has in memory, and that were replaced on
+ * disk.
+ */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -13,7 +16,7 @@ it('A4 a file that holds another secret than at the start is named, and no other
     writeFileSync(path, 'digest:petrel:first\n');
     const atStart = heldSecrets(settings);
     expect(replacedSecrets(atStart, settings, settings)).toEqual([]);
-    // A changed path is reported like any other changed setting.
+    // A changed path is not listed here, because it is reported like any other changed setting.
     expect(replacedSecrets(atStart, settings, { ...settings, authFile: `${path}2` })).toEqual([]);
     writeFileSync(path, 'digest:petrel:second\n');
     expect(replacedSecrets(atStart, settings, settings)).toEqual([{ name: 'authFile', key: 'authFile' }]);

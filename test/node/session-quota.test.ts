@@ -16,7 +16,7 @@ describe('the room in a session', () => {
     const room = new SessionQuota('a1');
     for (let index = 0; index < most; index++) expect(room.take(root(index))).toBeNull();
     expect(room.take(root(most))).toMatch(/^with \d+ other groups, .*use shorter root paths/);
-    // It was already taken.
+    // The session already has room for this group.
     expect(room.take(root(0))).toBeNull();
   });
 

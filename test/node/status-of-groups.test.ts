@@ -1,4 +1,4 @@
-/** What a node of many groups reports about itself to its guardian. */
+/** The status that a node in many groups reports to its guardian. */
 import pino from 'pino';
 import { it } from 'vitest';
 import { agentSettings } from '../../src/config/settings.js';

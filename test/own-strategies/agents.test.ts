@@ -1,4 +1,4 @@
-/** User-defined strategies in agents: nothing in the process waits for them, whatever they do. */
+/** User-defined strategies in agents. The rest of the process never waits for them, whatever they do. */
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -35,8 +35,8 @@ afterAll(async () => {
 });
 
 /**
- * The rules including the user's own. For each question that timed out, counts the turns of the event loop
- * during that time.
+ * Returns the rules, including the user-defined strategy. Counts the event-loop turns during each question
+ * that times out.
  */
 async function observed(): Promise<{ readonly rules: Rules; readonly turnsInVain: number[] }> {
   const strategy = await OwnStrategy.load(pathToFileURL(path).href);

@@ -1,5 +1,5 @@
 /**
- * User-defined constraints in agents: which nodes they make ineligible, and the effect of a failing
+ * User-defined constraints in agents: the nodes that they make ineligible, and the effect of a failing
  * constraint on its group.
  */
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
@@ -110,7 +110,10 @@ describe('a constraint of a user’s own', () => {
   });
 });
 
-/** A constraint against this node. Another version of it may be against another node. */
+/**
+ * Returns a constraint that makes this node ineligible. Another version of the constraint can be about
+ * another node.
+ */
 function against(node: string): RegisteredConstraint {
   return {
     ...{ name: 'no-spares', version: node },

@@ -1,5 +1,6 @@
 /**
- * User-defined constraints: run in a thread, queried about all nodes together, and held to their contract.
+ * User-defined constraints. Each runs in a thread, is queried about all nodes together, and must keep its
+ * contract.
  */
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -17,7 +18,7 @@ import { builtModule } from '../support/built.js';
 import { until } from '../support/until.js';
 
 let dir = '';
-/** The built module: from the sources, every constraint's thread would compile them again. */
+/** Uses the built module. From its sources, the thread of every constraint would compile them again. */
 let OwnConstraint: typeof Constraint;
 let answered: typeof answeredBy;
 const loaded: Constraint[] = [];
@@ -39,7 +40,7 @@ async function written(text: string): Promise<string> {
   return pathToFileURL(path).href;
 }
 
-/** A constraint whose `check` has this text as its body. */
+/** Returns a constraint whose `check` function has this body. */
 async function constraintOf(body: string, more = ''): Promise<Constraint> {
   const url = await written(
     `export default { name: 'mine', description: 'of my own', check({ node, tags, sitePriority }, { config, flags, elected, minuteOfDay }) { ${body} }, ${more} };`,
@@ -49,13 +50,13 @@ async function constraintOf(body: string, more = ''): Promise<Constraint> {
   return constraint;
 }
 
-/** b1 is a spare. c1 is unreadable, so the constraint is not queried about it. */
+/** Members of the group. b1 is a spare. c1 is unreadable, so the constraint is not queried about it. */
 const group = [
   ...members('a1', member('b1', { tags: { spare: 'yes' } })),
   { ...member('c1'), ...unreadable() },
 ];
 
-/** The findings about each node of the group, and how many times the constraint was queried. */
+/** Returns the findings about each node of the group, and the nodes in each query of the constraint. */
 async function judged(constraint: Constraint, settings: Parameters<typeof config>[0] = {}) {
   const asked: string[][] = [];
   const own = {

@@ -13,7 +13,7 @@ import { builtModule } from '../support/built.js';
 import { until } from '../support/until.js';
 
 let dir = '';
-/** The built module: from the sources, every strategy's thread would compile them again. */
+/** Uses the built module. From its sources, the thread of every strategy would compile them again. */
 let program = '';
 let OwnStrategy: typeof Strategy;
 let answered: typeof answeredBy;
@@ -31,7 +31,7 @@ const options = 'options: { safeParse: (data) => ({ success: true, data }) }';
 const inOrder = 'candidates.map(({ node }, grade) => ({ node, grade, reason: "in order" }))';
 const [, , three = samples[0]] = samples;
 
-/** A module whose strategy ranks by this function body. */
+/** Writes a module whose strategy ranks by this function body. Returns the URL of the module. */
 async function moduleOf(body: string, more = ''): Promise<string> {
   const path = join(dir, `${Math.random().toString(36).slice(2)}.mjs`);
   await writeFile(
@@ -41,7 +41,9 @@ async function moduleOf(body: string, more = ''): Promise<string> {
   return pathToFileURL(path).href;
 }
 
-/** The ranking of `strategy` with these options, or the problems of the options. */
+/**
+ * Returns the ranking by `strategy` with these options. If the options are invalid, returns their problems.
+ */
 async function rankedBy(strategy: Strategy, given: unknown = {}) {
   const known = { ...builtInRules, strategies: new Map([...strategies, [strategy.name, strategy]]) };
   return await answered(known, (rules) => {

@@ -1,4 +1,4 @@
-/** Whole nodes that probe: agents in separate processes, and processes that use the library. */
+/** Complete nodes that probe: agents in separate processes, and processes that use the library. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { PetrelError } from '../../src/errors.js';
@@ -14,7 +14,7 @@ import { until } from '../support/until.js';
 const secret = 'known to the whole group';
 const timeoutMs = 60_000;
 
-/** The round trip from `from` to `to` that `from` has reported. */
+/** Returns the round trip from `from` to `to` that the node `from` has reported. */
 async function told(group: Group, from: string, to: string): Promise<number | undefined> {
   const path = group.paths.score(from);
   if ((await group.store.exists(path)) === null) return undefined;

@@ -1,4 +1,4 @@
-/** What a node accepts as a packet, and what it rejects, whatever it receives. */
+/** The bytes that a node accepts as a packet, and those that it rejects. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { newNumber, PacketCoder, packetBytes, tagOf } from '../../src/probe/packet.js';

@@ -12,10 +12,10 @@ import { until } from '../support/until.js';
 import { WideArea } from '../support/wide-area.js';
 
 const secret = 'known to the whole group';
-/** A busy machine measures slowly. */
+/** A long timeout, because measurements are slow on a busy machine. */
 const timeoutMs = 50_000;
 
-/** Waits until a prober has measured these peers. */
+/** Waits until a prober has measured these peers. Returns the round trips. */
 function measures(prober: Prober, ...peers: readonly string[]): Promise<ReadonlyMap<string, number>> {
   return until(
     () => {
@@ -26,7 +26,10 @@ function measures(prober: Prober, ...peers: readonly string[]): Promise<Readonly
   );
 }
 
-/** Waits until `prober` has met a handmade peer, which has then received questions. */
+/**
+ * Waits until `prober` has answered a handmade peer. Discards the packets that the peer has received until
+ * then.
+ */
 async function met(prober: Prober, peer: RawPeer): Promise<void> {
   await until(
     async () => {
@@ -282,7 +285,7 @@ describe('TCP', () => {
     await area.enter('b', proxy.port);
     area.is('a', a.listensAt.port);
     area.is('b', b.listensAt.port);
-    // Over UDP, questions are delayed and answers are not.
+    // The simulated network delays only UDP packets, so a round trip of 30 ms shows that questions use UDP.
     await until(() => (a.roundTrips().get('b') ?? 0) >= 30, { timeoutMs });
   });
 

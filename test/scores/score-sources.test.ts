@@ -1,4 +1,4 @@
-/** Each kind of source, with real processes and a real HTTP server. */
+/** Each kind of score source, with real processes and a real HTTP server. */
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { Writable } from 'node:stream';
@@ -30,7 +30,7 @@ afterEach(async () => {
   server.close();
 });
 
-/** Short times, unless the source itself sets others. */
+/** Short times for sources that do not set others. */
 const quick = { every: '100ms', timeout: '1s', maxAge: '2s' };
 const read = (sources: Record<string, object>) =>
   scoreSourcesSchema.parse(
@@ -52,12 +52,15 @@ function measure(sources: Record<string, object>) {
   return { log, sources: running, measurements, value: (name = 'x') => measurements.values.get(name) };
 }
 
-/** Short if the timeout must occur. Otherwise longer than any machine takes. */
+/**
+ * Returns a short timeout if the test expects a timeout. Otherwise returns one that is longer than any
+ * machine needs.
+ */
 function timeFor(complaint: string): { timeout: string; maxAge: string } {
   return { timeout: complaint.includes('timed out after 300 ms') ? '300ms' : '10m', maxAge: '1h' };
 }
 
-/** The warning that a failing source logs, exactly once. */
+/** Returns the warning that a failing source logs. Checks that the source logs it exactly once. */
 async function complaint(source: object): Promise<string> {
   const { log, value } = measure({ x: source });
   await eventually(() => log).toHaveLength(1);

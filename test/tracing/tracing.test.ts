@@ -41,7 +41,8 @@ async function agent(
 }
 
 /**
- * The program of the package, installed in `directory` with all its dependencies except those of one scope.
+ * Installs the package in `directory` with all dependencies except those of one scope. Returns the path of
+ * its program.
  */
 async function installedWithout(scope: string, directory: string): Promise<string> {
   const main = await oncePerRun('build');
@@ -97,7 +98,7 @@ describe('a planned handover', () => {
     expect(all?.status.code ?? 0).toBe(0);
     expect(collector.problems).toEqual([]);
 
-    // Leaving: the last spans are sent before the process ends.
+    // An agent that leaves sends its last spans before its process ends.
     a.term();
     await a.exited;
     b.term();

@@ -4,7 +4,7 @@ import { PetrelError } from '../../src/errors.js';
 import { simulationSchema } from '../../src/what-if/simulation.js';
 import { type Asking, ask, askOf } from './support.js';
 
-/** Two nodes in a, 10 ms from two in b, 50 ms from one in c. */
+/** Two nodes in site a, two in b and one in c. The round trip from a is 10 ms to b and 50 ms to c. */
 const deployment = {
   sites: {
     a: { priority: 100, roundTripsMs: { a: 1, b: 10, c: 50 } },
@@ -41,7 +41,7 @@ describe('a what-if', () => {
   it('keeps to its schema, and sums up latencies by hand', () => {
     const simulation = ask(deployment);
     expect(simulationSchema.parse(simulation)).toEqual(simulation);
-    // A quorum is 3: a1 itself, a2 after 1 ms, b1 after 10.
+    // A quorum is 3 nodes: a1 itself, a2 after 1 ms, and b1 after 10 ms.
     expect(simulation.nodes.find(({ node }) => node === 'a1')).toEqual({
       ...{ node: 'a1', site: 'a', eligible: true, ineligibleReasons: [], share: 0.2 },
       ...{ quorumMs: 10, meanMs: 10 + (0 + 1 + 10 + 10 + 50) / 5, worstMs: 60 },
@@ -59,7 +59,7 @@ describe('a what-if', () => {
 
   it('says how far from the best a choice is, and who that would be', () => {
     const { outcomes, best } = ask({ ...deployment, leader: null });
-    // Under b1: 10, and 0 + 0 + 10 + 10 + 40 to the others.
+    // With b1 as leader, a quorum takes 10 ms, and the round trips to the nodes are 0, 0, 10, 10 and 40 ms.
     expect(best).toEqual({ mean: { node: 'b1', ms: 22 }, worst: { node: 'b1', ms: 50 } });
     const own = outcomes.find(({ strategy }) => strategy === 'site-priority');
     expect(own).toMatchObject({
@@ -118,7 +118,7 @@ describe('a what-if', () => {
 
   it('leaves a leader that is there only for what is better by the margin', () => {
     const strategies = [{ strategy: 'latency', strategyOptions: { margin: 0 } }];
-    // Under b1 22 ms, under a1 24.2.
+    // The mean is 22 ms with b1 as leader, and 24.2 ms with a1.
     expect(electedBy('latency')).toMatchObject({ node: 'a1', aboveBestMean: { ms: 2.2, percent: 10 } });
     expect(electedBy('latency', { strategies })).toMatchObject({ node: 'b2' });
   });

@@ -1,4 +1,4 @@
-/** Simulations of deployments that are given as values, with the content of their files. */
+/** Simulations of deployments that a test gives as values or as the content of a file. */
 
 import { stringify } from 'yaml';
 import { describedSituation } from '../../packages/lab/src/planning/described-situation.js';
@@ -9,7 +9,7 @@ import { builtInRules } from '../../strategies/index.js';
 
 export type Asking = Partial<Assumed & Pick<Wanted, 'names' | 'options'>>;
 
-/** Throws PetrelError INVALID. */
+/** Throws a PetrelError INVALID if the text or the requested strategies are invalid. */
 export function askOf(text: string, asking: Asking = {}): Simulation {
   const { lose = [], size, names = [], options = null } = asking;
   const { situation, ...wanted } = describedSituation('file', text, { lose, size });
