@@ -72,6 +72,6 @@ export const projectFiles = {
   embedded: { include: all, exclude: [...real, ...rest] },
   /** Tests that run on the best ZooKeeper available: containers, else Java, else the embedded one. */
   real: { include: real },
-  /** Tests that run on the best ZooKeeper available, too. */
+  /** Slow tests. They also run on the best ZooKeeper available. */
   rest: { include: rest },
 };

@@ -132,7 +132,8 @@ describe('a failover', () => {
   it('is told by the dead agent’s guardian too, under the term that it ends', async () => {
     ofNode(nodes, 'b').signal('SIGKILL');
     await ofNode(nodes, 'a').logged(/^recorded: term 3/);
-    // The guardian reports the term that the crash ends, possibly after the successor was elected.
+    // The guardian of b logs the term that the crash ended, possibly after the successor was elected. So
+    // lines of b may have an earlier term.
     expect(between(3).filter(({ term, node }) => term !== 3 && node !== 'b')).toEqual([]);
     expect(whoTells(3, 'instead of b (no longer registered)')).toEqual(['a']);
     const guardian = ofNode(nodes, 'b').log.filter(

@@ -72,8 +72,8 @@ describe('three agents', () => {
     const first = await leaderOf(nodes);
     await sumBecomes(1, 'and count(petrel_leader) == 3');
 
-    // Promise P10: an agent that was frozen for longer than its lease never reports that it leads. The
-    // requests reach it before it resumes.
+    // An agent that was frozen for longer than its lease must not report that it leads, as in the tests named
+    // P10. The requests reach the agent before it resumes.
     first.process.pause();
     const others = nodes.filter((node) => node !== first);
     const second = await leaderOf(others);

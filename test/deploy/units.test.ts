@@ -1,4 +1,4 @@
-/** systemd accepts the shipped units. */
+/** Checks that systemd accepts the shipped units. */
 import { spawnSync } from 'node:child_process';
 import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

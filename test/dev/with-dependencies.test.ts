@@ -1,4 +1,4 @@
-/** If the process that started `npm start` ends it, no process is left behind. */
+/** `npm start` leaves no process behind when its parent process ends it. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { expect, it } from 'vitest';

@@ -45,7 +45,7 @@ class Clients {
     this.#running = methods.map((method, index) => this.#callOn(method, index));
   }
 
-  /** Returns the calls since the last `take`. */
+  /** Returns the calls that have ended since the last `take`, and removes them. */
   take(): Call[] {
     return this.calls.splice(0);
   }

@@ -233,7 +233,7 @@ describe.skipIf(programs === null)(`a fenced PostgreSQL${missing}`, () => {
       );
 
     it('has nothing of an old leader behind the first entry of a new one, though it goes on writing', async () => {
-      // This process leaves its process group, so Petrel cannot reach it. It stands for a leader that cannot
+      // This process leaves its process group, so Petrel cannot reach it. It represents a leader that cannot
       // be stopped.
       const escaped = 'echo $$ >"$DIR/pid"; while [ -d "$DIR" ]; do "$EXAMPLE/keep-ledger"; sleep 0.02; done';
       await run('a', '/bin/sh', '-c', `setsid sh -c '${escaped}' 2>"$DIR/refused" & sleep 1000`);

@@ -1,4 +1,4 @@
-/** How a guardian uses the leases that its agent records. Uses real processes and signals. */
+/** A guardian's use of the leases that its agent records. Uses real processes and signals. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
 import { afterEach, describe, expect, it } from 'vitest';

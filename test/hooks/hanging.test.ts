@@ -1,6 +1,6 @@
 /**
- * If the agent or the supervisor that runs its hooks hangs, the other one kills it. It reports which process
- * was killed, and why. Runs in simulated time.
+ * If the agent or the supervisor that runs its hooks hangs, the other process kills it. The survivor reports
+ * which process was killed, and why. Runs in simulated time.
  */
 import pino from 'pino';
 import { expect, it } from 'vitest';

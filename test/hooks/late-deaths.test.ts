@@ -1,6 +1,6 @@
 /**
- * Processes that survive SIGKILL for some time (uninterruptible sleep), and the reports about them. Runs in
- * simulated time.
+ * Processes in uninterruptible sleep, which survive SIGKILL for some time, and the reports about them. Runs
+ * in simulated time.
  */
 import { expect, it } from 'vitest';
 import type { HookResult, WorkloadEnd } from '../../src/ports/workload.js';

@@ -92,7 +92,7 @@ describe('A3 a hook', () => {
     await keepPipesReady();
     // Each pair of pipes that is ready uses four descriptors.
     expect(readdirSync('/proc/self/fd').length).toBeLessThan(own + 4 * 8 + 1);
-    // The other pipe connects `ls` to `grep`.
+    // Only stderr of `ls` is a pipe of Petrel, because its stdout is the pipe to `grep`.
     const { lines } = await run('ls -l /proc/self/fd | grep -c petrel-pipes');
     expect(lines).toEqual(['stdout 1']);
   });

@@ -15,12 +15,12 @@ beforeAll(async () => {
 afterAll(() => zookeeper.close());
 
 const paths = ['/leader', '/standby', '/elector', '/health', '/ready'] as const;
-/** Paths that answer 200. */
+/** Paths that answer with status 200. */
 type Holding = readonly (typeof paths)[number][];
 
 /**
- * Returns the paths that answer 200. Checks that every method gives the same code, and that answers match the
- * OpenAPI description.
+ * Returns the paths that answer with status 200. Checks that every method gives the same status, and that
+ * answers match the OpenAPI description.
  */
 async function holding({ server, call }: Api): Promise<Holding> {
   const codes = await Promise.all(

@@ -29,8 +29,8 @@ async function cutAgainAndAgain(cluster: Cluster): Promise<number[]> {
   expect(cluster.sessionTimeoutMs).toBe(grantedMs);
   const gapsMs: number[] = [];
   for (let round = 0; round < cuts; round += 1) {
-    // On a starved machine, a node may have left because its guardian did not answer. A cut needs a node that
-    // can take over.
+    // On a starved machine, a node may have left because its guardian did not answer. Wait for it, because a
+    // cut needs a node that can take over.
     await cluster.settle();
     const old = await cluster.ready();
     await new Promise((resolve) => setTimeout(resolve, Math.random() * grantedMs));

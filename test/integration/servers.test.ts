@@ -49,8 +49,8 @@ describe('a single server', () => {
 const ensembles = supportsEnsemble ? '' : ' (not here: this kind of ZooKeeper is a single server)';
 
 /**
- * With this limit, a server that is cut off from the others serves its clients for longer than a session
- * lasts.
+ * Number of ticks for which a server that is cut off from the others still serves its clients. This is longer
+ * than a session lasts.
  */
 const syncLimitTicks = 24;
 

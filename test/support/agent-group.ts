@@ -193,7 +193,7 @@ export class Member {
   readonly workload: Workload;
   /** Every store that the agent opened, oldest first. */
   readonly stores: Store[] = [];
-  /** How the agent's run ended. Null while it runs. */
+  /** Result of the agent's run. Null while the agent is running. */
   ended: { readonly error: unknown } | null = null;
   readonly run: Promise<void>;
   readonly #log: string[] = [];

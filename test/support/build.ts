@@ -19,7 +19,9 @@ export async function buildCommandLine(): Promise<string> {
   return `${project}dist/src/cli/main.js`;
 }
 
-/** Programs that tests start in separate processes, by their paths below test/. */
+/**
+ * Programs that tests start in separate processes. Each entry is a path below test/, without its extension.
+ */
 const fixtures = [
   'chaos/main',
   'exploration/main',

@@ -173,7 +173,7 @@ export class Cluster {
     return agent;
   }
 
-  /** Sets how a node's hooks behave until the end of the test. */
+  /** Sets the behaviour of a node's hooks until the end of the test. */
   async behave(node: string, behaviour: Readonly<Partial<Record<HookPhase, HookBehaviour>>>): Promise<void> {
     for (const phase of this.#hookPhases) await this.hooks.behave(node, phase, behaviour[phase] ?? {});
   }

@@ -35,7 +35,7 @@ export type ReceivedSpan = z.output<typeof spanSchema> & {
 export class Collector implements AsyncDisposable {
   readonly url: string;
   readonly spans: ReceivedSpan[] = [];
-  /** Errors of requests that could not be parsed. */
+  /** Errors that occurred while requests were parsed. */
   readonly problems: unknown[] = [];
   readonly #server: Server;
 

@@ -33,11 +33,11 @@ export interface TestGroup extends AsyncDisposable {
   session(id: string): Store;
   configure(config: unknown): Promise<void>;
   elect(elected: Partial<Elected>, slot?: number): Promise<void>;
-  /** Creates `leader/current`, owned by the node's session. */
+  /** Creates `leader/current`. The node's session owns it. */
   claim(id: string, content?: Partial<ClaimContent>, slot?: number): Promise<void>;
   /** Appends a record to the history. A string is written unchanged. */
   record(record: HistoryRecord | string): Promise<void>;
-  /** Elects a node in the first slot, claims for it, and makes it READY. */
+  /** Elects a node in the first slot, creates its claim, and makes it READY. */
   lead(id: string, term: number): Promise<void>;
 }
 

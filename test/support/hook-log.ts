@@ -22,9 +22,9 @@ export interface HookBehaviour {
   readonly exitCode?: number;
   /** The hook never ends by itself, and ignores SIGTERM. */
   readonly hang?: boolean;
-  /** For takeover and run: the workload ignores SIGTERM. */
+  /** The workload of a takeover or a run ignores SIGTERM. */
   readonly stubborn?: boolean;
-  /** For release: the hook leaves the workload running, so that Petrel must end it. */
+  /** The release leaves the workload running, so that Petrel must end it. */
   readonly leave?: boolean;
 }
 

@@ -19,7 +19,7 @@ export interface Check {
 export interface Pace {
   /** Number of connections per node. */
   readonly connections: number;
-  /** Pause between an answer and the next request on a connection. */
+  /** Pause between an answer and the next request on the same connection. */
   readonly pauseMs: number;
 }
 

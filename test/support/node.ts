@@ -34,7 +34,7 @@ export class LibraryNode implements AsyncDisposable {
     return new LibraryNode(petrel, group, stateDir);
   }
 
-  /** Makes the node electable from now on. */
+  /** Lets the node be elected from now on. */
   lead(functions: Partial<LeaderFunctions> = {}): void {
     const { work = untilAborted, takeover } = functions;
     this.petrel.lead(

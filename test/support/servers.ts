@@ -1,4 +1,4 @@
-/** The ZooKeeper that the tests of a file, or of a `describe`, run against. */
+/** The ZooKeeper servers for the tests of a file, or of a `describe`. */
 import { afterAll, beforeAll } from 'vitest';
 import {
   type ServerOptions,

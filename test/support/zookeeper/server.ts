@@ -83,7 +83,7 @@ export interface TestEnsemble extends AsyncDisposable {
    * `servers`.
    */
   isolate(index: number): Promise<void>;
-  /** Ends every isolation. */
+  /** Ends the isolation of all servers. */
   heal(): Promise<void>;
   /** Resolves once every server serves clients. */
   ready(): Promise<void>;
