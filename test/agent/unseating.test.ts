@@ -18,8 +18,8 @@ async function ghost(group: Group, node: string): Promise<Store> {
 }
 
 /**
- * The elector watchdog checks every ten seconds. A node notices within thirty seconds that it is the next
- * elector.
+ * A timeout for the elector watchdog, which checks every ten seconds. A node notices within thirty seconds
+ * that it is the next elector.
  */
 const patienceMs = 90_000;
 

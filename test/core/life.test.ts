@@ -4,7 +4,8 @@
  * and the passing of time are drawn from a seed. After these, the faults end, and the group must settle with
  * a leader.
  *
- * Not modelled: watches, and the lease. A session ends here only after its node's workload is dead.
+ * The model has no watches and no lease. A session ends in it only after the workload of the session's node
+ * is dead.
  */
 
 import { describe, expect, it } from 'vitest';

@@ -53,7 +53,7 @@ describe('the history', () => {
     const ready = { claimedAt: at(1), readyAt: at(2) };
     await group.record(transition({ term: 1, cause: 'first', electedAt: at(0), ...ready }));
     // The record contains no release. Either the leader crashed during its release, or it left and its
-    // registration, which described the release, was deleted. In this example it stopped at 10 s.
+    // registration, which described the release, was deleted. In this example, the leader stopped at 10 s.
     const later = { claimedAt: at(14.1), readyAt: at(14.3) };
     await group.record(transition({ term: 2, cause: 'planned', electedAt: at(10), ...later }));
     await group.record(

@@ -43,7 +43,7 @@ async function becomes(api: Api, wanted: Holding): Promise<void> {
   });
 }
 
-/** Longer than any period for which the machine withholds CPU time from this process. */
+/** A session timeout longer than any period for which the machine withholds CPU time from this process. */
 const patientMs = 10_000;
 /** Session timeout of a node that must lose its session. */
 const sessionTimeoutMs = 2_000;

@@ -99,8 +99,8 @@ describe('in one group', () => {
       );
       const joined = again.logged(/^joined/);
       await Promise.race([waited, joined]);
-      // On a very slow machine, the session was over before the agent had started. If so, there is nothing to
-      // wait for.
+      // On a very slow machine, the session may end before the agent starts. If so, there is nothing to wait
+      // for.
       if (performance.now() - killedAtMs < cluster.sessionTimeoutMs) await waited;
       else waited.catch(() => undefined);
       await joined;
@@ -114,8 +114,8 @@ describe('in one group', () => {
       const killedAtMs = performance.now();
       const again = await cluster.run(follower);
       await again.logged(/^joined/);
-      // On a very slow machine, the session was over before the agent had started. If so, there was nothing
-      // to end.
+      // On a very slow machine, the session may end before the agent starts. If so, there is no session to
+      // end.
       const isSlow = performance.now() - killedAtMs >= cluster.sessionTimeoutMs;
       if (!isSlow) await again.logged(/ending the session of an earlier run/);
     });

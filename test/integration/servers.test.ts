@@ -55,7 +55,8 @@ const ensembles = supportsEnsemble ? '' : ' (not here: this kind of ZooKeeper is
 const syncLimitTicks = 24;
 
 /**
- * Longer than any test may take, so that the behaviour of a server cannot depend on the speed of the machine.
+ * Sync limit that is longer than any test may take, so that the behaviour of a server cannot depend on the
+ * speed of the machine.
  */
 const endlessTicks = 2_400;
 

@@ -51,7 +51,7 @@ describe('P09 leadership reads false, and the signal has fired, before anybody h
     b.lead();
     const seen = watchEnd(a);
     await causes[cause]?.(a, group);
-    // Either node may lead next: if only its claim was deleted, `a` claims again.
+    // Either node may lead next. For example, `a` makes a new claim if only its claim was deleted.
     await until(() =>
       [a, b].some(({ leaderships }) => leaderships.length > (leaderships === a.leaderships ? 1 : 0)),
     );

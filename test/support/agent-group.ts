@@ -36,10 +36,10 @@ export interface MemberOptions {
   readonly site?: string;
   readonly priority?: number;
   readonly tags?: Readonly<Record<string, string>>;
-  /** Default: the built-in rules. */
+  /** Rules that the agent knows. Defaults to the built-in rules. */
   readonly rules?: Rules;
   readonly workload?: Workload;
-  /** Connect string that the agent uses. Defaults to the one of the group. */
+  /** Connect string that the agent uses. Defaults to the connect string of the group. */
   readonly connect?: string;
   readonly sessionTimeoutMs?: number;
   readonly sessionMemory?: SessionMemory;

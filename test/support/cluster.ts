@@ -54,7 +54,7 @@ export const testConfig: GroupConfig = groupConfigSchema.parse({
   backoff: { base: '1s', max: '5s' },
 });
 
-/** Less than the 30 s after which an agent re-reads its state without a notification. */
+/** Timeout that is less than the 30 s after which an agent re-reads its state without a notification. */
 const settleTimeoutMs = 25_000;
 
 async function grantedMs(links: Links, root: string, sessionTimeoutMs: number): Promise<number> {
@@ -213,9 +213,9 @@ export class Cluster {
   }
 
   /**
-   * Returns the leader if it is READY and its workload is running. Throws an error that describes the state
-   * found otherwise. The claim alone proves nothing: a leader that lost its connection releases without
-   * deleting it.
+   * Returns the leader if it is READY and its workload is running. Otherwise throws an error that describes
+   * the actual state. A claim alone proves nothing: a leader that lost its connection releases leadership
+   * without deleting its claim.
    */
   async #ready(): Promise<Leader> {
     const leader = await this.view.leader();

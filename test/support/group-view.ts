@@ -31,7 +31,7 @@ export interface Leader {
   readonly session: bigint;
 }
 
-/** A healthy server answers within a small part of this time. */
+/** A healthy server answers in a fraction of this time. */
 const callTimeoutMs = 1_500;
 
 export class GroupView implements AsyncDisposable {

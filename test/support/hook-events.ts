@@ -107,7 +107,8 @@ function beginsLeadership({ phase, event }: HookEvent): boolean {
 }
 
 /**
- * Whether two leaderships must not be active at the same time, because they are of one slot or of one node.
+ * Whether two leaderships must not be active at the same time, because they are in the same slot or on the
+ * same node.
  */
 function excludes(one: LeadershipSpan, other: LeadershipSpan): boolean {
   const isSame = one.node === other.node && one.token === other.token;

@@ -26,7 +26,7 @@ export interface OpenOptions {
   /** Address to listen on. Default: any free port. */
   readonly listen?: HttpOptions['listen'];
   readonly hosts?: readonly string[];
-  /** Connect string for reading the group. Defaults to the one of the group. */
+  /** Connect string for reading the group. Defaults to the connect string of the group. */
   readonly connect?: string;
 }
 

@@ -1,6 +1,6 @@
 /**
- * Waits for a condition instead of a fixed time. It polls, because the state that tests wait for is in other
- * processes that send no notification. Not promised: anything about the time between two polls.
+ * Waits for a condition instead of a fixed time. Polls, because the state that tests wait for is in other
+ * processes that send no notification. Does not promise anything about the time between two polls.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { inspect } from 'node:util';
