@@ -1,6 +1,6 @@
 /**
- * Computes how long it may take at most, after all faults have ended, until a node leads. It is the sum of
- * all waits that may be needed. Each one counts only if the run has the fault that requires it.
+ * Computes the maximum time from the end of all faults until a node leads. The maximum is the sum of all
+ * waits that may be needed. A wait counts only if the run has the fault that requires it.
  */
 import { durationMs } from '../../src/model/duration.js';
 import { defaultGroupConfig } from '../../src/model/group-config.js';
@@ -10,14 +10,17 @@ import { undyingMs } from './machine.js';
 import { hookMs } from './pace.js';
 import type { Setup } from './setup.js';
 
-/** Clocks differ in rate. */
+/** Factor that allows for clocks of different rates. */
 const slack = 1.1;
-/** A backoff whose start is further in the future than this has not begun: the clock was set back. */
+/**
+ * Maximum difference between clock readings. A backoff that starts later than this has not begun: the clock
+ * was set back.
+ */
 const unevennessMs = 10_000;
-/** How often the next elector reads the whole group. */
+/** Interval at which the next elector reads the whole group. */
 const electorWatchdogMs = 10_000;
 /**
- * A node that gets no notification finds out within this time that it is the next elector, or that its
+ * Maximum time until a node without a notification finds out that it is the next elector, or that its
  * registration is gone.
  */
 export const resyncMs = 30_000;
@@ -45,7 +48,8 @@ export function leaderBound(setup: Setup, plan: readonly PlannedFault[]): Part[]
   const isMute = has('mute');
   const hasMinNodes = Object.values(setup.config.sites).some(({ minNodes }) => minNodes > 0);
   const parts: [boolean, string, number][] = [
-    // One slot's new leader may first have to leave another slot, or to wait for the node that moves there.
+    // A slot's new leader may first have to leave another slot, or to wait until the node that moves there
+    // has left.
     [true, 'a handover', setup.slots * handoverMs(setup)],
     [true, 'a release that is under way', setup.slots * (hangs ? releaseMs : hookMs)],
     [losesServers && servers > 1, 'servers find a leader', (syncLimitTicks + 2) * tickMs],
@@ -72,27 +76,28 @@ export function leaderBound(setup: Setup, plan: readonly PlannedFault[]): Part[]
 }
 
 /**
- * Returns how long a client may take to have a session again, and a name that its last session held. Servers
- * may notice late that they no longer lead.
+ * Returns the maximum time until a client has a session again and has the name that its previous session
+ * held. The time includes servers that notice late that they no longer lead.
  */
 export function reconnectingMs(setup: Setup): number {
   const { sessionTimeoutMs, tickMs } = setup;
   return slack * ((5 / 3) * sessionTimeoutMs + (syncLimitTicks + 3) * tickMs) + handoverMs(setup);
 }
 
-/** Time for all participants to read, decide, claim, take over and become READY. */
+/** Returns the time in which all participants can read, decide, claim, take over and become READY. */
 function handoverMs({ delays }: Setup): number {
   return 50 * delays.mostMs + 2 * hookMs;
 }
 
-/** Whether the configuration may be lost. Its timeouts are then the default ones. */
+/** Whether the configuration may be lost. The default timeouts apply if it is. */
 function losesConfiguration(plan: readonly PlannedFault[]): boolean {
   return plan.some(({ fault: { kind } }) => kind === 'delete tree' || kind === 'delete configuration');
 }
 
 /**
- * Whether a registration alone may be deleted. Its node does not watch it, but checks it periodically. A node
- * that is evicted between its registration and its seat loses such a registration.
+ * Whether a registration may be deleted without its session. The node does not watch its registration, but
+ * checks it periodically. An eviction causes such a deletion if it comes after the node's registration and
+ * before its seat.
  */
 export function isRegistrationDeleted(plan: readonly PlannedFault[]): boolean {
   return plan
@@ -132,7 +137,7 @@ function mayEndSession(fault: Fault): boolean {
 export function settlingMs(setup: Setup, plan: readonly PlannedFault[]): number {
   const isDeleted = losesConfiguration(plan);
   const { backoff } = isDeleted ? defaultGroupConfig : setup.config;
-  // With the default times, few failures happen in one run.
+  // The default times are long, so few failures happen in one run.
   const longestMs = isDeleted ? 4 * durationMs(backoff.base) : 2 * durationMs(backoff.max);
   return slack * (longestMs + resyncMs) + handoverMs(setup);
 }

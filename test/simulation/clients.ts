@@ -1,6 +1,6 @@
 /**
- * The clients of a simulated server. It handles each client's requests one after the other, and notifies
- * clients of changes.
+ * The clients of a simulated server. The server handles each client's requests one after the other, and
+ * notifies clients of changes.
  */
 import type { Database } from '../../src/embedded/database.js';
 import { errorCodes } from '../../src/embedded/errors.js';
@@ -28,7 +28,10 @@ export interface Peer {
   /** Requests that are waiting for the reply to an earlier change. */
   waiting: Buffer[];
   isWaiting: boolean;
-  /** Whether the client's handshake had the flag of newer clients, so that the reply must have it, too. */
+  /**
+   * Whether the client's handshake had the flag of newer clients. If it had, the reply must have the flag,
+   * too.
+   */
   hasFlag: boolean;
 }
 
@@ -98,7 +101,7 @@ export class Clients {
     this.#peers.set(peer.number, peer);
   }
 
-  /** The client closed its end. */
+  /** Removes a client that has closed its end of the connection. */
   gone(peer: Peer): void {
     if (!this.#peers.delete(peer.number)) return;
     this.#database.disconnect(peer.number);
@@ -157,7 +160,8 @@ export class Clients {
       const operations = operationsOf(opcode, body);
       this.#server.ask((leader) => {
         if (!leader.isTakenUpBy(sessionId, this.#server)) {
-          // The session has moved, or a late handshake says so. The client must reconnect (ZOOKEEPER-710).
+          // Another server has resumed the session, or a late handshake has made it look so. The client must
+          // reconnect (ZOOKEEPER-710).
           leader.answerTo(this.#server, () => this.#peers.get(peer.number) === peer && this.#drop(peer));
           return;
         }
@@ -190,7 +194,7 @@ export class Clients {
     if (waited) this.#goOn(peer);
   }
 
-  /** Handles the requests that waited for a change. */
+  /** Handles the requests that waited for the reply to a change. */
   #goOn(peer: Peer): void {
     peer.isWaiting = false;
     while (!peer.isWaiting) {

@@ -1,4 +1,4 @@
-/** Rules about what nodes report and do on their machines. Checked after every event. */
+/** Rules about what nodes report and do on their machines. The rules are checked after every event. */
 import { durationMs } from '../../src/model/duration.js';
 import type { Guards } from './guards.js';
 import { type ClaimSeen, inSlot, type Picture, type RegistrationSeen, slotsIn } from './ledger.js';
@@ -9,21 +9,23 @@ import type { Court, Rule, Step } from './rules.js';
 import { sticks } from './setup.js';
 import { stepIn } from './slot-court.js';
 
-/** How long a node may lead without a workload. Whatever killed the workload notifies the agent. */
+/**
+ * Maximum time that a node may lead without a workload. The agent is notified when its workload is killed.
+ */
 const idleMs = 500;
-/** How long a supervisor may take to end what an agent left behind, if no hook takes longer. */
+/** Maximum time in which a supervisor must end what an agent left behind, unless a hook takes longer. */
 const orphanedMs = 600;
 
 export interface Excuses {
   readonly guards: Guards;
   /**
-   * Whether the claim was taken from its owner, by hand or by a fence, so recently that its lease may still
+   * Whether an operator or a fence took the claim from its owner so recently that the owner's lease may still
    * last.
    */
   isExcused(token: bigint): boolean;
 }
 
-/** A claim that is kept although another node is elected. */
+/** A claim that its owner keeps although another node is elected. */
 interface Held {
   readonly token: bigint;
   readonly sinceMs: number;
@@ -35,15 +37,18 @@ export class Conduct {
   readonly #court: Court;
   readonly #excuses: Excuses;
   readonly #takenOver = new Set<bigint>();
-  /** Tokens that nodes report to lead under. `#ended` has those that they no longer reported later. */
+  /**
+   * Tokens under which nodes report that they lead. A token moves to `#ended` when its node stops reporting
+   * it.
+   */
   readonly #led = new Map<Node, bigint>();
   readonly #ended = new Set<bigint>();
   readonly #idleSinceMs = new Map<Node, number>();
-  /** When leases ended, each on its machine's clock. */
+  /** Instants at which leases ended, by token, each on the clock of the owner's machine. */
   readonly #endedLeases = new Map<bigint, number>();
-  /** By slot. */
+  /** Claims that are kept now, by slot. */
   readonly #heldSince = new Map<number, Held>();
-  /** The last one of each node. */
+  /** The last claim that each node kept. */
   readonly #holds = new Map<string, Held>();
 
   constructor(court: Court, excuses: Excuses) {
@@ -51,7 +56,7 @@ export class Conduct {
     this.#excuses = excuses;
   }
 
-  /** Checks, after an event, every node that may lead, or all nodes. */
+  /** Checks every node that may lead, or all nodes. Must be called after every event. */
   look(asksAll = false): void {
     const slots = slotsIn(this.#court.picture());
     const owners = new Set(slots.map(({ claim }) => claim?.content.node));
@@ -89,7 +94,9 @@ export class Conduct {
     this.#minds(node, token);
   }
 
-  /** Whether the node was fenced: its power may be off, and nothing notifies it. */
+  /**
+   * Whether the node was fenced. Its power may be off, so nothing notifies the agent of its workload's end.
+   */
   #isFenced({ name }: Node): boolean {
     return this.#holds.get(name)?.isFenced === true;
   }
@@ -107,7 +114,7 @@ export class Conduct {
       this.#court.violate(9, `the lease of ${node.name} under token ${token} had ended, and runs again`);
   }
 
-  /** Checks that nothing of a leadership is alive after its lease, if there is a supervisor to end it. */
+  /** Checks that nothing of a leadership is alive after its lease, if a supervisor exists that can end it. */
   #outlives(node: Node): void {
     const status = node.agent?.status;
     const { machine } = node;
@@ -149,13 +156,13 @@ export class Conduct {
       violate(9, `${node.name} takes over, and has not prepared`);
   }
 
-  /** Checks that the elector notices the failure soon and decides again. */
+  /** Checks that the elector notices a failed hook soon and decides again. */
   failed(node: Node, { phase }: Group): void {
     const own = slotsIn(this.#court.picture()).find(({ elected }) => elected?.content.node === node.name);
     if ((phase !== 'prepare' && phase !== 'takeover') || own === undefined) return;
     const { slot, decisions } = own;
     const { process } = node;
-    // The node ends what it began and reports the failure. Then the elector decides.
+    // The node first ends what it began, and reports the failure. Only after that can the elector decide.
     const { answerMs, promptMs } = this.#court;
     const withinMs = 2 * answerMs + (phase === 'prepare' ? hookMs : 3 * hookMs);
     this.#court.soon(withinMs, 9, () => {
@@ -166,9 +173,7 @@ export class Conduct {
     });
   }
 
-  /**
-   * Tracks since when there has been a claim whose session is not that of the elected node's registration.
-   */
+  /** Tracks a claim from the instant at which its session is not that of the elected node's registration. */
   #held(step: Step): void {
     const { was, is, nowMs } = step;
     const { claim, slot } = is;
@@ -206,7 +211,8 @@ export class Conduct {
     const now = inSlot(this.#court.picture(), slot);
     const { claim } = now;
     const isDue = this.#heldSince.get(slot) === held && !held.isFenced && now.decisions === decisions;
-    // An earlier incarnation of the candidate is not fenced. Nothing is fenced while the candidate is absent.
+    // A claim of the candidate's earlier incarnation is not fenced, and neither is any claim while the
+    // candidate is absent.
     const isAnothers = now.elected?.content.node !== claim?.content.node;
     if (!isDue || !setup.hasFence || !isAnothers || candidateOf(now) === null) return null;
     if (claim?.owner === now.seats[0]?.owner && now.seats.length > 1)
@@ -217,10 +223,10 @@ export class Conduct {
     return `${claim?.content.node} keeps the claim for too long, and is not fenced`;
   }
 
-  /** Checks a fence. The target may have released its claim since the elector read it. */
+  /** Checks that a fence has a reason. The target may have released its claim after the elector read it. */
   #fences(node: Node, target: string): void {
     const { promptMs } = this.#court;
-    // The elector may not have seen a younger decision yet.
+    // The elector may not have seen a newer decision yet.
     const isElected = slotsIn(this.#court.picture()).some(
       ({ elected }) =>
         elected?.content.node === target && this.#court.world.nowMs - elected.changedMs > promptMs,
@@ -273,7 +279,7 @@ export class Conduct {
     });
   }
 
-  /** Judged together with the rules of the tree. */
+  /** Applies these rules to a commit, together with the rules of the tree. */
   readonly rule: Rule = (step) => {
     this.look(true);
     this.#takesOffice(step);
@@ -288,8 +294,8 @@ export class Conduct {
   }
 
   /**
-   * Checks that a lease ends before its session can. The ensemble's leader may end a session as soon as its
-   * timeout has passed.
+   * Checks that a lease ends before its session can end. The ensemble's leader may end a session as soon as
+   * the session's timeout has passed.
    */
   #sessionEnded({ ended, commit, nowMs }: Step): void {
     const { transaction } = commit;
@@ -305,7 +311,10 @@ export class Conduct {
     this.#court.violate(2, `the session of ${node.name} may end ${earlyMs} ms before its lease`);
   }
 
-  /** Checks that a node with a claim takes over or releases it, even if the reply to the claim was lost. */
+  /**
+   * Checks that a node that has claimed takes over or releases the claim, even if the reply to its claim was
+   * lost.
+   */
   #claimed({ was, is }: Step): void {
     const { claim } = is;
     if (claim === null || claim.id === was.claim?.id) return;
@@ -335,10 +344,13 @@ export class Conduct {
   }
 }
 
-/** Returns the elected node's registration, or null. */
+/** Returns the elected node's registration. Null if there is none. */
 function candidateOf({ elected, registrations }: Picture): RegistrationSeen | null {
   return registrations.get(elected?.content.node ?? '') ?? null;
 }
 
-/** Key of a prepare hook's success on a machine. A prepare hook has no token. */
+/**
+ * Key under which a machine records that a prepare hook succeeded. A prepare hook has no token, so its key
+ * has 0 instead.
+ */
 export const prepared = 'prepare 0';

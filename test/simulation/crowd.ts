@@ -1,4 +1,4 @@
-/** Simulates many seeds on all processors: builds the simulation once and runs it in threads. */
+/** Simulates many seeds on all processors. It builds the simulation once and runs it in threads. */
 import { mkdirSync, mkdtempSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
@@ -16,17 +16,19 @@ const resultSchema = z.object({
   excused: z.number(),
   leaderlessMs: z.number().nullable(),
   boundMs: z.number(),
-  /** The kinds, one for each fault. */
+  /** Kinds of the run's faults, one entry for each fault. */
   faults: z.array(z.string()),
   violation: z.object({ invariant: z.number(), what: z.string() }).nullable(),
 });
 export type Result = z.infer<typeof resultSchema>;
 
-/** Which runs to simulate: all, or only those of groups with site rules, or with several leaders. */
+/**
+ * Kind of the runs to simulate: all runs, or only those of groups with site rules, or with several leaders.
+ */
 const kindOfLives = z.enum(['all', 'site-rules', 'several-leaders']);
 export type KindOfLives = z.infer<typeof kindOfLives>;
 
-/** The seeds of `first`, then every `step`th seed from `from` to `to`. */
+/** Seeds that one thread simulates: those in `first`, then every `step`th seed from `from` to `to`. */
 export const shareSchema = z.object({
   first: z.array(z.number()),
   from: z.number(),
@@ -45,15 +47,15 @@ export interface CrowdOptions {
   readonly workers?: number | undefined;
   /** Restricts the seeds to this kind. Does not apply to `first`. */
   readonly lives?: KindOfLives | undefined;
-  /** Ends the run early. */
+  /** Ends the simulation early when it is aborted. */
   readonly signal?: AbortSignal | undefined;
-  /** Returns true if no more results are needed. */
+  /** Called with each result. Returns true if no more results are needed. */
   heard(result: Result): boolean;
 }
 
 const cache = fileURLToPath(new URL('../../node_modules/.cache/petrel', import.meta.url));
 
-/** Builds the program that the threads run, and returns its path. `plugins` may change the sources. */
+/** Builds the program that the threads run, and returns its path. A plugin may change the sources. */
 export async function buildWorker(plugins: Plugin[] = []): Promise<string> {
   mkdirSync(cache, { recursive: true });
   const outfile = join(mkdtempSync(join(cache, 'simulation-')), 'worker.mjs');
@@ -73,8 +75,8 @@ export async function buildWorker(plugins: Plugin[] = []): Promise<string> {
 }
 
 /**
- * Resolves when every seed has been simulated or `heard` returned true. Rejects with the error that ended a
- * thread.
+ * Resolves when every seed has been simulated, or when `heard` has returned true. Rejects with the error that
+ * ended a thread.
  */
 export async function runCrowd(options: CrowdOptions): Promise<void> {
   const { program, first = [], from, to, workers, lives = 'all', signal, heard } = options;

@@ -3,11 +3,12 @@
  * database, up to the last change that it knows of. Writes go through the leader, which needs a majority of
  * the servers.
  *
- * As in ZooKeeper: a server that gets no message from its leader continues to serve reads and pings until
- * syncLimit has passed. Sessions' signs of life reach the leader with the replies to its own pings. A new
- * leader restarts every session's full timeout, as negotiated at its start, and has another wall clock. A
- * proposal of a lost leader may survive if one of the servers that elect the next leader knew of it. The one
- * with the longest log becomes the leader.
+ * The ensemble behaves like ZooKeeper in these respects. A server that gets no message from its leader
+ * continues to serve reads and pings until syncLimit has passed. Followers report the heartbeats of their
+ * sessions to the leader in their replies to its pings. A new leader restarts every session's full timeout,
+ * as negotiated when the session started. The new leader has another wall clock. A proposal of a lost leader
+ * may survive if one of the servers that elect the next leader knew of it. The server with the longest log
+ * becomes the leader.
  */
 import { Database } from '../../src/embedded/database.js';
 import { JuteReader } from '../../src/embedded/jute.js';
@@ -29,8 +30,8 @@ export interface Asker {
 }
 
 /**
- * What the ensemble's leader knows of a session: since when it has been silent, and how long it may be, on a
- * clock of this rate.
+ * What the ensemble's leader knows of a silent session: the start of the silence in true time, the session's
+ * timeout, and the rate of the leader's clock.
  */
 export interface Silence {
   readonly sinceMs: number;
@@ -38,7 +39,7 @@ export interface Silence {
   readonly rate: number;
 }
 
-/** What the servers commit, one after the other. */
+/** A change that the servers commit. All servers commit changes in the same order. */
 export type Transaction =
   | { readonly kind: 'open'; readonly timeoutMs: number; readonly asker: Asker }
   | {
@@ -82,9 +83,12 @@ export interface EnsembleOptions {
   readonly delays: Delays;
   readonly overflow: SequenceOverflow;
   clockOf(server: number): MachineClock;
-  /** Called for every commit, at its instant. */
+  /** Called for every commit, at the instant of the commit. */
   onCommit(commit: Commit): void;
-  /** Called with the sessions that have been notified of one departure so far. */
+  /**
+   * Called for each notification of a departure, with all sessions that have been notified of that departure
+   * so far.
+   */
   onWake(departure: Transaction, sessions: ReadonlySet<bigint>): void;
 }
 
@@ -96,16 +100,16 @@ export interface Commit {
   readonly ok: boolean;
 }
 
-/** How long a server tolerates silence from its leader, or from too many followers, in ticks. */
+/** Time for which a server tolerates silence from its leader, or from too many followers. In ticks. */
 export const syncLimitTicks = 5;
 
 export class Ensemble {
   readonly servers: readonly Server[];
   readonly log: Transaction[] = [];
   readonly tickMs: number;
-  /** Sessions that were notified of each departure: a session's end, or a deletion. */
+  /** Sessions that were notified of each departure. A departure is the end of a session, or a deletion. */
   readonly #woken = new Map<Transaction, Set<bigint>>();
-  /** What has been committed, whether or not a given server knows of it. */
+  /** Everything that has been committed, whether or not a given server knows of it. */
   readonly truth: Database;
   readonly #options: EnsembleOptions;
   readonly #links = new Map<string, Link>();
@@ -168,7 +172,7 @@ export class Ensemble {
     return this.servers.length === 1 ? 0 : this.#options.world.chance.between(2 * leastMs, 2 * mostMs);
   }
 
-  /** Commits a transaction: every server will apply it, in this order. */
+  /** Commits a transaction. Every server will apply all committed transactions in the same order. */
   commit(transaction: Transaction): void {
     this.log.push(transaction);
     const { onCommit } = this.#options;
@@ -186,7 +190,10 @@ export class Ensemble {
     }
   }
 
-  /** Finds a leader for a server without one: the current leader, or the candidate itself. */
+  /**
+   * Finds a leader for a server that has none. Either the current leader continues, or the candidate becomes
+   * the leader.
+   */
   elect(candidate: Server): void {
     const others = this.servers.filter((one) => one !== candidate && this.areLinked(one, candidate));
     const inOffice = others.find(
@@ -198,7 +205,7 @@ export class Ensemble {
     }
     const electorate = others.filter((one) => one.process.isRunning && one.isLooking);
     if (electorate.length + 1 < this.majority) return;
-    // Some of the remaining servers may know of proposals of the last leader.
+    // The servers that remain may know of proposals of the last leader.
     for (const proposal of this.#survivors([candidate, ...electorate])) this.commit(proposal);
     this.#epoch += 1;
     this.#options.world.note(() => `server ${candidate.index} leads the ensemble, epoch ${this.#epoch}`);
@@ -206,7 +213,7 @@ export class Ensemble {
     for (const one of electorate) one.follow(candidate);
   }
 
-  /** Counts the clients that a transaction notifies. */
+  /** Records that a transaction notifies a client. */
   tells(
     session: bigint,
     { transaction, type, path }: Pick<Notification, 'type' | 'path'> & { transaction: Transaction },
@@ -219,8 +226,8 @@ export class Ensemble {
   }
 
   /**
-   * Ends a session, as an administrator can. Does nothing if a write of the session, such as a claim, is in
-   * progress.
+   * Ends a session, as an administrator can. Does nothing while a write of the session, such as a claim, is
+   * in progress.
    */
   expire(session: bigint): void {
     const leader = this.servers.find((one) => one.isLeading && one.epoch === this.#epoch);
@@ -229,8 +236,8 @@ export class Ensemble {
   }
 
   /**
-   * Commits what is in the log of one of the voters, because all followers accept it. How far the logs go is
-   * random.
+   * Returns the proposals that survive their leader: all followers accept what is in the log of a voter. The
+   * number of proposals that reached a log is random.
    */
   #survivors(voters: readonly Server[]): Transaction[] {
     // Only a leader has proposals.
@@ -243,7 +250,9 @@ export class Ensemble {
 
 const nobody = { watcher: 0, identities: [] } as const;
 
-/** Applies a committed transaction to a database. A session that is over changes nothing. */
+/**
+ * Applies a committed transaction to a database. A transaction of a session that has ended changes nothing.
+ */
 export function apply(
   database: Database,
   { operations, session, wallMs }: Extract<Transaction, { kind: 'write' }>,

@@ -19,7 +19,7 @@ export type Fault =
       readonly node: number;
       readonly forMs: number;
     }
-  /** Happens at the n-th call that the agent makes to the outside. */
+  /** Happens at the n-th call from the agent to the outside. */
   | {
       readonly kind: 'kill agent at a call' | 'freeze agent at a call' | 'kill supervisor at a call';
       readonly node: number;
@@ -30,15 +30,15 @@ export type Fault =
   | {
       readonly kind: 'cut' | 'slow';
       readonly node: number;
-      /** Null means all servers. */
+      /** Index of the server. Null means all servers. */
       readonly server: number | null;
       readonly direction: Direction;
       readonly forMs: number;
     }
   | { readonly kind: 'reset'; readonly node: number; readonly forMs: number }
   /**
-   * The next such write is committed, but its reply is lost with the connection. If `node` is null, the write
-   * may be any node's.
+   * Commits the next write of this kind, but loses its reply together with the connection. If `node` is null,
+   * the write may come from any node.
    */
   | {
       readonly kind: 'lose answer';
@@ -52,20 +52,25 @@ export type Fault =
       readonly forMs: number;
     }
   /**
-   * After a time in which nothing that it sends arrives, a node is isolated with the server that it is
-   * connected to.
+   * Isolates a node together with the server that it is connected to. Before the isolation, a stall delays all
+   * messages from and to the node.
    */
   | {
       readonly kind: 'partition';
-      /** Null means the leader, as soon as there is one. */
+      /** Index of the node. Null means the leader, as soon as there is one. */
       readonly node: number | null;
-      /** 0 means no stall. The unreachable servers then refuse connections immediately. */
+      /**
+       * Duration of the stall. 0 means that there is no stall, and that the unreachable servers refuse
+       * connections immediately.
+       */
       readonly stallMs: number;
-      /** From the end of the stall to the partition. */
+      /** Time from the end of the stall to the partition. */
       readonly pauseMs: number;
       readonly forMs: number;
     }
-  /** The ensemble's leader is deposed without noticing. After a pause, a node can reach no other server. */
+  /**
+   * Deposes the ensemble's leader, which does not notice it. After a pause, a node can reach no other server.
+   */
   | { readonly kind: 'strand'; readonly node: number; readonly pauseMs: number; readonly forMs: number }
   | {
       readonly kind: 'hook';
@@ -75,44 +80,44 @@ export type Fault =
       readonly forMs: number;
     }
   | { readonly kind: 'unhealthy'; readonly node: number; readonly forMs: number }
-  /** The node's decisions and claims are lost until long after all other faults have ended. */
+  /** Loses the node's decisions and claims until long after all other faults have ended. */
   | { readonly kind: 'mute'; readonly node: number; readonly forMs: number }
   | { readonly kind: 'delete seat' | 'delete registration'; readonly node: number; readonly forMs: number }
   | {
       readonly kind:
         | 'delete tree'
-        /** For the given time, also deletes the configuration whenever it is created again. */
+        /** Lasts for `forMs`. A configuration that is created again during that time is deleted again. */
         | 'delete configuration';
       readonly forMs: number;
     }
   | {
       readonly kind: 'delete claim' | 'delete decision' | 'spoil decision';
-      /** Undefined means the first slot. */
+      /** Slot to which the znode belongs. Undefined means the first slot. */
       readonly slot?: number;
       readonly forMs: number;
     }
   | { readonly kind: 'expire session'; readonly node: number; readonly forMs: number }
   | { readonly kind: 'second machine'; readonly node: number; readonly forMs: number }
   | { readonly kind: 'people'; readonly act: Act; readonly forMs: number }
-  /** Happens right after the next such write. */
+  /** Triggers another fault right after the next write of this kind. */
   | {
       readonly kind: 'upon';
       readonly write: Written;
-      /** Null means any node. */
+      /** Index of the writing node. Null means any node. */
       readonly node: number | null;
       readonly delayMs: number;
       readonly befalls: Fault;
       readonly forMs: number;
     }
   /**
-   * The next such write is delayed for the given time, along with everything that its sender sends after it.
+   * Delays the next write of this kind, and everything that its sender sends after it, for the given time.
    */
   | {
       readonly kind: 'hold up';
       readonly write: Written;
-      /** Null means any node. */
+      /** Index of the writing node. Null means any node. */
       readonly node: number | null;
-      /** Happens to the sender once the write is delayed. */
+      /** Fault that happens to the sender as soon as its write is delayed. */
       readonly meanwhile: Fault | null;
       readonly forMs: number;
     };
@@ -122,7 +127,7 @@ export type Act =
       readonly do: 'drain' | 'clear-failure' | 'evict' | 'evict dead';
       readonly node: number;
     }
-  /** No slot, as in a group with one leader. */
+  /** Action on one slot. Without `slot`, the operator names no slot, as in a group with one leader. */
   | { readonly do: 'switchover' | 'failover'; readonly node: number; readonly slot?: number }
   | { readonly do: 'switchover to the best'; readonly slot?: number }
   | { readonly do: 'pause' | 'resume' }
@@ -135,7 +140,7 @@ export type Act =
       readonly lastsMs: number | null;
     }
   | { readonly do: 'drain site' | 'mark site failed' | 'mark site healthy'; readonly site: number }
-  /** Sets a strategy that no node has. */
+  /** Sets a strategy that no node knows. */
   | { readonly do: 'misconfigure' }
   | { readonly do: 'configure'; readonly strategy: string; readonly failback: string };
 
@@ -153,8 +158,8 @@ export interface Target {
   readonly fromMs: number;
   readonly untilMs: number;
   /**
-   * Excludes faults that kill or lose any part of the group, so that the rules about prompt reactions can be
-   * judged.
+   * Whether to exclude faults that kill or lose any part of the group. Rules about prompt reactions can be
+   * judged only without such faults.
    */
   readonly isGentle: boolean;
 }
@@ -169,7 +174,7 @@ export function drawFaults(chance: Chance, target: Target): PlannedFault[] {
   const count = 1 + chance.upTo(6);
   let lastMs = target.fromMs;
   const faults = Array.from({ length: count }, () => {
-    // Faults seldom come alone: some follow right after the one before.
+    // Some faults follow right after the previous one, because faults seldom come alone.
     const isNext = chance.odds(0.3);
     lastMs = isNext ? lastMs + chance.between(0, 200) : chance.between(target.fromMs, target.untilMs);
     return { atMs: Math.round(lastMs), fault: drawFault(chance, target) };
@@ -179,16 +184,19 @@ export function drawFaults(chance: Chance, target: Target): PlannedFault[] {
   return aimed.sort((one, other) => one.atMs - other.atMs);
 }
 
-/** Placeholders for a node's number: the node that leads, elects, or does neither when the fault happens. */
+/**
+ * Placeholders for a node's number. They stand for the node that leads, that elects, or that does neither
+ * when the fault happens.
+ */
 export const whoLeads = -1;
 export const whoElects = -2;
 export const bystander = -3;
-/** Placeholder for a server's number: the server that leads the ensemble when the fault happens. */
+/** Placeholder for the number of the server that leads the ensemble when the fault happens. */
 export const ensembleLeader = -1;
-/** The leader of the last slot, if there are several. */
+/** Placeholder for the number of the node that leads the last slot, if there are several slots. */
 export const whoLeadsLast = -4;
 
-/** Replaces each node number of a fault by what `indexOf` returns. */
+/** Replaces each node number in a fault by the result of `indexOf`. */
 export function aimed(fault: Fault, indexOf: (node: number) => number): Fault {
   switch (fault.kind) {
     case 'upon': {
@@ -212,7 +220,7 @@ export function aimed(fault: Fault, indexOf: (node: number) => number): Fault {
   }
 }
 
-/** Aims the fault at the leader, because most faults of a standby move nothing. */
+/** Aims the fault at the leader, because most faults of a standby cause no transition. */
 function atLeader(planned: PlannedFault): PlannedFault {
   const { atMs, fault } = planned;
   switch (fault.kind) {
@@ -225,7 +233,7 @@ function atLeader(planned: PlannedFault): PlannedFault {
   }
 }
 
-/** Draws an operator's action at the worst moment: while what it changes is being decided on. */
+/** Draws an operator's action at the worst moment: while a decision about the same thing is under way. */
 function drawHaste(chance: Chance, { nodes, sessionTimeoutMs, fromMs, untilMs }: Target): PlannedFault {
   const { pick, upTo, between } = chance;
   const node = upTo(nodes - 1);
@@ -250,7 +258,10 @@ function drawHaste(chance: Chance, { nodes, sessionTimeoutMs, fromMs, untilMs }:
   };
 }
 
-/** Every tenth seed steps through the calls of one handover. At the next call, a process dies or freezes. */
+/**
+ * Every tenth seed steps through the calls of one handover: from seed to seed, a process dies or freezes at
+ * the next call.
+ */
 export const sweepEvery = 10;
 const callsOfOneHandover = 150;
 
@@ -282,7 +293,7 @@ function drawFault(chance: Chance, target: Target): Fault {
   const { pick, odds, upTo, between } = chance;
   const node = upTo(nodes - 1);
   const server = upTo(servers - 1);
-  // Shorter than the session timeout, about as long, or much longer.
+  // The duration is shorter than the session timeout, about as long, or much longer.
   const forMs = Math.round(sessionTimeoutMs * pick([between(0.05, 0.6), between(0.6, 1.4), between(1.4, 3)]));
   const ofAgents = () =>
     pick<Fault>([
@@ -411,7 +422,7 @@ function drawAct({ pick, upTo, odds }: Chance, nodes: number, sites: number): Ac
   ]);
 }
 
-/** Names for the numbers in a fault. */
+/** Names that replace the numbers in a fault's text. */
 export interface Names {
   readonly nodes: readonly string[];
   readonly sites: readonly string[];

@@ -1,6 +1,6 @@
 /**
- * A guardian of the simulated world: the shipped one, as a separate process, with the agents that it starts
- * and loses.
+ * A guardian of the simulated world. It runs the shipped guardian as a separate process, which starts agents
+ * and may lose them.
  */
 import type { Parent } from '../../src/guardian/channel.js';
 import { Guardian } from '../../src/guardian/guardian.js';
@@ -20,9 +20,9 @@ export interface GuardianOptions {
   readonly network: Network;
   readonly machine: Machine;
   readonly name: string;
-  /** An agent starts to run. */
+  /** Called when an agent starts to run. */
   lives(agent: Process, parent: Parent): void;
-  /** The guardian has started a process for an agent, which is booting. */
+  /** Called when the guardian has started a process for an agent. The agent is still booting. */
   starts(agent: Process): void;
 }
 
@@ -117,7 +117,7 @@ export class SimulatedGuardian {
 
 class SimulatedParent implements Parent {
   isThere = true;
-  /** Content of the shared lease. */
+  /** Content of the shared lease. Null if nothing has been written. */
   noted: LeadershipLease | null = null;
   readonly sharedLease = {
     write: (lease: LeadershipLease) => {

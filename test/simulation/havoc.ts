@@ -35,7 +35,7 @@ const deletionsEveryMs = 10;
 
 export class Havoc {
   readonly #cast: Cast;
-  /** What must be reverted when all faults end. */
+  /** Functions that revert the current faults. The rest of them run when all faults end. */
   readonly #mends = new Set<() => void>();
   readonly #losses: Extract<Fault, { kind: 'lose answer' }>[] = [];
   readonly #triggers: Extract<Fault, { kind: 'upon' }>[] = [];
@@ -50,7 +50,7 @@ export class Havoc {
     return this.#isMended;
   }
 
-  /** A supervisor restarts the agent immediately. */
+  /** Kills the node's agent after one of its hooks killed it. The node starts again soon after. */
   dieOfHook(node: Node): void {
     this.#cast.world.after(1, () => {
       node.process?.kill();
@@ -69,7 +69,7 @@ export class Havoc {
     return node;
   }
 
-  /** Resolves a number that may stand for a role to a node's number. */
+  /** Returns the number of a node, given its number or a placeholder for its role. */
   #indexOf(index: number): number {
     const { nodes, judge, rules } = this.#cast;
     const [seat] = rules.picture().seats;
@@ -88,7 +88,7 @@ export class Havoc {
     return Math.max(0, other === -1 ? elector : other);
   }
 
-  /** Reverts a fault after the given time, or when all faults end. */
+  /** Reverts a fault after the given time, or earlier if all faults end. */
   #for(forMs: number, mend: () => void): void {
     const once = () => {
       if (this.#mends.delete(once)) mend();
@@ -112,7 +112,7 @@ export class Havoc {
         process.spare();
       }
       node.machine.moods.clear();
-      // Does not wait until the guardian considers it time to restart the agent.
+      // Restarts the node immediately, without the guardian's delay before it restarts an agent.
       if (node.isUp) node.start();
       else node.restart();
     }
@@ -185,7 +185,7 @@ export class Havoc {
         break;
       }
       case 'mute':
-        // At least one node must remain whose decisions arrive.
+        // At least one node must remain that can write its decisions.
         if (!this.#cast.nodes.some(({ isMute }) => isMute))
           this.#at(fault.node).muteSinceMs = this.#cast.world.nowMs;
         break;
@@ -331,7 +331,8 @@ export class Havoc {
     if (server === undefined) return;
     if (kind === 'kill server') {
       server.kill();
-      // Its sockets are closed, so the other servers do not wait for its silence.
+      // The isolated leader's connections are closed, so the other servers do not wait until its silence is
+      // too long.
       if (index === ensembleLeader) for (const other of servers) other.hangUpOnLeader();
       this.#for(forMs, () => {
         if (!server.process.isAlive) server.start();
@@ -373,7 +374,10 @@ export class Havoc {
     world.after(trigger.delayMs, () => this.befall(trigger.befalls));
   }
 
-  /** Called before a write is sent: nothing more arrives from its sender for a while. */
+  /**
+   * Applies faults of a write. Called before the write is sent. A delayed write delays everything that its
+   * sender sends after it.
+   */
   writes(machine: string, operations: readonly Operation[]): void {
     const { nodes, paths, world, network, ensemble } = this.#cast;
     const held = this.#holdUps.find(({ write, node }) => {
@@ -392,7 +396,7 @@ export class Havoc {
     if (meanwhile !== null) world.after(0, () => this.befall(meanwhile));
   }
 
-  /** Breaks the sender's connections before the reply is under way. */
+  /** Breaks the sender's connections before the server sends the reply. */
   #loseAnswer({ transaction, ok }: Commit): void {
     if (transaction.kind !== 'write' || !ok) return;
     const node = this.#cast.nodes.find(({ session }) => session === transaction.session);
@@ -429,7 +433,8 @@ export class Havoc {
         this.#befallServer({ kind: 'cut server off', server: own.index, forMs });
         for (const { server, way } of ways) {
           if (server === own) continue;
-          // The other servers elect another leader immediately. This one does not know it yet.
+          // The other servers elect another leader immediately. The isolated server does not know about that
+          // yet.
           if (isLeader) server.hangUpOnLeader();
           way.refuses = stallMs === 0;
           for (const link of [way.there, way.back]) {
@@ -470,8 +475,8 @@ export class Havoc {
   }
 
   /**
-   * Ends a session early, as an administrator can. Never a leader's, because its lease cannot account for
-   * that.
+   * Ends a session early, as an administrator can. Spares the sessions of leaders, because a lease cannot
+   * account for an early end.
    */
   #expire(node: Node): void {
     const session = node.session;

@@ -1,9 +1,10 @@
 /**
- * Watches a simulated group and reports a broken promise at the step that breaks it. Knows the tree, the
- * hooks and what nodes report, but not how they decide.
+ * Watches a simulated group and reports a broken promise at the step that breaks it. The judge knows the
+ * tree, the hooks and what nodes report, but not how nodes decide.
  *
- * Excuses what the documentation does not promise. That is an overlap after a claim was deleted by hand, and
- * a workload on a machine where neither the agent nor its supervisor is left to end it.
+ * The judge excuses two things that the documentation does not promise. One is an overlap after a claim was
+ * deleted by hand. The other is a workload on a machine where neither the agent nor its supervisor is left to
+ * end it.
  */
 
 import type { Database } from '../../src/embedded/database.js';
@@ -18,8 +19,8 @@ import type { Setup } from './setup.js';
 import type { World } from './world.js';
 
 /**
- * The invariant's number in docs/reference/protocol.md. 0 means that an agent ended unexpectedly, 9 another
- * rule there.
+ * The invariant's number in docs/reference/protocol.md. 0 means that an agent ended unexpectedly. 9 means
+ * that another rule of that page was broken.
  */
 export type Invariant = 0 | 1 | 2 | 3 | 4 | 5 | 6 | 7 | 8 | 9;
 
@@ -39,7 +40,7 @@ interface ClaimSeen {
   readonly isReady: boolean;
 }
 
-/** Last known state of one slot. */
+/** The last known state of one slot. */
 interface SlotSeen {
   readonly slot: number;
   readonly paths: GroupPaths;
@@ -48,8 +49,8 @@ interface SlotSeen {
 }
 
 /**
- * The elector, the next elector, the node with the next higher seat, the elected node, and an operator who is
- * watching.
+ * Maximum number of nodes that one departure may wake: the elector, the next elector, the node with the next
+ * higher seat, the elected node, and an operator who is watching.
  */
 const wokenByOneDeparture = 5;
 
@@ -58,10 +59,10 @@ export class Judge {
   transitions = 0;
   claims = 0;
   excused = 0;
-  /** Committed writes, not counting a leader's lease renewals. */
+  /** Number of committed writes, not counting a leader's lease renewals. */
   writes = 0;
   readonly #slots: readonly SlotSeen[];
-  /** Claims that a fence hook, correctly, or an operator reported as safe to remove. */
+  /** Claims that may be removed, because a correct fence hook or an operator reported the workload dead. */
   readonly #mayBeRemoved = new Set<bigint>();
   readonly guards = new Guards();
   readonly #excusedUntilMs = new Map<bigint, number>();
@@ -74,7 +75,10 @@ export class Judge {
   #newestToken = 0n;
   readonly #limits = new Map<string, string | null>();
 
-  /** No lease lasts longer than the session timeout. There are never more slots than `slots`. */
+  /**
+   * Expects that no lease lasts longer than the session timeout, and that there are never more slots than
+   * `slots`.
+   */
   constructor(
     world: World,
     paths: GroupPaths,
@@ -90,7 +94,7 @@ export class Judge {
     this.#nodes = nodes;
   }
 
-  /** Returns the current claim of a slot. */
+  /** Returns the current claim of a slot. Null if there is none. */
   claimIn(slot: number): ClaimSeen | null {
     return this.#slots.find((one) => one.slot === slot)?.claim ?? null;
   }
@@ -129,7 +133,8 @@ export class Judge {
   }
 
   #overlap(node: Node, group: Group, other: Node, held: Group): void {
-    // Not promised for a workload that survives SIGKILL, unless its claim is released anyway.
+    // Not promised: that no takeover overlaps a workload that survives SIGKILL. Such an overlap is a
+    // violation only if the workload's claim was released deliberately.
     const isStuck = (machine: Machine, { token }: Group) =>
       !this.#givenAway.has(token) && machine.groups.some((one) => one.isUndying && one.token === token);
     const hasOutlived = isStuck(other.machine, held) || isStuck(node.machine, group);
@@ -145,21 +150,23 @@ export class Judge {
     );
   }
 
-  /** Whether a session is an operator's. The claims that it deletes may overlap with the next ones. */
+  /**
+   * Whether a session belongs to an operator. An operator may delete a claim whose leader is still working.
+   */
   isByHand: (session: bigint) => boolean = () => false;
 
   /** Whether an operator has requested the deletion of a claim. */
   mayDeleteByHand: () => boolean = () => false;
 
   /**
-   * Whether the claim was taken from its owner recently. What the owner runs and reports must end with its
-   * lease at the latest.
+   * Whether the claim was taken from its owner recently. What the owner runs and reports may continue until
+   * the owner's lease ends.
    */
   isExcused(token: bigint): boolean {
     return this.#world.nowMs < (this.#excusedUntilMs.get(token) ?? Number.NEGATIVE_INFINITY);
   }
 
-  /** Whether an operator or a fence took the claim at any time. */
+  /** Whether an operator or a fence has ever taken the claim from its owner. */
   wasTaken(token: bigint): boolean {
     return this.#excusedUntilMs.has(token);
   }
@@ -179,7 +186,7 @@ export class Judge {
     if (transaction.kind === 'close') {
       for (const seen of this.#slots) {
         if (seen.claim?.owner !== transaction.session) continue;
-        // The session was closed deliberately, and its claim with it.
+        // The session was closed deliberately, so its claim was released deliberately.
         if (transaction.silence === undefined) this.#givenAway.add(seen.claim.token);
         seen.claim = null;
       }
@@ -229,7 +236,7 @@ export class Judge {
     }
   }
 
-  /** Checks that a limit, once set, never moves outward. */
+  /** Checks that the end of a limit, once set, is never postponed. */
   #limit(name: string, until: string | null): void {
     const known = this.#limits.get(name);
     if (known != null && until !== null && until > known) {
@@ -272,7 +279,7 @@ export class Judge {
     }
   }
 
-  /** Checks that no node leads two slots, in one session or in two. */
+  /** Checks that no node has claims in two slots, whether in one session or in two. */
   #ownsOne({ slot }: SlotSeen, { node, owner }: ClaimSeen): void {
     const second = this.#slots.find(({ slot: other, claim }) => {
       return other !== slot && claim !== null && (claim.owner === owner || claim.node === node);
@@ -296,7 +303,7 @@ export class Judge {
     this.violate(1, `the claim of ${claim.node}, token ${claim.token}, is deleted by another session`);
   }
 
-  /** Checks how many nodes were notified of one departure. */
+  /** Checks the number of nodes that one departure woke. */
   woken(count: number): void {
     if (count > wokenByOneDeparture) this.violate(7, `${count} nodes are woken by one departure`);
   }

@@ -1,5 +1,6 @@
 /**
- * Runs in which the leader is also the elector and cannot stop its workload. The other nodes must fence it.
+ * Draws runs in which the leader is also the elector and cannot stop its workload. The other nodes must fence
+ * it.
  */
 import type { Chance } from '../support/chance.js';
 import { bystander, whoElects } from './faults.js';

@@ -1,7 +1,7 @@
 /**
- * Runs in which the leader is repeatedly disconnected, for longer than its lease and for less than its
- * session timeout. In some of them, every other node is, too. In other runs, this hardly ever happens twice
- * to one node while its failures are remembered.
+ * Draws runs in which the leader is repeatedly disconnected, each time for longer than its lease and for less
+ * than its session timeout. In some of these runs, every other node is disconnected, too. In all other runs,
+ * a node hardly ever loses two leases while its failures are remembered.
  */
 import { groupConfigSchema } from '../../src/model/group-config.js';
 import type { Chance } from '../support/chance.js';
@@ -9,7 +9,9 @@ import { bystander, whoElects, whoLeads } from './faults.js';
 import type { Setup } from './setup.js';
 import { at, hasDigits, plain, type ScriptedRun, settledMs } from './told.js';
 
-/** Distinct from the digits of other scripted runs and of the sweep through calls. */
+/**
+ * Digits of this kind's seeds. No other scripted run and no run that steps through calls has the same digits.
+ */
 const digits = 43;
 
 export function hasLeaseLosses(seed: number): boolean {

@@ -1,6 +1,6 @@
 /**
- * Records what the tree contains, and since when in the simulated world's time. Built from commits, for the
- * rules to judge by.
+ * Records what the tree contains, and the simulated instants of its changes. The ledger is built from
+ * commits. The rules judge by it.
  */
 
 import type { Database } from '../../src/embedded/database.js';
@@ -12,7 +12,7 @@ import type { Commit } from './ensemble.js';
 
 interface Seen<T> {
   readonly content: T;
-  /** Distinguishes a znode from a later one at the same path. */
+  /** Distinguishes a znode from a later znode at the same path. */
   readonly id: bigint;
   readonly owner: bigint;
   readonly version: number;
@@ -21,18 +21,24 @@ interface Seen<T> {
 }
 
 export interface RegistrationSeen extends Seen<Registration> {
-  /** Null while the node reports that it is healthy. */
+  /** Instant at which the node became unhealthy. Null while the node reports that it is healthy. */
   readonly illSinceMs: number | null;
-  /** When the node was last unhealthy. -Infinity if never during this registration. */
+  /**
+   * Instant at which the node was last unhealthy. -Infinity if it has not been unhealthy during this
+   * registration.
+   */
   readonly lastIllMs: number;
   readonly leavingSinceMs: number | null;
-  /** The previous registration, if the same session made it. It was then deleted by hand. */
+  /**
+   * The previous registration, if the same session made it. In that case, it was deleted by hand. Otherwise
+   * null.
+   */
   readonly before: { readonly sinceMs: number; readonly goneMs: number } | null;
 }
 
 /**
- * Returns since when a node is present. A registration that is deleted and back within `blinkMs`, before any
- * node can have noticed, counts as never deleted.
+ * Returns the instant since which a node has been present. A registration that is deleted and created again
+ * within `blinkMs` counts as never deleted, because no node can have noticed.
  */
 export function presentSinceMs({ sinceMs, before }: RegistrationSeen, blinkMs: number): number {
   return before !== null && sinceMs - before.goneMs < blinkMs ? before.sinceMs : sinceMs;
@@ -57,8 +63,8 @@ export interface SlotSeen {
   readonly elected: Seen<Elected> | null;
   readonly claim: ClaimSeen | null;
   /**
-   * How many times the decision, or the claim, has changed. Equal contents alone do not prove that there was
-   * no change in between.
+   * Number of changes of the decision. `claims` is the number of changes of the claim. Equal contents at two
+   * instants do not prove that there was no change in between.
    */
   readonly decisions: number;
   readonly claims: number;
@@ -69,10 +75,10 @@ export interface Picture extends SlotSeen {
   readonly others: readonly SlotSeen[];
   readonly config: Seen<GroupConfig> | null;
   readonly registrations: ReadonlyMap<string, RegistrationSeen>;
-  /** The elector's seat comes first. */
+  /** Existing seats in ascending order. The elector's seat comes first. */
   readonly seats: readonly SeatSeen[];
   /**
-   * Instant since which the elector has been the elector. An elector that gave up its seat and got another
+   * Instant since which the elector has been the elector. An elector that released its seat and got another
    * lowest one counts as elector throughout.
    */
   readonly electorSinceMs: number;
@@ -80,16 +86,16 @@ export interface Picture extends SlotSeen {
 
 const untouched = { elected: null, claim: null, decisions: 0, claims: 0 };
 
-/** Returns all slots that have ever existed, the picture's own first. */
+/** Returns all slots that have ever existed. The picture's own slot comes first. */
 export function slotsIn(picture: Picture): readonly SlotSeen[] {
   const { slot, elected, claim, decisions, claims, others } = picture;
   return [{ slot, elected, claim, decisions, claims }, ...others];
 }
 
-/** Caches views, so that equal requests get the identical picture. */
+/** Caches views, so that equal calls get the identical picture. */
 const views = new WeakMap<Picture, Map<number, Picture>>();
 
-/** Returns the first slot's `picture` as seen by another slot. */
+/** Returns a picture of the first slot as seen by another slot. */
 export function inSlot(picture: Picture, slot: number): Picture {
   if (slot === picture.slot) return picture;
   const known = views.get(picture) ?? new Map<number, Picture>();
@@ -116,9 +122,9 @@ export class Ledger {
     electorSinceMs: 0,
   };
   readonly #paths: GroupPaths;
-  /** Sessions that wrote and have not ended. Reads need a live session. */
+  /** Sessions that have written and have not ended. Reads need a live session. */
   readonly #living = new Set<bigint>();
-  /** The last deleted registration of each node. */
+  /** The last registration of each node that was deleted. */
   readonly #taken = new Map<
     string,
     { readonly owner: bigint; readonly sinceMs: number; readonly goneMs: number }
@@ -239,7 +245,7 @@ export class Ledger {
   }
 }
 
-/** Returns the slot of a znode, given its path and that of the first slot's znode. */
+/** Returns the slot of a znode, given the znode's path and the path of the first slot's znode. */
 export function slotAt(path: string, first: string): number {
   return path === first ? 1 : Number(path.slice(first.length + 1));
 }
@@ -249,7 +255,7 @@ function splitSeat(name: string): [string, number] {
   return [node, Number(digits)];
 }
 
-/** Compares seats. The counter may have wrapped between any two existing ones. */
+/** Compares seats. The sequence counter may have wrapped between any two existing seats. */
 function bySequence(one: SeatSeen, other: SeatSeen): number {
   const apart = one.sequence - other.sequence;
   const isAround = Math.abs(apart) > 2 ** 31;
@@ -273,7 +279,7 @@ export function readZnode({ database, session }: Truth, path: string) {
   }
 }
 
-/** Returns null if the znode is missing or malformed. */
+/** Returns a znode's content and times. Null if the znode is missing or malformed. */
 function seen<T>(
   truth: Truth,
   path: string,

@@ -1,7 +1,7 @@
 /**
  * One direction of a connection between two machines. Messages arrive in order, each after its own delay. A
  * cut link holds messages until the cut ends, as TCP does. The receiver must ignore messages from a
- * connection that has ended in the meantime.
+ * connection that has ended before they arrive.
  */
 import type { World } from './world.js';
 
@@ -14,7 +14,7 @@ export class Link {
   readonly #world: World;
   readonly #delays: Delays;
   #isCut = false;
-  /** Added to every delay. */
+  /** Time that is added to every delay. */
   #slowerByMs = 0;
   #lastArrivalMs = 0;
   #held: (() => void)[] = [];

@@ -1,6 +1,7 @@
 /**
- * A machine of the simulated world, to the extent that hooks need one. It has process groups that are
- * started, signalled and inspected, and supervisors, which run the shipped guard as a separate process.
+ * A machine of the simulated world, to the extent that hooks need one. It has process groups that can be
+ * started, signalled and inspected. It also has supervisors, which run the shipped guard in separate
+ * processes.
  */
 import { Guard } from '../../src/hooks/guard.js';
 import type { FromSupervisor, ToSupervisor } from '../../src/hooks/messages.js';
@@ -27,7 +28,7 @@ export interface Group {
   readonly phase: Phase;
   readonly token: bigint;
   readonly slot: number;
-  /** The node to fence. Empty for other hooks. */
+  /** Name of the node to fence. Empty for other hooks. */
   readonly target: string;
   /** Name of the run that the group belongs to. */
   readonly run: string;
@@ -38,26 +39,29 @@ export interface Group {
   ignoresTerm: boolean;
   /** Whether the group is stuck in the system. */
   isUndying: boolean;
-  /** The agent, supervisor or guardian that started the group. */
+  /** The agent, supervisor or guardian that started this group. */
   readonly starter: Process;
   /**
-   * The agent during whose incarnation the group was started. Null if a guardian started it for its current
-   * agent.
+   * The agent during whose incarnation this group was started. Null if a guardian started the group for its
+   * current agent.
    */
   readonly agent: Process | null;
   readonly mood: Mood;
 }
 
 export interface MachineListener {
-  /** A hook command has just been started. */
+  /** Called when a hook command has just been started. */
   started(group: Group): void;
-  /** A hook command has failed. */
+  /** Called when a hook command has failed. */
   failed(group: Group): void;
-  /** A hook command kills its agent. */
+  /** Called when a hook command kills its agent. */
   kills(group: Group): void;
-  /** Nothing of the group is left. */
+  /** Called when no process of the group is left. */
   ended(group: Group): void;
-  /** A fence hook is about to report that this node's workload is dead, so it must be. */
+  /**
+   * Called when a fence hook is about to report that a node's workload is dead. The workload must be dead
+   * afterwards.
+   */
   fences(target: string): void;
 }
 
@@ -73,21 +77,21 @@ export class Machine {
   readonly clock: MachineClock;
   /** Behaviour of hooks by phase. The default is `well`. */
   readonly moods = new Map<Phase, Mood>();
-  /** Successful hooks, each as phase and token. */
+  /** Phases and tokens of successful hooks. */
   readonly succeeded = new Set<string>();
   /**
-   * Every running process that runs hooks: guardians, and the supervisors that agents without a guardian
-   * start.
+   * Every running process that runs hooks. These are guardians, and the supervisors that agents without a
+   * guardian start.
    */
   readonly supervisors = new Set<Process>();
-  /** Every guardian that has ever run. A guardian that has died leaves its reaper behind. */
+  /** Every guardian that has ever run. A dead guardian leaves its reaper behind. */
   readonly guardians = new Set<Process>();
   /** The agent of each supervisor. */
   readonly #agents = new Map<Process, Process>();
   readonly #world: World;
   readonly #listener: MachineListener;
   readonly #groups = new Map<number, Group>();
-  /** When the last misbehaving hook ended, by phase. */
+  /** Instants at which the last misbehaving hook ended, by phase. */
   readonly #misbehavedMs = new Map<Phase, number>();
   #pgids = 0;
 
@@ -103,7 +107,7 @@ export class Machine {
   }
 
   /**
-   * Whether hooks are set to misbehave, a misbehaving one is still running, or one did so less than
+   * Whether hooks are set to misbehave, or a hook is misbehaving now, or a hook misbehaved less than
    * `withinMs` ago.
    */
   misbehaves(withinMs: number, phase: Phase | null = null): boolean {
@@ -111,7 +115,10 @@ export class Machine {
     return [...this.moods.keys()].some(isMeant) || this.misbehaved(withinMs, phase);
   }
 
-  /** Like `misbehaves`, but ignores how future hooks will behave. */
+  /**
+   * Whether a hook is misbehaving now, or misbehaved less than `withinMs` ago. Ignores how future hooks are
+   * set to behave.
+   */
   misbehaved(withinMs: number, phase: Phase | null = null): boolean {
     const isMeant = (one: Phase) => phase === null || one === phase;
     const { nowMs } = this.#world;
@@ -126,17 +133,17 @@ export class Machine {
     this.supervisors.add(supervisor);
   }
 
-  /** Powers the machine off. Nothing of it is left, and nothing is notified. */
+  /** Kills all groups, as when the machine is powered off. Nothing is notified of their ends. */
   killGroups(): void {
     for (const group of this.groups) this.#kill(group, true);
   }
 
-  /** Kills groups as a dead guardian's reaper does. */
+  /** Kills groups, as the reaper of a dead guardian does. */
   killGroupsOf(pgids: readonly number[]): void {
     for (const pgid of pgids) this.#signal(pgid, 'SIGKILL');
   }
 
-  /** Returns the machine's processes as one of them sees them. */
+  /** Returns the machine's processes as `process` sees them. */
   processesFor(process: Process): Processes {
     return {
       start: (command) => this.#start(process, command),
@@ -220,20 +227,18 @@ export class Machine {
     this.#leaderEnds(group, { code: null, signal: isForced ? 'SIGKILL' : 'SIGTERM', startError: null });
   }
 
-  /** Returns the supervisors of one agent. */
+  /** Returns the supervisors that one agent can start. */
   supervisorsFor(agent: Process): Supervisors {
     return { start: (_, listener) => new SimulatedSupervisor(this.#world, this, agent, listener) };
   }
 }
 
-/**
- * Whether a group misbehaves. A workload in the background does not, unless it ignores the request to end.
- */
+/** Whether a group is misbehaving. A workload in the background is not, unless it ignores SIGTERM. */
 function isMisbehaving({ mood, leads, isUndying }: Group): boolean {
   return isUndying || mood === 'headless' || (leads && mood !== 'well');
 }
 
-/** Returns the process states that the system reports. */
+/** Returns the states that the operating system reports for a group's processes. */
 function statesOf(group: Group | undefined): Pick<ProcessState, 'state' | 'threads'>[] {
   if (group === undefined) return [];
   const runs = { state: 'S', threads: 1 };
@@ -255,7 +260,7 @@ class SimulatedSupervisor implements Supervisor {
   readonly #process: Process;
   readonly #there: Link;
   readonly #gone: Promise<void>;
-  /** Null until the supervisor has booted. */
+  /** The guard that this supervisor runs. Null until the supervisor has booted. */
   #guard: Guard | null = null;
   #early: (() => void)[] = [];
   #isLeft = false;

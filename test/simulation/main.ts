@@ -128,7 +128,7 @@ async function run({ from, to }: Range): Promise<void> {
   await explain(first.seed);
 }
 
-/** Prints the shortest trace that was found for a seed's violation. */
+/** Prints the shortest trace that was found for the violation of a seed. */
 async function explain(seed: number): Promise<void> {
   const failed = await simulate(seed);
   if (failed.violation === null) return;

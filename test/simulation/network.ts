@@ -1,4 +1,4 @@
-/** Connects simulated processes to the servers of a simulated ensemble. The shipped client uses it. */
+/** Connects simulated processes to the servers of a simulated ensemble, through the shipped client. */
 import { opcodeName } from '../../src/embedded/records.js';
 import type { Operation } from '../../src/embedded/tree.js';
 import type { Dial, Wire, WireEvents } from '../../src/zookeeper/index.js';
@@ -13,31 +13,32 @@ import type { World } from './world.js';
 export interface Way {
   readonly there: Link;
   readonly back: Link;
-  /** Functions that break the open connections and lose whatever is under way on them. */
+  /** Functions that each break an open connection. Everything under way on the connection is lost. */
   readonly open: Set<() => void>;
   /** Whether new connections are refused immediately. */
   refuses: boolean;
 }
 
 /**
- * Receives every packet of every connection, without its length prefix. Each connection has its own number.
+ * Receives every packet of every connection. Packets come without their length prefix. Each connection has
+ * its own number.
  */
 export interface Tap {
   opened(connection: number, machine: string): void;
-  /** The client sent a packet. The first one is its handshake. */
+  /** Called when the client sends a packet. The first packet is the handshake. */
   asked(connection: number, packet: Buffer): void;
-  /** A server that knows of all changes up to `known` sent a packet. */
+  /** Called when a server sends a packet. The server knows of all changes up to `known`. */
   granted(connection: number, packet: Buffer, known: bigint): void;
-  /** A packet has arrived at the client. */
+  /** Called when a packet arrives at the client. */
   told(connection: number, packet: Buffer): void;
 }
 
 const frameLengthBytes = 4;
-/** Length of a request's number and opcode. */
+/** Length of the request number and the opcode at the start of a request. */
 const headerBytes = 8;
 
 export class Network {
-  /** Called for every write that a machine sends, before it is under way. */
+  /** Called for every write of a machine, before the write is sent. */
   onWrite: (machine: string, operations: readonly Operation[]) => void = () => {};
   readonly #world: World;
   readonly #ensemble: Ensemble;
@@ -67,7 +68,7 @@ export class Network {
     return way;
   }
 
-  /** Returns a dialler. The servers' names are their numbers. */
+  /** Returns a function that connects a process to servers. The port of a server is its number. */
   dialFrom(process: Process, machine: string): Dial {
     return ({ server: { port } }, events) => {
       const index = port - 1;
@@ -146,7 +147,7 @@ class Connection implements Wire {
       return;
     }
     this.#way.open.add(this.#break);
-    // The system does this for a process that has died.
+    // The operating system closes the connections of a dead process.
     this.#process.onDeath(() => this.#hangUp());
     this.#process.call(() =>
       this.#way.there.send(() => {
@@ -189,7 +190,7 @@ class Connection implements Wire {
     );
   }
 
-  /** Notifies both ends, and loses what is under way. */
+  /** Breaks the connection and notifies both ends. Everything under way on the connection is lost. */
   #reset(): void {
     if (this.#isOver) return;
     this.#isOver = true;

@@ -1,6 +1,6 @@
 /**
  * A node of the simulated world: a machine on which the shipped agent runs, one incarnation after another,
- * with the shipped client, workload and guard. Between two incarnations, it remembers what its state
+ * with the shipped client, workload and guard. Between two incarnations, the node remembers what its state
  * directory would contain.
  */
 
@@ -30,7 +30,7 @@ export interface NodeOptions {
   readonly machine: Machine;
   readonly name: string;
   readonly site: string;
-  /** Default 100. */
+  /** Priority of the node's site. The default is 100. */
   readonly priority?: number;
   readonly root: string;
   readonly servers: number;
@@ -38,7 +38,7 @@ export interface NodeOptions {
   readonly hasPrepare: boolean;
   readonly hasFence: boolean;
   readonly hasMemory: boolean;
-  /** The agent has ended by itself. `error` is null if it was told to stop. */
+  /** Called when the agent has ended by itself. `error` is null if the agent was requested to stop. */
   ended(error: unknown): void;
 }
 
@@ -75,9 +75,9 @@ export class Node {
   readonly name: string;
   readonly site: string;
   readonly machine: Machine;
-  /** How many times this incarnation was told to leave. */
+  /** Number of times that this incarnation was requested to leave. */
   leaves = 0;
-  /** Instant since which its decisions and claims have been lost. */
+  /** Instant since which the node's decisions and claims have been lost. */
   muteSinceMs = Number.POSITIVE_INFINITY;
   readonly #options: NodeOptions;
   #guardian: SimulatedGuardian | null = null;
@@ -110,12 +110,12 @@ export class Node {
     return this.isUp ? this.#agent : null;
   }
 
-  /** Whether the node can answer requests now, and would answer that it leads. */
+  /** Whether the node can answer requests now and would answer that it leads. */
   get saysItLeads(): boolean {
     return this.#process?.isRunning === true && this.#agent?.status.leads === true;
   }
 
-  /** 0n if the node has no session. */
+  /** The current session. 0n if the node has none. */
   get session(): bigint {
     return this.isUp ? (this.#store?.sessionId ?? 0n) : 0n;
   }
@@ -129,15 +129,15 @@ export class Node {
     this.#guardian?.leave();
   }
 
-  /** Sets the reported health, for later incarnations, too. */
+  /** Sets the health that the node reports. Later incarnations report it, too. */
   sayHealth(isWell: boolean): void {
     this.#isWell = isWell;
     this.#process?.deliver(() => this.#agent?.setHealth(isWell, isWell ? null : 'simulated'));
   }
 
   /**
-   * Starts a guardian, which starts the agent. Does nothing if a guardian is running. If only an agent is,
-   * starts the guardian after its exit.
+   * Starts a guardian, which starts the agent. Does nothing if a guardian is running. If an agent is running
+   * without a guardian, the guardian starts after that agent has exited.
    */
   start(): void {
     if (this.#guardian?.process.isAlive === true) return;
@@ -156,7 +156,7 @@ export class Node {
     );
   }
 
-  /** Kills what is left of the node, then starts it. */
+  /** Kills the remaining processes of the node and starts the node. */
   restart(): void {
     this.#guardian?.process.kill();
     this.#process?.kill();
@@ -221,7 +221,7 @@ export class Node {
     );
   }
 
-  /** Fails a mute node's decisions and claims as if they were lost. */
+  /** Wraps a store so that the decisions and claims of a mute node fail, as if they were lost. */
   #muffled(store: Store): Store {
     const paths = groupPaths(this.#options.root);
     const isDecisive = ({ type, path }: Operation) =>
@@ -299,7 +299,7 @@ export class Node {
     };
   }
 
-  /** Writes the agent's log to the trace, if there is one. */
+  /** Returns a logger that writes the agent's log to the trace, if there is a trace. */
   #log(process: Process): pino.Logger {
     const { world } = this.#options;
     if (world.trace === null) return silent;

@@ -1,4 +1,4 @@
-/** An operator in the simulated world. Runs the shipped commands in a separate session. */
+/** An operator in the simulated world. The operator runs the shipped commands in a separate session. */
 
 import { PetrelError } from '../../src/errors.js';
 import { changeGroup, type Request } from '../../src/group/change.js';
@@ -30,11 +30,14 @@ export class Operator {
   readonly #open: () => Store;
   readonly #sessions = new Set<Store>();
   #store: Store;
-  /** Whether an operator has requested a claim's deletion, or deleted one by hand. */
+  /** Whether an operator has requested the deletion of a claim, or has deleted a claim by hand. */
   mayDelete = false;
   #isMisconfigured = false;
 
-  /** `open` opens a session for the operator: the first one, and another whenever the last one is over. */
+  /**
+   * Calls `open` whenever the operator needs a session: first at the start, and again when the last session
+   * has ended.
+   */
   constructor(world: World, process: Process, open: () => Store, paths: GroupPaths, names: Names) {
     this.#world = world;
     this.process = process;
@@ -44,7 +47,7 @@ export class Operator {
     this.#store = this.#another();
   }
 
-  /** Whether a session is the operator's. */
+  /** Whether a session belongs to the operator. */
   owns(session: bigint): boolean {
     return session !== 0n && [...this.#sessions].some(({ sessionId }) => sessionId === session);
   }
@@ -68,7 +71,7 @@ export class Operator {
     await store.set(paths.config, Buffer.from(JSON.stringify(config)), 'any');
   }
 
-  /** Performs an action. Tolerates that it is refused or lost. */
+  /** Performs an action. Ignores a refusal, and the loss of the action. */
   do(act: Act): void {
     if (act.do === 'evict dead') this.mayDelete = true;
     this.#world.note(() => `ops: ${actText(act, this.#names)}`);
@@ -77,7 +80,10 @@ export class Operator {
     });
   }
 
-  /** Reverts everything that keeps a node from leading. Repeats failed attempts. */
+  /**
+   * Reverts everything that keeps a node from leading. Repeats failed attempts. Calls `done` after a
+   * successful one.
+   */
   calm(done: () => void): void {
     this.process.deliver(() => {
       this.#takeBack().then(done, (error: unknown) => {
@@ -110,24 +116,28 @@ export class Operator {
     try {
       await this.#change(undone);
     } catch (error) {
-      // A configuration that a command refuses to write was written by hand.
+      // A command refuses to write a configuration with an unknown strategy, so such a configuration must be
+      // fixed by hand.
       if (!this.#isMisconfigured || !(error instanceof PetrelError)) throw error;
       await this.#reconfigure();
     }
   }
 
-  /** Writes a configuration by hand that a command would refuse: no node has its strategy. */
+  /** Writes a configuration by hand whose strategy no node knows. A command would refuse to write it. */
   async #misconfigure(): Promise<void> {
     const { store, paths } = this.#access;
     const { data, stat } = await store.getData(paths.config);
     const config: unknown = JSON.parse(data.toString('utf8') || '{}');
     if (typeof config !== 'object') return;
-    // Set before the write, because its reply may be lost.
+    // The flag must be set before the write, because the reply to the write may be lost.
     this.#isMisconfigured = true;
     await store.set(paths.config, Buffer.from(JSON.stringify({ ...config, strategy: 'none' })), stat.version);
   }
 
-  /** Reverts what keeps a node from leading. The strategy remains one that no node has. */
+  /**
+   * Reverts everything that keeps a node from leading, except the strategy. No node knows the strategy that
+   * remains.
+   */
   async #reconfigure(): Promise<void> {
     const { store, paths } = this.#access;
     const { data } = await store.getData(paths.config);
@@ -240,8 +250,8 @@ export class Operator {
 }
 
 /**
- * Drops the restriction to certain sites if a failed leader's successor must be in another site. Otherwise
- * the successor's site could be excluded for good.
+ * Drops the restriction to certain sites if a failed leader's successor must be in another site. Otherwise,
+ * the restriction could exclude every site that the successor may be in.
  */
 function allowing({ siteRules }: GroupConfig): GroupConfig['siteRules'] {
   const { only, afterFailure } = siteRules;

@@ -1,58 +1,62 @@
 /**
- * Computes how soon a calm group reacts at most, from the run's own delays. One limit for all runs would be
- * unfair with slow connections and too lax with fast ones.
+ * Computes the maximum reaction time of a calm group from the run's own delays. A single limit for all runs
+ * would be too strict for slow connections and too lax for fast ones.
  *
- * The unit is a leg: one message from one machine to another, which takes at most the run's longest delay.
+ * The unit is a leg: one message from one machine to another. A leg takes at most the run's longest delay.
  */
 import type { Setup } from './setup.js';
 
-/** Request and reply. */
+/** Legs of a read: request and reply. */
 const readLegs = 2;
-/** A round reads in two turns: first which znodes exist, then their contents. */
+/** Reads of a round, one after the other: first which znodes exist, and then their contents. */
 const turns = 2;
 /**
- * Allowance for what happens in addition to a reaction's legs: timers, successful hooks, the start of their
+ * Time for the parts of a reaction that need no legs: timers, successful hooks, the start of their
  * supervisors, and messages between them.
  */
 const aroundMs = 1_000;
-/** A successful hook, with its supervisor. */
+/** Maximum duration of a successful hook, including the start of its supervisor. */
 export const hookMs = 300;
 
 /**
- * Legs until a write is answered: to the server, to its leader, to the others and back, to the server, back.
+ * Returns the legs until a write is answered. The legs are: to the server, on to its leader, to the other
+ * servers, back to the leader, back to the server, and back to the client.
  */
 function writeLegs({ servers }: Setup): number {
   return servers === 1 ? readLegs : 6;
 }
 
-/** Time until a write is answered. */
+/** Returns the maximum time until a write is answered. */
 export function writeMs(setup: Setup): number {
   return writeLegs(setup) * setup.delays.mostMs;
 }
 
-/** Legs until watchers are notified of a commit: from the leader to their server, from there to them. */
+/**
+ * Returns the legs until watchers are notified of a commit. One leg goes from the leader to their server, and
+ * one from there to the watchers.
+ */
 function noticeLegs({ servers }: Setup): number {
   return servers === 1 ? 1 : 2;
 }
 
 /**
- * Time to react to a notification that arrives during a round, which reads and writes. The next round reads,
- * reads the ensemble's clock with a write, reads again, and writes.
+ * Returns the maximum time to react to a notification that arrives during a round. That round still reads and
+ * writes. The next round reads, reads the ensemble's clock with a write, reads again, and writes.
  */
 export function answerMs(setup: Setup): number {
   const roundLegs = turns * readLegs + writeLegs(setup);
   return (noticeLegs(setup) + 3 * roundLegs) * setup.delays.mostMs;
 }
 
-/** Time for one reaction, whatever else its machine does in the meantime. */
+/** Returns the maximum time for one reaction, whatever else the node's machine is doing. */
 export function promptMs(setup: Setup): number {
   return aroundMs + answerMs(setup);
 }
 
 /**
- * Time until a broken connection is restored: it is opened, then shakes hands, for which the server queries
- * its leader. One server may refuse because it lags behind. With only one server, a client whose connection
- * was short pauses first.
+ * Returns the maximum time until a broken connection is restored. The new connection is opened and shakes
+ * hands, for which the server queries its leader. One server may refuse because it lags behind. If there is
+ * only one server, a client pauses before it reconnects after a short connection.
  */
 export function reconnectMs({ servers, delays, sessionTimeoutMs }: Setup): number {
   if (servers === 1) return 2 * readLegs * delays.mostMs + sessionTimeoutMs / 4;

@@ -1,7 +1,7 @@
 /**
  * Processes of the simulated world. A process can be killed or frozen at any event, and in the middle of any
- * call that it makes to the outside. From then on, what it does has no effect (killed), or only after it
- * continues (frozen). Its earlier clock readings meanwhile become outdated.
+ * call that it makes to the outside. Afterwards, the calls of a killed process have no effect. The calls of a
+ * frozen process take effect when it is thawed, by which time its earlier clock readings are outdated.
  */
 import type { Clock } from '../../src/ports/clock.js';
 import type { World } from './world.js';
@@ -10,7 +10,7 @@ import type { World } from './world.js';
 export interface MachineClock {
   readonly rate: number;
   readonly startMs: number;
-  /** Initial reading of the wall clock. No decision depends on it. */
+  /** Initial reading of the wall clock. No decision depends on this reading. */
   readonly wallMs: number;
 }
 
@@ -34,10 +34,10 @@ export class Process {
   #incoming: Delivery[] = [];
   #outgoing: (() => void)[] = [];
   readonly #mourners: (() => void)[] = [];
-  /** Effect that happens at the n-th call from now. */
+  /** Effect that the n-th call from now triggers. Null if there is none. */
   #fate: { calls: number; readonly befall: () => void } | null = null;
 
-  /** `runsCode`: whether its reaction to an event may continue in promises. */
+  /** Creates a process. `runsCode` says whether its reaction to an event may continue in promises. */
   constructor(world: World, name: string, machine: MachineClock, { runsCode = true } = {}) {
     this.#world = world;
     this.#bornAtMs = world.nowMs;
@@ -75,12 +75,12 @@ export class Process {
     return this.#frozen;
   }
 
-  /** Whether the process exited by itself. */
+  /** Whether the process has exited by itself. */
   get hasExited(): boolean {
     return this.#hasExited;
   }
 
-  /** Whether it was frozen at any time. */
+  /** Whether the process has ever been frozen. */
   get wasFrozen(): boolean {
     return this.#wasFrozen;
   }
@@ -89,22 +89,25 @@ export class Process {
     return this.#alive && !this.#frozen;
   }
 
-  /** Time since it started or was last thawed. 0 if it is not running. */
+  /** Time since the process started or was last thawed. 0 if it is dead or frozen. */
   get runsForMs(): number {
     return this.isRunning ? this.#world.nowMs - this.#runsSinceMs : 0;
   }
 
-  /** Time since it started. 0 if it is dead. */
+  /** Time since the process started. 0 if it is dead. */
   get livesForMs(): number {
     return this.#alive ? this.#world.nowMs - this.#bornAtMs : 0;
   }
 
-  /** Time since it died. 0 if it is alive. */
+  /** Time since the process died. 0 if it is alive. */
   get deadForMs(): number {
     return this.#alive ? 0 : this.#world.nowMs - this.#diedAtMs;
   }
 
-  /** Delivers something to this process: now, when it is thawed, or never if it is dead. */
+  /**
+   * Delivers an event to this process: immediately, or when the process is thawed. A dead process gets no
+   * events.
+   */
   deliver(run: () => void, kind: Delivery['kind'] = 'message'): void {
     if (!this.#alive) return;
     if (this.#frozen) {
@@ -115,7 +118,10 @@ export class Process {
     run();
   }
 
-  /** Lets this process affect the outside. */
+  /**
+   * Applies an effect of this process on the outside, unless the process is dead. The effect of a frozen
+   * process is delayed.
+   */
   call(effect: () => void): void {
     if (this.#fate !== null) {
       this.#fate.calls -= 1;
@@ -130,12 +136,12 @@ export class Process {
     else effect();
   }
 
-  /** Triggers `befall` at the n-th call from now, before the call has an effect. */
+  /** Triggers `befall` at the n-th call from now, before that call takes effect. */
   doom(calls: number, befall: () => void): void {
     this.#fate = { calls, befall };
   }
 
-  /** Cancels `doom`. */
+  /** Cancels an effect that `doom` has prepared. */
   spare(): void {
     this.#fate = null;
   }
@@ -145,7 +151,10 @@ export class Process {
     this.#frozen = true;
   }
 
-  /** Its last calls take effect, then it gets what it missed: timers first or messages first, at random. */
+  /**
+   * Thaws the process. Its last calls take effect first. After that, it gets the events that it missed:
+   * timers first or messages first, at random.
+   */
   thaw(): void {
     if (!this.#alive || !this.#frozen) return;
     this.#frozen = false;
@@ -163,7 +172,7 @@ export class Process {
     for (const { kind, run } of inOrder) this.#world.after(0, () => this.deliver(run, kind));
   }
 
-  /** Exits because its work is done. */
+  /** Makes the process exit because its work is done. */
   exit(): void {
     this.#hasExited = this.#alive;
     this.kill();

@@ -8,7 +8,7 @@ import { isCrowded, isGivenUp, isShunned, isTaken, saysItFailed, slotOfClaim } f
 
 export function claimRules(court: Court): Rule {
   const { violate, setup, promptMs, answerMs } = court;
-  /** When the group was last paused. In a paused group, a leaving node waits for no successor. */
+  /** Instant at which the group was last paused. In a paused group, a leaving node waits for no successor. */
   let pausedMs = Number.NEGATIVE_INFINITY;
 
   function made({ was, is }: Step): void {
@@ -37,7 +37,7 @@ export function claimRules(court: Court): Rule {
       violate(9, `${node} claims, and says that it does in slot ${slotOfClaim(own.content)}`);
   }
 
-  /** Checks that a leaving READY leader waits for a successor if another node could follow. */
+  /** Checks that a leaving READY leader waits for a successor if another node can become the successor. */
   function leftEarly({ was, is, write, nowMs }: Step): void {
     const { claim, elected, config } = was;
     if (claim === null || is.claim !== null || write?.session !== claim.owner) return;
@@ -51,7 +51,7 @@ export function claimRules(court: Court): Rule {
       violate(9, `${node} leaves without waiting for a successor`);
   }
 
-  /** Checks that a leader that continues under a new decision writes its term. */
+  /** Checks that a leader that continues under a new decision writes the new term into its claim. */
   function termTold({ was, is }: Step): void {
     if (is.elected === was.elected && is.claim?.readySinceMs === was.claim?.readySinceMs) return;
     court.soon(2 * promptMs, 9, () => {
@@ -59,14 +59,14 @@ export function claimRules(court: Court): Rule {
       if (claim?.content.status !== 'READY' || court.picture().decisions !== is.decisions) return null;
       const { node, term } = claim.content;
       if (elected?.content.node !== node || elected.content.term === term) return null;
-      // A leader that is elected again during its release no longer leads.
+      // A leader that is elected again during its release no longer leads, so it does not write the term.
       const leads = court.nodes.some((one) => one.session === claim.owner && one.saysItLeads);
       if (!leads) return null;
       return `${node} leads in term ${elected.content.term}, and its claim says term ${term}`;
     });
   }
 
-  /** Checks that deleting a claim by hand stops its owner. */
+  /** Checks that the owner of a claim stops leading if the claim is deleted by hand. */
   function stopped({ was, is, isByHand }: Step): void {
     const { claim } = was;
     if (!isByHand || claim === null || is.claim !== null || !court.wasCalm) return;
@@ -77,8 +77,8 @@ export function claimRules(court: Court): Rule {
   }
 
   /**
-   * Checks that a node that is no longer eligible, or that an operator wants to replace, is not elected any
-   * longer once another can follow.
+   * Checks that a leader is replaced soon if it has become ineligible or an operator wants to replace it,
+   * provided that another node can follow.
    */
   function replaced({ was, is }: Step): void {
     const node = is.elected?.content.node ?? null;
@@ -86,15 +86,16 @@ export function claimRules(court: Court): Rule {
     if (node === null) return;
     const isChanged = is.config !== was.config || is.registrations.get(node) !== was.registrations.get(node);
     if (!isChanged || whyLeave(is, node) === null) return;
-    // A leaving node does not wait for a successor forever.
+    // A leaving node does not wait for a successor forever, so the elector has less time.
     const withinMs = is.registrations.get(node)?.leavingSinceMs != null ? promptMs : 2 * promptMs;
     court.soon(withinMs, 9, () => {
       const now = court.picture();
       const why = whyLeave(now, node);
-      // Ineligible reasons that operators override when they request a node do not count.
+      // If operators overrode ineligible reasons when they requested the node, the reasons do not count.
       const isOverridden = (now.elected?.content.requested?.overridden.length ?? 0) > 0;
       const isKept = isOverridden || now.config?.content.paused != null;
-      // If it was elected again in the meantime, it was eligible then. Later reasons are judged separately.
+      // A node that was elected again in the meantime was eligible at that time. Later reasons are judged
+      // separately.
       const isSame = now.elected?.content.node === node && now.elected.content.term === term;
       if (!isSame || why === null || isKept || isGivenUp(now)) return null;
       const candidate = why === lowered ? hasBetter(now, node, court) : hasCandidate(now, node, court);
@@ -103,8 +104,8 @@ export function claimRules(court: Court): Rule {
   }
 
   /**
-   * Checks that the elected node claims as soon as there is no claim, and that a node that is no longer
-   * elected releases its claim.
+   * Checks that the elected node claims as soon as there is no claim. Checks, too, that a node releases its
+   * claim when it is no longer elected.
    */
   function handedOver({ was, is }: Step): void {
     if (is.elected === was.elected && is.claim?.id === was.claim?.id) return;
@@ -180,7 +181,7 @@ function hasBetter(picture: Picture, leaver: string, court: Court): boolean {
   return hasCandidate({ ...picture, registrations: others }, leaver, court);
 }
 
-/** Whether another node has been eligible for a while, by the simplest criteria. */
+/** Whether a node other than the given one has been eligible for a while, by the simplest criteria. */
 export function hasCandidate(
   picture: Picture,
   leaver: string,

@@ -1,4 +1,4 @@
-/** Rules about nodes that join or recover: the elector must notice them and elect the right node. */
+/** Rules about nodes that join or recover. The elector must notice them and elect the right node. */
 import { durationMs } from '../../src/model/duration.js';
 import type { GroupConfig } from '../../src/model/group-config.js';
 import type { Picture } from './ledger.js';
@@ -10,7 +10,7 @@ import { isGivenUp, isShunned } from './slots-seen.js';
 export function comingRules(court: Court): Rule {
   const { promptMs } = court;
 
-  /** Whether this node by itself is eligible, by the simplest criteria. */
+  /** Whether this node would be eligible if it were the only one, by the simplest criteria. */
   function isEligible(picture: Picture, node: string): boolean {
     const registration = picture.registrations.get(node);
     if (registration === undefined) return false;
@@ -18,12 +18,13 @@ export function comingRules(court: Court): Rule {
     return hasCandidate(alone, '', court);
   }
 
-  /** Checks that a node is elected soon if no node is and nothing else prevents it. */
+  /** Checks that a node is elected soon if no node is elected and nothing else prevents an election. */
   function electedAtOnce(node: string, { is: { config } }: Step): void {
     court.soon(2 * promptMs, 9, () => {
       const now = court.picture();
       const isLate = now.elected?.content.node === null && now.config?.content.paused === null;
-      // A pause that has only just ended leaves no time to elect.
+      // If the configuration has changed since, a pause may have only just ended, and the elector had no time
+      // to elect.
       const isSame = now.config === config;
       if (!isLate || !isSame || isGivenUp(now) || court.electorForMs() < promptMs || !isEligible(now, node))
         return null;
@@ -41,7 +42,8 @@ export function comingRules(court: Court): Rule {
     if (config === null || elected === null || leader === null || delayMs === null) return;
     if (config.content.paused !== null || elected.content.requested !== null) return;
     if (!isBetter(config.content, is, { node, than: leader })) return;
-    // The node replaces the worst of several leaders. Which one that is, is judged when it happens.
+    // In a group with several leaders, the node replaces the worst leader. Another rule checks which leader
+    // that is.
     const others = is.others.flatMap((state) => state.elected?.content.node ?? []);
     if (others.some((than) => isBetter(config.content, is, { node, than }))) return;
     const id = registrations.get(node)?.id;

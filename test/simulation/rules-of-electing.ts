@@ -1,4 +1,4 @@
-/** Rules about decisions: which node makes them, on what grounds, and how they are recorded. */
+/** Rules about decisions: which node makes them, for what reasons, and how they are recorded. */
 import { durationMs } from '../../src/model/duration.js';
 import type { GroupConfig } from '../../src/model/group-config.js';
 import { historyHeadSchema, historyRecordSchema } from '../../src/model/znodes.js';
@@ -9,22 +9,22 @@ import { refusals } from './rules-of-sites.js';
 import { sticks } from './setup.js';
 import { isCrowded, isGivenUp, isShunned, isTaken } from './slots-seen.js';
 
-/** Clocks differ in rate. */
+/** Factor that allows for clocks of different rates. */
 const slack = 0.9;
 
 export function electingRules(court: Court): Rule {
   const { violate, setup, paths, promptMs, slot } = court;
   const recorded = new Set<string>();
   let unpruned = 0;
-  /** When each node was last READY. */
+  /** Instants at which each node was last READY. */
   const readyMs = new Map<string, number>();
   let termMark = 0;
-  /** The newest decision, deleted or not. */
+  /** The newest decision, which may have been deleted since. */
   let latest: Picture['elected'] = null;
-  /** A decision that was written again as it was. */
+  /** The current decision, if a node has restored it without changes. Otherwise null. */
   let restored: { readonly id: bigint; readonly decidedMs: number } | null = null;
 
-  /** Checks that only the node with the lowest seat writes. */
+  /** Checks that only the node with the lowest seat writes decisions. */
   function byElector({ was, write, is, isByHand }: Step): void {
     if (write === null || isByHand || sticks(setup)) return;
     if (!write.operations.some(({ type, path }) => type === 'setData' && path === paths.elected)) return;
@@ -36,7 +36,10 @@ export function electingRules(court: Court): Rule {
     );
   }
 
-  /** Returns the highest term that is still recorded after the tree was deleted. */
+  /**
+   * Returns the highest term that is still recorded, in the claim or in the history, after the tree was
+   * deleted.
+   */
   function toldTerm(was: Picture, commit: Step['commit']): number {
     return Math.max(was.claim?.content.term ?? 0, headTerm(commit) ?? 0);
   }
@@ -52,7 +55,7 @@ export function electingRules(court: Court): Rule {
         `${elected.content.node} is elected instead of ${before.node} in the same term ${before.term}`,
       );
     if (isNew) {
-      // A decision that is created again continues with the term of the decision that existed.
+      // A decision that is created again continues with the term of the deleted decision.
       const told = toldTerm(was, commit);
       termMark = elected.content.term < told ? told : 0;
     } else if (elected.content.term <= termMark && elected.content.term <= toldTerm(was, commit)) {
@@ -68,7 +71,7 @@ export function electingRules(court: Court): Rule {
     return slot === 1 ? head.data.term : (head.data.slots?.[slot]?.term ?? 0);
   }
 
-  /** Checks that a new elected node has a reason. */
+  /** Checks that there was a reason to elect another node. */
   function moved(step: Step): void {
     court.judged(step, (view, complain) => movedFor(view, complain));
   }
@@ -81,7 +84,7 @@ export function electingRules(court: Court): Rule {
     if (to !== null && (to !== from || after.content.cause === 'retry'))
       mustBeEligible(to, { was, is, nowMs }, complain);
     if (from === null || from === to || before.content.term === 0) return;
-    // A node that knew of no newer decision created it again, and the current leader continues.
+    // A node that knew only an older decision has restored it, and the current leader continues.
     if ((was.claim?.content.term ?? 0) > before.content.term && was.claim?.content.node === to) return;
     if (is.config?.content.paused != null && after.content.cause !== 'planned')
       complain(9, `${to} is elected instead of ${from} while the group is paused`);
@@ -93,8 +96,8 @@ export function electingRules(court: Court): Rule {
   type Change = Pick<Step, 'was' | 'is' | 'nowMs'>;
 
   /**
-   * When the decision was made. A decision that was deleted and that a node restored from memory keeps its
-   * age: it does not account for what operators did in the meantime.
+   * Returns the instant of a decision. A restored decision keeps its original instant, because it does not
+   * take into account what operators have done since.
    */
   function decidedMs({ elected }: Picture): number {
     return restored?.id === elected?.id ? (restored?.decidedMs ?? 0) : (elected?.changedMs ?? 0);
@@ -112,8 +115,8 @@ export function electingRules(court: Court): Rule {
   }
 
   /**
-   * Whether the elected node may be replaced: its state has changed since it was elected, or operators want
-   * it.
+   * Whether there is a reason to replace the elected node. The node's state may have changed since it was
+   * elected, or operators may want to replace it.
    */
   function isExcused(from: string, { was, is }: Change): boolean {
     if (isGivenUp(is)) return true;
@@ -132,11 +135,12 @@ export function electingRules(court: Court): Rule {
       return true;
     const then = was.elected?.content.failures.find(({ node }) => node === from);
     const now = is.elected?.content.failures.find(({ node }) => node === from);
-    // Compares times, because counting starts over if the last failure was of an earlier incarnation.
+    // Compares instants instead of counts. The count starts over if the last failure was one of an earlier
+    // incarnation.
     return then?.until != null || (now !== undefined && now.failedAt !== then?.failedAt);
   }
 
-  /** When each configuration last changed, not counting changes of mere preferences. */
+  /** Instants at which each configuration last changed. Changes that only affect preferences do not count. */
   const weighty = new WeakMap<object, number>();
 
   function weightyMs(config: NonNullable<Picture['config']>): number {
@@ -149,7 +153,9 @@ export function electingRules(court: Court): Rule {
       weighty.set(is.config, weightyMs(was.config));
   }
 
-  /** Checks that the newly elected node is better and has waited long enough. */
+  /**
+   * Checks that the newly elected node is better than the previous one and has been eligible for long enough.
+   */
   function prefers(
     { from, to }: { from: string; to: string },
     { was, is, nowMs }: Change,
@@ -162,7 +168,7 @@ export function electingRules(court: Court): Rule {
     const why = `${to} is elected instead of ${from}, which is as fit as before`;
     const delayMs = failbackDelayMs(config);
     const problem = whyNoBetter(was, worse.content.site, better.content.site);
-    // An elector knows its own health before its registration shows it.
+    // An elector knows its own health before its registration shows that health.
     const illUntilMs = better.lastIllMs - (was.seats[0]?.owner === better.owner ? promptMs : 0);
     if (delayMs === null) complain(6, `${why}, but failback is manual`);
     else if (problem !== null) complain(6, `${why}, and ${problem}`);
@@ -192,10 +198,10 @@ export function electingRules(court: Court): Rule {
     const registration = was.registrations.get(to);
     const config = is.config?.content;
     if (elected === undefined || config === undefined || registration === undefined) return;
-    // No node leads two slots, whatever operators request.
+    // No node may lead two slots, even if operators request it.
     if (isTaken(was, to)) complain(9, `${to} is elected, though it has another slot`);
     if (isGivenUp(is)) complain(9, `${to} is elected in a slot that is given up`);
-    // In a paused group, the node that the decision names is tried again in any state.
+    // In a paused group, the elected node may be elected again whatever its state.
     const isFallback = was.elected?.content.term === 0 && was.claim?.content.node === to;
     if (config.paused !== null && (was.elected?.content.node === to || isFallback)) return;
     const overridden = elected.requested?.overridden ?? [];
@@ -215,8 +221,8 @@ export function electingRules(court: Court): Rule {
   }
 
   /**
-   * Checks that each term and token has one record, and that a term is recorded before the next begins. No
-   * more records than configured must be kept.
+   * Checks that each term and token has one record, and that a term is recorded before the next one begins.
+   * Checks, too, that the history keeps no more records than configured.
    */
   function records(step: Step): void {
     const { write, commit, was, is, isByHand } = step;
@@ -261,7 +267,7 @@ export function electingRules(court: Court): Rule {
     }
   }
 
-  /** Checks that the history soon records a node that became READY. */
+  /** Checks that the history soon records that a node has become READY. */
   function readyRecorded({ was, is }: Step): void {
     const { claim } = is;
     if (claim === null || claim.readySinceMs === null || was.claim?.readySinceMs === claim.readySinceMs)
@@ -286,7 +292,7 @@ export function electingRules(court: Court): Rule {
   };
 }
 
-/** Returns why leadership must not move from one site to the other, or null. */
+/** Returns why leadership must not move from one site to the other. Null if it may move. */
 function whyNoBetter(picture: Picture, from: string, to: string): string | null {
   const config = picture.config?.content;
   if (config === undefined) return null;
@@ -296,7 +302,7 @@ function whyNoBetter(picture: Picture, from: string, to: string): string | null 
   return priorityOf(config, to) > priorityOf(config, from) ? null : 'is no better';
 }
 
-/** Whether a soft rule's verdict about sites is all that has changed. */
+/** Whether the only change is a soft rule's verdict about sites. */
 function isSoftVerdict(before: GroupConfig, after: GroupConfig): boolean {
   const without = ({ sites, ...rest }: GroupConfig) => {
     const others = Object.entries(sites).map(([site, { failed, ...settings }]) => {

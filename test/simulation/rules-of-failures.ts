@@ -1,5 +1,5 @@
 /**
- * Rules about failures: which node is blamed for what, how long its backoff is, and how soon the elector
+ * Rules about failures: which node is blamed for what, how long its backoff lasts, and how soon the elector
  * reacts.
  */
 import { durationMs } from '../../src/model/duration.js';
@@ -14,21 +14,24 @@ import { isBarred, refusals, siteOfFailure } from './rules-of-sites.js';
 import { isCrowded, isGivenUp, isTaken, saysItFailed } from './slots-seen.js';
 
 const slack = 0.9;
-/** Readings of the ensemble's clock differ by less, unless the clock was set. */
+/** Maximum difference between readings of the ensemble's clock, unless the clock was set. */
 const unevennessMs = 10_000;
 
-/** A claim that vanished in PROGRESS. */
+/** A claim that vanished while its node was in PROGRESS. */
 interface Vanished {
   readonly node: string;
-  /** Number of the decision at that time. The next decision is the reaction. */
+  /** Number of the decision when the claim vanished. The next decision is the reaction to it. */
   readonly decision: number;
-  /** The elector that saw the claim appear and vanish. Null if none did for certain. */
+  /**
+   * Session of the elector that saw the claim appear and vanish. Null if no elector is certain to have seen
+   * both.
+   */
   readonly seenBy: bigint | null;
-  /** The node's previous failure. */
+  /** Instant of the node's previous failure. Null if there was none. */
   readonly failedAt: string | null;
 }
 
-/** Further facts that go with a picture. */
+/** Facts that a picture does not contain. */
 interface Known {
   readonly vanished: Vanished | null;
   readonly claimGoneMs: number;
@@ -42,7 +45,7 @@ export function failureRules(court: Court): Rule {
   let claimGoneMs = 0;
   let lastOwn: ClaimSeen | null = null;
   const knownSinceMs = new Map<string, number>();
-  /** Further facts at the time of each picture. */
+  /** Facts that were known when each picture was current. */
   const knownThen = new WeakMap<Picture, Known>();
 
   function keepTrack({ was, is, nowMs, ended }: Step): void {
@@ -64,7 +67,8 @@ export function failureRules(court: Court): Rule {
     const isWitness =
       ended === claim.owner &&
       elected.content.node === node &&
-      // The elector already saw an earlier decision's claim when it revised that decision.
+      // If the elector has revised the decision since the claim, it saw the claim when it revised the
+      // decision.
       claim.content.electedVersion === elected.version &&
       elector !== undefined &&
       elector.owner !== claim.owner &&
@@ -103,7 +107,7 @@ export function failureRules(court: Court): Rule {
     answered(`${node} says that it failed`);
   }
 
-  /** Texts of the failure records in all decisions so far. */
+  /** Texts of the failure records of all decisions so far. */
   const stood = new Set<string>();
 
   function blamed(step: Step): void {
@@ -114,7 +118,7 @@ export function failureRules(court: Court): Rule {
       const isMade = before?.id !== after.id;
       const known = isMade ? null : failureOf(before.content, record.node);
       const text = JSON.stringify(record);
-      // A node that creates the decision's znode again writes what it knows of the former decision.
+      // A node that restores a deleted decision writes the failures that it knows from that decision.
       if (isMade && stood.has(text)) continue;
       stood.add(text);
       const inOthers = failuresIn(was.others, record.node);
@@ -135,7 +139,7 @@ export function failureRules(court: Court): Rule {
       violate(9, `the claim of ${gone.node} vanished in PROGRESS, and that counts for nothing`);
   }
 
-  /** Returns what a node may be blamed for, or null. */
+  /** Returns a reason to blame a node. Null if there is none. */
   function groundsFor(node: string, step: Step): string | null {
     const { was, nowMs } = step;
     const { elected, config, claim } = was;
@@ -148,7 +152,7 @@ export function failureRules(court: Court): Rule {
     if (leaseLosses.areGrounds(node, step)) return 'it lost its lease again';
     const { timeouts } = config.content;
     const isOwn = claim?.content.node === node;
-    // A claim at the last moment does not change that the node was late.
+    // A node that claims at the last moment is still late.
     const freeUntilMs = claim === null ? nowMs : isOwn ? claim.sinceMs : then.claimGoneMs;
     const freeSinceMs = Math.max(elected.changedMs, then.claimGoneMs);
     const claimMs = durationMs(timeouts.claim) * slack;
@@ -180,12 +184,15 @@ export function failureRules(court: Court): Rule {
       violate(9, `the failure of ${record.node} after ${known.count} is counted as number ${record.count}`);
   }
 
-  /** Whether the node was the last one READY in this slot. In another slot, READY ends the failure there. */
+  /**
+   * Whether the node was the last one to become READY in this slot. If a node becomes READY in another slot,
+   * its failures end in that slot.
+   */
   function readyIn(node: string): boolean {
     return lastOwn?.content.node === node && lastOwn.readySinceMs !== null;
   }
 
-  /** Checks that a node that is in backoff in one slot is not elected in another. */
+  /** Checks that a node with a backoff in one slot is not elected in another slot. */
   function inBackoffInAll(step: Step): void {
     court.judged(step, (view, complain) => {
       const node = view.is.elected?.content.node ?? null;
@@ -198,7 +205,7 @@ export function failureRules(court: Court): Rule {
     });
   }
 
-  /** Checks that a backoff ends for a reason. */
+  /** Checks that there is a reason if a backoff ends. */
   function lifted(step: Step): void {
     court.judged(step, (view, complain) => liftedFor(view, complain));
   }
@@ -209,7 +216,7 @@ export function failureRules(court: Court): Rule {
     for (const known of before.content.failures) {
       if (known.until === null) continue;
       const now = failureOf(after.content, known.node);
-      // Another slot has a later failure of the same node, which is the one that counts.
+      // If another slot has a later failure of the same node, only that failure counts.
       const isSuperseded = failuresIn([...step.was.others, ...step.is.others], known.node).some(
         ({ failedAt }) => failedAt >= known.failedAt,
       );
@@ -223,8 +230,8 @@ export function failureRules(court: Court): Rule {
   }
 
   /**
-   * Whether the backoff may be over by any clock reading so far, or has not begun because the clock was set
-   * back.
+   * Whether the backoff may be over, or has not begun because the clock was set back. Any clock reading so
+   * far may be the one that was used.
    */
   function mayBeOver({ failedAt, until }: FailureRecord): boolean {
     const { earliestMs, latestMs } = court.wall();
@@ -232,7 +239,7 @@ export function failureRules(court: Court): Rule {
     return Date.parse(failedAt) > earliestMs + unevennessMs - misreadingMs;
   }
 
-  /** Whether the claim is the node's and became READY after the failure. */
+  /** Whether the claim belongs to the failed node and became READY after the failure. */
   function isReadySince(claim: ClaimSeen | null, known: FailureRecord): boolean {
     if (claim === null || claim.content.node !== known.node || claim.readySinceMs === null) return false;
     return claim.readySinceMs >= (knownSinceMs.get(keyOf(known)) ?? Number.NEGATIVE_INFINITY);
@@ -254,11 +261,11 @@ export function failureRules(court: Court): Rule {
     return after.cause === 'retry' && after.node === node && failedAtMs + base <= latestMs + misreadingMs;
   }
 
-  /** Checks that, if every node has failed, the one whose last failure is oldest is tried again. */
+  /** Checks which node is tried again if every node has failed: the one whose last failure is oldest. */
   function retried(node: string, { was, is }: Step, complain: Violate): void {
     const known = was.elected === null ? null : failureOf(was.elected.content, node);
     if (known?.until == null || was.elected?.content.node === node || mayBeOver(known)) return;
-    // A new incarnation does not count as tried again: its backoff has ended.
+    // A node with a new incarnation was not tried again. Its backoff had ended.
     if (!known.restarted && was.registrations.get(node)?.content.incarnation !== known.incarnation) return;
     for (const other of is.elected?.content.failures ?? []) {
       const member = was.registrations.get(other.node);
@@ -277,7 +284,9 @@ export function failureRules(court: Court): Rule {
     }
   }
 
-  /** Checks that, if only failures keep every node out, one is tried again soon after the base time. */
+  /**
+   * Checks that a node is tried again soon after the base time if only failures make the nodes ineligible.
+   */
   function triedAgain({ was, is, nowMs }: Step): void {
     if (is.elected === was.elected && is.config === was.config && is.claim?.id === was.claim?.id) return;
     const { elected, config, decisions } = is;
@@ -300,8 +309,8 @@ export function failureRules(court: Court): Rule {
   }
 
   /**
-   * Checks that a new incarnation of a failed node ends its backoff, once. If no other node is eligible, it
-   * is elected immediately.
+   * Checks that the backoff of a failed node ends when a new incarnation registers, but only once for each
+   * failure. If no other node is eligible, the node must be elected immediately.
    */
   function startedAnew({ was, is }: Step): void {
     const { elected, config, decisions } = is;
@@ -328,7 +337,7 @@ export function failureRules(court: Court): Rule {
     }
   }
 
-  /** Whether the node is eligible, ignoring its failures. */
+  /** Whether the node is eligible if its failures are ignored. */
   function isEligible(picture: Picture, node: string): boolean {
     const { registrations, config, seats } = picture;
     const member = registrations.get(node);
@@ -342,7 +351,7 @@ export function failureRules(court: Court): Rule {
     );
   }
 
-  /** Checks that READY clears the node's failures. */
+  /** Checks that a node's failures are cleared when the node becomes READY. */
   function withBackoffEnded({ was, is }: Step): void {
     const { claim } = is;
     if (claim === null || claim.readySinceMs === null || was.claim?.readySinceMs === claim.readySinceMs)
@@ -350,7 +359,7 @@ export function failureRules(court: Court): Rule {
     const { node } = claim.content;
     court.soon(2 * promptMs, 9, () => {
       const now = court.picture();
-      // A node that has been replaced has failed since.
+      // If the node has been replaced, it has failed after it became READY.
       if (now.claim?.id !== claim.id || now.elected?.content.node !== node) return null;
       return failureOf(now.elected.content, node) === null
         ? null
@@ -359,7 +368,8 @@ export function failureRules(court: Court): Rule {
   }
 
   function remember({ is, nowMs }: Step): void {
-    // Includes other slots: a failure counts towards the next one in any slot.
+    // Failures in other slots are included, because a failure in one slot counts towards the next failure in
+    // any slot.
     for (const record of [is, ...is.others].flatMap(({ elected }) => elected?.content.failures ?? [])) {
       if (!knownSinceMs.has(keyOf(record))) knownSinceMs.set(keyOf(record), nowMs);
     }

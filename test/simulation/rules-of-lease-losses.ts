@@ -1,6 +1,6 @@
 /**
- * Rules about leaders that lose their lease and return. The second loss counts against them, by the evidence
- * of nodes that were connected meanwhile.
+ * Rules about leaders that lose their lease and return. The second loss counts against the leader if nodes
+ * that were connected in the meantime confirm it.
  */
 import { durationMs } from '../../src/model/duration.js';
 import type { ClaimSeen, Picture } from './ledger.js';
@@ -8,7 +8,7 @@ import type { Court, Step } from './rules.js';
 import { hasCandidate } from './rules-of-claims.js';
 import { isGivenUp } from './slots-seen.js';
 
-/** Clocks differ in rate. */
+/** Factor that allows for clocks of different rates. */
 const slack = 0.9;
 
 /** A leadership that has ended. */
@@ -35,7 +35,10 @@ export function leaseLossesOf(court: Court): LeaseLosses {
     if (is.claim !== null && is.claim.id !== before?.id) answered(is.claim, is);
   }
 
-  /** Whether it lost its lease again, by the commits and not only by the node's own report. */
+  /**
+   * Whether the node has lost its lease again. The node's own report is not enough: the commits must show the
+   * losses, too.
+   */
   function isBackAgain({ content: { node, term, resumes } }: ClaimSeen, maxMs: number): boolean {
     const own = ended.filter((one) => one.node === node);
     const last = own.at(-1);
@@ -48,21 +51,24 @@ export function leaseLossesOf(court: Court): LeaseLosses {
   function areGrounds(node: string, { was, write, nowMs }: Step): boolean {
     const { claim, config } = was;
     if (claim?.content.node !== node || config === null || config.content.paused !== null) return false;
-    // No node judges itself.
+    // A node must not judge itself.
     if (write === null || write.session === claim.owner) return false;
     const { base, max } = config.content.backoff;
     const isLate = nowMs - claim.sinceMs > durationMs(base) / slack + promptMs;
     return !isLate && isBackAgain(claim, durationMs(max)) && isWitness(write.session, claim, 0);
   }
 
-  /** Whether a session has been connected since this long before the leader stopped leading. */
+  /**
+   * Whether a session can confirm a lease loss. It can if it has been connected since at least `beforeMs`
+   * before the leader stopped leading.
+   */
   function isWitness(session: bigint, { content, sinceMs }: ClaimSeen, beforeMs: number): boolean {
     const agoMs = content.resumes?.agoMs ?? 0;
     const agoTrulyMs = beforeMs === 0 ? agoMs * slack : agoMs / slack;
     return court.inTouchSinceMs(session) <= sinceMs - agoTrulyMs - beforeMs;
   }
 
-  /** Checks that another node is elected if one can follow. */
+  /** Checks that another node is elected after a second loss, if another node can follow. */
   function answered(claim: ClaimSeen, { config, decisions }: Picture): void {
     const { node, resumes } = claim.content;
     if (config === null || resumes?.lostLease !== true) return;

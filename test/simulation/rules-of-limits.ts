@@ -1,16 +1,20 @@
 /**
- * Rules about time limits: set on the ensemble's clock, kept for the given time, and applied when they end.
+ * Rules about time limits. A limit is set on the ensemble's clock, kept for its whole duration, and applied
+ * when it ends.
  */
 import type { SiteOverride } from '../../src/model/group-config.js';
 import type { FailureRecord } from '../../src/model/znodes.js';
 import { type Picture, slotsIn } from './ledger.js';
 import type { Court, Rule, Step, Write } from './rules.js';
 
-/** Maximum age of the clock reading that a new limit is based on. */
+/** Maximum age of the clock reading from which a new limit is computed. */
 const readingMs = 5_000;
-/** A limit is applied by a reading that is at most one second old, and clocks differ in rate. */
+/**
+ * Maximum error when a limit is applied. The clock reading is at most one second old, and clocks differ in
+ * rate.
+ */
 export const misreadingMs = 120;
-/** An elector with a younger reading does not read the clock again. */
+/** Maximum age of a clock reading that an elector uses without reading the clock again. */
 const youngMs = 1_000;
 
 export function limitRules(court: Court): Rule {
@@ -70,7 +74,7 @@ export function backoffRules(court: Court): Rule {
   };
 }
 
-/** Returns a node's failures in all slots. */
+/** Returns the failures of a node in all slots. */
 export function failuresKnown(picture: Picture, node: string): FailureRecord[] {
   const all = slotsIn(picture).flatMap(({ elected }) => elected?.content.failures ?? []);
   return all.filter((record) => record.node === node);

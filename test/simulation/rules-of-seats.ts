@@ -2,7 +2,7 @@
 import { inSlot, type SeatSeen, slotsIn } from './ledger.js';
 import type { Court, Rule, Step } from './rules.js';
 
-/** How long an elector may be silent, in addition to the session timeouts. */
+/** Time for which an elector may be silent, in addition to the session timeouts. */
 const electorWatchdogMs = 10_000;
 
 export function seatRules(court: Court): Rule {
@@ -15,8 +15,8 @@ export function seatRules(court: Court): Rule {
   }
 
   /**
-   * Checks that another session deletes a seat only with a fenced claim, or if the elector was silent long
-   * enough.
+   * Checks when a session deletes another node's seat. The seat's claim must have been fenced, or the elector
+   * must have been silent for long enough.
    */
   function takenByOthers({ was, is, write, isByHand, nowMs }: Step): void {
     if (write === null || isByHand) return;
@@ -40,7 +40,10 @@ export function seatRules(court: Court): Rule {
     }
   }
 
-  /** Checks that a registration ends only with its session, by hand, or replaced by the same incarnation. */
+  /**
+   * Checks that a registration ends only with its session, or by hand, or because the same incarnation
+   * replaces it.
+   */
   function registrationsTaken({ was, is, write, isByHand }: Step): void {
     if (write === null || isByHand) return;
     for (const [node, { owner, content, id }] of was.registrations) {
@@ -51,7 +54,7 @@ export function seatRules(court: Court): Rule {
     }
   }
 
-  /** Checks that a running node whose seat was deleted by hand soon has a new one. */
+  /** Checks that a running node gets a new seat soon after its seat was deleted by hand. */
   function takenByHand({ was, is, isByHand }: Step): void {
     if (!isByHand || !court.wasCalm) return;
     for (const { name, owner } of was.seats) {

@@ -1,7 +1,7 @@
 /**
- * Rules about sites: which ones must not lead, which come last, where a failed leader's successor may be, and
- * when a site counts as failed. Judged from the configuration and the registrations, as docs/guides/sites.md
- * describes.
+ * Rules about sites, as docs/guides/sites.md describes them: which sites must not lead, which come last,
+ * where a failed leader's successor may be, and when a site has failed. The rules judge by the configuration
+ * and the registrations.
  */
 import { durationMs } from '../../src/model/duration.js';
 import type { GroupConfig } from '../../src/model/group-config.js';
@@ -12,7 +12,7 @@ import type { Court, Rule, Step } from './rules.js';
 import { failuresKnown } from './rules-of-limits.js';
 import { isCrowded, isGivenUp, isTaken } from './slots-seen.js';
 
-/** Clocks differ in rate. */
+/** Factor that allows for clocks of different rates. */
 const slack = 0.9;
 
 interface Refusal {
@@ -24,7 +24,7 @@ function found(config: GroupConfig, site: string, strength: 'hard' | 'soft'): Re
   const { only, failed } = config.siteRules;
   const isOut = only.sites.length > 0 && !only.sites.includes(site) && only.strength === strength;
   const declared = config.sites[site]?.failed ?? null;
-  // An operator's verdict is always hard.
+  // The verdict of an operator is always a hard rule.
   const declaredStrength = declared?.byRule === true ? failed.strength : 'hard';
   return [
     ...(isOut ? [{ kind: 'site-not-allowed', why: 'its site may not lead' }] : []),
@@ -34,17 +34,17 @@ function found(config: GroupConfig, site: string, strength: 'hard' | 'soft'): Re
   ];
 }
 
-/** Returns what forbids every node of a site to lead. */
+/** Returns the reasons that forbid every node of a site to lead. */
 export function refusals(config: GroupConfig, site: string): Refusal[] {
   return found(config, site, 'hard');
 }
 
-/** Whether a site's nodes come after all others. */
+/** Whether the nodes of a site are ranked after all others. */
 export function isAvoided(config: GroupConfig, site: string): boolean {
   return found(config, site, 'soft').length > 0;
 }
 
-/** Whether no node of a site may be elected, including because a leader has failed there. */
+/** Whether no node of a site may be elected. A failed leader in the site may also be the reason. */
 export function isBarred(picture: Picture, site: string): boolean {
   const { config, elected } = picture;
   if (config === null) return false;
@@ -58,8 +58,8 @@ export function isBarred(picture: Picture, site: string): boolean {
 }
 
 /**
- * Returns the site of a failed leader that must be replaced. Null if it has not failed, if operators want it
- * to leave, or if that cannot be determined.
+ * Returns the site of a failed leader that must be replaced. Null if the leader has not failed, if operators
+ * want it to be replaced, or if the site is unknown.
  */
 export function siteOfFailure({ was, is }: Pick<Step, 'was' | 'is'>): string | null {
   const before = was.elected?.content;
@@ -86,12 +86,12 @@ export function siteOfFailure({ was, is }: Pick<Step, 'was' | 'is'>): string | n
   return isIneligible ? site : null;
 }
 
-/** A period in which neither the count's result nor the verdict changed. */
+/** A period in which neither the result of a count nor the verdict changed. */
 interface Stretch {
   readonly key: string;
   readonly isEnough: boolean;
   readonly sinceMs: number;
-  /** When it began for an elector that missed everything that it may miss. */
+  /** Start of the period for an elector that missed every change that it may miss. */
   readonly mayBeSinceMs: number;
   untilMs: number;
 }
@@ -100,9 +100,9 @@ type Failed = GroupConfig['sites'][string]['failed'];
 
 export function siteRules(court: Court): Rule {
   const { promptMs, setup } = court;
-  /** A change that is over within this time may go unnoticed. */
+  /** Duration of a change that an elector may miss. */
   const missableMs = promptMs + reconnectMs(setup);
-  /** Stretches of each site, in order of time. */
+  /** Periods of each site in chronological order. */
   const stretches = new Map<string, Stretch[]>();
   const then = new WeakMap<Picture, ReadonlyMap<string, Stretch>>();
 
@@ -134,7 +134,10 @@ export function siteRules(court: Court): Rule {
     known.push({ key, isEnough, sinceMs: nowMs, mayBeSinceMs, untilMs: Number.POSITIVE_INFINITY });
   }
 
-  /** Checks that an elector declares only what it has counted itself for long enough. */
+  /**
+   * Checks that an elector declares a site failed or healthy only if it has counted the site's nodes itself
+   * for long enough.
+   */
   function declared(step: Step): void {
     if (step.isByHand || step.is.config === step.was.config) return;
     court.judged(step, (view, complain) => {
@@ -169,15 +172,15 @@ export function siteRules(court: Court): Rule {
   }
 
   /**
-   * Returns the stretch that a delayed write may be based on. The write checks the configuration, not the
-   * registrations, and may be under way for as long as its session lasts.
+   * Returns the period that a delayed write may be based on. A write may be under way until its session ends.
+   * It checks the version of the configuration, but not the registrations.
    */
   function heldUp(site: string, isEnough: boolean, nowMs: number): Stretch | undefined {
     const known = stretches.get(site) ?? [];
     return known.findLast((one) => one.isEnough === isEnough && nowMs - one.untilMs < setup.sessionTimeoutMs);
   }
 
-  /** Checks that a verdict that has been due for long enough is declared. */
+  /** Checks that a verdict is declared when it has been due for long enough. */
   function declaredInTime({ was, is, nowMs }: Step): void {
     if (is.config === null) return;
     const { failed: rule } = is.config.content.siteRules;
@@ -206,7 +209,7 @@ export function siteRules(court: Court): Rule {
   };
 }
 
-/** Rules about succession, in particular after a failure. */
+/** Rules about succession, in particular after a failure of the leader. */
 export function successionRules(court: Court): Rule {
   const { promptMs } = court;
 
@@ -218,7 +221,8 @@ export function successionRules(court: Court): Rule {
       if (before === null || after === null || before.id !== after.id || config === undefined) return;
       const { term, node: to, requested, failedSite: toldSite } = after.content;
       if (before.content.term === 0 || term === before.content.term) return;
-      // Does not judge whether a node that operators requested despite ineligible reasons has failed.
+      // If operators requested the node in spite of ineligible reasons, this rule does not judge whether the
+      // node has failed.
       if (config.paused !== null || requested !== null || before.content.requested !== null) return;
       if (isGivenUp(is)) return;
       const failedSite = siteOfFailure({ was, is });
@@ -240,7 +244,10 @@ export function successionRules(court: Court): Rule {
     });
   }
 
-  /** Returns the nodes that have been eligible for a while, by the simplest criteria, with their sites. */
+  /**
+   * Returns the nodes that have been eligible for a while, by the simplest criteria. Each node comes with its
+   * site.
+   */
   function eligibleFor(picture: Picture, nowMs: number): [string, string][] {
     const { registrations, seats, config } = picture;
     if (config === null) return [];

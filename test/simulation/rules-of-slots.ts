@@ -1,6 +1,6 @@
 /**
- * Rules about the slots of a group with several leaders, as docs/guides/leaders.md describes. A group with
- * one leader must show no slots.
+ * Rules about the slots of a group with several leaders, as docs/guides/leaders.md describes them. In a group
+ * with one leader, no slots may be visible.
  */
 import { durationMs } from '../../src/model/duration.js';
 import { historyHeadSchema, historyRecordSchema } from '../../src/model/znodes.js';
@@ -24,7 +24,7 @@ export function slotRules(court: Court): Rule {
     if (twice !== undefined) violate(9, `${twice} is elected in two slots`);
   }
 
-  /** Whether an election that nobody requested fills an empty slot. */
+  /** Whether an empty slot was filled by an election that no operator requested. */
   function isFilled({ was, is }: Step): boolean {
     const [before, after] = [was.elected?.content, is.elected?.content];
     if (before == null || after == null || was.elected === is.elected) return false;
@@ -34,7 +34,8 @@ export function slotRules(court: Court): Rule {
   }
 
   /**
-   * Checks that the lowest empty slot is filled. A node that still has a slot's claim can have no other slot.
+   * Checks that the lowest empty slot is filled. A node that still has the claim of a slot can fill only that
+   * slot.
    */
   function lowestFirst({ was, is }: Step, complain: Violate): void {
     if (was.claim !== null && was.claim.content.node === is.elected?.content.node) return;
@@ -46,7 +47,7 @@ export function slotRules(court: Court): Rule {
       complain(9, `slot ${is.slot} is filled by ${is.elected?.content.node}, and slot ${lower.slot} is free`);
   }
 
-  /** Checks a soft rule: if another site has an eligible node, an empty slot goes there. */
+  /** Checks a soft rule: an empty slot must go to another site if that site has an eligible node. */
   function spread({ was, is }: Step, complain: Violate): void {
     const node = is.elected?.content.node ?? '';
     const site = was.registrations.get(node)?.content.site;
@@ -59,7 +60,7 @@ export function slotRules(court: Court): Rule {
       );
   }
 
-  /** Checks that a better node replaces the worst leader. */
+  /** Checks that a better node replaces the worst of the leaders. */
   function worstFirst({ was, is }: Step, complain: Violate): void {
     const config = was.config?.content;
     const [from, to] = [was.elected?.content, is.elected?.content];
@@ -74,7 +75,7 @@ export function slotRules(court: Court): Rule {
       const isEligible = registration?.illSinceMs === null && registration.leavingSinceMs === null;
       const isSteady = isSame && leads && isEligible && requested === null && slot <= config.leaders;
       if (!isSteady || site === null || priorityOf(config, site) >= priority) return false;
-      // That slot may be waiting for another node.
+      // The worse leader's slot may be waiting for another node that is better.
       const isOther = (one: string) => one !== to.node && one !== from.node && !isTaken(was, one);
       const others = [...was.registrations].filter(([one]) => isOther(one));
       return !others.some(([, { content, illSinceMs }]) => {
@@ -100,8 +101,8 @@ export function slotRules(court: Court): Rule {
   }
 
   /**
-   * Checks that a configured slot soon has an elected node if there is one for it, and that other slots are
-   * given up.
+   * Checks that a node is soon elected in each configured slot if there is an eligible node. Checks, too,
+   * that no node stays elected in a slot above the configured number.
    */
   function filled(step: Step): void {
     for (const slot of slots) {
@@ -133,14 +134,14 @@ export function slotRules(court: Court): Rule {
     });
   }
 
-  /** Checks the number of slots in the first slot's decision, which every node relies on. */
+  /** Checks the number of slots in the first slot's decision. Every node relies on this number. */
   function told({ was, is }: Step): void {
     for (const { slot, elected, claim } of is.others) {
       const isHeld = elected?.content.node != null || claim !== null;
       const before = inSlot(was, slot);
       if (!isHeld || (before.elected === elected && before.claim === claim && was.elected === is.elected))
         continue;
-      // It remains from before the rest of the tree was deleted.
+      // This slot remains from the time before the rest of the tree was deleted.
       const isLeft = elected !== null && is.elected !== null && elected.id < is.elected.id;
       if (
         !isLeft &&
@@ -181,12 +182,12 @@ export function slotRules(court: Court): Rule {
   };
 }
 
-/** Returns a picture with another slot's number. */
+/** Returns the same picture with the number of another slot. */
 function inFirst(picture: Picture, slot: number): Picture {
   return { ...picture, slot };
 }
 
-/** Checks that a group with one leader has the same znodes as without slots. */
+/** Checks that a group with one leader has no znodes or fields for slots. */
 function plainZnodes({ paths, violate }: Court): Rule {
   return ({ commit, write, is }) => {
     if (write === null) return;

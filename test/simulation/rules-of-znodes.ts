@@ -1,4 +1,4 @@
-/** Rules about znodes in general: which ones outlive their creator. */
+/** Rules about which znodes outlive the session that created them. */
 import { readZnode } from './ledger.js';
 import type { Court, Rule } from './rules.js';
 
