@@ -30,7 +30,7 @@ export interface NodeOptions {
   readonly machine: Machine;
   readonly name: string;
   readonly site: string;
-  /** Priority of the node's site. The default is 100. */
+  /** Priority with which the node registers. The default is 100. */
   readonly priority?: number;
   readonly root: string;
   readonly servers: number;

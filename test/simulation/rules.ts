@@ -1,7 +1,7 @@
 /**
- * The rules of docs/reference/protocol.md that are not invariants: which node may write what, and when. They
- * are judged by commits only. What must happen soon is judged only while the world is calm: nothing in it is
- * lost, delayed, frozen or dead.
+ * The rules of docs/reference/protocol.md that are not invariants: which node may write what, and when. The
+ * rules judge only commits. A deadline is checked only while the world is calm, which means that nothing in
+ * the world is lost, delayed, frozen or dead.
  */
 import type { GroupPaths } from '../../src/model/paths.js';
 import type { Asker, Commit, Transaction } from './ensemble.js';
@@ -28,21 +28,21 @@ export type Write = Extract<Transaction, { kind: 'write' }>;
 export interface Step {
   readonly was: Picture;
   readonly is: Picture;
-  /** Null if a session has ended: see `ended`. */
+  /** The write of this step. Null if a session has ended instead: see `ended`. */
   readonly write: Write | null;
   readonly ended: bigint | null;
   readonly commit: Commit;
-  /** Whether an operator made the change, not a node. */
+  /** Whether an operator, not a node, made the change. */
   readonly isByHand: boolean;
   readonly nowMs: number;
   /**
-   * The same step as seen from each picture that a decision may be based on, newest first. For any other
-   * step, only from the newest.
+   * Views of the same step, newest first. If the step changes a decision or the configuration, each view has a
+   * picture that the change may be based on. Otherwise, the only view has the newest picture.
    */
   readonly views: readonly Step[];
 }
 
-/** A state that existed for a while. */
+/** A former state. */
 interface Past {
   readonly picture: Picture;
   readonly zxid: bigint;
@@ -57,50 +57,61 @@ export interface Court {
   readonly nodes: readonly Node[];
   readonly violate: Violate;
   /**
-   * Time within which a node of a calm group acts on what it sees. `answerMs` is the part that messages take.
+   * Time within which a node of a calm group reacts to what it sees. `answerMs` is the part of it that
+   * messages take.
    */
   readonly promptMs: number;
   readonly answerMs: number;
   /**
    * Whether all connections between the node and the servers, and among the servers, are intact, and all
-   * servers run.
+   * servers are running.
    */
   isInTouch(node: Node): boolean;
-  /** Instant since which the session has had replies without a long break. Infinity if it has none. */
+  /**
+   * Instant since which the session has had replies without a long break. Infinity if the session is not
+   * connected.
+   */
   inTouchSinceMs(session: bigint): number;
-  /** How long the elector has been the elector, and running. 0 if it is not running. */
+  /** Time for which the elector has been the elector and has been running. 0 if it is not running. */
   electorForMs(): number;
-  /** Bounds of what the ensemble's clock may show, by all its readings so far under any leader. */
+  /**
+   * Earliest and latest time that the ensemble's clock may show now. The bounds follow from all its readings
+   * so far, under any leader of the ensemble.
+   */
   wall(): { readonly earliestMs: number; readonly latestMs: number };
   /** The current state. */
   picture(): Picture;
-  /** Whether nothing has disturbed the world for a while. */
+  /** Whether the world has been undisturbed for a while. */
   readonly isCalm: boolean;
-  /** Whether nothing had disturbed the world until operators changed the tree by hand. */
+  /** Whether the world is calm, or was calm until operators changed the tree by hand. */
   readonly wasCalm: boolean;
   /**
-   * Accepts a decision if it is right for anything that may have been read for it. May call `judge`
+   * Accepts a decision if it is right for at least one state that may have been read for it. May call `judge`
    * repeatedly.
    */
   judged(step: Step, judge: (step: Step, complain: Violate) => void): void;
   /**
-   * Checks a condition after the given time, in a world that is calm now and stays undisturbed until then.
+   * Checks a condition after the given time. Checks nothing if the world is not calm now, or if something
+   * disturbs it during that time.
    */
   soon(withinMs: number, rule: Invariant, isWrong: () => string | null): void;
-  /** Like `soon`, but ignores what went wrong before. */
+  /**
+   * Checks a condition after the given time, unless something disturbs the world during that time. Unlike
+   * `soon`, checks even if the world is not calm now.
+   */
   unlessDisturbed(withinMs: number, rule: Invariant, isWrong: () => string | null): void;
 }
 
 export type Rule = (step: Step) => void;
 
-/** Sessions that may still have watches from earlier roles of their nodes. */
+/** Sessions that may have watches left from former roles of their nodes. */
 interface Watchers {
   readonly electors: ReadonlySet<bigint>;
   readonly candidates: ReadonlySet<bigint>;
   readonly reseated: ReadonlySet<bigint>;
 }
 
-/** More states than arise while one round reads. */
+/** Number of states to keep. Fewer states arise while one round reads. */
 const pastsKept = 200;
 
 export class Rules implements Court {
@@ -118,24 +129,24 @@ export class Rules implements Court {
   readonly isInTouch: (node: Node) => boolean;
   readonly inTouchSinceMs: (session: bigint) => number;
   readonly #basisOf: (asker: Asker) => bigint | null;
-  /** The last states, and when each of them began. */
+  /** The last states, each with the instant at which it began. */
   readonly #past: (Past & { readonly sinceMs: number })[] = [];
   #calmFromMs = 3_000;
   #disturbances = 0;
   #shakenMs = Number.NEGATIVE_INFINITY;
   #wasCalm = false;
-  /** Minimum and maximum by which the ensemble's clock has been ahead of true time. */
+  /** Minimum by which the ensemble's clock has been ahead of true time. `#mostAheadMs` is the maximum. */
   #leastAheadMs = Number.POSITIVE_INFINITY;
   #mostAheadMs = Number.NEGATIVE_INFINITY;
-  /** Sessions that had the lowest seat at some time. */
+  /** Sessions that have ever had the lowest seat. */
   readonly #electors = new Set<bigint>();
-  /** Sessions that lost a seat and have not ended. */
+  /** Sessions that have lost a seat and have not ended. */
   readonly #reseated = new Set<bigint>();
-  /** When a session last lost its seat. */
+  /** Instant at which a session last lost its seat. */
   seatLostMs = Number.NEGATIVE_INFINITY;
-  /** By slot: nodes that were elected during the current claim. */
+  /** Nodes that have been elected during the current claim, by slot. */
   readonly #candidates = new Map<number, Set<string>>();
-  /** Sessions that had such roles when a change happened. */
+  /** Sessions that had watches left from former roles, at the time of each change. */
   readonly #former = new WeakMap<Transaction, Watchers>();
 
   constructor(options: {
@@ -147,7 +158,10 @@ export class Rules implements Court {
     isByHand(session: bigint): boolean;
     isInTouch(node: Node): boolean;
     inTouchSinceMs(session: bigint): number;
-    /** Returns the newest change known to the round in which this write was decided on. Null if unknown. */
+    /**
+     * Returns the newest change that was known for certain to the round that decided on this write. Null if
+     * unknown.
+     */
     basisOf(asker: Asker): bigint | null;
   }) {
     this.world = options.world;
@@ -205,9 +219,9 @@ export class Rules implements Court {
   }
 
   /**
-   * Returns how many of the sessions that were notified of a change count. Former electors, nodes that waited
-   * for the current claim, and nodes that had another seat may have watches left that wake them once more. Of
-   * each kind, only one session counts, because one must be woken.
+   * Returns the number of notified sessions that count against the limit. A change may wake a session because
+   * of watches left from a former role: elector, candidate during the current claim, or owner of another
+   * seat. For each of these roles, only one notified session counts.
    */
   calledFor(change: Transaction, sessions: ReadonlySet<bigint>): number {
     const former = this.#former.get(change);
@@ -236,7 +250,10 @@ export class Rules implements Court {
     return this.world.nowMs >= this.#calmFromMs;
   }
 
-  /** Records a disturbance that lasts for the given time. Sessions need time to recover from it. */
+  /**
+   * Records a disturbance that lasts for the given time. The world is calm again only after sessions had time
+   * to recover.
+   */
   disturbed(forMs: number, isByHand = false): void {
     this.#disturbances += 1;
     this.#wasCalm = this.isCalm && isByHand;
@@ -245,7 +262,7 @@ export class Rules implements Court {
   }
 
   /**
-   * Records that a connection has broken or the elector has changed, so a node that was about to act starts
+   * Records that a connection has broken or the elector has changed. A node that was about to act must start
    * over.
    */
   shaken(): void {
@@ -279,7 +296,7 @@ export class Rules implements Court {
     });
   }
 
-  /** Checks a condition at exactly that time, unless something disturbs the world before. */
+  /** Checks a condition when the given time has passed, unless something disturbs the world before. */
   after(withinMs: number, rule: Invariant, isWrong: () => string | null): void {
     const before = this.#disturbances;
     this.world.after(withinMs, () => {
@@ -309,9 +326,9 @@ export class Rules implements Court {
   }
 
   /**
-   * Returns the views of a step. What a round read cannot be older than the reply to its first read. Only
-   * states with the same configuration count, and for decisions with the same previous one, because a write
-   * checks those.
+   * Returns the views of a step. A round cannot have read anything older than the reply to its first read. A
+   * former state is a view only if the configuration was the same, because the write checks it. For a
+   * decision, the previous decision must also have been the same.
    */
   #views(step: Omit<Step, 'views'>): Step[] {
     const { was, is, write } = step;
@@ -381,12 +398,15 @@ export class Rules implements Court {
   }
 }
 
-/** Compares the decisions of all slots. */
+/** Whether the decisions of all slots are the same in both pictures. */
 function isSameDecided(one: Picture, other: Picture): boolean {
   return slotsIn(one).every(({ slot, elected }) => inSlot(other, slot).elected === elected);
 }
 
-/** Returns what an elector writes about its own node together with a decision that depends on it. */
+/**
+ * Returns the registrations that a decision's transaction writes. An elector writes its own node's
+ * registration together with a decision that depends on it.
+ */
 function toldWith(is: Picture, was: Picture): Picture['registrations'] {
   return new Map([...is.registrations].filter(([node, seen]) => was.registrations.get(node) !== seen));
 }

@@ -1,6 +1,6 @@
 /**
- * Scripted runs: the situations that the protocol's rules exist for, each too rare to meet by chance. Every
- * tenth seed plays one. What a script leaves open is drawn.
+ * Scripted runs. Each plays a situation that one of the protocol's rules exists for and that is too rare to
+ * occur by chance. Every tenth seed plays one of them. Everything that a script does not specify is drawn.
  */
 import { type GroupConfig, groupConfigSchema } from '../../src/model/group-config.js';
 import type { Phase } from '../../src/ports/workload.js';
@@ -19,14 +19,17 @@ export function isTold(seed: number): boolean {
   return seed % scenarioEvery === scenarioDigit;
 }
 
-/** Returns null if this seed's run is not scripted. */
+/** Returns the scripted run of this seed. Null if this seed's run is not scripted. */
 export function scenarioOf(seed: number, chance: Chance, setup: Setup): ScriptedRun | null {
   if (!isTold(seed)) return null;
   const scenario = scenarios[Math.floor(seed / scenarioEvery) % scenarios.length];
   return scenario === undefined ? null : scenario(chance, setup);
 }
 
-/** Three nodes: either a leader, an elector and a bystander, or one that both leads and elects. */
+/**
+ * Returns a setup with three nodes. Either they are a leader, an elector and a bystander, or one of them both
+ * leads and elects.
+ */
 function groupOf(setup: Setup, changes: Partial<Setup> = {}): Setup {
   return { ...setup, nodes: ['a1', 'b1', 'a2'], ...plain, ...changes };
 }
@@ -42,7 +45,10 @@ const hook = (node: number, phase: Phase, mood: Mood, forMs: number): Fault => {
 
 const fastDelays = { leastMs: 0.2, mostMs: 2 };
 
-/** Another node is elected, and cannot claim yet, while the former elected node's claim is under way. */
+/**
+ * Another node is elected while the former elected node's claim is under way. The newly elected node cannot
+ * claim yet.
+ */
 const claimOvertaken: Scenario = ({ between }, setup) => ({
   setup: groupOf(setup, { delays: fastDelays, hasPrepare: true, troubleMs: settledMs + 3_000 }),
   faults: [
@@ -91,7 +97,7 @@ const readyOvertaken: Scenario = ({ between }, setup) => {
   };
 };
 
-/** The configuration changes while a decision based on the old one is under way. */
+/** The configuration changes while a decision that is based on the old configuration is under way. */
 const decisionOvertaken: Scenario = ({ between }, setup) => {
   const forMs = between(0.1, 0.16) * setup.sessionTimeoutMs;
   return {
@@ -110,8 +116,8 @@ const decisionOvertaken: Scenario = ({ between }, setup) => {
 };
 
 /**
- * A claim is removed after a fence, and the next node claims, while the first owner's own deletion is under
- * way.
+ * A fenced claim is removed, and the next node claims. During all this, the first owner's own deletion of its
+ * claim is under way.
  */
 const deletionOvertaken: Scenario = ({ between }, setup) => {
   const laterMs = settledMs + 2_000;
@@ -139,8 +145,8 @@ const deletionOvertaken: Scenario = ({ between }, setup) => {
 };
 
 /**
- * The owner of a fenced claim releases it after all, and the candidate claims, while the removal is under
- * way.
+ * The owner of a fenced claim releases the claim after all, and the candidate claims. During all this, the
+ * elector's removal of the claim is under way.
  */
 const removalOvertaken: Scenario = ({ between }, setup) => {
   const laterMs = settledMs + 800;
@@ -172,7 +178,7 @@ const removalOvertaken: Scenario = ({ between }, setup) => {
   };
 };
 
-/** The notification of a decision is lost with the connection of the node that it names. */
+/** The elected node loses its connection, and with it the notification of the decision. */
 const decisionMissed: Scenario = (_, setup) => ({
   setup: groupOf(setup, { troubleMs: settledMs + 3_000 }),
   faults: [
@@ -188,7 +194,7 @@ const decisionMissed: Scenario = (_, setup) => ({
   ],
 });
 
-/** The reply to a claim is lost, but nothing else is. */
+/** Only the reply to a claim is lost. */
 const claimUnanswered: Scenario = (_, setup) => ({
   setup: groupOf(setup, { troubleMs: settledMs + 4_000 }),
   faults: [
@@ -209,7 +215,7 @@ const electedInItsNextSession: Scenario = (_, setup) => {
   };
 };
 
-/** The elector, which leads nothing, leaves. */
+/** The elector leaves. It leads no slot. */
 const electorLeaves: Scenario = (_, setup) => ({
   setup: groupOf(setup, { nodes: ['a1', 'b1', 'a2', 'b2', 'a3', 'b3', 'a4'], troubleMs: settledMs + 5_000 }),
   faults: [
@@ -218,7 +224,7 @@ const electorLeaves: Scenario = (_, setup) => ({
   ],
 });
 
-/** The elector falls silent, and the decision is lost. */
+/** The elector falls silent, and its decision is lost. */
 const electorSilent: Scenario = (_, setup) => ({
   setup: groupOf(setup, { troubleMs: settledMs + 1_000 }),
   faults: [
@@ -238,7 +244,7 @@ const candidateSilent: Scenario = (_, setup) => ({
   ],
 });
 
-/** A better node is present while another has led only for a short time. */
+/** A better node is present, but the current leader has led only for a short time. */
 const betterComes: Scenario = (_, setup) => {
   const config = configured(setup, {
     strategy: 'site-priority',
@@ -252,13 +258,13 @@ const betterComes: Scenario = (_, setup) => {
   };
 };
 
-/** Like `betterComes`, but with manual failback. */
+/** The same situation as in `betterComes`, but failback is manual. */
 const betterComesByHand: Scenario = (chance, setup) => {
   const { setup: auto, faults } = betterComes(chance, setup);
   return { setup: { ...auto, config: configured(auto, { failback: 'manual' }) }, faults };
 };
 
-/** Operators keep one node from leading, and the other one leaves. */
+/** Operators keep one node from leading, and the other node leaves. */
 const leavesToIneligible: Scenario = ({ pick }, setup) => ({
   setup: groupOf(setup, { nodes: ['a1', 'b1'], troubleMs: settledMs + 6_000 }),
   faults: [
@@ -267,7 +273,7 @@ const leavesToIneligible: Scenario = ({ pick }, setup) => ({
   ],
 });
 
-/** The only remaining node's site has priority 0. */
+/** The leader leaves, and the site of the only other node has priority 0. */
 const leavesToPriority0: Scenario = (_, setup) => ({
   setup: groupOf(setup, { nodes: ['a1', 'b1'], troubleMs: settledMs + 6_000 }),
   faults: [
@@ -285,7 +291,7 @@ const leaderFallsIll: Scenario = (_, setup) => ({
   ],
 });
 
-/** In a paused group, only the elected node may lead, and it leaves or returns unhealthy. */
+/** The group is paused, so only the elected node may lead. That node leaves, or returns unhealthy. */
 const pausedAndIneligible: Scenario = ({ pick }, setup) => {
   const { sessionTimeoutMs } = setup;
   const laterMs = settledMs + 300;
@@ -304,7 +310,7 @@ const pausedAndIneligible: Scenario = ({ pick }, setup) => {
   };
 };
 
-/** In a paused group, the elected node restarts while its earlier incarnation's claim exists. */
+/** The group is paused, and the elected node restarts. The claim of its earlier incarnation still exists. */
 const pausedAndRestarted: Scenario = (_, setup) => {
   const laterMs = settledMs + 1_500;
   return {
@@ -325,8 +331,8 @@ const pausedAndRestarted: Scenario = (_, setup) => {
 };
 
 /**
- * The claim is deleted while the tree is unreadable: its configuration is deleted, and again whenever it is
- * recreated.
+ * The claim is deleted while the tree cannot be read. The configuration is deleted, and deleted again
+ * whenever it has been recreated.
  */
 const treeUnreadable: Scenario = (_, setup) => ({
   setup: groupOf(setup, { troubleMs: settledMs + 2_500 }),
@@ -343,8 +349,8 @@ const prepareFails: Scenario = (_, setup) => ({
 });
 
 /**
- * Every takeover fails for a long time. Meanwhile, one node is kept from leading. Then everything works
- * again.
+ * Every takeover fails for a long time. During that time, one node is kept from leading. In the end,
+ * everything works again.
  */
 const failingForLong: Scenario = ({ between, pick, upTo }, setup) => {
   const wellMs = settledMs + between(9_000, 12_000);
@@ -370,8 +376,8 @@ const failingForLong: Scenario = ({ between, pick, upTo }, setup) => {
 };
 
 /**
- * In a paused group, the elected node fails repeatedly. The pause ends while it is in backoff and no other
- * node is eligible.
+ * In a paused group, the elected node fails repeatedly. When the pause ends, the node is in backoff and no
+ * other node is eligible.
  */
 const resumedInBackoff: Scenario = ({ between }, setup) => {
   const failsMs = settledMs + 400;
@@ -388,7 +394,7 @@ const resumedInBackoff: Scenario = ({ between }, setup) => {
   };
 };
 
-/** The only eligible node fails and restarts, twice. */
+/** The only eligible node fails and restarts. This happens twice. */
 const startsAnew: Scenario = (_, setup) => {
   const failsMs = settledMs + 1_200;
   const config = configured(setup, { backoff: { base: '5s', max: '10s' } });
@@ -432,7 +438,7 @@ const siteLowered: Scenario = (_, setup) => {
   };
 };
 
-/** A takeover kills its agent. */
+/** A takeover hook kills its agent. */
 const fatalTakeover: Scenario = (_, setup) => {
   const config = configured(setup, { timeouts: { ...setup.config.timeouts, takeover: '6s' } });
   return {
@@ -445,7 +451,7 @@ const fatalTakeover: Scenario = (_, setup) => {
   };
 };
 
-/** The workload cannot be killed, and the fence fails. */
+/** The workload cannot be killed, and the fence hook fails. */
 const fenceFails: Scenario = (_, setup) => {
   const laterMs = settledMs + 1_500;
   return {
@@ -460,7 +466,7 @@ const fenceFails: Scenario = (_, setup) => {
 };
 
 /**
- * The leader's workload looks like a zombie, ignores SIGTERM and continues to work after another node is
+ * The leader's workload looks like a zombie and ignores SIGTERM. It continues to work after another node is
  * elected.
  */
 const mainThreadEnds: Scenario = (_, setup) => {
@@ -475,7 +481,7 @@ const mainThreadEnds: Scenario = (_, setup) => {
   };
 };
 
-/** The leader's agent and guardian die and return immediately, while their workload survives SIGKILL. */
+/** The leader's agent and guardian die and restart immediately, while their workload survives SIGKILL. */
 const backAtOnce: Scenario = (_, setup) => {
   const laterMs = settledMs + 1_500;
   return {
@@ -532,7 +538,7 @@ const guardianDies: Scenario = (_, setup) => ({
   faults: [at(settledMs, { kind: 'kill supervisor', node: whoLeads, forMs: 0 })],
 });
 
-/** The leader's guardian dies. The supervisor that replaces it dies as it starts the release. */
+/** The leader's guardian dies. The supervisor that replaces the guardian dies when it starts the release. */
 const supervisorsDie: Scenario = (_, setup) => ({
   setup: groupOf(setup, { troubleMs: settledMs + 2 * setup.sessionTimeoutMs }),
   faults: [
@@ -543,8 +549,8 @@ const supervisorsDie: Scenario = (_, setup) => ({
 });
 
 /**
- * A server, possibly the leader's, falls silent. Over a slow network, the lease would end before the leader
- * finds another server.
+ * A server, possibly the leader's, falls silent. On a slow network, the lease would end before the leader has
+ * found another server.
  */
 const silentServer: Scenario = (_, setup) => {
   const { sessionTimeoutMs } = setup;
@@ -571,7 +577,7 @@ const overrideRewritten: Scenario = (_, setup) => ({
   ],
 });
 
-/** The network returns after the lease has ended, and before the release has. */
+/** The network returns when the lease has ended but the release has not. */
 const backAfterTheLease: Scenario = ({ between }, setup) => {
   const { sessionTimeoutMs } = setup;
   const forMs = between(0.33, 0.4) * sessionTimeoutMs;
@@ -584,11 +590,15 @@ const backAfterTheLease: Scenario = ({ between }, setup) => {
   };
 };
 
-/** A sign of life is delayed, and no write follows it. Then the server is partitioned from the others. */
+/**
+ * A node's heartbeat is delayed, and no write follows. The node's server is partitioned from the other
+ * servers afterwards.
+ */
 const signHeldUp: Scenario = ({ between }, setup) => {
   const { sessionTimeoutMs } = setup;
   const stalls = [0, 1, 2, 3, 4, 5].map((turn) => {
-    // Covers a ping of the ensemble's leader, but is short enough that the node does not leave the server.
+    // The stall covers a ping of the ensemble's leader, but is short enough that the node does not leave the
+    // server.
     const stallMs = between(0.14, 0.2) * sessionTimeoutMs;
     return at(settledMs + turn * 4.5 * sessionTimeoutMs, {
       kind: 'partition',
@@ -601,7 +611,7 @@ const signHeldUp: Scenario = ({ between }, setup) => {
   return {
     setup: groupOf(setup, {
       servers: 3,
-      // Makes leases seem longest and sessions shortest.
+      // These rates make leases seem longest and sessions shortest.
       rates: { nodes: 0.955, servers: 1.045 },
       tickMs: sessionTimeoutMs / 2,
       delays: fastDelays,
@@ -611,7 +621,7 @@ const signHeldUp: Scenario = ({ between }, setup) => {
   };
 };
 
-/** A deposed leader of the ensemble resumes a session that its successor ends. */
+/** A deposed leader of the ensemble resumes a session, and its successor ends that session. */
 const vouchedByDeposed: Scenario = ({ between }, setup) => {
   const { sessionTimeoutMs } = setup;
   const turns = [0, 1, 2].flatMap((turn) => {
@@ -631,7 +641,7 @@ const vouchedByDeposed: Scenario = ({ between }, setup) => {
   };
 };
 
-/** A node can reach only a deposed leader of the ensemble, which has fallen behind. */
+/** A node can reach only one server, which is a deposed leader of the ensemble and has fallen behind. */
 const leftWithDeposed: Scenario = ({ between }, setup) => {
   const { sessionTimeoutMs } = setup;
   const forMs = 1.5 * sessionTimeoutMs;
@@ -644,7 +654,8 @@ const leftWithDeposed: Scenario = ({ between }, setup) => {
     }),
     faults: [
       at(settledMs, { kind: 'strand', node: whoLeads, pauseMs: between(0.3, 0.6) * sessionTimeoutMs, forMs }),
-      // Whichever of these is not connected to the deposed server causes a change.
+      // At least one of the following actions is not performed over the deposed server, so it causes a
+      // change.
       at(settledMs + 0.15 * sessionTimeoutMs, { kind: 'unhealthy', node: bystander, forMs: 20 }),
       at(settledMs + 0.2 * sessionTimeoutMs, { kind: 'unhealthy', node: whoElects, forMs: 20 }),
       at(settledMs + 0.25 * sessionTimeoutMs, people({ do: 'pause' })),

@@ -1,6 +1,6 @@
 /**
- * One server of a simulated ensemble: its role among the others, the changes that it knows of, and, while it
- * leads, the live sessions. Its clients' requests are in `clients.ts`.
+ * One server of a simulated ensemble: its role among the servers, the changes that it knows of, and the live
+ * sessions while it leads. Client requests are handled in `clients.ts`.
  */
 import type { Database } from '../../src/embedded/database.js';
 import { JuteReader } from '../../src/embedded/jute.js';
@@ -31,7 +31,7 @@ interface Proposal {
   readonly heardBy: Set<Server>;
 }
 
-/** How often a server without a leader looks for one, in ticks. */
+/** Interval at which a server without a leader looks for one. In ticks. */
 const electionTicks = 0.25;
 
 export class Server {
@@ -47,17 +47,20 @@ export class Server {
   #process: Process;
   #role: Role = { name: 'looking' };
   #applied = 0;
-  /** How many of the committed changes its leader has told it of. */
+  /** Number of committed changes that this server knows of. */
   #told = 0;
   readonly #clients: Clients;
   #touched = new Set<bigint>();
   #proposals: Proposal[] = [];
   #committing = false;
   #closing = new Set<bigint>();
-  /** The server that last resumed each session. What another server forwards later was sent before that. */
+  /**
+   * The server that last resumed each session. A write that another server forwards later was sent before
+   * that.
+   */
   readonly #owners = new Map<bigint, Server>();
   #life = 0;
-  /** As the leader: when each session last gave a sign of life, in true time. */
+  /** Instant of each session's last heartbeat, in true time. Used only while this server leads. */
   readonly #heardMs = new Map<bigint, number>();
   #leadsSinceMs = 0;
 
@@ -105,7 +108,7 @@ export class Server {
     this.#searchSoon(this.#life);
   }
 
-  /** Kills the server. Its clients' connections break. */
+  /** Kills the server. The connections of its clients break. */
   kill(): void {
     this.#world.note(() => `server ${this.index} is killed`);
     this.#process.kill();
@@ -135,7 +138,10 @@ export class Server {
     });
   }
 
-  /** Breaks the connection to the leader, without the wait for syncLimit that a pulled cable needs. */
+  /**
+   * Breaks the connection to the leader. Does not wait for syncLimit, as a server must when a cable has been
+   * pulled.
+   */
   hangUpOnLeader(): void {
     this.#process.deliver(() => {
       if (this.#role.name === 'following') this.#loseTouch(this.#life);
@@ -159,7 +165,7 @@ export class Server {
   follow(leader: Server): void {
     this.epoch = leader.epoch;
     this.#role = { name: 'following', leader, heardAtMs: this.#nowMs() };
-    // Its log loses proposals of an earlier epoch that were not committed.
+    // A server that starts to follow drops its proposals of earlier epochs that were not committed.
     this.#proposals = [];
     this.#told = this.#ensemble.log.length;
     this.#catchUp();
@@ -184,7 +190,7 @@ export class Server {
     this.#searchSoon(life);
   }
 
-  /** As the leader: pings the followers, checks that they are a majority, and ends overdue sessions. */
+  /** As the leader: pings the followers, checks that a majority is connected, and ends overdue sessions. */
   #mind(heardAtMs: Map<Server, number>): void {
     const now = this.#nowMs();
     const { servers, majority } = this.#ensemble;
@@ -229,7 +235,10 @@ export class Server {
     if (this.#proposals.length > 0) this.#commitSoon();
   }
 
-  /** Returns its proposals that the given servers know of. The rest is lost and will never be committed. */
+  /**
+   * Removes all proposals of this server, and returns those that the given servers know of. The others are
+   * lost and will never be committed.
+   */
   takeProposals(by: readonly Server[]): Transaction[] {
     return this.#proposals
       .splice(0)
@@ -237,12 +246,15 @@ export class Server {
       .map(({ transaction }) => transaction);
   }
 
-  /** Proposals arrive in order, so a follower that gets the newest has all of them. */
+  /**
+   * Records that a follower has the newest proposal. Proposals arrive in order, so the follower has all
+   * earlier ones, too.
+   */
   #reaches(follower: Server): void {
     for (const { heardBy } of this.#proposals) heardBy.add(follower);
   }
 
-  /** Whether a write that the session requested is not committed yet. */
+  /** Whether the session has requested a write that is not committed yet. */
   isAskedBy(session: bigint): boolean {
     return this.#proposals.some(({ transaction: one }) => one.kind === 'write' && one.session === session);
   }
@@ -306,13 +318,13 @@ export class Server {
     }
   }
 
-  /** Records a sign of life from a session. */
+  /** Records a heartbeat of a session. */
   touch(session: bigint): void {
     if (this.isLeading) this.#hears(session);
     else this.#touched.add(session);
   }
 
-  /** As the leader: returns since when a session has been silent, and how long it may be. */
+  /** As the leader: returns the start of a session's silence, and the session's timeout. */
   silenceOf(session: bigint): Silence {
     const timeoutMs = this.#database.timeoutOf(session) ?? 0;
     return { sinceMs: this.#heardMs.get(session) ?? this.#leadsSinceMs, timeoutMs, rate: this.#machine.rate };
@@ -349,7 +361,9 @@ export class Server {
     }
   }
 
-  /** As the leader: lets a server resume a session. Returns null if the session is over. */
+  /**
+   * As the leader: lets another server, or this one, resume a session. Returns null if the session has ended.
+   */
   takeUp(
     { sessionId, password, timeoutMs }: { sessionId: bigint; password: Buffer; timeoutMs: number },
     by: Server,
@@ -360,7 +374,9 @@ export class Server {
     return session;
   }
 
-  /** As the leader: whether no other server has resumed the session since. */
+  /**
+   * As the leader: whether `server` was the last server to resume the session, or no server has resumed it.
+   */
   isTakenUpBy(session: bigint, server: Server): boolean {
     return (this.#owners.get(session) ?? server) === server;
   }
@@ -381,7 +397,10 @@ export class Server {
     this.#clients.received(peer, packet);
   }
 
-  /** Runs a function at the leader: here, or there once the message arrives. */
+  /**
+   * Runs a function at the leader: immediately if this server leads, otherwise when the message has arrived
+   * there.
+   */
   ask(there: (leader: Server) => void): void {
     if (this.#role.name === 'leading') there(this);
     if (this.#role.name !== 'following') return;

@@ -1,6 +1,6 @@
 /**
- * The parameters of a seed's world: number of nodes and servers, delays, configuration of the group. Pure
- * data.
+ * The parameters of a seed's world, such as the number of nodes and servers, the delays, and the group's
+ * configuration. The parameters are pure data.
  */
 
 import type { SequenceOverflow } from '../../src/embedded/tree.js';
@@ -8,7 +8,7 @@ import { type GroupConfig, groupConfigSchema } from '../../src/model/group-confi
 import type { Chance } from '../support/chance.js';
 import type { Delays } from './link.js';
 
-/** A server's deviations from the common configuration. */
+/** The settings of a server that differ from the common ones. */
 export interface ServerConfig {
   readonly tickMs?: number;
   readonly maxSessionTimeoutMs?: number;
@@ -20,32 +20,35 @@ export interface Setup {
   readonly servers: number;
   readonly sessionTimeoutMs: number;
   readonly tickMs: number;
-  /** Servers with a different configuration, by server number. */
+  /** Settings of servers that differ from the common ones, by server number. */
   readonly unlike: readonly ServerConfig[];
   readonly delays: Delays;
   /** Rates of the nodes' and servers' clocks relative to true time. Null if each rate is drawn. */
   readonly rates: { readonly nodes: number; readonly servers: number } | null;
   readonly overflow: SequenceOverflow;
-  /** Initial sequence number of seats. Null means 0. */
+  /** Sequence number of the first seat. Null means 0. */
   readonly sequence: number | null;
-  /** Maximum deviation of the servers' wall clocks. */
+  /** Maximum deviation of the servers' wall clocks from true time. */
   readonly wallSkewMs: number;
   readonly hasPrepare: boolean;
   readonly hasFence: boolean;
   readonly hasMemory: boolean;
   readonly config: GroupConfig;
-  /** Maximum number of leaders that the group has at any time. */
+  /** Maximum number of leaders that the group has during the run. */
   readonly slots: number;
-  /** Length of the period with faults, from the group's creation on. */
+  /** Duration of the period with faults. It starts when the group is created. */
   readonly troubleMs: number;
-  /** Maximum number of times that a node can lose its lease. Null if this is not judged. */
+  /** Maximum number of times that a node may lose its lease. Null if the number is not judged. */
   readonly maxLeaseLosses: number | null;
   readonly checksPeace: boolean;
-  /** Whether nothing is lost and hardly anything dies, so that what must happen soon is judged. */
+  /** Whether nothing is lost and hardly anything dies during the run. Deadlines are judged in such runs. */
   readonly isGentle: boolean;
 }
 
-/** Whether seats eventually share the last number, so that new seats are not at the tail. */
+/**
+ * Whether all seats from some point on get the same sequence number. A new seat is then not the last in
+ * order.
+ */
 export function sticks({ sequence, overflow }: Setup): boolean {
   return sequence !== null && overflow === 'sticks';
 }
@@ -64,7 +67,7 @@ export function drawSetup({ pick, odds, between }: Chance): Setup {
     timeouts: {
       claim: '2s',
       prepare: '500ms',
-      // With long sessions, a hook that kills its agent is gone before its time is over.
+      // With long sessions, a hook that kills its agent ends before the takeover timeout.
       takeover: sessionTimeoutMs === 4_000 ? '6s' : '2s',
       release: '1500ms',
       fence: '1500ms',

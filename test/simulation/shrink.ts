@@ -1,4 +1,6 @@
-/** Finds a short trace of a violation: removes faults one by one as long as the violation remains. */
+/**
+ * Finds a short trace of a violation. It removes one fault after the other, as long as the violation remains.
+ */
 import type { PlannedFault } from './faults.js';
 import { type Outcome, simulate } from './simulation.js';
 
@@ -17,7 +19,10 @@ export async function shrink(failed: Outcome): Promise<Outcome> {
   return await simulate(failed.seed, { faults: best.faults, keepsTrace: true });
 }
 
-/** Returns null if there is no violation, or one of another invariant. */
+/**
+ * Simulates the run again with fewer faults. Returns null if there is no violation, or if another invariant
+ * is violated.
+ */
 async function again(failed: Outcome, faults: readonly PlannedFault[]): Promise<Outcome | null> {
   const outcome = await simulate(failed.seed, { faults });
   return outcome.violation?.invariant === failed.violation?.invariant ? outcome : null;

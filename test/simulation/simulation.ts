@@ -1,6 +1,6 @@
 /**
- * Simulates one run of a group, determined by a seed. A group is created, and faults happen. Then everything
- * is repaired, and the group must have a leader again, and peace.
+ * Simulates one run of a group, which a seed determines. The group is created, and faults happen. Finally,
+ * everything is repaired. The group must have a leader again soon, and must stay at rest afterwards.
  */
 import { groupPaths } from '../../src/model/paths.js';
 import { type Chance, chance } from '../support/chance.js';
@@ -40,25 +40,28 @@ export interface Outcome {
   readonly transitions: number;
   readonly claims: number;
   readonly excused: number;
-  /** Time from the repair to a leader. */
+  /** Time from the repair until the group had its leaders. Null if a violation came before the repair. */
   readonly leaderlessMs: number | null;
-  /** Maximum time to a leader. */
+  /** Maximum time that `leaderlessMs` may reach. */
   readonly boundMs: number;
-  /** Null unless requested. */
+  /** Trace of the run. Null unless a trace was requested. */
   readonly trace: readonly string[] | null;
 }
 
 const root = '/cluster';
-/** Initial reading of the ensemble's wall clock. */
+/** Initial reading of the ensemble's wall clock, without the deviation of a server. */
 const epochMs = Date.UTC(2026, 0, 1);
 const peaceMs = 4_000;
-/** A longer silence counts as a disconnection on any clock. In session timeouts. */
+/**
+ * Silence after which a session counts as disconnected, whatever the rates of the clocks. In session
+ * timeouts.
+ */
 const longestBreak = 0.32;
-/** Far more than any run takes. */
+/** Maximum number of steps. No run needs nearly as many. */
 const mostSteps = 400_000;
 
 export interface SimulateOptions {
-  /** Replaces the seed's faults. */
+  /** Faults that replace those of the seed. */
   readonly faults?: readonly PlannedFault[];
   readonly keepsTrace?: boolean;
 }
@@ -76,13 +79,13 @@ export function drawsSiteRules(seed: number): boolean {
   return hasSiteRules(seed, sourcesOf(seed).ofSites);
 }
 
-/** Whether this seed's group has several leaders at any time. */
+/** Whether this seed's group has several leaders at some time. */
 export function drawsSeveralLeaders(seed: number): boolean {
   const { ofSites, ofSlots } = sourcesOf(seed);
   return !hasSiteRules(seed, ofSites) && hasSeveralLeaders(seed, ofSlots);
 }
 
-/** Returns independent sources of chance, so that draws for one purpose do not shift those for another. */
+/** Returns independent sources of chance. Draws for one purpose then do not change the draws for another. */
 function sourcesOf(seed: number) {
   const drawn = chance(seed);
   return {
@@ -130,7 +133,7 @@ class Simulation {
   readonly #paths = groupPaths(root);
   readonly #cast: Cast;
   readonly #havoc: Havoc;
-  /** Names that a second machine has used, too. */
+  /** Names of nodes as which a second machine has been started. */
   readonly #twins = new Set<string>();
 
   constructor(setup: Setup, world: World) {
@@ -167,7 +170,8 @@ class Simulation {
         rules.committed(commit);
         this.#havoc.committed(commit);
       },
-      // If the counter sticks, new seats are not at the tail, and several nodes may watch one seat.
+      // If the sequence counter sticks, several nodes may watch one seat, so the number of woken nodes is not
+      // judged.
       onWake: (departure, sessions) => sticks(setup) || judge.woken(rules.calledFor(departure, sessions)),
     });
     const tap = new Wiretap(this.#paths, (invariant, what) => judge.violate(invariant, what), {
@@ -205,7 +209,7 @@ class Simulation {
 
   #clock(rate?: number) {
     const { chance } = this.#world;
-    // Any two rates differ by less than 10 %, many by almost as much.
+    // Any two rates differ by less than 10 %. Many pairs differ by almost that much.
     const drawn = 1 + 0.045 * Math.max(-1, Math.min(1, chance.between(-2, 2)));
     return {
       rate: rate ?? drawn,
@@ -247,8 +251,8 @@ class Simulation {
   }
 
   /**
-   * Restarts an agent that ended. If another machine has its name, this happens after a while. An agent that
-   * left restarts only after the repair.
+   * Handles the end of an agent. An agent whose name another machine uses starts again after a while. An
+   * agent that has left starts again only after the repair.
    */
   #ended(node: Node, error: unknown): void {
     const { judge, nodes, setup } = this.#cast;
@@ -334,11 +338,14 @@ class Simulation {
     for (const database of everywhere) database.setNextSequence(this.#paths.election, setup.sequence);
   }
 
-  /** Returns when operators have reverted their changes, too. */
+  /**
+   * Repairs everything. Resolves when operators have reverted their changes, too, with the instant of that.
+   */
   async #mend(faults: readonly PlannedFault[], stop: () => boolean): Promise<number> {
     const { judge, operator, setup, nodes } = this.#cast;
     this.#havoc.mend();
-    // A node that could replace a mute elector cannot elect either.
+    // If the group was misconfigured, a node that replaces a mute elector cannot elect, either. No node may
+    // stay mute in that case.
     const isMisconfigured = faults.some(({ fault }) => 'act' in fault && fault.act.do === 'misconfigure');
     if (isMisconfigured) for (const node of nodes) node.muteSinceMs = Number.POSITIVE_INFINITY;
     let isDone = false;
@@ -352,7 +359,7 @@ class Simulation {
     return this.#world.nowMs;
   }
 
-  /** Checks that every node is back, with one seat each. */
+  /** Checks that every running node is registered and has a seat. */
   async #settle(mendedMs: number, faults: readonly PlannedFault[], stop: () => boolean): Promise<void> {
     const { setup, nodes, rules, judge } = this.#cast;
     const isHandled = isRegistrationDeleted(faults);
@@ -365,7 +372,8 @@ class Simulation {
         return !isSeated || registrations.get(name)?.owner !== session;
       });
     };
-    // A node that is unseated for its silence in the meantime takes another seat.
+    // A node may lose its seat in the meantime because it was silent. It needs some more time for another
+    // seat.
     const seatedMs = () => rules.seatLostMs + 2 * rules.promptMs + reconnectMs(setup);
     const untilMs = () => Math.max(mendedMs + withinMs, seatedMs());
     while (!stop() && missing() !== undefined && this.#world.nowMs < untilMs())
@@ -377,7 +385,8 @@ class Simulation {
   }
 
   /**
-   * Lets backoffs and waiting times expire. Then nothing must move, and nothing but leases must be written.
+   * Lets backoffs and waiting times expire. Afterwards, leadership must not move, and nothing but lease
+   * renewals may be written.
    */
   async #peace(faults: readonly PlannedFault[], stop: () => boolean): Promise<void> {
     const { judge, nodes, setup } = this.#cast;

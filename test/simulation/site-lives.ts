@@ -1,6 +1,7 @@
 /**
- * Runs of groups with site rules. They are drawn independently of the seed's other parameters, so that other
- * runs do not change. Some are scripted, because the situations that the rules exist for are rare by chance.
+ * Draws runs of groups with site rules. The draws are independent of the seed's other parameters, so they do
+ * not change other runs. Some of these runs are scripted, because the situations that site rules exist for
+ * are rare by chance.
  */
 import { type GroupConfig, groupConfigSchema, withSites } from '../../src/model/group-config.js';
 import type { Chance } from '../support/chance.js';
@@ -9,13 +10,16 @@ import { isTold } from './scenarios.js';
 import type { Setup } from './setup.js';
 import { at, people, type Scenario, type ScriptedRun, settledMs, twoSites } from './told.js';
 
-/** Share of the runs that neither are scripted nor step through calls, which are four in five. */
+/**
+ * Share of runs with site rules among runs that are not scripted and do not step through calls. These are
+ * four fifths of all runs.
+ */
 const share = 0.155;
 const toldShare = 0.2;
-/** Extra time, so that sites can fail and recover within a run. */
+/** Extra time in which sites can fail and recover. */
 const longerMs = 4_000;
 
-/** Whether this seed's group has site rules. Must be the first draw from `chance`. */
+/** Whether this seed's group has site rules. This must be the first draw from `chance`. */
 export function hasSiteRules(seed: number, chance: Chance): boolean {
   return chance.odds(share) && !isTold(seed) && seed % sweepEvery !== 0;
 }
@@ -50,7 +54,10 @@ function drawStrength({ pick }: Chance): string {
   return pick(['hard', 'soft']);
 }
 
-/** Draws site failures: a site's nodes go, one after the other, or operators mark the site as failed. */
+/**
+ * Draws site failures. Either the nodes of a site go down one after the other, or operators mark the site as
+ * failed.
+ */
 function drawSiteFaults(chance: Chance, setup: Setup): PlannedFault[] {
   const { upTo, between, pick, odds } = chance;
   const { sites, nodes, sessionTimeoutMs, troubleMs, isGentle } = setup;
@@ -75,7 +82,7 @@ function drawSiteFaults(chance: Chance, setup: Setup): PlannedFault[] {
 
 // -- Scripted runs
 
-/** Sets `minNodes` of the first site, below which it fails. */
+/** Sets `minNodes` of the first site. With fewer nodes, the site has failed. */
 function withMinNodes(setup: Setup, minNodes: number): Setup {
   return { ...setup, config: withSites(setup.config, [{ site: 'a', settings: { minNodes } }]) };
 }
@@ -96,7 +103,7 @@ const siteLost: Scenario = ({ between, pick, upTo }, setup) => {
 };
 
 /**
- * A site has one node too few for a long time, so its leader is replaced, too. Some time after the node
+ * A site has one node too few for a long time, so its leader is replaced. Some time after the missing node
  * returns, the site is healthy again.
  */
 const siteThinned: Scenario = ({ pick }, setup) => {
@@ -110,7 +117,7 @@ const siteThinned: Scenario = ({ pick }, setup) => {
   };
 };
 
-/** A node of a site that has just enough nodes comes and goes, and is never away for long. */
+/** A site has just enough nodes. One of them comes and goes, and is never away for long. */
 const siteFlaps: Scenario = ({ between }, setup) => {
   const turns = [0, 1, 2, 3].map((turn) => settledMs + 1_500 * turn);
   return {
@@ -119,7 +126,10 @@ const siteFlaps: Scenario = ({ between }, setup) => {
   };
 };
 
-/** The next elector reads twice and finds too few nodes each time. Between its reads, there were enough. */
+/**
+ * The next elector counts the nodes twice and finds too few each time. Between the two counts, there were
+ * enough.
+ */
 const looksInBetween: Scenario = ({ between }, setup) => ({
   setup: withMinNodes(twoSites(setup, failedBy('6s', 'hard'), { troubleMs: 19_000 }), 2),
   faults: [
@@ -129,7 +139,7 @@ const looksInBetween: Scenario = ({ between }, setup) => ({
   ],
 });
 
-/** The leader dies, and the other site, where its successor must be, has no eligible node. */
+/** The leader dies. Its successor must be in the other site, but that site has no eligible node. */
 const otherSiteInBackoff: Scenario = ({ pick }, setup) => {
   const rules = { siteRules: { afterFailure: { from: 'another-site', strength: pick(['hard', 'soft']) } } };
   const laterMs = settledMs + 2_500;
@@ -153,7 +163,7 @@ const otherSiteInBackoff: Scenario = ({ pick }, setup) => {
   };
 };
 
-/** The leader fails, and its own site would be the best. */
+/** The leader fails. Its own site would be the best one for its successor. */
 const leaderFails: Scenario = ({ pick }, setup) => {
   const rules = { siteRules: { afterFailure: { from: 'another-site', strength: pick(['hard', 'soft']) } } };
   const fails = pick<Fault>([
@@ -182,7 +192,10 @@ const noOtherSite: Scenario = ({ pick }, setup) => {
   };
 };
 
-/** An operator marks the leader's own site as failed, although it has enough nodes, and reverts that. */
+/**
+ * An operator marks the leader's own site as failed although the site has enough nodes. Later, the operator
+ * reverts that.
+ */
 const leadersSiteFailed: Scenario = ({ pick, odds }, setup) => ({
   setup: withMinNodes(
     twoSites(setup, failedBy('1s', pick(['hard', 'soft'])), { troubleMs: settledMs + 11_000 }),
@@ -197,7 +210,9 @@ const leadersSiteFailed: Scenario = ({ pick, odds }, setup) => ({
   ],
 });
 
-/** An operator marks as healthy a site that a rule has marked as failed and that still has too few nodes. */
+/**
+ * A rule has marked a site as failed. An operator marks the site as healthy while it still has too few nodes.
+ */
 const recoveredByHand: Scenario = (_, setup) => ({
   setup: withMinNodes(twoSites(setup, failedBy('2s', 'hard'), { troubleMs: settledMs + 11_000 }), 2),
   faults: [
@@ -206,7 +221,7 @@ const recoveredByHand: Scenario = (_, setup) => ({
   ],
 });
 
-/** No node of the only allowed sites is eligible. */
+/** Only certain sites are allowed to lead, and none of their nodes is eligible. */
 const onlySiteIneligible: Scenario = ({ pick }, setup) => {
   const only = { sites: ['b'], strength: pick(['hard', 'soft']) };
   return {

@@ -1,4 +1,4 @@
-/** Judges one slot of a group by the rules for any leader, as if it were the only slot. */
+/** Judges one slot of a group by the rules for a single leader, as if the slot were the only one. */
 import { type GroupPaths, pathsOfSlot } from '../../src/model/paths.js';
 import type { Invariant, Violate } from './judge.js';
 import { inSlot, type Picture, type SlotSeen } from './ledger.js';
@@ -89,7 +89,7 @@ export class SlotCourt implements Court {
   }
 }
 
-/** Returns a step as one slot sees it. */
+/** Returns a step as seen by one slot. */
 export function stepIn(step: Step, slot: number): Step {
   const [was, is] = [inSlot(step.was, slot), inSlot(step.is, slot)];
   const isDecision = was.elected !== is.elected;
@@ -101,8 +101,8 @@ export function stepIn(step: Step, slot: number): Step {
 }
 
 /**
- * Decisions made together are made slot by slot. Returns the step for each subset of the other slots that may
- * have been decided before.
+ * Returns the same step for each subset of the other slots that may have been decided before this slot. A
+ * transaction may contain the decisions of several slots, which are made one after the other.
  */
 function besides(step: Step): Step[] {
   const steps = [step];

@@ -1,7 +1,7 @@
 /**
- * Runs of groups with several leaders, at times only one. They are drawn independently of the seed's other
- * parameters, so that other runs do not change. Some are scripted, because the situations that slots exist
- * for are rare by chance.
+ * Draws runs of groups that have several leaders, though at times only one. The draws are independent of the
+ * seed's other parameters, so they do not change other runs. Some of these runs are scripted, because the
+ * situations that slots exist for are rare by chance.
  */
 import { type GroupConfig, groupConfigSchema } from '../../src/model/group-config.js';
 import type { Chance } from '../support/chance.js';
@@ -18,13 +18,16 @@ import { isTold } from './scenarios.js';
 import { names, type Setup } from './setup.js';
 import { at, people, type Scenario, type ScriptedRun, settledMs, twoSites } from './told.js';
 
-/** Share of the runs that neither are scripted, nor step through calls, nor have site rules. */
+/**
+ * Share of runs with several leaders among runs that are not scripted, do not step through calls, and have no
+ * site rules.
+ */
 const share = 0.185;
 const toldShare = 0.25;
 const mostSlots = 3;
 const longerMs = 3_000;
 
-/** Whether this seed's group has several leaders. Must be the first draw from `chance`. */
+/** Whether this seed's group has several leaders. This must be the first draw from `chance`. */
 export function hasSeveralLeaders(seed: number, chance: Chance): boolean {
   return chance.odds(share) && !isTold(seed) && seed % sweepEvery !== 0;
 }
@@ -57,7 +60,7 @@ function drawSpread({ odds, pick }: Chance): Spread {
   return { over: odds(0.45) ? 'another-site' : 'any-site', strength: pick(['soft', 'soft', 'hard']) };
 }
 
-/** Applies a fault that was drawn for a group with one leader to any of several slots. */
+/** Moves a fault that was drawn for a group with one leader to a random slot. */
 function inSomeSlot(chance: Chance, fault: Fault): Fault {
   const slot = 1 + chance.upTo(mostSlots - 1);
   switch (fault.kind) {
@@ -89,7 +92,7 @@ function actIn(act: Act, slot: number): Act {
   }
 }
 
-/** Draws operators' actions: they set the number of leaders and their spread, and move a leader. */
+/** Draws actions of operators, who set the number of leaders and their spread, and who move a leader. */
 function drawSlotFaults(chance: Chance, { nodes, troubleMs }: Setup): PlannedFault[] {
   const { upTo, pick, between, odds } = chance;
   const drawAct = (): Act => {
@@ -134,7 +137,7 @@ function groupOf(
   return twoSites(setup, { leaders, ...rules }, changes);
 }
 
-/** First more leaders, then fewer, sometimes at the worst moment. */
+/** The number of leaders rises first and falls later, sometimes at the worst moment. */
 const upAndDown: Scenario = (chance, setup) => {
   const { pick, between, odds } = chance;
   if (odds(0.4)) return moreFromMute(chance, setup);
@@ -174,7 +177,7 @@ const fewerWhilePaused: Scenario = ({ between }, setup) => ({
   ],
 });
 
-/** A takeover fails in one slot, and then another slot needs a leader. */
+/** A takeover fails in one slot. Another slot needs a leader afterwards. */
 const inBackoffInAll: Scenario = (chance, setup) => {
   const { pick, odds } = chance;
   const config = { backoff: { base: '3s', max: '6s' }, failback: 'manual' };
@@ -190,8 +193,8 @@ const inBackoffInAll: Scenario = (chance, setup) => {
 };
 
 /**
- * A takeover fails in one slot. After its backoff, the node is elected in another slot by a decision with the
- * same number.
+ * A takeover fails in one slot. After the backoff, the node is elected in another slot, by a decision with
+ * the same number.
  */
 const failedBefore: Scenario = ({ upTo }, setup) => {
   const slot = 1 + upTo(1);
@@ -207,8 +210,8 @@ const failedBefore: Scenario = ({ upTo }, setup) => {
 };
 
 /**
- * The leaders of two slots do not release. They are fenced one after the other, because a node runs one hook
- * at a time.
+ * The leaders of two slots do not release. They must be fenced one after the other, because a node runs only
+ * one hook at a time.
  */
 const bothHeld: Scenario = ({ between }, setup) => {
   const nodes = names.slice(0, 5);
@@ -234,8 +237,8 @@ const bothHeld: Scenario = ({ between }, setup) => {
 };
 
 /**
- * The best node returns when the worst leader has only just begun to lead. Then another equally good node
- * returns.
+ * The best node returns when the worst leader has only just begun to lead. Later, another node returns that
+ * is equally good.
  */
 const betterReturns: Scenario = ({ pick, between, odds }, setup) => {
   const returnsMs = settledMs + between(500, 1_500);
@@ -259,7 +262,7 @@ const betterReturns: Scenario = ({ pick, between, odds }, setup) => {
   };
 };
 
-/** Slots must be in separate sites, from the beginning or from some point on. */
+/** Slots must be in separate sites, either from the beginning or from a later time on. */
 const keptApart: Scenario = ({ pick, odds }, setup) => {
   const spread: Spread = { over: 'another-site', strength: pick(['soft', 'hard']) };
   const isLater = odds(0.5);
@@ -291,7 +294,7 @@ const tooFewNodes: Scenario = ({ pick, between }, setup) => ({
   ],
 });
 
-/** Operators move the leader of one slot, sometimes to a node that leads another. */
+/** Operators move the leader of one slot, sometimes to a node that leads another slot. */
 const moved: Scenario = ({ pick, upTo }, setup) => ({
   setup: groupOf(setup, pick([2, 3]), { troubleMs: settledMs + 8_000, isGentle: true }),
   faults: [0, 1_800, 3_600].map((laterMs) =>
@@ -302,7 +305,7 @@ const moved: Scenario = ({ pick, upTo }, setup) => ({
   ),
 });
 
-/** A takeover kills its agent, and the slot's decision or claim is deleted by hand. */
+/** A takeover hook kills its agent, and the slot's decision or claim is deleted by hand. */
 const lostInOneSlot: Scenario = ({ pick, upTo, between }, setup) => {
   const slot = 1 + upTo(1);
   const forMs = 0;

@@ -1,10 +1,10 @@
-/** Whether a group without faults has the leaders that it should have. */
+/** Determines whether a group without faults has the leaders that it should have. */
 import type { Cast } from './havoc.js';
 import { inSlot, slotsIn } from './ledger.js';
 
 /**
- * Whether every slot for which there are nodes and sites has a leader that reports it, and no slot that was
- * given up is held.
+ * Whether enough slots have leaders that report their leadership, and no slot above the configured number is
+ * in use.
  */
 export function isInPlace(cast: Cast): boolean {
   return leading(cast) >= dueCount(cast) && heldTooMany(cast).length === 0;
@@ -23,8 +23,8 @@ function leadersOf({ rules }: Cast): number {
 }
 
 /**
- * Returns the number of leaders to expect. A mute node's claims are lost, and a node that must not lead does
- * not count.
+ * Returns the number of leaders that the group should have. A mute node does not count because its claims are
+ * lost. A node that must not lead does not count, either.
  */
 function dueCount(cast: Cast): number {
   const { only, spread } = cast.rules.picture().config?.content.siteRules ?? {};

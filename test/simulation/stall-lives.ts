@@ -1,6 +1,6 @@
 /**
- * Runs in which the leader's agent freezes once, for about half a session timeout. It continues before its
- * session ends, and has lost its lease.
+ * Draws runs in which the leader's agent freezes once, for about half a session timeout. The agent continues
+ * before its session ends, but has lost its lease.
  */
 import { groupConfigSchema } from '../../src/model/group-config.js';
 import type { Chance } from '../support/chance.js';

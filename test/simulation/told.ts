@@ -9,16 +9,19 @@ export interface ScriptedRun {
   readonly faults: readonly PlannedFault[];
 }
 
-/** A scripted run. What the script leaves open is drawn. */
+/** Returns a scripted run. Everything that the script does not specify is drawn. */
 export type Scenario = (chance: Chance, setup: Setup) => ScriptedRun;
 
-/** When the group has settled, so that what must happen soon is judged. */
+/** Time by which the group has settled. Deadlines are judged from this time on. */
 export const settledMs = 3_300;
 
-/** Nothing is lost at random, there is no prepare hook, and seats start at 0. */
+/** Settings without random losses and without a prepare hook. Seats start at 0. */
 export const plain = { sequence: null, hasPrepare: false, isGentle: false } as const;
 
-/** Two nodes in each of two sites. The leader is in the first site, unless something speaks against it. */
+/**
+ * Returns a setup with two nodes in each of two sites. The leader is in the first site, unless there is a
+ * reason against it.
+ */
 export function twoSites(setup: Setup, rules: object, changes: Partial<Setup> = {}): Setup {
   const config = groupConfigSchema.parse({
     ...setup.config,
@@ -39,7 +42,7 @@ export function people(act: Act): Fault {
 
 const every = 50;
 
-/** Whether a seed modulo 50 equals `digits`. Each kind of scripted run has its own value. */
+/** Whether the seed modulo 50 equals `digits`. Each kind of scripted run has its own digits. */
 export function hasDigits(seed: number, digits: number): boolean {
   return seed % every === digits;
 }

@@ -1,10 +1,11 @@
 /**
- * Runs during a rolling change of the ensemble: servers differ in ticks and session timeout limits. A session
- * opened at one server moves to another. Then either the ensemble's leader is lost and the node is cut off
- * with it, or the other server's reply and everything after it is lost.
+ * Draws runs during a rolling change of the ensemble, in which servers differ in ticks and session timeout
+ * limits. A session that was opened at one server moves to another server. After that, one of two things is
+ * lost. Either the ensemble's leader is lost and the node is cut off with it, or the second server's reply is
+ * lost with everything that comes after it.
  *
  * Every tick is at most half of the smallest timeout. A server whose reply is lost grants at least half of
- * what others do.
+ * the timeout that other servers grant.
  */
 import type { Chance } from '../support/chance.js';
 import { type Direction, ensembleLeader, type Fault, whoLeads } from './faults.js';
@@ -20,7 +21,8 @@ export function hasUnlikeServers(seed: number): boolean {
 export function unlikeServersLifeOf({ between, odds, pick, upTo }: Chance, setup: Setup): ScriptedRun {
   const { sessionTimeoutMs } = setup;
   const tickMs = sessionTimeoutMs / 8;
-  // The reply from the server that resumes the session is lost, and everything after it.
+  // Whether the reply of the server that resumes the session is lost, together with everything that comes
+  // after it.
   const isUnheard = odds(0.4);
   const usual = upTo(2);
   const unlike = [0, 1, 2].map((server): ServerConfig => {
@@ -57,7 +59,7 @@ export function unlikeServersLifeOf({ between, odds, pick, upTo }: Chance, setup
       ...plain,
       nodes: ['a1', 'b1', 'a2'],
       servers: 3,
-      // Makes leases seem longest and sessions shortest.
+      // These rates make leases seem longest and sessions shortest.
       rates: { nodes: 0.955, servers: 1.045 },
       tickMs,
       unlike,

@@ -1,4 +1,4 @@
-/** Checks what a single fault in a calm world must not cause. */
+/** Checks that a single fault in a calm world has no effects that it must not have. */
 
 import type { Fault } from './faults.js';
 import type { Cast } from './havoc.js';
@@ -7,20 +7,26 @@ import type { Node } from './node.js';
 import { reconnectMs, writeMs } from './pace.js';
 import type { Setup } from './setup.js';
 
-/** Time until a frozen server is noticed, in session timeouts: by the group's leader, and by other nodes. */
+/**
+ * Time until the group's leader notices that its server is frozen. `findsOut` is the time until another node
+ * does. Both are in session timeouts.
+ */
 const leaderFindsOut = 1 / 12 + 1 / 6;
 const findsOut = 2 / 3;
-/** Minimum remaining lease of a leadership that is old enough, in session timeouts, less two round trips. */
+/**
+ * Minimum remaining lease of a leadership that is old enough, not counting two round trips. In session
+ * timeouts.
+ */
 const leaseLeft = 0.28;
 /**
- * The lease of a younger leadership may be short: an idle node gives only periodic signs of life. In session
- * timeouts.
+ * Age below which a leadership may have a short lease, because an idle node sends heartbeats only
+ * periodically. In session timeouts.
  */
 const youngLeadership = 1 / 2;
 /** Maximum rate of a clock that is too fast, relative to true time. */
 const fast = 1.05;
 
-/** Whether the fault loses or delays something, so that other events may not happen as soon as required. */
+/** Whether the fault loses or delays something. Other events may then miss their deadlines. */
 export function isDisturbing(fault: Fault): boolean {
   switch (fault.kind) {
     case 'hook':
@@ -41,8 +47,8 @@ export function isDisturbing(fault: Fault): boolean {
 }
 
 /**
- * Must be called before the fault happens, and the returned function right after it. `victim` is the affected
- * node, if there is one.
+ * Prepares the checks for a fault. Must be called before the fault happens. The returned function must be
+ * called right after it. `victim` is the affected node, if there is one.
  */
 export function watchOver(cast: Cast, fault: Fault, victim: Node | null): () => void {
   const { rules, setup, judge } = cast;
@@ -61,7 +67,7 @@ export function watchOver(cast: Cast, fault: Fault, victim: Node | null): () => 
     const now = inSlot(rules.picture(), slot);
     if (now.elected?.version !== elected?.version || claim?.readySinceMs == null) return null;
     if (now.claim?.id === claim.id || judge.wasTaken(claim.id)) return null;
-    // It was about to go already.
+    // The leader was already about to release its claim before the fault.
     const { node } = claim.content;
     if (elected?.content.node !== node || !stays(node)) return null;
     return `${node} has lost its claim over nothing but: ${fault.kind}`;
@@ -96,14 +102,16 @@ export function watchOver(cast: Cast, fault: Fault, victim: Node | null): () => 
   return () => rules.after(1.6 * sessionTimeoutMs, 9, wrong);
 }
 
-/** Returns the shortest timeout that any server grants. Sessions, and so leases, must not last longer. */
+/**
+ * Returns the shortest timeout that any server grants. Sessions and leases must not last longer than that.
+ */
 function leastTimeoutMs({ sessionTimeoutMs, unlike }: Setup): number {
   return Math.min(sessionTimeoutMs, ...unlike.map((one) => one.maxSessionTimeoutMs ?? sessionTimeoutMs));
 }
 
 /**
- * Whether the lease must last until it can be renewed over a connection to another server. Considers the time
- * that it has left, or must have left.
+ * Whether the lease must last until the leader can renew it over a connection to another server. Depends on
+ * the remaining time of the lease, and on the minimum that must remain.
  */
 function leaseLasts(
   { setup, world }: Cast,
@@ -116,13 +124,13 @@ function leaseLasts(
   const dueMs = leaseLeft * sessionTimeoutMs - 2 * fast * writeMs(setup);
   const findsOutMs = kind === 'freeze server' ? leaderFindsOut * sessionTimeoutMs : 0;
   const neededMs = findsOutMs + fast * (reconnectMs(setup) + writeMs(setup));
-  // The next server may grant so little that no lease can be renewed in time over this network.
+  // The next server may grant a session so short that its lease cannot be renewed in time on this network.
   if (sessionTimeoutMs < setup.sessionTimeoutMs && dueMs <= neededMs) return false;
   return Math.max(leftMs, isYoung ? 0 : dueMs) > neededMs;
 }
 
 /**
- * Whether the node must find another server before the ensemble may end its session. Considers what the
+ * Whether the node must find another server before the ensemble may end its session. Depends on what the
  * ensemble's leader knows of the session.
  */
 function sessionLasts({ ensemble, setup, world }: Cast, { machine, session }: Node): boolean {

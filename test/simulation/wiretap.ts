@@ -1,7 +1,8 @@
 /**
  * Rules about network traffic, judged packet by packet. No session reads from a server that knows less than
- * another has already told it. A node reads the registrations only after config, elected and current, in that
- * order, or if it knows those by a watch that has not fired.
+ * another server has already reported to that session. A node reads the registrations only after config,
+ * elected and current, in that order. It may skip each of these three if it has a watch on it that has not
+ * fired.
  */
 
 import { JuteReader } from '../../src/embedded/jute.js';
@@ -10,13 +11,13 @@ import type { GroupPaths } from '../../src/model/paths.js';
 import type { Violate } from './judge.js';
 import type { Tap } from './network.js';
 
-/** In the order in which a round reads them. */
+/** Kinds of reads, in the order in which a round makes them. */
 type Kind = 'config' | 'elected' | 'current' | 'nodes';
 
 interface Asked {
-  /** Its position among the requests. */
+  /** Position of this read among the requests of its connection. */
   readonly place: number;
-  /** Whether it left a watch that has not fired yet. */
+  /** Whether there is a watch on the znode that has not fired yet. */
   readonly isKnown: boolean;
 }
 
@@ -27,24 +28,27 @@ interface Tapped {
   toldBefore: bigint;
   hasAsked: boolean;
   isGranted: boolean;
-  /** The violation to report once it requests anything that may be outdated. Null if there is none. */
+  /** Violation to report when the session requests something that may be outdated. Null if there is none. */
   lag: string | null;
   requests: number;
-  /** The last request for each. */
+  /** The last read of each kind. */
   readonly reads: Map<Kind, Asked>;
-  /** Requests that read the group and are not answered yet. */
+  /** Reads of the group that have not been answered yet. */
   readonly unanswered: Set<number>;
-  /** Number of the first of them. */
+  /** Number of the first read of the current round. */
   round: number;
-  /** The newest change that the server knew of when it answered that request. */
+  /**
+   * The newest change that the server knew of when it answered the first read of a round. Null if no read has
+   * been answered.
+   */
   basis: bigint | null;
-  /** For each write sent, by its number: the basis of the reads that it depends on. */
+  /** The basis of each write, by the request number of the write. See `basis`. */
   readonly bases: Map<number, bigint>;
 }
 
 /** Defines when a session counts as connected. */
 interface Touching {
-  /** A longer silence is a break. */
+  /** Duration of silence that counts as a break. */
   readonly breakMs: number;
   nowMs(): number;
 }
@@ -55,7 +59,7 @@ export class Wiretap implements Tap {
   readonly #connections = new Map<number, Tapped>();
   readonly #told = new Map<bigint, bigint>();
   readonly #touching: Touching;
-  /** By session: the first reply since the last break, and the last reply. */
+  /** Instants of the first reply since the last break and of the last reply, by session. */
   readonly #touch = new Map<bigint, { readonly sinceMs: number; readonly lastMs: number }>();
 
   constructor(paths: GroupPaths, violate: Violate, touching: Touching) {
@@ -96,12 +100,14 @@ export class Wiretap implements Tap {
     reader.int();
     tapped.session = reader.long();
     if (tapped.session === 0n || known >= tapped.toldBefore) return;
-    // Not a violation yet: a guardian that only keeps or ends a dead agent's session reads nothing.
+    // The violation is not reported yet, because a guardian that only keeps or ends a dead agent's session
+    // reads nothing.
     tapped.lag = `${tapped.machine} goes on with a server that knows of changes up to ${known}, and was told of ${tapped.toldBefore}`;
   }
 
   /**
-   * Returns the newest change that was known for certain when this request was decided on. Null if unknown.
+   * Returns the newest change that was known for certain when this request was decided on. Null if it is
+   * unknown.
    */
   basisOf(connection: number, request: number): bigint | null {
     return this.#connections.get(connection)?.bases.get(request) ?? null;
@@ -113,7 +119,7 @@ export class Wiretap implements Tap {
     const xid = packet.readInt32BE(0);
     if (xid === xids.notification) this.#changed(tapped, packet);
     else if (tapped.isGranted) this.#touched(tapped.session);
-    // Replies to pings, and events, do not say what their server knows.
+    // Notifications and replies to pings do not show which changes their server knows.
     if (xid <= 0 || !tapped.isGranted) return;
     const zxid = packet.readBigInt64BE(4);
     if (zxid > (this.#told.get(tapped.session) ?? 0n)) this.#told.set(tapped.session, zxid);
@@ -124,7 +130,7 @@ export class Wiretap implements Tap {
     this.#touch.set(session, { sinceMs: Math.min(this.inTouchSinceMs(session), lastMs), lastMs });
   }
 
-  /** Returns since when the session has had replies without a break. Infinity during a break. */
+  /** Returns the instant since which the session has had replies without a break. Infinity during a break. */
   inTouchSinceMs(session: bigint): number {
     const { nowMs, breakMs } = this.#touching;
     const touch = this.#touch.get(session);
@@ -169,7 +175,8 @@ export class Wiretap implements Tap {
   }
 
   /**
-   * Returns which znode of the first slot, which every group has, a request is about. Null for other znodes.
+   * Returns which znode of the first slot a request is about. Null for other znodes. Every group has a first
+   * slot.
    */
   #kindOf({ path, isOfChildren }: Pick<Read, 'path' | 'isOfChildren'>): Kind | null {
     const { config, elected, current, nodes } = this.#paths;

@@ -1,4 +1,4 @@
-/** Simulates its share of the seeds in a separate thread. */
+/** Simulates a share of the seeds in a separate thread. */
 import { parentPort, workerData } from 'node:worker_threads';
 import { type Result, shareSchema } from './crowd.js';
 import { drawsSeveralLeaders, drawsSiteRules, simulate } from './simulation.js';

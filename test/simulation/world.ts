@@ -1,9 +1,9 @@
 /**
  * The simulated world's time. Everything that happens is an event at an instant, and events happen one after
- * the other. A seed always gives the same run, because nothing else determines their order: not the machine's
- * clock, load or timers.
+ * the other. A seed always gives the same run, because only the seed determines the order of the events. The
+ * order does not depend on the machine's clock, load or timers.
  *
- * A process may react to an event in promises. They settle before the next event begins.
+ * A process may react to an event in promises. These promises settle before the next event begins.
  */
 import type { Chance } from '../support/chance.js';
 
@@ -15,7 +15,7 @@ interface Event {
 
 export class World {
   readonly chance: Chance;
-  /** Null if no trace is kept. */
+  /** Lines of the trace. Null if no trace is kept. */
   readonly trace: string[] | null;
   /** Returns the name of a session's owner, for the trace. */
   nameOf: (session: bigint) => string = String;
@@ -30,7 +30,7 @@ export class World {
     this.trace = keepsTrace ? [] : null;
   }
 
-  /** Milliseconds since the beginning, in true time. */
+  /** Milliseconds since the beginning of the simulation, in true time. */
   get nowMs(): number {
     return this.#nowMs;
   }
@@ -43,7 +43,7 @@ export class World {
     this.trace?.push(`${(this.#nowMs / 1000).toFixed(3).padStart(8)} s  ${tell()}`);
   }
 
-  /** Schedules an event. The returned function cancels it. */
+  /** Schedules an event. The returned function cancels the event. */
   at(atMs: number, fire: () => void): () => void {
     const event: Event = { atMs: Math.max(atMs, this.#nowMs), number: this.#numbers, fire };
     this.#numbers += 1;
@@ -57,7 +57,9 @@ export class World {
     return this.at(this.#nowMs + delayMs, fire);
   }
 
-  /** Announces code with promises, so that the next event waits for them. */
+  /**
+   * Announces that the current event runs code with promises. The next event must wait for these promises.
+   */
   codeRuns(): void {
     this.#ranCode = true;
   }
@@ -81,7 +83,8 @@ export class World {
     this.#nowMs = Math.max(this.#nowMs, untilMs);
   }
 
-  // -- A binary heap, earliest first. Events of one instant are in the order in which they were scheduled.
+  // -- A binary heap with the earliest event first. Events of one instant keep the order in which they were
+  // scheduled.
 
   #push(event: Event): void {
     const queue = this.#queue;

@@ -1,4 +1,4 @@
-/** Determines what a write is for, from its operations. */
+/** Determines the purpose of a write from its operations. */
 
 import type { Operation } from '../../src/embedded/tree.js';
 import type { GroupPaths } from '../../src/model/paths.js';

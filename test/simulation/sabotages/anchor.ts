@@ -1,6 +1,7 @@
 /**
- * Finds the code that a sabotage changes, by the name of a declaration and code inside it. The declaration's
- * file, its formatting, its comments and the rest of its code do not matter.
+ * Finds the code that a sabotage changes, given the name of a declaration and code inside that declaration.
+ * Neither the file nor the formatting nor comments matter. The rest of the declaration's code does not
+ * matter, either.
  */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -18,22 +19,25 @@ const sources: ReadonlyMap<string, string> = new Map(
   ),
 );
 
-/** Part of a source file, in characters from its start. */
+/** Part of a source file. The positions are in characters from the start of the file. */
 export interface Part {
-  /** Relative to the project's root. */
+  /** Path relative to the project's root. */
   readonly file: string;
   readonly start: number;
   readonly end: number;
 }
 
-/** Declarations of the files parsed so far. A name that occurs in few files requires parsing only those. */
+/**
+ * Declarations of the files that have been parsed so far. To find a name, only files that contain it are
+ * parsed.
+ */
 const parsed = new Map<string, ReadonlyMap<string, readonly Part[]>>();
 
 /**
- * Finds the declaration with this name: `leaseFrom`, `Leadership#release` for a member of a class, or
- * `evict.ts plan` if several files declare a `plan`.
+ * Finds the declaration with this name. The name is `leaseFrom` for a function, `Leadership#release` for a
+ * member of a class, or `evict.ts plan` if several files declare a `plan`.
  *
- * @throws Error if there is none, or more than one.
+ * @throws Error if there is no such declaration, or more than one.
  */
 export function declarationOf(named: string): Part {
   const [name = '', inFile = ''] = named.split(' ').reverse();
@@ -69,7 +73,7 @@ function declarations(file: string, text: string): ReadonlyMap<string, readonly 
   return all;
 }
 
-/** Returns the same name whether or not the member is private: `Leadership#release`. */
+/** Returns a name such as `Leadership#release`. The name of a private member has the same form. */
 function nameOfMember(owner: string, member: ts.ClassElement, tree: ts.SourceFile): string {
   if (ts.isConstructorDeclaration(member)) return `${owner}#constructor`;
   return `${owner}#${member.name?.getText(tree).replace(/^#/, '')}`;
@@ -82,12 +86,13 @@ interface Token {
 }
 
 /**
- * Returns the tokens without spaces, comments, and the commas that a formatter adds before a closing bracket.
+ * Returns the tokens of a text. Leaves out spaces, comments, and the commas that a formatter adds before a
+ * closing bracket.
  */
 function tokensOf(text: string): Token[] {
   const scanner = ts.createScanner(ts.ScriptTarget.Latest, true, ts.LanguageVariant.Standard, text);
   const tokens: Token[] = [];
-  /** For each open template literal: the number of open braces inside its expression. */
+  /** Number of open braces inside the expression of each open template literal. */
   const templates: number[] = [];
   for (let kind = scanner.scan(); kind !== ts.SyntaxKind.EndOfFileToken; kind = scanner.scan()) {
     if (kind === ts.SyntaxKind.CloseBraceToken && templates.at(-1) === 0) {
@@ -112,7 +117,7 @@ function isClosing(kind: ts.SyntaxKind): boolean {
   return kind === CloseBraceToken || kind === CloseBracketToken || kind === CloseParenToken;
 }
 
-/** Finds every place within a declaration that has the same tokens as `code`. */
+/** Finds every part of a declaration that has the same tokens as `code`. */
 export function placesOf(code: string, { file, start, end }: Part): Part[] {
   const all = tokensOf(sourceOf(file).slice(start, end));
   const wanted = tokensOf(code);
@@ -125,7 +130,11 @@ export function placesOf(code: string, { file, start, end }: Part): Part[] {
   });
 }
 
-/** @throws Error if there is no such file. */
+/**
+ * Returns the text of a source file.
+ *
+ * @throws Error if there is no such file.
+ */
 export function sourceOf(file: string): string {
   const text = sources.get(file);
   if (text === undefined) throw new Error(`no source file ${file}`);

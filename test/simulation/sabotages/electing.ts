@@ -1,4 +1,4 @@
-/** Sabotages of the elector: which node it elects, when, and how it writes its decision. */
+/** Sabotages of the elector: which node it elects, when it elects, and how it writes its decision. */
 import type { Sabotage } from './sabotage.js';
 
 export const electingSabotages: readonly Sabotage[] = [

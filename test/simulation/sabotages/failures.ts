@@ -1,4 +1,4 @@
-/** Sabotages of what follows from failures: blame, backoff, fencing, and time limits. */
+/** Sabotages of the reactions to failures: blame, backoff, fencing, and time limits. */
 import type { Sabotage } from './sabotage.js';
 
 export const failureSabotages: readonly Sabotage[] = [

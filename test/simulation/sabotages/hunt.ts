@@ -1,4 +1,4 @@
-/** Simulates a sabotaged group, seed after seed, until one breaks a promise. */
+/** Simulates a group with sabotaged code, seed after seed, until one breaks a promise. */
 import { rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { buildWorker, type Result, runCrowd } from '../crowd.js';
@@ -21,11 +21,16 @@ export interface HuntOptions {
   /** Seeds to try first, in this order. */
   readonly known: readonly number[];
   readonly seeds: Range;
-  /** Ends the hunt without a catch. */
+  /**
+   * Ends the hunt when it is aborted. The result is then null unless a seed has already caught the sabotage.
+   */
   readonly signal: AbortSignal;
 }
 
-/** Returns null if no seed caught the sabotage. Throws if the sabotage is stale or cannot be built. */
+/**
+ * Returns the first seed that catches the sabotage, with the violation. Returns null if no seed catches it.
+ * Throws if the sabotage does not fit the code any more, or cannot be built.
+ */
 export async function hunt({ sabotage, known, seeds, signal }: HuntOptions): Promise<Catch | null> {
   const program = await buildWorker([sabotagePlugin(sabotage)]);
   let found: Catch | null = null;

@@ -1,4 +1,4 @@
-/** Seeds that caught a sabotage before. Trying them first catches it again quickly. */
+/** Seeds that have caught a sabotage before. A hunt tries these seeds first, so it usually ends quickly. */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { z } from 'zod';

@@ -1,4 +1,7 @@
-/** Sabotages Petrel, one rule at a time, and prints which seed caught it: `npm run sabotage -- --help`. */
+/**
+ * Applies sabotages to Petrel, one at a time, and prints which seed caught each of them: `npm run sabotage --
+ * --help`.
+ */
 import { Command, InvalidArgumentError } from 'commander';
 import { type Catch, hunt, type Range } from './hunt.js';
 import { sabotages } from './index.js';
@@ -25,7 +28,7 @@ function seconds(text: string): number {
   return time;
 }
 
-/** Exit code if nothing was tried. */
+/** Exit code if no sabotage was tried. */
 const misused = 2;
 
 const program = new Command('npm run sabotage --')
@@ -76,7 +79,8 @@ const holes = new Set<Sabotage>();
 const ending = new AbortController();
 const { signal } = ending;
 const timer = options.within === undefined ? null : setTimeout(() => ending.abort(), options.within * 1000);
-// First tries the known seeds of all sabotages, so a sabotage that needs a search does not delay the others.
+// Tries the known seeds of all sabotages first. A sabotage that needs a search then does not delay the
+// others.
 await huntAll(
   chosen.filter(({ name }) => known[name] !== undefined),
   { from: 1, to: 0 },
@@ -114,12 +118,16 @@ function report(): void {
   if (holes.size > 0) process.exitCode = 1;
   if (options.keep !== true) return;
   writeKnownSeeds(Object.fromEntries(sabotages.flatMap(keptSeeds)));
-  // A table with a missing row, or with a hole that may not be one, would say less than the existing table.
+  // The existing table must not be replaced by one that lacks rows. Such a table may also report a hole that
+  // is none.
   if (chosen.length === sabotages.length && undecided.length === 0)
     writeTable(sabotages.map((one) => [one, caught.get(one) ?? null]));
 }
 
-/** Puts the seed that caught the sabotage now first. Earlier ones may catch it again if the code changes. */
+/**
+ * Puts the seed that has just caught the sabotage first. Earlier seeds are kept, because they may catch the
+ * sabotage again if the code changes.
+ */
 function keptSeeds(sabotage: Sabotage): [string, number[]][] {
   const now = caught.get(sabotage);
   const before = readKnownSeeds()[sabotage.name] ?? [];

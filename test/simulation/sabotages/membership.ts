@@ -1,4 +1,4 @@
-/** Sabotages of a node's membership: sessions, seats, watches, and what is read in which order. */
+/** Sabotages of a node's membership: sessions, seats, watches, and the order of reads. */
 import type { Sabotage } from './sabotage.js';
 
 export const membershipSabotages: readonly Sabotage[] = [

@@ -1,6 +1,8 @@
 /**
- * A sabotage is a small change that breaks one of Petrel's rules. It is applied to the sources while they are
- * bundled, never to the files. Not promised: that it breaks nothing else.
+ * Defines a sabotage: a small change that breaks one of Petrel's rules. The change is applied to the sources
+ * while they are bundled, never to the files.
+ *
+ * Not promised: that a sabotage breaks only that rule.
  */
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -9,7 +11,7 @@ import type { KindOfLives } from '../crowd.js';
 import { declarationOf, type Part, placesOf, sourceOf } from './anchor.js';
 
 export interface Edit {
-  /** Name of the declaration to change, in the form that `declarationOf` takes. */
+  /** Name of the declaration to change. `declarationOf` defines the format. */
   readonly in: string;
   /** Code that occurs exactly once in the declaration. */
   readonly find: string;
@@ -18,26 +20,26 @@ export interface Edit {
 
 export interface Sabotage extends Edit {
   readonly name: string;
-  /** What it breaks: a rule of docs/reference/protocol.md, or a convention of the code. */
+  /** The rule that the sabotage breaks: a rule of docs/reference/protocol.md, or a convention of the code. */
   readonly rule: string;
-  /** Further edits, needed if a second line of defence would hide the violation. */
+  /** Further edits. They are needed if a second line of defence would hide the violation. */
   readonly also?: readonly Edit[];
-  /** Kind of runs that it can affect. Others are not tried. */
+  /** Kind of runs that the sabotage can affect. No other runs are tried. */
   readonly lives?: KindOfLives;
 }
 
 const project = fileURLToPath(new URL('../../..', import.meta.url));
 
 /**
- * Returns the sabotaged text of each affected file, by its path from the project's root.
+ * Returns the sabotaged text of each affected file. The keys are paths from the project's root.
  *
- * @throws Error if the sabotage no longer fits the code: what it changes is not declared, or does not occur
- * exactly once there.
+ * @throws Error if the sabotage no longer fits the code. Either the declaration to change does not exist, or
+ * the code to change does not occur exactly once in it.
  */
 export function sabotagedTexts(sabotage: Sabotage): ReadonlyMap<string, string> {
   const texts = new Map<string, string>();
   const edits = [sabotage, ...(sabotage.also ?? [])].map((edit) => ({ edit, part: placeOf(sabotage, edit) }));
-  // Edits from the end of the file, so the positions of the remaining edits stay valid.
+  // Edits are applied from the end of the file, so that the positions of the remaining edits stay valid.
   for (const { edit, part } of edits.sort((a, b) => b.part.start - a.part.start)) {
     const text = texts.get(part.file) ?? sourceOf(part.file);
     texts.set(part.file, text.slice(0, part.start) + edit.replace + text.slice(part.end));
@@ -54,7 +56,7 @@ function placeOf({ name }: Sabotage, edit: Edit): Part {
   return place;
 }
 
-/** Gives a bundle the sabotaged text of the affected files. */
+/** Returns a plugin that gives a bundle the sabotaged texts of the affected files. */
 export function sabotagePlugin(sabotage: Sabotage): Plugin {
   const texts = sabotagedTexts(sabotage);
   return {

@@ -1,6 +1,6 @@
 /**
- * Sabotages of the rules about sites: which nodes may lead, which follow a failed leader, and when a site has
- * failed.
+ * Sabotages of the rules about sites: which nodes may lead, which nodes may follow a failed leader, and when
+ * a site has failed.
  */
 import type { Sabotage } from './sabotage.js';
 

@@ -1,6 +1,6 @@
 /**
- * Sabotages of the rules about slots: which node has which, how slots affect each other, and what happens
- * when there are fewer.
+ * Sabotages of the rules about slots: which node gets which slot, how slots affect each other, and what
+ * happens if the number of slots falls.
  */
 import type { Sabotage } from './sabotage.js';
 

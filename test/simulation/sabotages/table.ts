@@ -1,6 +1,6 @@
 /**
- * The table of caught sabotages and the seeds that caught them. Each row has the same form in the output and
- * in docs.
+ * Formats the table of caught sabotages and the seeds that caught them. A row has the same form in the output
+ * and in the docs.
  */
 import { execFileSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
@@ -23,7 +23,7 @@ function line(cells: readonly (string | number)[]): string {
   return `| ${cells.map((cell) => String(cell).replaceAll('|', '/').replaceAll('\n', ' ')).join(' | ')} |`;
 }
 
-/** The last heading of the page. Only the table follows it. */
+/** The last heading of the page. Only the table comes after this heading. */
 const heading = '## The table\n\n';
 
 /** Replaces the table at the end of the page. */
