@@ -1,4 +1,4 @@
-/** Changes that operators make to a group, each at most once, at any time. */
+/** Changes that operators make to a group. Each change may happen at any time, and at most once. */
 import type { GroupConfig } from '../../src/model/group-config.js';
 import { toInstant } from '../../src/model/names.js';
 import { byHand, versioned } from '../core/builders.js';
@@ -40,7 +40,7 @@ export const priorityOf = (site: string, priority: number) =>
     return { ...config, sites: { ...config.sites, [site]: { ...before, priority } } };
   });
 
-/** Lasts two units of time. */
+/** Returns a change that sets a temporary priority. The priority lasts two units of time. */
 export const overrideOf = (site: string, priority: number) =>
   reconfigure(`site ${site} gets priority ${priority} for 20 s`, (config, world) => {
     const before = config.sites[site];
@@ -55,7 +55,7 @@ export const resume = reconfigure('a person resumes the group', (config) =>
   config.paused === null ? null : { ...config, paused: null },
 );
 
-/** Tells the agent of `node` to stop. */
+/** Returns a change that requests the agent of `node` to stop. */
 export const stop = (node: string): Change => ({
   name: `the agent of ${node} is told to stop`,
   isOfConfig: false,
@@ -68,7 +68,7 @@ export const stop = (node: string): Change => ({
   },
 });
 
-/** Starts a second machine with the node id of an existing one. */
+/** Returns a change that starts a second machine with the node id of an existing machine. */
 export const secondMachine = (node: string): Change => ({
   name: `a second machine is started as ${node}`,
   isOfConfig: false,
@@ -84,7 +84,10 @@ export const secondMachine = (node: string): Change => ({
   },
 });
 
-/** Another server takes over the ensemble, and its clock is ahead or behind. */
+/**
+ * Returns a change in which another server becomes the ensemble's leader. The clock of that server is ahead
+ * or behind by `ms`.
+ */
 export const clockJump = (ms: number): Change => ({
   name: `the ensemble’s clock jumps by ${ms / 1000} s`,
   isOfConfig: false,
@@ -92,8 +95,8 @@ export const clockJump = (ms: number): Change => ({
 });
 
 /**
- * An operator removes what a node left in the tree. If `isDead`, the operator knows that nothing of the node
- * is alive, and removes its claim, too.
+ * Returns a change in which an operator removes what a node left in the tree. With `isDead`, the operator
+ * knows that nothing of the node is alive, and also removes the node's claim.
  */
 export const eviction = (node: string, isDead: boolean): Change => ({
   name: `a person evicts ${node}${isDead ? ', which is dead, with its claim' : ''}`,

@@ -1,7 +1,7 @@
 /**
- * Models what an agent does after a read. The core makes the decisions. How the agent carries them out
- * mirrors `src/agent/agent.ts`, `leadership.ts`, `elector.ts` and `elector-watchdog.ts`, up to the next write
- * to send.
+ * Models what an agent does after a read, up to the next write that it sends. The core makes the decisions.
+ * The code that carries them out mirrors `src/agent/agent.ts`, `leadership.ts`, `elector.ts` and
+ * `elector-watchdog.ts`.
  */
 
 import { type Leadership, type LeadershipAction, leadershipStep } from '../../src/core/leadership.js';
@@ -20,13 +20,16 @@ import { type Agent, type Purpose, type Request, type Rest, type Setting, site, 
 const never = { releaseAtMs: Number.POSITIVE_INFINITY, endsAtMs: Number.POSITIVE_INFINITY };
 const passed = { releaseAtMs: Number.NEGATIVE_INFINITY, endsAtMs: Number.POSITIVE_INFINITY };
 
-/** Breaks a rule of the code around the core on purpose, so that the exploration must find it. */
+/**
+ * Functions that a sabotage replaces. The replaced functions break a rule of the code around the core, and
+ * the exploration must find that.
+ */
 export interface Hands {
-  /** Returns the request that is actually sent. */
+  /** Returns the request that is sent instead of the given one. */
   send(request: Request): Request;
-  /** Returns the agent's state as the core actually sees it. */
+  /** Returns the agent's state that the core gets instead of the given one. */
   hears(agent: Agent): Agent;
-  /** Whether a silent elector would be unseated. */
+  /** Whether the next elector must unseat a silent elector. */
   isDue(round: ElectorRound): boolean;
 }
 
@@ -60,7 +63,7 @@ export class Decider {
     return this.#electing.carryOn(agent, rest, nowMs, true);
   }
 
-  /** Continues after a complete read. */
+  /** Returns the agent after it has read everything and decided. */
   decide(before: Agent, view: Tree, nowMs: number): Agent {
     const agent = this.#hands.hears(before);
     const isSeated = view.seats.some(({ id }) => id === agent.seat);
@@ -91,7 +94,7 @@ export class Decider {
     return isSameFacet(this.#facets.registration(mine), this.#facets.registration(there));
   }
 
-  /** Makes a leadership step without a read, because the agent is disconnected. */
+  /** Returns the agent after a leadership step without a read. A disconnected agent makes such steps. */
   outOfTouch(agent: Agent, nowMs: number): Agent {
     const { agent: stepped } = this.#leadership(agent, null, nowMs);
     return stepped;
@@ -189,7 +192,7 @@ export class Decider {
     return { ...agent, leadership, leadershipSession: agent.session };
   }
 
-  /** Continues after a successful claim. The takeover begins without reading back what was written. */
+  /** Returns the agent after its claim has been written. The takeover begins without another read. */
   claimed(agent: Agent, token: bigint, purpose: Extract<Purpose, { for: 'claim' }>, nowMs: number): Agent {
     const { elected, electedVersion, view } = purpose;
     const begun = lookAgain(this.begin(agent, token, elected, electedVersion));
@@ -233,7 +236,10 @@ export class Decider {
     };
   }
 
-  /** Stops a leadership whose claim was deleted with the rest of the tree. */
+  /**
+   * Returns the agent after it has found the tree deleted. If its claim was deleted with the tree, the agent
+   * begins the release.
+   */
   checkClaim(agent: Agent, current: Claim | null, nowMs: number): Agent {
     const { leadership } = agent;
     const isOver = leadership === null || leadership.stage === 'releasing' || leadership.stage === 'released';
@@ -288,7 +294,7 @@ function newer(a: bigint, b: bigint): bigint {
   return b;
 }
 
-/** Ends the leadership. */
+/** Returns the agent without its leadership. */
 export function end(agent: Agent): Agent {
   const token = agent.leadership?.token ?? 0n;
   const spentToken = newer(token, agent.spentToken);

@@ -1,6 +1,6 @@
 /**
- * Models the elector's turn and the next elector's watchdog over it, as in `src/agent/elector/elector.ts` and
- * `elector-watchdog.ts`.
+ * Models a round of the elector, and the next elector's watchdog that checks the elector. Mirrors
+ * `src/agent/elector/elector.ts` and `elector-watchdog.ts`.
  */
 
 import type { ClockReading } from '../../src/core/ensemble-clock.js';
@@ -74,7 +74,7 @@ export class Electing {
     return round;
   }
 
-  /** Performs the remaining actions of an elector's round until one has to send a request. */
+  /** Performs the remaining actions of an elector's round, up to the first one that sends a request. */
   carryOn(agent: Agent, { actions, view }: Rest, nowMs: number, acted: boolean): Agent {
     const [action, ...later] = actions;
     if (action === undefined) return acted ? lookAgain(agent) : sleepOrLeave(agent, view, nowMs);
@@ -158,7 +158,7 @@ export class Electing {
     }
   }
 
-  /** Lets the next elector check whether the elector decides. */
+  /** Models the next elector's check that the elector still decides. */
   #audit(agent: Agent, view: Tree, nowMs: number): Agent {
     if (nowMs < agent.auditAtMs || view.elected === null) return agent;
     const round = this.#round(agent, view, nowMs);
@@ -187,7 +187,7 @@ export class Electing {
   }
 }
 
-/** Ends a round with nothing left to do: the agent sleeps, or leaves the group. */
+/** Returns the agent after a round in which nothing is left to do. The agent sleeps, or leaves the group. */
 function sleepOrLeave(agent: Agent, view: Tree, nowMs: number): Agent {
   const { drainUntilMs, leadership } = agent;
   const isLeaving = drainUntilMs !== null && leadership === null;

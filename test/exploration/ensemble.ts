@@ -1,6 +1,6 @@
 /**
- * Models the ensemble: applies a multi as ZooKeeper does, all or nothing, and fires watches. Mirrors what
- * `src/agent` sends, operation by operation.
+ * Models the ensemble. It applies a multi as ZooKeeper does, all or nothing, and fires watches. The
+ * operations mirror those that `src/agent` sends.
  */
 import { defaultGroupConfig } from '../../src/model/group-config.js';
 import type { Claim, SessionId, Versioned } from '../../src/model/snapshot.js';
@@ -33,7 +33,7 @@ function holds(tree: Tree, check: Check): boolean {
   }
 }
 
-/** Returns the tree after one operation, or null if the operation fails. */
+/** Returns the tree after one operation. Null if the operation fails. */
 function perform(draft: Draft, operation: Operation, owner: SessionId, atMs: number): Tree | null {
   const { tree } = draft;
   if ('check' in operation) return holds(tree, operation) ? tree : null;
@@ -115,7 +115,7 @@ function performDelete(tree: Tree, operation: Extract<Operation, { delete: unkno
 
 export interface Applied {
   readonly world: World;
-  /** Null if a check failed and nothing was written. */
+  /** The reply. Null if a check failed and nothing was written. */
   readonly answer: Answer | null;
 }
 
@@ -156,7 +156,7 @@ export function endSession(world: World, owner: SessionId): World {
   return withWatches(ended, tree);
 }
 
-/** Wakes the agents whose watches fire, given the tree before the change. */
+/** Wakes the agents whose watches a change fires. `before` is the tree before the change. */
 export function withWatches(world: World, before: Tree): World {
   const { tree } = world;
   if (tree === before) return world;

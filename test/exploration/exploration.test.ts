@@ -1,6 +1,7 @@
 /**
- * Explores every order of steps of small groups until no state is left, and checks that deliberate mistakes
- * are found. Includes only scenarios that end within seconds. `npm run explore` runs them all.
+ * Explores every order of steps of small groups until no state is left, and checks that the exploration finds
+ * deliberate mistakes. This test includes only scenarios that end within seconds. `npm run explore` runs all
+ * of them.
  */
 import { describe, expect, it } from 'vitest';
 import { Explorer } from './explore.js';

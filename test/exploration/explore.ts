@@ -1,6 +1,6 @@
 /**
- * Explores every reachable world, breadth first and each once, until none is left. It judges each step
- * immediately and the whole graph at the end (`liveness.ts`).
+ * Explores every reachable world, breadth first and each once, until no world is left. The explorer judges
+ * each step immediately, and the whole graph at the end (`liveness.ts`).
  */
 import { epoch0Ms } from '../core/builders.js';
 import { facetsFor } from './facets.js';
@@ -14,17 +14,20 @@ import type { World } from './world.js';
 export interface Exploration {
   readonly rules: Rules;
   readonly start: World;
-  /** How far the ensemble's clock may be set back in total. */
+  /** Maximum time by which the ensemble's clock may be set back in total. */
   readonly backMs: number;
-  /** Whether the tree may be deleted, so that versions start over. */
+  /** Whether the tree may be deleted. Versions start over after that. */
   readonly mayRestart: boolean;
   isGood(world: World): boolean;
-  /** Whether some node could lead. */
+  /** Whether some node could become the leader. */
   isHopeful(world: World): boolean;
   readonly witness: Witness | null;
 }
 
-/** The event that a scenario is about. If it never happened, finding no violation would mean little. */
+/**
+ * The event that a scenario is about. An exploration without violations means little if this event never
+ * happened.
+ */
 export interface Witness {
   readonly what: string;
   isSeen(before: World, after: World): boolean;
@@ -32,20 +35,20 @@ export interface Witness {
 
 export interface Finding {
   readonly what: string;
-  /** One line per step. */
+  /** Description of each step, one line per step. */
   readonly trace: readonly string[];
 }
 
 export interface Result {
   readonly states: number;
   readonly transitions: number;
-  /** Maximum over all states of the length of the shortest path to them, in steps. */
+  /** Number of steps to the most distant state, on the shortest path. */
   readonly depth: number;
   readonly seconds: number;
-  /** CPU time of the whole process. `seconds` also depends on the load of the machine. */
+  /** CPU time of the whole process. Unlike `seconds`, it hardly depends on the load of the machine. */
   readonly cpuSeconds: number;
   readonly isExhausted: boolean;
-  /** Number of steps in which the witness was seen. Null if the scenario has none. */
+  /** Number of steps in which the witness was seen. Null if the scenario has no witness. */
   readonly seen: number | null;
   readonly finding: Finding | null;
 }
@@ -63,7 +66,7 @@ export class Explorer {
   readonly #keyer = new Keyer();
   readonly #table = new HashTable();
   readonly #parents = new Numbers();
-  /** For each state, the index of the step that led to it among its parent's steps. */
+  /** For each state, the index of the step that first led to the state, among all steps of its parent. */
   readonly #places = new Numbers();
   readonly #marks = new Numbers();
   readonly #starts = new Numbers();
@@ -117,7 +120,7 @@ export class Explorer {
     return result(true, fault === null ? null : this.#livenessFinding(fault));
   }
 
-  /** Returns the number of a state, adding the state if it is new. The table then grows. */
+  /** Returns the number of a state. Adds the state to the table if it is new. */
   #know(world: World, parent: number, place: number): number {
     const before = this.#table.size;
     const { low, high } = this.key(world);
@@ -197,7 +200,10 @@ export class Explorer {
     return { what, trace: [...lines, `-- then, for ever (${cycle.length} states):`, ...around] };
   }
 
-  /** Returns a path around a cycle for display: the first steps that stay within it. */
+  /**
+   * Returns a path within a cycle, for display. From each state, the path takes the first step that stays
+   * within the cycle.
+   */
   #around(from: World, state: number, cycle: readonly number[]): string[] {
     const inside = new Set(cycle);
     const lines: string[] = [];

@@ -1,4 +1,6 @@
-/** Selects what counts for a world's key, part by part. See `key.ts`. */
+/**
+ * Selects the parts of a world that belong into the world's key, and writes each as a facet. See `key.ts`.
+ */
 
 import type { Fence } from '../../src/core/elector-memory.js';
 import type { Leadership } from '../../src/core/leadership.js';
@@ -14,7 +16,7 @@ import { epoch0Ms } from '../core/builders.js';
 import { type Facet, FacetWriter, kinds, numberOf } from './key.js';
 import type { Agent, Operation, Purpose, Request, Rest, Round, Setting, Tree, World } from './world.js';
 
-/** Computes each object's facet once. */
+/** Wraps a function so that it computes each object's facet only once. */
 function once<T extends object>(write: (out: FacetWriter, value: T) => void): (value: T) => Facet {
   const known = new WeakMap<T, Facet>();
   return (value) => {
@@ -29,12 +31,15 @@ function once<T extends object>(write: (out: FacetWriter, value: T) => void): (v
   };
 }
 
-/** Fails to compile if a field was added: the key must then include or exclude it explicitly. */
+/**
+ * Makes compilation fail if a type has got another field. The key must then include or exclude that field
+ * explicitly.
+ */
 function nothingElse(_rest: Record<string, never>): void {}
 
 const nothing: Facet = new FacetWriter().plain(-1).done();
 
-/** Returns the version of `elected` from a text that identifies a decision. */
+/** Returns the version of `elected`, given a text that identifies a decision. */
 export function versionIn(written = ''): number {
   return Number(written.split('@')[0]);
 }
@@ -46,15 +51,16 @@ function orNothing<T extends object>(facetOf: (value: T) => Facet, value: T | nu
 const stages = ['claimed', 'taking-over', 'taken-over', 'leading', 'releasing', 'released'];
 
 export interface Facets {
-  /** Facets of the world's parts. Together they make its key. */
+  /** Returns the facets of a world's parts. Together, they make the world's key. */
   world(world: World): Facet[];
   registration(value: Registration): Facet;
-  /** Facets of everything that an elector's round depends on. */
+  /** Returns the facets of everything that affects an elector's round. */
   round(agent: Agent, view: Tree): Facet[];
 }
 
 /**
- * Maximum number of consecutive failures of one node in a group with failback. Each failure doubles the wait.
+ * Maximum number of consecutive failures of one node in a group with failback. Each failure doubles the
+ * backoff.
  */
 const mostFailures = 2;
 
@@ -92,9 +98,9 @@ export function facetsFor(setting: Setting, readsClock: boolean): Facets {
   };
   const electedValue = once((out: FacetWriter, value: Elected) => {
     const { node, term, previous, priorities, requested, failures, ...others } = value;
-    // The site follows from the node. The other omitted fields are for display.
+    // The site is omitted because it follows from the node. The other omitted fields are only for display.
     const { site: _, strategy: _strategy, reason: _reason, cause: _cause, by: _by, ...rest } = others;
-    // No explored group has site rules or several leaders.
+    // These fields are omitted because no explored group has site rules or several leaders.
     const { failedSite: _failedSite, slots: _slots, missedRequest = false, ...more } = rest;
     nothingElse(more);
     out
@@ -165,9 +171,9 @@ export function facetsFor(setting: Setting, readsClock: boolean): Facets {
   };
   const seenOfMemory = (
     out: FacetWriter,
-    // Alarms are for display. How long a leader has been READY matters only with failback. No explored
-    // strategy compares scores, no group delays its first election, no group has site rules, and no claim
-    // reports a lease loss. Failed fences are not counted here.
+    // Alarms are omitted because they are for display. The time since READY matters only with failback. No
+    // explored strategy compares scores, no group delays its first election, no group has site rules, and no
+    // claim reports a lease loss. Failed fences are not counted here.
     {
       lookedAtMs: _,
       alarmed: _alarmed,
@@ -423,7 +429,8 @@ export function facetsFor(setting: Setting, readsClock: boolean): Facets {
 }
 
 /**
- * Sorts by agent, because the order across agents does not matter. Each agent's sessions keep their order.
+ * Sorts the sessions by agent, because the order across agents does not matter. The sessions of one agent
+ * keep their order.
  */
 function byAgent(sessions: World['sessions']): World['sessions'] {
   return sessions.toSorted((one, other) => one.agent - other.agent);

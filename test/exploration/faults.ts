@@ -1,4 +1,4 @@
-/** The possible faults. Each uses up one of the faults that a scenario allows. */
+/** The possible faults. A scenario allows a certain number of faults. */
 import { endSession, withWatches } from './ensemble.js';
 import { adriftOf, down, takeoverFailed } from './machine.js';
 import { actor, isAlive, name, type Rules, type Steps, withAgent } from './step.js';
@@ -6,12 +6,15 @@ import type { Agent, Tree, World } from './world.js';
 
 export const faultKinds = [
   'crash',
-  /** Freezes for any length of time. The lease and the session may end. */
+  /** The agent freezes for any length of time. Its lease and its session may end. */
   'freeze',
-  /** Freezes for less than a lease. */
+  /** The agent freezes for less than the length of a lease. */
   'stall',
   'cut',
-  /** Was cut off for so long that the workload was killed and the session ended, and has not noticed yet. */
+  /**
+   * The agent was cut off for so long that its workload was killed and its session ended. The agent has not
+   * noticed yet.
+   */
   'expire',
   'lose',
   'takeover-fails',
@@ -29,7 +32,9 @@ export const faultKinds = [
 ] as const;
 export type Faults = (typeof faultKinds)[number];
 
-/** Time that passes while an agent is slow is also a fault. It is in `time.ts`. */
+/**
+ * Adds the faults that are possible in a world. A slow agent is also a fault, but that fault is in `time.ts`.
+ */
 export function faultsOf(steps: Steps, { faults }: Rules): void {
   const { world } = steps;
   const left = world.faults - 1;
@@ -166,7 +171,7 @@ function treeFaults({ tree, agents }: World, kind: Faults): { words: string; tre
         },
       }));
     case 'evict-dead':
-      // Based on the word of an operator who knows that nothing of the node is alive.
+      // Such an eviction requires an operator who knows that nothing of the node is alive.
       return tree.members
         .filter(({ node, owner }) => {
           const own = agents.filter((one) => one.node === node && one.session === owner);

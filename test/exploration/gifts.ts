@@ -1,4 +1,7 @@
-/** Steps that may never happen: operators act, frozen nodes wake, links heal, agents restart. */
+/**
+ * Adds steps that are possible but may never happen: operators act, frozen nodes wake, broken links are
+ * restored, agents restart.
+ */
 
 import { withWatches } from './ensemble.js';
 import { actor, isAlive, name, type Rules, type Steps, withAgent } from './step.js';
@@ -34,8 +37,8 @@ function giftFor(world: World, agent: Agent): { words: string; world: World } | 
   if (agent.frozen) return become(`${who} wakes`, inTouch(world, { ...agent, frozen: false, stalls: false }));
   if (agent.cut) {
     const healed = become(`${who} is in touch again`, inTouch(world, { ...agent, cut: false }));
-    // A server closes a session's earlier connection, and the ensemble refuses what is still under way from
-    // it.
+    // A server closes the earlier connection of a session. The ensemble refuses all writes from that
+    // connection that are still under way.
     const adrift = world.adrift.filter(({ session }) => session !== agent.session);
     return { ...healed, world: { ...healed.world, adrift } };
   }
@@ -46,7 +49,8 @@ function giftFor(world: World, agent: Agent): { words: string; world: World } | 
 }
 
 /**
- * Reconnects an agent. Renews its lease if its session is alive. A lease that has passed is never revived.
+ * Reconnects an agent, and renews its lease if its session is alive. A lease that has ended does not start
+ * again.
  */
 function inTouch(world: World, agent: Agent): Agent {
   const { lease, leadership } = agent;

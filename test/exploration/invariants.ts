@@ -1,4 +1,7 @@
-/** The protocol's invariants that must hold at every instant, as far as one world or one write shows them. */
+/**
+ * Checks those invariants of the protocol that must hold at every instant, as far as a single world or a
+ * single write can violate them.
+ */
 
 import { isInBackoff } from '../../src/core/backoff.js';
 import { durationMs } from '../../src/model/duration.js';
@@ -7,7 +10,7 @@ import type { Elected } from '../../src/model/znodes.js';
 import { epoch0Ms } from '../core/builders.js';
 import type { Agent, Request, World } from './world.js';
 
-/** Invariant 2. */
+/** Checks invariant 2: no two workloads run at the same time. Returns the violation, or null. */
 export function judgeWork(world: World): string | null {
   let working: Agent | null = null;
   for (const agent of world.agents) {
@@ -20,7 +23,7 @@ export function judgeWork(world: World): string | null {
   return null;
 }
 
-/** Returns the violation by a write that was applied to `before`, or null. */
+/** Returns the violation that a write causes, or null. The write was applied to `before`. */
 export function judgeWrite(before: World, agent: Agent, request: Request, after: World): string | null {
   const { purpose } = request;
   switch (purpose.for) {
@@ -53,7 +56,9 @@ function judgeClaim({ tree }: World, agent: Agent, version: number): string | nu
   return own ? `${agent.node} claims again under version ${version} of elected, in which it failed` : null;
 }
 
-/** Invariant 4. */
+/**
+ * Checks invariant 4: only the elected node becomes READY, in its own claim. Returns the violation, or null.
+ */
 function judgeReady({ tree }: World, agent: Agent): string | null {
   if (tree.current?.owner !== agent.session) return `${agent.node} says READY in a claim that another made`;
   const elected = tree.elected?.value?.node;
@@ -78,7 +83,8 @@ function judgeElected(before: World, after: World): string | null {
 }
 
 /**
- * Invariant 8: a rewrite of a decision never extends a backoff, and no backoff is longer than `backoff.max`.
+ * Checks invariant 8 for one write: a rewritten decision never extends a backoff, and no backoff is longer
+ * than `backoff.max`. Returns the violation, or null.
  */
 function judgeLimits(was: Elected, is: Elected, { tree }: World): string | null {
   const maxMs = durationMs(tree.config?.value?.backoff.max ?? '10m');
@@ -97,16 +103,22 @@ function judgeLimits(was: Elected, is: Elected, { tree }: World): string | null 
   return null;
 }
 
-/** Invariant 3. */
+/**
+ * Checks invariant 3: a workload starts only under a newer token than all before. Returns the violation, or
+ * null.
+ */
 export function judgeToken(world: World, token: bigint): string | null {
   return token > world.newestWork ? null : `token ${token} is led under after token ${world.newestWork}`;
 }
 
-/** How much longer than its length a backoff may last. The servers' clocks may differ by this much. */
+/**
+ * Time that a backoff may last beyond its length, because the clocks of the servers may differ by this much.
+ */
 const toleranceMs = 10_000;
 
 /**
- * Invariant 8: no node stays in backoff for longer than `backoff.max`, even if the ensemble's clock changes.
+ * Checks invariant 8 for one world: no node is in backoff for longer than `backoff.max`, even if the
+ * ensemble's clock is set. Returns the violation, or null.
  */
 export function judgeBackoffs({ tree, nowMs, skewMs }: World): string | null {
   const failures = tree.elected?.value?.failures ?? [];

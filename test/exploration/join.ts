@@ -1,4 +1,4 @@
-/** How an agent without a seat registers and takes one, as in `src/agent/membership.ts`. */
+/** Models how an agent without a seat registers and gets a seat. Mirrors `src/agent/membership.ts`. */
 import type { Decider } from './decide.js';
 import { actor, name, type Steps, withAgent } from './step.js';
 import type { Agent, Purpose, Request } from './world.js';
@@ -44,7 +44,8 @@ export function joinSteps(steps: Steps, before: Agent, decider: Decider) {
       } as const;
       return add('finds its name in use on another machine, and leaves', gone);
     }
-    // The registration is of an earlier incarnation of this node. Waits for the end of its session.
+    // The registration belongs to an earlier incarnation of this node. The agent waits until the session of
+    // that incarnation ends.
     return;
   }
   const held = tree.seats.find(({ owner }) => owner === agent.session);

@@ -1,13 +1,15 @@
 /**
- * The canonical form of a world, hashed. Two worlds with the same key have the same futures.
+ * Computes the key of a world: a hash of the world's canonical form. Two worlds with the same key have the
+ * same futures.
  *
  * Instants are relative to now. All past instants are equal, because code that reads one checks only whether
  * it has passed. Terms, tokens, versions and sessions are renumbered in order, because the core compares them
- * only with each other, never with a constant. Gaps between terms of up to four are kept, because the core
- * adds one to terms. The key omits what no decision depends on: texts for display, and the times of records.
+ * only with each other, never with a constant. Gaps between terms are kept up to a size of four, because the
+ * core adds one to terms. The key omits everything that no decision depends on, such as texts for display and
+ * the times of records.
  *
- * Not promised: that two worlds with the same futures have the same key. If not, some futures are explored
- * twice.
+ * Not promised: that two worlds with the same futures have the same key. If they do not, the explorer
+ * explores some futures twice.
  */
 export const kinds = {
   plain: 0,
@@ -15,37 +17,40 @@ export const kinds = {
   electedVersion: 2,
   token: 3,
   session: 4,
-  /** An instant on the machines' clock, until which something applies. */
+  /** An instant on the machines' clock, at which something ends. */
   due: 5,
-  /** An instant on the ensemble's clock. */
+  /** An instant on the ensemble's clock, at which something ends. */
   ensembleDue: 6,
   seat: 7,
   configVersion: 8,
   historyVersion: 9,
   life: 10,
   /**
-   * An instant. The next number is a count. Once the instant has passed, that many numbers after it are left
-   * out.
+   * An instant, which a count follows. When the instant has passed, the next numbers are left out, as many as
+   * the count says.
    */
   forgottenAt: 11,
-  /** The highest spent token. Only whether a claim's token is greater matters. */
+  /** The highest spent token. The key records only whether a claim's token is greater. */
   spentToken: 12,
-  /** A token for which only equality matters, with a claim's token or with another of this kind. */
+  /** A token that is only compared for equality, with a claim's token or with another token of this kind. */
   sameToken: 13,
-  /** A version of `elected` for which only equality with the version that was read matters. */
+  /** A version of `elected` that is only compared for equality with the version that was read. */
   sameElectedVersion: 14,
 } as const;
 const kindCount = Object.keys(kinds).length;
 type Kind = (typeof kinds)[keyof typeof kinds];
 
-/** Part of a world: its own numbers, each preceded by its kind, and its sub-parts. */
+/**
+ * A part of a world. `own` has the numbers of this part, each preceded by its kind. `parts` has its
+ * sub-parts.
+ */
 export interface Facet {
   readonly own: Int32Array;
   readonly parts: readonly Facet[];
 }
 
 const noParts: readonly Facet[] = [];
-/** Free buffers for writing facets. Each facet that is being written needs one. */
+/** Free buffers for facets that are being written. Each of these facets needs a buffer. */
 const buffers: number[][] = [];
 
 export class FacetWriter {
@@ -60,7 +65,7 @@ export class FacetWriter {
     return this;
   }
 
-  /** Takes up to four numbers, because rest parameters would allocate an array per call. */
+  /** Adds up to four plain numbers. A rest parameter would allocate an array for each call. */
   plain(a: number, b?: number, c?: number, d?: number): this {
     this.put(kinds.plain, a);
     if (b !== undefined) this.put(kinds.plain, b);
@@ -69,20 +74,20 @@ export class FacetWriter {
     return this;
   }
 
-  /** Writes -1 for a missing value. */
+  /** Adds a number, or -1 if there is no value. */
   maybe(kind: Kind, value: number | bigint | null | undefined): this {
     if (value === null || value === undefined) return this.plain(-1);
     return this.put(kind, Number(value));
   }
 
-  /** Adds a sub-part. Its numbers come after all own numbers. */
+  /** Adds a sub-part. The numbers of sub-parts come after all own numbers. */
   add(facet: Facet): this {
     if (this.#parts === null) this.#parts = [facet];
     else this.#parts.push(facet);
     return this;
   }
 
-  /** Appends the numbers of another facet to the own numbers. */
+  /** Appends the own numbers of another facet to the own numbers of this facet. */
   append(own: Int32Array): this {
     for (const value of own) {
       this.#numbers[this.#length] = value;
@@ -91,7 +96,7 @@ export class FacetWriter {
     return this;
   }
 
-  /** Returns the facet. The writer must not be used after this. */
+  /** Returns the facet. The writer must not be used after this call. */
   done(): Facet {
     const own = new Int32Array(this.#length);
     for (let index = 0; index < this.#length; index += 1) {
@@ -121,19 +126,20 @@ export interface KeyOptions {
   readonly nowMs: number;
   readonly ensembleNowMs: number;
   /**
-   * How far back the ensemble's clock may still be set. An instant that passed by less may become due again.
+   * Maximum time by which the ensemble's clock may still be set back. An instant may become due again if it
+   * passed more recently than that.
    */
   readonly backMs: number;
-  /** Keeps versions and terms as they are, for a decision whose result contains them. */
+  /** Whether to keep versions and terms unchanged. This is needed if a decision's result contains them. */
   readonly exact: boolean;
-  /** Keeps terms and versions as they are, because they may start over. */
+  /** Whether versions and terms may start over. They are kept unchanged in this case. */
   readonly mayRestart: boolean;
 }
 
-/** Far more numbers than any world has. */
+/** Size of the buffer for a world's numbers. No world has nearly as many numbers. */
 const mostNumbers = 8192;
 
-/** Computes keys. Each thread reuses one instance for every key. */
+/** Computes keys. Each thread uses the same instance for every key. */
 export class Keyer {
   readonly #values = new Int32Array(mostNumbers);
   /** Positions of the numbers of each kind. */
@@ -143,7 +149,7 @@ export class Keyer {
   low = 0;
   high = 0;
 
-  /** Hashes the facets together into `low` and `high`. */
+  /** Hashes all facets and stores the result in `low` and `high`. */
   hash(facets: readonly Facet[], options: KeyOptions): void {
     this.#length = 0;
     this.#counts.fill(0);
@@ -228,7 +234,10 @@ export class Keyer {
     }
   }
 
-  /** Replaces each number by how many of the numbers just ranked are less than or equal to it. */
+  /**
+   * Replaces each number by its rank among the numbers that were ranked last. The rank is the number of those
+   * that are less than or equal to it.
+   */
   #place(kind: Kind): void {
     const places = this.#places[kind];
     if (places === undefined) return;
@@ -243,7 +252,8 @@ export class Keyer {
   }
 
   /**
-   * Renames each number so that only its equality with a number just ranked, or with its own kind, remains.
+   * Renames each number so that the key shows only which numbers are equal. Numbers are compared with those
+   * that were ranked last, and with those of their own kind.
    */
   #match(kind: Kind): void {
     const places = this.#places[kind];
@@ -307,7 +317,7 @@ function finish(hash: number): number {
 
 const numbersOfTexts = new Map<string, number>();
 
-/** Returns a small number for a text, always the same one for the same text. */
+/** Returns a small number for a text. The number is always the same for the same text. */
 export function numberOf(text: string): number {
   const known = numbersOfTexts.get(text);
   if (known !== undefined) return known;

@@ -1,4 +1,7 @@
-/** Two worlds with the same key have the same futures: checks every pair that the exploration meets. */
+/**
+ * Checks that two worlds with the same key have the same futures, for every such pair that the exploration
+ * meets.
+ */
 import { expect, it } from 'vitest';
 import { Explorer } from './explore.js';
 import { FacetWriter, Keyer, kinds } from './key.js';

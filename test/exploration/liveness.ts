@@ -1,20 +1,24 @@
 /**
- * Checks the properties that only the whole graph of states shows.
+ * Checks the properties that can be seen only in the whole graph of states.
  *
- * - From every state in which a node could lead, due steps can reach a good state, or one in which no node
- *   could lead and an operator must help.
- * - No weakly fair infinite path stays in states in which a node could lead and none does. Weakly fair: an
- *   actor that could act all the time acts at some time. A strongly connected component of such states allows
- *   staying forever exactly if every actor that could act in all of its states does so in one of its steps.
- * - No fair infinite path writes decisions or claims, or unseats electors, again and again.
+ * - Reachability: from every state in which a node could lead, due steps can reach a good state, or a state
+ *   in which no node could lead and an operator must help.
+ * - Progress: no weakly fair infinite path stays in states in which a node could lead and none does. On a
+ *   weakly fair path, an actor that could act all the time acts at some time. A path can stay in a strongly
+ *   connected component of such states under one condition: every actor that could act in all of its states
+ *   does so in one of its steps.
+ * - Rest: on no fair infinite path, decisions or claims are written, or electors unseated, again and again.
  *
- * Faults and gifts are left out, so the results apply from the last of them on.
+ * Faults and gifts are left out. The results therefore apply after the last fault and the last gift.
  */
 import type { Numbers } from './table.js';
 
 export interface Graph {
   readonly size: number;
-  /** The edges of state s are those from `starts[s]` up to, but excluding, `starts[s + 1]`. */
+  /**
+   * Index of each state's first edge. The edges of state s are those from `starts[s]` to `starts[s + 1]`,
+   * without the latter.
+   */
   readonly starts: Numbers;
   readonly targets: Numbers;
   actorOf(edge: number): number;
@@ -34,7 +38,7 @@ export function judgeGraph(graph: Graph): Fault | null {
   return judgeReach(graph) ?? judgeLeaderless(graph) ?? judgeUnrest(graph);
 }
 
-/** Finds a state from which no good state can be reached. */
+/** Returns a state from which no good state can be reached. Null if there is none. */
 function judgeReach(graph: Graph): Fault | null {
   const canReach = new Uint8Array(graph.size);
   const into = reversed(graph);
@@ -116,7 +120,7 @@ function edgesOf(graph: Graph, state: number): number[] {
   return edges;
 }
 
-/** Whether every actor that could act all the time does act. */
+/** Whether every actor that could act in all states of the cycle does act in it. */
 function isFair(graph: Graph, cycle: readonly number[]): boolean {
   const inside = new Set(cycle);
   let couldAlways = -1;
@@ -134,8 +138,8 @@ function isFair(graph: Graph, cycle: readonly number[]): boolean {
 }
 
 /**
- * Yields the strongly connected components that contain a cycle, restricted to the states `within` and to due
- * steps (Tarjan).
+ * Yields the strongly connected components that contain a cycle. Considers only the states of `within`, and
+ * only due steps. Uses Tarjan's algorithm.
  */
 function* components(graph: Graph, within: (state: number) => boolean): Generator<number[]> {
   const { size, starts, targets } = graph;

@@ -1,4 +1,4 @@
-/** Turns what an agent read into what the core gets. */
+/** Turns what an agent has read into the snapshot that the core gets. */
 import type { GroupSnapshot, Member } from '../../src/model/snapshot.js';
 import type { Agent, Operation, Part, Purpose, Request, Round, Tree } from './world.js';
 
@@ -39,7 +39,7 @@ export function membersOf({ members, seats }: Tree): Member[] {
   return members.map((member) => ({ ...member, seat: places.get(member.node) ?? null }));
 }
 
-/** Returns how much a node reads, given what it saw. */
+/** Returns how much a node reads, given what it has seen. */
 export function partFor(agent: Agent, view: Tree): Part {
   if (view.seats[0]?.id === agent.seat) return 2;
   const isNamed = view.elected?.value?.node === agent.node;

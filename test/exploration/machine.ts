@@ -1,4 +1,4 @@
-/** Events on the machines and at the ensemble: hooks end, leases pass, sessions end, fences hit. */
+/** Adds events on the machines and at the ensemble: hooks end, leases end, sessions end, fence hooks act. */
 import { takeoverDetail } from '../core/builders.js';
 import { apply, endSession } from './ensemble.js';
 import { judgeWrite } from './invariants.js';
@@ -25,7 +25,7 @@ function hookSteps(steps: Steps, agent: Agent): void {
   steps.add({
     words: `the ${hook.phase} hook of ${name(agent)} ${isStopped ? 'is stopped at its time limit' : 'ends'}`,
     kind: 'due',
-    // A hook that hangs until its time limit is stopped exactly then.
+    // A hook that hangs is stopped exactly at its time limit, so this step is as prompt as an agent's.
     actor: actor(agent, isStopped ? 'agent' : 'hook'),
     world: withAgent(steps.world, ended),
   });
@@ -101,7 +101,7 @@ function sessionSteps(steps: Steps, agent: Agent, { withoutLease }: Rules): void
     if (isPresent && (!agent.frozen || agent.stalls) && !agent.cut) continue;
     const isProven =
       agent.work === null && (!isPresent || agent.leadership === null || agent.lease === 'over');
-    // What an earlier incarnation left is dead before a later one begins anything.
+    // Everything that an earlier incarnation left is dead before a later incarnation begins anything.
     const isOld = id !== agent.session && ownsNothing(world, id);
     if (!isProven && !withoutLease && !isOld) continue;
     const ended = endSession(world, id);
@@ -125,7 +125,7 @@ function at(world: World, { index }: Agent): Agent {
   return found;
 }
 
-/** Applies writes whose sender is gone or was cut off. */
+/** Applies writes whose sender has died or was cut off. */
 function adriftSteps(steps: Steps): void {
   const { world } = steps;
   world.adrift.forEach(({ session, request }, place) => {
@@ -146,7 +146,7 @@ function adriftSteps(steps: Steps): void {
   });
 }
 
-/** Powers the target's machine off. The hook reports afterwards. */
+/** Lets a fence hook power the target's machine off. The hook reports its success in a later step. */
 function fenceSteps(steps: Steps, agent: Agent): void {
   const { fencing } = agent;
   if (fencing === null) return;
@@ -183,13 +183,15 @@ function fenceSteps(steps: Steps, agent: Agent): void {
   });
 }
 
-/** Ends the agent and its workload. */
+/** Returns the agent after the end of its process and its workload. */
 function crashed(agent: Agent): Agent {
   if (agent.process !== 'up') return { ...agent, work: null };
   return { ...down(agent), work: null };
 }
 
-/** Ends the agent's process. What it started may continue to run. */
+/**
+ * Returns the agent after the end of its process. The workload that the process started may continue to run.
+ */
 export function down(agent: Agent): Agent {
   return {
     ...agent,
@@ -209,7 +211,7 @@ export function down(agent: Agent): Agent {
   };
 }
 
-/** Returns the requests that these agents have sent and that are still under way. */
+/** Returns the requests of these agents that are still under way. */
 export function adriftOf(gone: readonly Agent[]): World['adrift'] {
   return gone.flatMap(({ round, session }) =>
     round.at === 'sent' ? [{ session, request: round.request }] : [],

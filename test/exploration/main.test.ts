@@ -1,4 +1,4 @@
-/** Runs `npm run explore` as a user does. */
+/** Runs `npm run explore` in the same way as a user. */
 import { expect, it } from 'vitest';
 import { runTool } from '../support/run-tool.js';
 

@@ -11,7 +11,7 @@ function wholeNumber(least: number) {
   };
 }
 
-/** Exit code if nothing was explored. */
+/** Exit code if no scenario was explored. */
 const misused = 2;
 
 const program = new Command('npm run explore --')

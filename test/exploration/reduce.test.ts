@@ -1,4 +1,6 @@
-/** Checks that merging steps hides nothing: both ways show the same views from outside. */
+/**
+ * Checks that merged steps hide nothing: with and without merging, the same views are possible from outside.
+ */
 import { expect, it } from 'vitest';
 import { type Exploration, Explorer } from './explore.js';
 import { explorationOf, scenarioOf } from './scenarios.js';
@@ -45,7 +47,7 @@ function seenIn(exploration: Exploration): Seen {
   return { states: known.size, seen };
 }
 
-/** Returns the view from outside: the znodes, and what runs on the machines. */
+/** Returns the view of a world from outside, which is the znodes and everything that runs on the machines. */
 function outsideOf({ isGood, isHopeful }: Exploration, world: World): string {
   const { tree, agents, faults, changes } = world;
   const { elected, current, members, seats, history } = tree;

@@ -1,7 +1,7 @@
 /**
- * Reduces the number of worlds without losing behaviour. It immediately adds steps to a world that nothing
- * can precede or observe. docs/reports/exploration-reduction.md argues that nothing is lost. `reduce.test.ts`
- * compares the results with and without.
+ * Reduces the number of worlds without losing behaviour. A step that nothing can precede and no other agent
+ * can observe is merged into the step before it. docs/reports/exploration-reduction.md argues that no
+ * behaviour is lost. `reduce.test.ts` compares the results with and without the reduction.
  */
 import type { ElectorMemory } from '../../src/core/round.js';
 import type { Decider } from './decide.js';
@@ -27,22 +27,26 @@ export class Reduction {
   }
 
   /**
-   * Whether an agent without a seat joins in isolation: no fault remains, and no other agent sees its join or
-   * acts for it.
+   * Whether an agent without a seat joins in isolation. It does if no fault remains, and if no other agent
+   * sees its join or acts on its behalf.
    */
   joinsAlone({ faults }: World): boolean {
     const { reduces, setting } = this.#rules;
     return reduces && faults === 0 && this.#isUndisturbed && !setting.canFence;
   }
 
-  /** Whether the time between the parts of a read matters only if `config` or `elected` is written in it. */
+  /**
+   * Whether an agent can read everything in one step. It can if only a write to `config` or `elected` during
+   * the read would make a difference.
+   */
   readsAtOnce({ faults }: World): boolean {
     const { reduces, readsClock, setting } = this.#rules;
     return reduces && faults === 0 && this.#isUndisturbed && !readsClock && !setting.audits;
   }
 
   /**
-   * Returns what a step from `before` reduces to: the step with later ones merged into it, and its variants.
+   * Returns the steps that replace a step from `before`. Each of them has later steps merged into it. There
+   * are several if agents may have begun to read before the step.
    */
   of(before: World, step: Step): Step[] {
     if (!this.#rules.reduces) return [step];
@@ -55,9 +59,9 @@ export class Reduction {
   }
 
   /**
-   * Before a write to `config` or `elected`, every agent that was about to read may have begun, and may have
-   * read the old value. Without such a write, a read that has begun equals one that has not: both read the
-   * same.
+   * Returns the worlds that are possible after a write. Before a write to `config` or `elected`, every agent
+   * that was about to read may have begun, and may have read the old value. Without such a write, it makes no
+   * difference whether a read has begun, because both reads give the same.
    */
   #withReaders(before: World, after: World): World[] {
     const { config, elected } = before.tree;
@@ -78,8 +82,8 @@ export class Reduction {
   }
 
   /**
-   * Lets each agent that has lost its session open another immediately. It ends the leadership of the old
-   * session if everything of it is dead.
+   * Lets each agent that has lost its session open another session immediately. The agent also ends the
+   * leadership of the old session if everything of that leadership is dead.
    */
   #joined(before: World): World {
     let world = before;
@@ -105,9 +109,9 @@ export class Reduction {
   }
 
   /**
-   * Lets a standby that would read and find nothing relevant do so immediately. Whatever could let a later
-   * read find more fires a watch and wakes it again. The exception is its own registration: if other agents
-   * can delete that, every read is a step.
+   * Lets a standby read immediately if it would find nothing relevant. Any change that lets a later read find
+   * more fires a watch, which wakes the standby again. A deletion of the standby's own registration fires no
+   * watch, so every read is a step if other agents can delete registrations.
    */
   #quieted(world: World): World {
     const { faults, setting } = this.#rules;
@@ -128,7 +132,7 @@ export class Reduction {
     return isThere && own.value !== null && this.#decider.isPublished(agent.registration, own.value);
   }
 
-  /** Drops what an elector remembers of a decision or a claim that can never be read again. */
+  /** Makes electors forget a decision or a claim that no agent can read any more. */
   #forgotten(world: World): World {
     const { elected, current } = world.tree;
     if (this.#mayRestart || elected === null) return world;
@@ -153,8 +157,8 @@ function isAboutToLook({ process, frozen, cut, round, awake, seat, part }: Agent
 }
 
 /**
- * Returns the oldest version of `elected` that an agent may still decide on. Null if it may also decide on an
- * old claim.
+ * Returns the oldest version of `elected` that an agent may still decide on. Returns null if the agent may
+ * also decide on an old claim.
  */
 function versionBeingRead({ round }: Agent, version: number): number | null {
   if (round.at === 'asleep') return version;

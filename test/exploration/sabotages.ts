@@ -1,4 +1,7 @@
-/** Breaks rules of the protocol on purpose, each with a scenario in which the exploration must find it. */
+/**
+ * Breaks rules of the protocol on purpose. Each sabotage has a scenario in which the exploration must find
+ * it.
+ */
 import { goodHands, type Hands } from './decide.js';
 import { type Sabotage, type Scenario, scenarioOf } from './scenarios.js';
 import type { Agent, Operation, Request } from './world.js';
@@ -7,11 +10,11 @@ export interface Broken {
   readonly rule: string;
   readonly scenario: Scenario;
   readonly sabotage: Sabotage;
-  /** Matches the expected violation. */
+  /** Pattern of the expected violation. */
   readonly finding: RegExp;
 }
 
-/** Omits operations from the writes of one purpose. */
+/** Returns functions that omit some operations from all writes with one purpose. */
 function without(purpose: Request['purpose']['for'], isLeftOut: (operation: Operation) => boolean): Hands {
   return {
     ...goodHands,

@@ -1,4 +1,4 @@
-/** The explored groups: their nodes, changes and possible faults. */
+/** The groups to explore: their nodes, the changes, and the possible faults. */
 
 import type { GroupConfig } from '../../src/model/group-config.js';
 import { fromInstant } from '../../src/model/names.js';
@@ -24,7 +24,7 @@ import { newSetting, newWorld, type Setting, settings, type World } from './worl
 
 export interface Scenario {
   readonly name: string;
-  /** One line: what is explored, and what is left out to keep it finite. */
+  /** Description in one line: what the scenario explores, and what it leaves out to remain finite. */
   readonly about: string;
   readonly nodes: readonly string[];
   /** Whether the first node leads at the start. Otherwise no node has been elected yet. */
@@ -36,9 +36,12 @@ export interface Scenario {
   readonly maxFaults: number;
   readonly backMs?: number;
   readonly readsClock?: boolean;
-  /** How many times leadership may move by itself after each change, gift or fault. */
+  /**
+   * Maximum number of times that leadership may move by itself after each change, gift or fault. Undefined
+   * means that moves are not counted.
+   */
   readonly maxMoves?: number;
-  /** The event that the scenario is about. It must have happened. */
+  /** The event that the scenario is about. The exploration must have seen it. */
   readonly witness?: Witness;
 }
 
@@ -77,7 +80,7 @@ export function explorationOf(scenario: Scenario, sabotage: Sabotage = {}): Expl
   };
 }
 
-/** Returns the world in which a node leads and nothing is left to do, reached without faults. */
+/** Returns a world in which a node leads and nothing is left to do. The world is reached without faults. */
 function led(start: World, rules: Rules): World {
   const book = new Rulebook({ ...rules, faults: [], changes: [] });
   let world = start;
@@ -147,9 +150,9 @@ const full = [
 ] as const;
 
 /**
- * Two faults among three nodes, split into scenarios of a manageable size. Every pair of the `light` faults
- * is in one of them. Faults of an answer or a hook add few worlds, so each scenario with another fault
- * includes all of them.
+ * Faults of a reply or a hook. They add few worlds, so each scenario with one other fault includes all of
+ * them. The scenarios allow two faults among three nodes, and are split so that each has a manageable size.
+ * Every pair of the `light` faults occurs in one of them.
  */
 const little = ['lose', 'takeover-fails', 'takeover-hangs', 'release-hangs'] as const;
 const switchoversOfThree: readonly Scenario[] = (

@@ -1,36 +1,37 @@
-/** Defines a step, and collects the steps of a world. */
+/** Defines a step, and collects all steps that are possible in a world. */
 import type { Hands } from './decide.js';
 import type { Faults } from './faults.js';
 import { judgeBackoffs, judgeToken, judgeWork } from './invariants.js';
 import type { Agent, Request, Setting, World } from './world.js';
 
 export type StepKind =
-  /** Happens eventually, if it remains possible. */
+  /** The step must happen eventually if it remains possible. */
   | 'due'
-  /** May never happen: an operator acts, a node returns. */
+  /** The step may never happen. For example, an operator acts, or a node returns. */
   | 'gift'
-  /** May happen as often as the scenario allows. */
+  /** The step may happen as often as the scenario allows faults. */
   | 'fault';
 
 export interface Step {
   readonly words: string;
   readonly kind: StepKind;
-  /** Who acts, as a number below 32. */
+  /** Number of the actor that makes the step. It is less than 32. */
   readonly actor: number;
   readonly world: World;
-  /** Description of the broken invariant, or null. */
+  /** Description of the invariant that the step breaks. Null if it breaks none. */
   readonly violation: string | null;
   /**
-   * Whether the step writes a decision, a claim or site changes, or unseats an elector. This must not recur.
+   * Whether the step writes a decision, a claim or site changes, or unseats an elector. Such steps must not
+   * recur forever.
    */
   readonly isUnrest: boolean;
 }
 
 export interface Change {
   readonly name: string;
-  /** Whether only the configuration changes. */
+  /** Whether the change affects only the configuration. */
   readonly isOfConfig: boolean;
-  /** Returns null if the change is not possible now. */
+  /** Returns the world after the change. Returns null if the change is not possible now. */
   make(world: World): World | null;
 }
 
@@ -40,11 +41,11 @@ export interface Rules {
   readonly changes: readonly Change[];
   readonly hands: Hands;
   readonly readsClock: boolean;
-  /** Whether a node's session may end while its workload is alive, as if the lease did not work. */
+  /** Whether a node's session may end while its workload is alive, as if there were no lease. */
   readonly withoutLease: boolean;
-  /** How many times leadership may move by itself. Null if moves are not counted. */
+  /** Maximum number of times that leadership may move by itself. Null if moves are not counted. */
   readonly maxMoves: number | null;
-  /** Whether steps that matter to no other agent are merged into the step before. */
+  /** Whether to merge a step that matters to no other agent into the step before. */
   readonly reduces: boolean;
 }
 
@@ -62,7 +63,7 @@ export function isAlive(world: World, { session }: Agent): boolean {
   return world.sessions.some(({ id }) => id === session);
 }
 
-/** Collects the steps of one world. */
+/** Collects the possible steps of one world. */
 export class Steps {
   readonly list: Step[] = [];
   readonly world: World;

@@ -1,9 +1,11 @@
 /**
- * Generates every possible step of a world: of the agents' loops, as fine as their awaits; of hooks, leases
- * and sessions; of operators and faults; and of time, which advances to the next due instant.
+ * Generates every possible step of a world. There are steps of the agents' loops, as fine as their awaits,
+ * and steps of hooks, leases and sessions. Operators and faults also cause steps. Time advances to the next
+ * instant at which something is due.
  *
- * Agents are prompt: while one of them can continue, no time passes, unless slowness is the fault (an agent
- * freezes, a step takes long). Hooks, sessions and operators may take any time, hooks up to their limits.
+ * Agents are prompt: while one of them can continue, no time passes. There are two exceptions, which are
+ * faults: an agent freezes, or a step takes long. Hooks, sessions and operators may take any time. Hooks may
+ * take no longer than their time limits.
  */
 import { Decider, end } from './decide.js';
 import { apply } from './ensemble.js';
@@ -64,7 +66,7 @@ export class Rulebook {
       });
     const become = (words: string, next: Agent) => add(words, withAgent(steps.world, next));
     if (agent.frozen) {
-      // The request that it sent is still under way.
+      // The request that the frozen agent has sent is still under way, so it may be applied.
       if (round.at === 'sent' && isAlive(steps.world, agent)) this.#applied(steps, agent, round, true);
       return;
     }
@@ -108,7 +110,7 @@ export class Rulebook {
     return mayLeave ? { ...next, round: asleep, process: 'left' } : next;
   }
 
-  /** Lets an agent notice that its session is over. */
+  /** Adds the step in which an agent notices that its session is over. */
   #learn(steps: Steps, agent: Agent): void {
     steps.add({
       words: `${name(agent)} hears that its session is over, and opens another`,
@@ -118,7 +120,10 @@ export class Rulebook {
     });
   }
 
-  /** Applies the agent's request in the same step if nothing relevant can come between. */
+  /**
+   * Adds the next step of an agent that joins. If nothing relevant can come in between, the step also applies
+   * the agent's request.
+   */
   #join(steps: Steps, agent: Agent): void {
     const joins = new Steps(steps.world);
     joinSteps(joins, agent, this.#decider);
@@ -161,7 +166,7 @@ export class Rulebook {
       return become(`reads ${what}, and sees that it has to read more`, { ...lookAgain(agent), part });
     }
     const read: Agent = { ...agent, part, round: { at: 'read', view } };
-    // Only the agent's own hook or a freeze can come between reading and deciding.
+    // Between a read and its decision, only the agent's own hook can end, or the agent can freeze.
     if (agent.hook !== null) return become(`reads ${what}`, read);
     this.#decide(steps, read, view, `reads ${what}, and `);
     if (steps.world.faults === 0) return;
@@ -191,9 +196,9 @@ export class Rulebook {
   }
 
   /**
-   * Applies an agent's write. The reply is a separate step only if the sender freezes or never gets it.
-   * Otherwise, getting the reply changes nothing that another step depends on, so getting it late equals
-   * doing the next step late.
+   * Adds the step in which an agent's write is applied. The reply is a separate step only if the sender
+   * freezes or never gets it. In all other cases, no other step depends on the reply. A late reply is then
+   * equivalent to a late next step.
    */
   #applied(
     steps: Steps,
@@ -221,7 +226,8 @@ export class Rulebook {
     steps.add({
       words,
       kind: 'due',
-      // A separate actor, because the write arrives while its sender is frozen.
+      // A frozen sender's write needs another actor, because the write arrives although its sender does
+      // nothing.
       actor: actor(agent, isFrozen ? 'lease' : 'agent'),
       world: withAgent(after, heard),
       ...more,
@@ -303,7 +309,7 @@ function epochOf(ms: number): number {
 
 const partTexts = ['config', 'elected', 'current', 'nodes and seats'];
 
-/** Whether an actor is prompt. Agents are, and with short sessions their leases and sessions, too. */
+/** Whether an actor is prompt. Agents are. With short sessions, leases and sessions are prompt, too. */
 function isPrompt(who: number, shortSessions: boolean): boolean {
   if (who === actors.time) return false;
   const what = who % actors.perAgent;

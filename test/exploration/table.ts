@@ -25,9 +25,9 @@ export class Numbers {
 }
 
 /**
- * Numbers 64-bit hashes in insertion order. If two of n states have the same hash by chance, one of them is
- * wrongly treated as explored. The probability of that is about n² / 2⁶⁵: one in two million for four million
- * states.
+ * Numbers 64-bit hashes in insertion order. If two of n states have the same hash by chance, the explorer
+ * wrongly treats one of them as explored. The probability of that is about n² / 2⁶⁵, which is one in two
+ * million for four million states.
  */
 export class HashTable {
   #low = new Uint32Array(1 << 12);

@@ -1,8 +1,8 @@
-/** The passing of time. */
+/** Models the passing of time. */
 import { actors, type Rules, type Steps } from './step.js';
 import type { World } from './world.js';
 
-/** Advances time to the next instant at which something is due. */
+/** Adds a step in which time advances to the next instant at which something is due. */
 export function timeStep(steps: Steps, { faults }: Rules, isBusy: boolean): void {
   const { world } = steps;
   const maySlow = faults.includes('slow') && world.faults > 0;
@@ -28,7 +28,7 @@ function nextDueMs({ agents, nowMs }: World): number | null {
   const dues: number[] = [];
   for (const { process, frozen, wakeAtMs, drainUntilMs, hook, fencing } of agents) {
     if (process !== 'up' || frozen) continue;
-    // Time cannot pass the limit of a hook that does not hang: it must end first.
+    // A hook that does not hang must end before time can pass its limit.
     if (hook?.state === 'runs' && hook.untilMs <= nowMs) return null;
     if (fencing !== null && fencing.untilMs <= nowMs) return null;
     const own = [wakeAtMs, drainUntilMs, hook?.state === 'stuck' ? null : hook?.untilMs, fencing?.untilMs];

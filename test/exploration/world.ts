@@ -1,7 +1,7 @@
 /**
- * A whole group as one immutable value: the ensemble's data, each agent's position in its loop, what runs on
- * each machine, and how many faults remain. A step makes a new world from another. They share what did not
- * change.
+ * A whole group as one immutable value: the ensemble's data, each agent's position in its loop, what is
+ * running on each machine, and how many faults remain. A step makes a new world from an existing one. Both
+ * worlds share everything that did not change.
  *
  * The decisions and their types are not here but in `src/core`.
  */
@@ -29,19 +29,19 @@ export interface Seat {
   readonly owner: SessionId;
 }
 
-/** The znodes. Null means deleted. */
+/** The znodes of the group. Null means that a znode has been deleted. */
 export interface Tree {
   readonly config: Versioned<GroupConfig> | null;
   readonly elected: Versioned<Elected> | null;
   readonly current: Claim | null;
   readonly history: Versioned<HistoryHead> | null;
-  /** Their seats' positions are in `seats`. */
+  /** Registered nodes. The positions of their seats are in `seats`. */
   readonly members: readonly Member[];
-  /** In ascending order. */
+  /** Seats in ascending order. */
   readonly seats: readonly Seat[];
 }
 
-/** A tree of which nothing has been read, or nothing is left. */
+/** A tree of which nothing has been read, or of which nothing is left. */
 export const unread: Tree = {
   config: null,
   elected: null,
@@ -81,8 +81,8 @@ export type Operation =
   | { readonly delete: 'seat'; readonly id: number };
 
 /**
- * Why a write is made. It determines how the agent handles the reply, and what must be true when the write is
- * applied.
+ * Purpose of a write. It determines how the agent handles the reply, and which conditions must be true when
+ * the write is applied.
  */
 export type Purpose =
   | { readonly for: 'claim'; readonly elected: Elected; readonly electedVersion: number; readonly view: Tree }
@@ -113,7 +113,10 @@ export interface Request {
   readonly operations: readonly Operation[];
 }
 
-/** Remaining actions of an elector's round, one write after the other. */
+/**
+ * The remaining actions of an elector's round. Each of them may be a write, and the writes are sent one after
+ * the other.
+ */
 export interface Rest {
   readonly actions: readonly ElectorAction[];
   readonly view: Tree;
@@ -122,7 +125,7 @@ export interface Rest {
 /** Position of an agent in its loop. */
 export type Round =
   | { readonly at: 'asleep' }
-  /** Reads part after part. `done` parts of `view` have been read. */
+  /** The agent has read the first `done` parts of `view` and is about to read the next part. */
   | { readonly at: 'reading'; readonly done: number; readonly view: Tree }
   | { readonly at: 'read'; readonly view: Tree }
   | { readonly at: 'sent'; readonly request: Request; readonly rest: Rest | null }
@@ -130,7 +133,7 @@ export type Round =
       readonly at: 'answered';
       readonly request: Request;
       readonly rest: Rest | null;
-      /** Null if a check failed and nothing was written. */
+      /** The reply. Null if a check failed and nothing was written. */
       readonly answer: Answer | null;
     };
 
@@ -143,7 +146,9 @@ export interface Hook {
   readonly phase: 'takeover' | 'release';
   /** Time limit of the hook. */
   readonly untilMs: number;
-  /** `hangs`: until its time limit. `stuck`: cannot be killed even then. */
+  /**
+   * State of the hook. A hook that `hangs` ends at its time limit. A `stuck` hook cannot be killed even then.
+   */
   readonly state: 'runs' | 'hangs' | 'stuck';
 }
 
@@ -154,27 +159,30 @@ export interface FenceRun {
   readonly hit: boolean;
 }
 
-/** How much an agent reads, as a standby (0), involved (1) or as the elector (2). */
+/**
+ * How much an agent reads. A standby reads least (0), an agent that is elected or leads reads more (1), and
+ * the elector reads everything (2).
+ */
 export type Part = 0 | 1 | 2;
 
 export interface Agent {
-  /** Distinguishes machines that have the same node id. */
+  /** Index among all agents. Machines with the same node id have different indexes. */
   readonly index: number;
   readonly node: string;
   /** Index among the machines that have this node id. */
   readonly host: number;
   readonly process: 'up' | 'down' | 'left';
   readonly frozen: boolean;
-  /** Whether it is frozen for less than a lease. */
+  /** Whether the agent is frozen for less than the length of a lease. */
   readonly stalls: boolean;
-  /** Whether it is cut off from the ensemble. */
+  /** Whether the agent is cut off from the ensemble. */
   readonly cut: boolean;
   readonly session: SessionId;
   readonly registered: boolean;
-  /** The seat that the agent knows of. */
+  /** The agent's seat, as far as the agent knows. Null if it has none. */
   readonly seat: number | null;
   readonly part: Part;
-  /** Whether something that it watches has changed, or it has another reason to read again. */
+  /** Whether a znode that the agent watches has changed, or the agent has another reason to read again. */
   readonly awake: boolean;
   readonly round: Round;
   readonly registration: Registration;
@@ -186,17 +194,23 @@ export interface Agent {
   readonly hook: Hook | null;
   /** Token of the leadership whose workload may be alive on this machine. */
   readonly work: bigint | null;
-  /** `due`: the release must begin. `over`: everything that ran was killed. */
+  /**
+   * State of the lease. `due` means that the release must begin. `over` means that everything that ran was
+   * killed.
+   */
   readonly lease: 'good' | 'due' | 'over';
-  /** Whether the lease of this leadership has passed. It is never revived. */
+  /** Whether the lease of this leadership has ended. Such a lease never starts again. */
   readonly leaseEnded: boolean;
   readonly memory: ElectorMemory;
   readonly clock: ClockReading;
   readonly wakeAtMs: number | null;
   readonly fencing: FenceRun | null;
-  /** Token of the claim being fenced, until the hook may be tried again. */
+  /**
+   * Token of the claim that is being fenced. It is kept until the hook may be tried again. Null if there is
+   * none.
+   */
   readonly fencingToken: bigint | null;
-  /** Instant until which the leaving agent waits for a successor. Null if it is not leaving. */
+  /** Instant until which the leaving agent waits for a successor. Null if the agent is not leaving. */
   readonly drainUntilMs: number | null;
   readonly auditAtMs: number;
   readonly silent: {
@@ -213,36 +227,39 @@ export interface Session {
 
 export interface World {
   readonly nowMs: number;
-  /** Difference of the ensemble's clock from the machines' own. */
+  /** Difference of the ensemble's clock from the clock of the machines. */
   readonly skewMs: number;
   readonly tree: Tree;
   readonly agents: readonly Agent[];
   readonly sessions: readonly Session[];
-  /** Writes under way whose sender is gone. */
+  /** Writes that are under way although their sender has died or was cut off. */
   readonly adrift: readonly { readonly session: SessionId; readonly request: Request }[];
   /** Number of faults that may still happen. */
   readonly faults: number;
-  /** Changes that have been made, one bit each. */
+  /** Changes that have been made. Each change has one bit. */
   readonly changes: number;
   readonly lastSession: SessionId;
   readonly lastToken: bigint;
   readonly lastSeat: number;
-  /** Newest token under which any workload was started. `newestTerm` is the newest term ever written. */
+  /**
+   * Newest token under which any workload has been started. `newestTerm` is the newest term that has been
+   * written to the tree.
+   */
   readonly newestWork: bigint;
   readonly newestTerm: number;
   /**
-   * Whether a claim was deleted by hand. Its owner may continue until it notices, and only tokens prevent
-   * harm.
+   * Whether a claim was deleted by hand. Its owner may continue to lead until it notices the deletion. Until
+   * then, only fencing tokens prevent harm.
    */
   readonly isClaimLost: boolean;
   /**
-   * How many times leadership has moved since the last change, gift or fault. Counted only if the scenario
-   * limits it.
+   * Number of times that leadership has moved since the last change, gift or fault. Counted only if the
+   * scenario limits it.
    */
   readonly moves: number;
 }
 
-/** What remains constant during an exploration. */
+/** Parameters that remain constant during an exploration. */
 export interface Setting {
   readonly config: GroupConfig;
   readonly strategies: readonly ReadyStrategy[];
@@ -250,8 +267,8 @@ export interface Setting {
   readonly audits: boolean;
   readonly sessionTimeoutMs: number;
   /**
-   * Whether sessions are shorter than every other time limit. Once time has passed, the session of a silent
-   * agent is over.
+   * Whether sessions are shorter than every other time limit. As soon as time passes, the session of a silent
+   * agent then ends.
    */
   readonly shortSessions: boolean;
 }
@@ -298,8 +315,8 @@ export function newAgent(index: number, node: string, session: SessionId, host =
 }
 
 /**
- * Opens a new session for an agent whose session is over. The agent registers in it once it has released what
- * it began.
+ * Opens a new session for an agent whose session is over. The agent registers in the new session when it has
+ * released what it began.
  */
 export function newSession(world: World, { index }: Agent): World {
   const session = world.lastSession + 1n;
@@ -379,7 +396,10 @@ export function newSetting(
   };
 }
 
-/** Every time limit is a multiple of one unit, so instants coincide and there are few of them. */
+/**
+ * Configuration of the explored groups. Every time limit is a multiple of one unit, so that many instants
+ * coincide.
+ */
 export const settings = config({
   sites: { a: { priority: 100 }, b: { priority: 50 } },
   failback: 'manual',
