@@ -1,4 +1,7 @@
-/** One node as separate processes: a guardian and the agent that it starts. Both log to one file. */
+/**
+ * One node as separate processes: a guardian and the agent that it starts. Both write their logs to the same
+ * file.
+ */
 import type { ChildProcess } from 'node:child_process';
 import { mkdir, open } from 'node:fs/promises';
 import { type Exit, exitOf, hasExited, spawnBound } from '../support/bound-process.js';
@@ -10,7 +13,7 @@ export interface AgentPlace {
   readonly main: string;
   readonly hookFlags: readonly string[];
   readonly env: Readonly<Record<string, string>>;
-  /** Kept across incarnations. */
+  /** Directory that the node's incarnations share. */
   readonly stateDir: string;
   readonly logFile: string;
 }
@@ -21,9 +24,9 @@ export class AgentProcess {
   /** Resolves when the guardian exits. */
   readonly exited: Promise<Exit>;
   readonly #guardian: ChildProcess;
-  /** Whether the nemesis causes the guardian's exit. */
+  /** Whether the nemesis causes the exit of the guardian. */
   #doomed = false;
-  /** Last process id that `agent` returned. */
+  /** The last process id that `agent` returned. Null if there has been none. */
   #lastAgent: number | null = null;
 
   private constructor(guardian: ChildProcess) {
@@ -82,7 +85,7 @@ export class AgentProcess {
     this.#doomed = true;
   }
 
-  /** Kills guardian and agent, as close to simultaneously as possible. */
+  /** Kills guardian and agent, as close to simultaneously as possible. Resolves when both have exited. */
   async kill9(): Promise<void> {
     this.#doomed = true;
     const agent = this.agent;
@@ -96,7 +99,7 @@ export class AgentProcess {
     this.#guardian.kill('SIGTERM');
   }
 
-  /** Resolves when the guardian has exited and the agent that outlived it has, too. */
+  /** Resolves when the guardian has exited and no agent of it is running any more. */
   async gone(): Promise<void> {
     await this.exited;
     const agent = this.#lastAgent;

@@ -1,4 +1,4 @@
-/** Short chaos runs with fixed plans. docs/reports/chaos.md describes longer ones. */
+/** Runs short fixed plans of chaos. docs/reports/chaos.md describes longer runs. */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -11,7 +11,7 @@ import { planRound } from './plan.js';
 import { run } from './run.js';
 import { defaultScale, type Scale } from './scale.js';
 
-/** Runs the first rounds of a seed's plan and checks the records. */
+/** Runs the first rounds of a seed's plan and checks the records of the run. */
 async function verdictOf(seed: number, count: number, scale: Scale): Promise<Verdict> {
   const main = await oncePerRun('build');
   const dir = await mkdtemp(join(tmpdir(), 'petrel-chaos-'));
@@ -30,8 +30,8 @@ async function verdictOf(seed: number, count: number, scale: Scale): Promise<Ver
 describe.skipIf(zooKeeperKind !== 'java')('five agents on three servers, to which everything happens', () => {
   it('never work two at once, and have a leader in time', async () => {
     /**
-     * Kills the leader's agent, its guardian, both together, and the ensemble's leader; cuts a leader off;
-     * slows takeovers.
+     * This plan kills the leader's agent, its guardian, both together, and the ensemble's leader. It also
+     * cuts a leader off and slows takeovers.
      */
     const verdict = await verdictOf(839258, 3, defaultScale);
     expect(verdict.takeovers).toBeGreaterThan(2);
@@ -39,8 +39,8 @@ describe.skipIf(zooKeeperKind !== 'java')('five agents on three servers, to whic
 
   it('never work two at once in one of two slots, or one in both, and have two leaders in time', async () => {
     /**
-     * Kills the second slot's leader, and cuts it off; makes a takeover there hang; sets one leader, then two
-     * again.
+     * This plan kills the leader of the second slot, cuts it off, and makes a takeover of that slot hang. It
+     * also sets the number of leaders to one and back to two.
      */
     const verdict = await verdictOf(564265, 2, { ...defaultScale, leaders: 2 });
     expect(verdict.readyInSlot[1]).toBeGreaterThan(1);

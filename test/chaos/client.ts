@@ -1,6 +1,6 @@
 /**
- * A client that keeps requesting each slot's leader. It queries each server separately, so a server that
- * hangs delays no other answer.
+ * A client that requests the leader of each slot again and again. The client queries each server separately,
+ * so a server that hangs does not delay the answers of the others.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { errorMessage } from '../../src/errors.js';
@@ -23,7 +23,7 @@ export class Client {
     this.#asking = servers.map((address, server) => this.#ask(server, address, root));
   }
 
-  /** Returns the newest answer from any server. Null if the slot has no leader. */
+  /** Returns the leader in the newest answer from any server. Null if the slot has no leader. */
   leader(slot: number): Leader | null {
     return this.#leaders.get(slot) ?? null;
   }

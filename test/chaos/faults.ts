@@ -1,4 +1,4 @@
-/** Applies each kind of fault to the world, and reverts it. */
+/** Prepares each kind of fault for the world. A prepared fault can be applied and reverted. */
 import { hookTrouble, sickNode } from './faults/hooks.js';
 import { cutEverybody, networkTrouble } from './faults/network.js';
 import { people } from './faults/people.js';
@@ -8,7 +8,7 @@ import type { Taken, Tell, Trouble } from './faults/trouble.js';
 import type { Fault } from './plan.js';
 import type { World } from './world.js';
 
-/** Returns null if the fault has no possible target. */
+/** Prepares a fault. Returns null if the fault has no possible target. */
 export async function troubleOf(
   fault: Fault,
   world: World,

@@ -4,7 +4,7 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type Answer, type Change, files, type NemesisRecord, type Run } from './records.js';
 
-/** Reads CLOCK_MONOTONIC, as hooks do. */
+/** Returns the time on CLOCK_MONOTONIC, as hooks read it. */
 export function nowMs(): number {
   return Number(process.hrtime.bigint()) / 1e6;
 }
@@ -18,7 +18,7 @@ export class Journal {
     this.dir = dir;
   }
 
-  /** Creates the folder if necessary. It must not contain a run already. */
+  /** Creates the folders of a run if necessary. Throws if the directory already has the records of a run. */
   static async in(dir: string): Promise<Journal> {
     for (const folder of ['', 'hooks', 'agents', 'state']) {
       await mkdir(join(dir, folder), { recursive: folder === '' });

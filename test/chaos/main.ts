@@ -35,7 +35,7 @@ function count(from: number, to: number): (text: string) => number {
   };
 }
 
-/** Exit code if nothing was run or checked. */
+/** Exit code if nothing was run and nothing was checked. */
 const misused = 2;
 
 const program = new Command('npm run chaos --')

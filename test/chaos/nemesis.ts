@@ -1,4 +1,4 @@
-/** Executes a plan, round by round. Each round ends with a calm period. */
+/** Executes a plan, one round after the other. Each round ends with a calm period. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { errorMessage } from '../../src/errors.js';
 import type { Taken } from './faults/trouble.js';
@@ -12,14 +12,14 @@ export class Nemesis {
   readonly #journal: Journal;
   readonly #signal: AbortSignal;
 
-  /** When `signal` fires, the current faults are reverted and no more are started. */
+  /** When `signal` is aborted, the nemesis reverts the current faults and starts no more. */
   constructor(world: World, journal: Journal, signal: AbortSignal) {
     this.#world = world;
     this.#journal = journal;
     this.#signal = signal;
   }
 
-  /** Resolves when the group is in order again, or when the wait for that has failed. */
+  /** Executes a round. Resolves after the calm period, even if the group did not recover in time. */
   async round({ round, faults, calmMs }: Round): Promise<void> {
     const taken: Taken = new Set();
     await Promise.all(
@@ -61,7 +61,9 @@ export class Nemesis {
     });
   }
 
-  /** Returns false if the action failed. Records the failure as trouble, and the run continues. */
+  /**
+   * Runs an action. If it fails, records the failure as trouble and returns false, so that the run continues.
+   */
   async #try(action: () => Promise<void>): Promise<boolean> {
     try {
       await action();

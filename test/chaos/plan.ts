@@ -1,48 +1,54 @@
 /**
- * Plans what the nemesis does, as a pure function of the seed and the round, so a run can be planned again. A
- * plan names its targets by part: the leader of a slot, the elector, and so on. The part is resolved only
- * when the fault begins, so the same plan may hit another node.
+ * Plans the faults of a run. A plan is a pure function of the seed and the round, so the same run can be
+ * planned again. A plan names the targets of its faults by part, for example the leader of a slot, or the
+ * elector. A part is resolved only when its fault begins, so the same plan may hit another node in another
+ * run.
  */
 import { z } from 'zod';
 import { type Random, randomFrom } from './random.js';
 import type { Scale } from './scale.js';
 
-/** `leader` is the leader of the fault's slot. `other` neither leads nor elects, if there is such a node. */
+/**
+ * Part of a node. `leader` is the leader of the fault's slot. `other` is a node that neither leads nor
+ * elects, if there is one.
+ */
 export const nodePartSchema = z.enum(['leader', 'elector', 'other']);
 export type NodePart = z.infer<typeof nodePartSchema>;
 export const serverPartSchema = z.enum(['ensemble-leader', 'ensemble-follower']);
 export type ServerPart = z.infer<typeof serverPartSchema>;
 
 const times = {
-  /** Since the beginning of the round. */
+  /** Time from the beginning of the round to the fault. */
   afterMs: z.number(),
-  /** Time until the fault is reverted. 0 if there is nothing to revert. */
+  /** Time from the fault until it is reverted. 0 if there is nothing to revert. */
   lastsMs: z.number(),
 };
-/** Slot whose leader is meant. Undefined means slot 1. */
+/** Slot whose leader the fault is about. Undefined means slot 1. */
 const ofSlot = { slot: z.int().min(1).optional() };
 const onNode = { on: nodePartSchema, ...ofSlot, ...times };
 const onServer = { on: serverPartSchema, ...times };
 
 export const faultSchema = z.discriminatedUnion('kind', [
-  /** kill -9. The guardian restarts the agent. */
+  /** Sends SIGKILL to the agent. The guardian restarts the agent. */
   z.object({ kind: z.literal('kill-agent'), ...onNode }),
-  /** SIGTERM. The node restarts when the fault ends. */
+  /** Sends SIGTERM to the agent's guardian. The node restarts when the fault ends. */
   z.object({ kind: z.literal('stop-agent'), ...onNode }),
   z.object({ kind: z.literal('freeze-agent'), ...onNode }),
-  /** kill -9. The agent leaves. The node restarts when the fault ends. */
+  /** Sends SIGKILL to the guardian. The agent leaves the group, and the node restarts when the fault ends. */
   z.object({ kind: z.literal('kill-guardian'), ...onNode }),
   z.object({ kind: z.literal('freeze-guardian'), ...onNode }),
-  /** Guardian and agent together. The reaper ends the workload. The node restarts when the fault ends. */
+  /**
+   * Kills guardian and agent together. The reaper ends the workload. The node restarts when the fault ends.
+   */
   z.object({ kind: z.literal('kill-both'), ...onNode }),
   /**
-   * Agent, guardian and workload together, like a suspended virtual machine. Always shorter than the session
-   * timeout.
+   * Freezes agent, guardian and workload together, as if a virtual machine were suspended. The fault is
+   * always shorter than the session timeout.
    */
   z.object({ kind: z.literal('freeze-machine'), ...onNode }),
   /**
-   * Kills the reaper, too, so no process ends the workload. No seed plans it. It proves that the check finds
-   * overlaps.
+   * Kills the reaper in addition to guardian and agent, so no process ends the workload. No seed plans this
+   * fault. It serves to show that the check finds overlaps.
    */
   z.object({ kind: z.literal('orphan-workload'), ...onNode }),
   z.object({ kind: z.literal('cut-node'), lost: z.enum(['both', 'toServer', 'toClient']), ...onNode }),
@@ -55,7 +61,9 @@ export const faultSchema = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('slow-server'), delayMs: z.number(), ...onServer }),
   z.object({ kind: z.literal('reset-server'), ...onServer }),
   z.object({ kind: z.literal('kill-majority'), ...times }),
-  /** Breaks the takeover hooks of `count` nodes that do not lead, and moves leadership to one of them. */
+  /**
+   * Breaks the takeover hooks of `count` nodes that do not lead, and moves leadership to one of these nodes.
+   */
   z.object({
     kind: z.literal('bad-takeover'),
     how: z.enum(['fails', 'fails late', 'hangs', 'is slow', 'is stubborn']),
@@ -63,20 +71,20 @@ export const faultSchema = z.discriminatedUnion('kind', [
     ...ofSlot,
     ...times,
   }),
-  /** Breaks the leader's release hook, and makes it hand over. */
+  /** Breaks the leader's release hook, and makes the leader hand over. */
   z.object({
     kind: z.literal('bad-release'),
     how: z.enum(['fails', 'hangs', 'is slow', 'leaves the workload', 'leaves a stubborn workload']),
     ...ofSlot,
     ...times,
   }),
-  /** The node's health check fails. */
+  /** Makes the node's health check fail. */
   z.object({ kind: z.literal('sick-node'), ...onNode }),
   z.object({ kind: z.literal('switchover'), to: z.enum(['other', 'best-other']), ...ofSlot, ...times }),
   z.object({ kind: z.literal('failover'), ...ofSlot, ...times }),
   z.object({ kind: z.literal('lower-site'), ...ofSlot, ...times }),
   z.object({ kind: z.literal('disable-site'), ...ofSlot, ...times }),
-  /** Prefers a site other than the leader's, with automatic failback. */
+  /** Makes the group prefer a site other than the leader's site, with automatic failback. */
   z.object({ kind: z.literal('prefer-site'), ...ofSlot, ...times }),
   z.object({ kind: z.literal('pause'), ...times }),
   z.object({ kind: z.literal('drain'), ...onNode }),
@@ -88,7 +96,7 @@ export type FaultKind = Fault['kind'];
 export const roundSchema = z.object({
   round: z.int(),
   faults: z.array(faultSchema),
-  /** Length of the calm period once the group is in order again. */
+  /** Duration of the calm period. It starts when the group has recovered from the faults. */
   calmMs: z.number(),
 });
 export type Round = z.infer<typeof roundSchema>;
@@ -96,8 +104,9 @@ export type Round = z.infer<typeof roundSchema>;
 type Sort = 'process' | 'machine' | 'network' | 'ensemble' | 'hooks' | 'people';
 
 /**
- * Two faults of one sort would revert each other, or leave no server for the others. A frozen machine whose
- * lease cannot be renewed may outlast the lease, which nothing can prevent.
+ * Whether two sorts of faults may overlap. Two faults of one sort would revert each other, or leave no server
+ * for the others. If a frozen machine could not renew its lease, it might stay frozen for longer than the
+ * lease, which no process can prevent.
  */
 function mayOverlap(one: Sort, other: Sort): boolean {
   const sorts = [one, other];
@@ -257,7 +266,10 @@ const makers: readonly Maker[] = [
   },
 ];
 
-/** Lowers the number of leaders and raises it again. Possible only in a group with several leaders. */
+/**
+ * Returns a maker of faults that lower the number of leaders and raise it again. Such a fault is possible
+ * only in a group with several leaders.
+ */
 function fewerLeaders(leaders: number): Maker {
   return {
     sort: 'people',
@@ -269,7 +281,7 @@ function fewerLeaders(leaders: number): Maker {
   };
 }
 
-/** Plans round `round` (from 1) of `seed`. */
+/** Plans round number `round` of a seed. The first round has number 1. */
 export function planRound(
   seed: number,
   round: number,
@@ -303,7 +315,7 @@ export function roundText({ round, faults }: Round): string {
   return [`round ${round}`, ...lines].join('\n');
 }
 
-/** Aims the fault at the leader of a slot, if a leader is its target. */
+/** Aims a fault at the leader of a slot. Changes nothing if the target of the fault is not a leader. */
 function aimed(fault: Fault, slot: number): Fault {
   switch (fault.kind) {
     case 'bad-takeover':
@@ -360,7 +372,10 @@ function start(random: Random): { afterMs: number } {
   return { afterMs: random.between(0, 4_000) };
 }
 
-/** Half of the spans are shorter than the session timeout, half longer. */
+/**
+ * Returns the times of a fault. One half of all faults is shorter than the session timeout, and the other
+ * half is longer.
+ */
 function span(random: Random, sessionTimeoutMs: number): { afterMs: number; lastsMs: number } {
   const share = random.next() < 0.5 ? 0.05 + 0.7 * random.next() : 1.2 + 0.8 * random.next();
   return { ...start(random), lastsMs: Math.round(sessionTimeoutMs * share) };

@@ -1,4 +1,4 @@
-/** Choices that a seed reproduces. */
+/** Source of random choices. The same seed gives the same choices. */
 export interface Random {
   /** Returns a number in [0, 1). */
   next(): number;
@@ -7,7 +7,7 @@ export interface Random {
   pick<T>(choices: readonly [T, ...T[]]): T;
 }
 
-/** mulberry32 */
+/** Returns the source of a seed. Uses the mulberry32 generator. */
 export function randomFrom(seed: number): Random {
   let state = seed | 0;
   const next = () => {

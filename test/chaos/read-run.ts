@@ -12,7 +12,7 @@ import {
   runSchema,
 } from './records.js';
 
-/** Throws if a file is missing or malformed. */
+/** Reads the records of a run. Throws an error if a file is missing or malformed. */
 export async function readRun(dir: string): Promise<RunRecords> {
   const read = (file: string) => readFile(join(dir, file), 'utf8');
   return {
@@ -24,7 +24,7 @@ export async function readRun(dir: string): Promise<RunRecords> {
   };
 }
 
-/** Ignores a last line without a line end: its write is incomplete. */
+/** Parses JSON lines. Ignores the last line if it has no line end, because its write is incomplete. */
 export function jsonLines<T>(schema: z.ZodType<T>, text: string): T[] {
   const lines = text.split('\n').slice(0, -1);
   return z.array(schema).parse(lines.map((line): unknown => JSON.parse(line)));

@@ -1,6 +1,6 @@
 /**
- * Defines the files of a run's directory, independently of how they are written. The checks depend on nothing
- * else. Every `…AtMs` is on CLOCK_MONOTONIC, which all processes of the machine share.
+ * Defines the files in the directory of a run, however they are written. The checks depend on nothing else.
+ * Every `…AtMs` is on CLOCK_MONOTONIC, which all processes of the machine share.
  */
 import { z } from 'zod';
 
@@ -12,7 +12,7 @@ export const files = {
   nemesis: 'nemesis.jsonl',
 } as const;
 
-/** run.json: what was run, and the durations that make up the bound. */
+/** run.json: the parameters of the run, and the durations that make up the bound. */
 export const runSchema = z.object({
   seed: z.int(),
   root: z.string(),
@@ -25,18 +25,18 @@ export const runSchema = z.object({
   takeoverMs: z.number(),
   releaseMs: z.number(),
   graceMs: z.number(),
-  /** Time after which a node whose takeover failed may be tried again. */
+  /** Time after which a node may be elected again if its takeover failed. */
   backoffMs: z.number(),
-  /** Time that an ensemble may take to replace a lost leader. */
+  /** Maximum time that the ensemble needs to replace a lost leader. */
   ensembleMs: z.number(),
-  /** Allowance for the client's polling interval and a busy machine. */
+  /** Extra time, because the client polls at intervals and the machine may be busy. */
   slackMs: z.number(),
   startedAtMs: z.number(),
   endedAtMs: z.number(),
 });
 export type Run = z.infer<typeof runSchema>;
 
-/** hooks/events: one line each, written by the hooks and workloads themselves. */
+/** hooks/events: one line for each event. The hooks and workloads write these lines themselves. */
 export const hookRecordSchema = z.object({
   monotonicMs: z.number(),
   node: z.string(),
@@ -47,45 +47,48 @@ export const hookRecordSchema = z.object({
   /** Fencing token of the leadership. Empty if there is none. */
   token: z.string(),
   exitCode: z.int().nullable(),
-  /** At a takeover's start: the workload processes that were alive, and their states. */
+  /**
+   * The workload processes that were alive when a takeover started, with their states. Empty for other
+   * events.
+   */
   alive: z.array(
     z.object({ node: z.string(), slot: z.int().default(1), token: z.string(), state: z.string() }),
   ),
 });
 export type HookRecord = z.infer<typeof hookRecordSchema>;
 
-/** answers.jsonl: the answers to a client that keeps requesting the leader. */
+/** answers.jsonl: the answers to a client that requests the leader again and again. */
 export const answerSchema = z.object({
   askedAtMs: z.number(),
   answeredAtMs: z.number(),
   /** Index of the queried server. */
   server: z.int(),
   slot: z.int().default(1),
-  /** Null if the slot had no claim or there was no answer. */
+  /** Null if the slot had no claim, or if there was no answer. */
   leader: z
     .object({ node: z.string(), status: z.enum(['PROGRESS', 'READY']), term: z.int(), token: z.string() })
     .nullable(),
-  /** Why there was no answer. Null if there was one. */
+  /** The reason why there was no answer. Null if there was an answer. */
   error: z.string().nullable(),
 });
 export type Answer = z.infer<typeof answerSchema>;
 
-/** znodes.jsonl: what the ensemble committed under the group's root, in commit order. */
+/** znodes.jsonl: the changes that the ensemble committed under the group's root, in commit order. */
 export const changeSchema = z.object({
   zxid: z.string(),
-  /** As reported by the ensemble's leader at that time. */
+  /** Time that the ensemble's leader assigned to the change. */
   atMs: z.number(),
   session: z.string(),
-  /** `close` means that the session, and so its ephemeral znodes, ended. */
+  /** Kind of the change. `close` means that a session has ended, and with it its ephemeral znodes. */
   op: z.enum(['create', 'set', 'delete', 'close']),
-  /** Relative to the root. Empty if a session ended. */
+  /** Path relative to the root. Empty if a session ended. */
   path: z.string(),
   data: z.string().nullable(),
   ephemeral: z.boolean(),
 });
 export type Change = z.infer<typeof changeSchema>;
 
-/** nemesis.jsonl: what was done to the group. */
+/** nemesis.jsonl: the faults that the nemesis applied, and what it observed. */
 export const nemesisRecordSchema = z.discriminatedUnion('event', [
   z.object({
     event: z.literal('begin'),
@@ -94,25 +97,28 @@ export const nemesisRecordSchema = z.discriminatedUnion('event', [
     round: z.int(),
     kind: z.string(),
     detail: z.string(),
-    /** Nodes that the fault may keep from leading. */
+    /** Nodes that this fault may keep from leading. */
     nodes: z.array(z.string()),
     /** Whether the fault affects ZooKeeper's servers. */
     ensemble: z.boolean(),
-    /** Whether the fault may leave no node able to lead, or to decide. */
+    /** Whether the fault may leave no node that can lead, or no node that can decide. */
     blocks: z.boolean(),
     /** Whether the group may have to wait for a session to expire. */
     silences: z.boolean(),
-    /** Slots whose leaders the fault may move, whatever the node. Undefined means all slots. */
+    /**
+     * Slots whose leaders the fault may move even if those leaders are not in `nodes`. Undefined means all
+     * slots.
+     */
     slots: z.array(z.int()).optional(),
   }),
   z.object({ event: z.literal('end'), atMs: z.number(), id: z.string() }),
-  /** Something went wrong: for example, a process exited that the nemesis had not killed. */
+  /** Something went wrong. For example, a process exited that the nemesis had not killed. */
   z.object({ event: z.literal('trouble'), atMs: z.number(), what: z.string() }),
   /** A process was killed. */
   z.object({ event: z.literal('crash'), atMs: z.number(), what: z.string() }),
   /** Every fault of a round has been reverted. */
   z.object({ event: z.literal('calm'), atMs: z.number(), round: z.int() }),
-  /** The group is in order again. */
+  /** The group has recovered: all nodes have seats, and each slot has its leader. */
   z.object({ event: z.literal('quiet'), atMs: z.number(), round: z.int() }),
   /** A remark, for example that something could not be done. */
   z.object({ event: z.literal('note'), atMs: z.number(), what: z.string() }),

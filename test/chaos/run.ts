@@ -1,4 +1,4 @@
-/** One run, from the start of the ensemble to the exit of the last process. */
+/** Runs chaos once, from the start of the ensemble to the exit of the last process. */
 import { writeFile } from 'node:fs/promises';
 import { Journal, nowMs } from './journal.js';
 import { Nemesis } from './nemesis.js';
@@ -11,20 +11,20 @@ import { World } from './world.js';
 export interface RunOptions {
   /** Path of the command line's main program. */
   readonly main: string;
-  /** Directory for the records. Created if missing; otherwise it must be empty. */
+  /** Directory for the records. It is created if it is missing. An existing directory must be empty. */
   readonly dir: string;
   readonly seed: number;
   readonly scale: Scale;
-  /** No round begins later than this. */
+  /** Time after which no new round begins. */
   readonly lastsMs: number;
-  /** Replaces the seed's rounds. */
+  /** Rounds that replace those of the seed. */
   readonly rounds?: readonly Round[];
-  /** Ends the run early. */
+  /** Ends the run early when it is aborted. */
   readonly signal: AbortSignal;
   readonly say: (text: string) => void;
 }
 
-/** Runs the plan. In every case, it ends every process that it started and completes the records. */
+/** Executes a plan. Ends every process that it started and completes the records, even if the run fails. */
 export async function run({
   main,
   dir,

@@ -1,4 +1,4 @@
-/** Size of a run: what it starts, and its session timeout. */
+/** The size of a run: the number of slots and agents, and the session timeout. */
 export interface Scale {
   /** Number of slots of the group. */
   readonly leaders: number;
@@ -10,7 +10,9 @@ export const defaultScale: Scale = { leaders: 1, agents: 5, sessionTimeoutMs: 6_
 
 const siteNames = ['a', 'b', 'c'];
 
-/** Returns each node's site. Sites are filled evenly, and the first ones get the remainder. */
+/**
+ * Returns the site of each node. The nodes are spread evenly, and the first sites get the remaining nodes.
+ */
 export function sitesOf(agents: number): Readonly<Record<string, string>> {
   const nodes = siteNames.flatMap((site, index) => {
     const size = Math.ceil((agents - index) / siteNames.length);

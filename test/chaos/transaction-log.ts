@@ -1,11 +1,11 @@
 /**
- * Reads what an ensemble committed from its servers' transaction logs. That covers every change of every
- * znode, in order, including changes that were overwritten soon after. A transaction counts as committed if a
- * majority of the servers has logged it.
+ * Reads from the servers' transaction logs what an ensemble committed. The logs contain every change of every
+ * znode, in order. They also contain changes that were overwritten soon after. A transaction counts as
+ * committed if a majority of the servers has logged it.
  *
- * The servers must be in order during the read. A log that is still being written is read as far as it goes.
- * The format is that of ZooKeeper 3.5 to 3.9: a header, then entries of checksum, length, transaction and an
- * end mark, then zeros.
+ * All servers must be running normally when their logs are read. A log that is still being written is read up
+ * to its last complete entry. The format is that of ZooKeeper 3.5 to 3.9. A log has a header, then entries,
+ * then zeros. An entry has a checksum, a length, a transaction and an end mark.
  */
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -13,7 +13,7 @@ import { join } from 'node:path';
 export interface Transaction {
   readonly zxid: bigint;
   readonly session: bigint;
-  /** On the clock of the ensemble's leader, since the epoch. */
+  /** Milliseconds since the epoch, on the clock of the ensemble's leader. */
   readonly epochMs: number;
   readonly steps: readonly Step[];
 }
@@ -28,7 +28,10 @@ const magic = 'ZKLG';
 const fileHeaderBytes = 16;
 const types = { create: 1, delete: 2, set: 5, multi: 14, create2: 15, error: -1, close: -11 } as const;
 
-/** Returns the transactions in zxid order. `dataDirs` are the servers' `dataDir`. */
+/**
+ * Returns all committed transactions in zxid order. `dataDirs` are the values of the servers' `dataDir`
+ * setting.
+ */
 export async function readTransactions(dataDirs: readonly string[]): Promise<Transaction[]> {
   const votes = new Map<bigint, { count: number; transaction: Transaction }>();
   for (const dir of dataDirs) {
@@ -55,7 +58,11 @@ async function readServer(dataDir: string): Promise<Map<bigint, Transaction>> {
   return found;
 }
 
-/** Leaves out transactions that only begin a session. */
+/**
+ * Parses one log. Leaves out transactions that have no steps, such as the start of a session.
+ *
+ * @throws Error if the data is not a transaction log.
+ */
 export function parseLog(log: Buffer): Transaction[] {
   if (log.length < fileHeaderBytes) return [];
   if (log.toString('latin1', 0, 4) !== magic) throw new Error('not a transaction log of ZooKeeper');
@@ -102,7 +109,10 @@ function readSteps(type: number, reader: Reader): Step[] {
   }
 }
 
-/** Returns no steps for a failed multi. It is logged, too, with the operations before its first failure. */
+/**
+ * Reads the steps of a multi. A failed multi is logged, too, with the operations before its first failure,
+ * but has no steps.
+ */
 function readMulti(reader: Reader): Step[] {
   const parts = Array.from({ length: reader.int() }, () => {
     return { type: reader.int(), reader: new Reader(reader.bytes()) };
@@ -112,7 +122,8 @@ function readMulti(reader: Reader): Step[] {
 }
 
 /**
- * Reads ZooKeeper's serialisation: big-endian numbers, and strings and vectors prefixed with their length.
+ * Reads data in ZooKeeper's serialisation. Numbers are big-endian. Strings and vectors have their length as a
+ * prefix.
  */
 class Reader {
   readonly #bytes: Buffer;

@@ -1,9 +1,10 @@
 /**
  * The nemesis's environment. It consists of a real ZooKeeper with three servers and the network between them,
- * the agents and their hooks, and a client that requests the leader. Agents are separate processes, each with
- * its own connection to the servers.
+ * of the agents and their hooks, and of a client that requests the leader. Agents are separate processes.
+ * Each agent has its own connections to the servers.
  *
- * Guardians and servers exit with this process, however it ends. Agents and workloads exit within seconds.
+ * Guardians and servers exit with this process, however it ends. Agents and workloads exit within seconds
+ * after that.
  */
 import { execFile, spawn } from 'node:child_process';
 import { readFile, rm, writeFile } from 'node:fs/promises';
@@ -29,7 +30,10 @@ const quietTimeoutMs = 60_000;
 const commandTimeoutMs = 20_000;
 const leavePatienceMs = 10_000;
 
-/** Prevents moves that the plan does not request. */
+/**
+ * Returns the group's configuration. With it, leadership moves only because of faults and requests in the
+ * plan.
+ */
 function configOf({ leaders }: Scale): GroupConfig {
   return groupConfigSchema.parse({
     leaders,
@@ -49,7 +53,7 @@ interface Parts {
 
 export class World {
   readonly nodes: readonly string[];
-  /** The group's slots at its initial number of leaders. */
+  /** Slots that the group has at the start of the run. */
   readonly slots: readonly number[];
   readonly root = uniqueRoot('chaos');
   readonly #scale: Scale;
@@ -60,12 +64,12 @@ export class World {
   readonly #agents = new Map<string, AgentProcess>();
   readonly #startedAtMs = nowMs();
   readonly #frozen = new Set<() => void>();
-  /** By node: how many agents the nemesis has killed under their guardians. */
+  /** Number of agents that the nemesis has killed without their guardians, by node. */
   readonly #expectedDeaths = new Map<string, number>();
   #parts: Parts | undefined;
   #ending = false;
 
-  /** `main` is the path of the command line's main program. */
+  /** Creates the environment. `main` is the path of the command line's main program. */
   constructor(main: string, journal: Journal, scale: Scale) {
     this.#scale = scale;
     this.#sites = sitesOf(scale.agents);
@@ -79,7 +83,8 @@ export class World {
   async start(): Promise<void> {
     const java = await startOpenJavaEnsemble(3, {
       tickTimeMs: this.#tickTimeMs,
-      // A server that returns receives the transactions that it missed, so its log contains all of them.
+      // With these flags, a server that returns receives every transaction that it missed. Its log then
+      // contains all of them.
       jvmFlags: ['-Dzookeeper.commitLogCount=1000000', '-Dzookeeper.preAllocSize=256'],
     });
     const { servers, connectString } = java.ensemble;
@@ -113,7 +118,7 @@ export class World {
     return this.#all.java.ensemble.servers;
   }
 
-  /** The network between the servers. */
+  /** Links of the network between the servers. */
   get peers(): JavaEnsemble['links'] {
     return this.#all.java.links;
   }
@@ -136,7 +141,7 @@ export class World {
     return ofNode(this.#all.links, node);
   }
 
-  /** Starts a node. If it had an earlier incarnation, waits for its exit first. */
+  /** Starts a node. Waits first until an earlier incarnation of the node has exited. */
   async run(node: string): Promise<void> {
     await this.#agents.get(node)?.gone();
     const agent = await AgentProcess.start({
@@ -167,8 +172,8 @@ export class World {
   }
 
   /**
-   * Freezes a process, which may outlive this one. If this process is killed in the meantime, a helper
-   * process thaws the frozen one. The returned function thaws it.
+   * Freezes a process. Returns a function that thaws the process. If this process is killed before that, a
+   * helper process thaws the frozen process.
    */
   freeze(pid: number): () => void {
     const script = `while [ -d /proc/${process.pid} ]; do sleep 1; done; kill -CONT ${pid}`;
@@ -183,18 +188,18 @@ export class World {
     return thaw;
   }
 
-  /** Sets what a node's health check finds. */
+  /** Sets the result of a node's health check. */
   async setHealth(node: string, healthy: boolean): Promise<void> {
     const file = this.#sickness(node);
     await (healthy ? rm(file, { force: true }) : writeFile(file, ''));
   }
 
-  /** Returns the path of a file that exists only for a sick node. */
+  /** Returns the path of a file that exists only while the node is unhealthy. */
   #sickness(node: string): string {
     return this.#journal.path(`state/${node}.sick`);
   }
 
-  /** Runs `petrel ARGS` as an operator does. Resolves with a text that says how it ended. */
+  /** Runs `petrel ARGS` as an operator does. Resolves with a text that describes how the command ended. */
   petrel(args: readonly string[]): Promise<string> {
     const env = {
       PATH: process.env.PATH,
@@ -220,7 +225,7 @@ export class World {
     await until(() => restored().then(() => true), { timeoutMs: 30_000, describe: 'the configuration back' });
   }
 
-  /** Restores all processes, connections, hooks and the configuration. */
+  /** Restores all processes, connections and hooks, and the configuration. */
   async heal(): Promise<void> {
     for (const links of this.#all.links.values()) await links.heal();
     await this.peers.heal();
@@ -232,13 +237,17 @@ export class World {
     await this.restoreConfig();
   }
 
-  /** Announces that the nemesis kills a node's agent. The guardian will report that exit. */
+  /**
+   * Announces that the nemesis is about to kill a node's agent. The guardian will report the exit of that
+   * agent.
+   */
   expectDeath(node: string): void {
     this.#expectedDeaths.set(node, (this.#expectedDeaths.get(node) ?? 0) + 1);
   }
 
   /**
-   * Starts a node that has exited. Restarts one whose guardian is waiting before it starts the next agent.
+   * Starts a node that has exited. If a guardian is waiting before it starts the next agent, the node is
+   * restarted without that wait.
    */
   async #revive(node: string): Promise<void> {
     const agent = this.agent(node);
@@ -249,7 +258,7 @@ export class World {
     if (!agent.running) await this.run(node);
   }
 
-  /** Waits until every node has a seat and the elected node of each slot leads. */
+  /** Waits until every node has a seat, and until each slot is led by its elected node. */
   async quiet(): Promise<void> {
     await until(() => this.#isQuiet(), { timeoutMs: quietTimeoutMs, intervalMs: 100, describe: 'order' });
   }
@@ -273,7 +282,7 @@ export class World {
     throw new Error(`${who} leads slot ${slot}, ${how}; elected ${elected.node} (term ${elected.term})`);
   }
 
-  /** Ends everything and completes the journal. */
+  /** Ends all processes and completes the journal. */
   async stop(seed: number): Promise<void> {
     this.#ending = true;
     const endedAtMs = nowMs();
@@ -297,7 +306,9 @@ export class World {
     await until(gone, { timeoutMs: leavePatienceMs, describe: 'workloads to end' }).catch(() => undefined);
   }
 
-  /** Reports agents that died, by their guardians' logs, without having been killed by the nemesis. */
+  /**
+   * Reports agents that died although the nemesis had not killed them. The guardians' logs show all deaths.
+   */
   async #tellOfDeaths(): Promise<void> {
     for (const node of this.nodes) {
       const log = await readFile(this.#journal.path(`agents/${node}.log`), 'utf8').catch(() => '');
@@ -311,7 +322,7 @@ export class World {
   }
 
   async #changes({ java }: Parts): Promise<Change[]> {
-    // The last commits may not have reached every server's log yet.
+    // Some servers may not have logged the last commits yet.
     await sleep(this.#tickTimeMs);
     const offsetMs = Date.now() - nowMs();
     return (await readTransactions(java.dataDirs)).flatMap(({ zxid, session, epochMs, steps }) => {
@@ -349,7 +360,7 @@ export class World {
     };
   }
 
-  /** The servers' tick time. It grows with the session timeout, so the servers' own timeouts do, too. */
+  /** Tick time of the servers. It grows with the session timeout, so the servers' own timeouts grow, too. */
   get #tickTimeMs(): number {
     return Math.round(this.#scale.sessionTimeoutMs / 12);
   }

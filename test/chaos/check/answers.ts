@@ -1,16 +1,16 @@
 /**
  * Checks that each answer to a client was true at some instant between request and response.
  *
- * The client syncs before it reads, so it must not get anything older than its request. A server that is
- * frozen, or cut off while it leads the ensemble, syncs with no other server. Its answers may be as old as
- * the fault.
+ * The client syncs before it reads, so an answer must not be older than its request. There is one exception.
+ * A server that is frozen, or that is cut off while it leads the ensemble, syncs with no other server. Its
+ * answers may be as old as the fault.
  */
 import type { Answer, Run } from '../records.js';
 import type { Claim } from './claims.js';
 import type { FaultSpan } from './leaderless.js';
 import { inSlot, type Violation } from './violation.js';
 
-/** Period in which only one answer is right. */
+/** Period in which only one answer to a client is right. */
 interface Truth {
   readonly name: string;
   readonly fromMs: number;
@@ -51,7 +51,7 @@ function untrueOfSlot(
   });
 }
 
-/** Returns null if the answer is right. */
+/** Returns why an answer is wrong. Null if it is right. */
 function whyWrong(
   { askedAtMs, answeredAtMs }: Answer,
   truths: readonly Truth[],

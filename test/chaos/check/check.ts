@@ -1,6 +1,8 @@
 /**
- * Judges a run only by its records, which the hooks, clients and servers wrote themselves. It shares no code
- * with what it judges. It promises nothing about what was not recorded.
+ * Judges a run only by its records, which the hooks, clients and servers wrote themselves. The check shares
+ * no code with the software that it judges.
+ *
+ * Not promised: that the check finds anything that was not recorded.
  */
 import type { RunRecords } from '../records.js';
 import { untrueAnswers } from './answers.js';
@@ -18,21 +20,21 @@ import { leadershipSpansOf, type Margin, margins, overlaps, tokenProblems } from
 import { inSlot, type Violation } from './violation.js';
 
 export interface Verdict {
-  /** In order of time. Empty if the run was correct. */
+  /** Violations in chronological order. Empty if the run was correct. */
   readonly violations: readonly Violation[];
   readonly faults: readonly FaultSpan[];
-  /** Grouped by slot, like `firsts`. */
+  /** Gaps in leadership, grouped by slot. `firsts` is grouped by slot, too. */
   readonly gaps: readonly Gap[];
-  /** Time until the first leader of each slot. Leaves out a slot that was led from the start. */
+  /** Times until the first leader of each slot. A slot that had a leader from the start is left out. */
   readonly firsts: readonly Gap[];
-  /** Margins after claims that their owner deleted. */
+  /** Times from one leadership to the next, for claims that their owner deleted. */
   readonly handovers: readonly Margin[];
-  /** Margins after claims that ended with their owner's session. */
+  /** Times from one leadership to the next, for claims that ended with their owner's session. */
   readonly failovers: readonly Margin[];
-  /** Takeovers that began. `ready` counts the claims that became READY. */
+  /** Number of takeovers that began. `ready` is the number of claims that became READY. */
   readonly takeovers: number;
   readonly ready: number;
-  /** `ready` by slot, starting with slot 1. */
+  /** Number of claims that became READY, by slot. The first number is that of slot 1. */
   readonly readyInSlot: readonly number[];
   /** Number of killed processes. */
   readonly crashes: number;

@@ -1,5 +1,6 @@
 /**
- * Checks the znodes: who claimed, who was elected when the claim became READY, and what the history records.
+ * Checks the znodes: which node claimed, which node was elected when the claim became READY, and what the
+ * history records.
  */
 import { z } from 'zod';
 import type { Change, HookRecord } from '../records.js';
@@ -8,14 +9,14 @@ import { inSlot, type Violation } from './violation.js';
 export interface Claim {
   readonly slot: number;
   readonly node: string;
-  /** The zxid of the transaction that created the claim. */
+  /** Zxid of the transaction that created the claim. */
   readonly token: string;
   readonly session: string;
   readonly atMs: number;
   readyAtMs: number | null;
   /** Null if the claim existed until the end of the run. */
   endedAtMs: number | null;
-  /** Whether the claim ended with its owner's session instead of being deleted. */
+  /** Whether the claim ended with its owner's session. If not, the claim was deleted. */
   expired: boolean;
 }
 
@@ -34,7 +35,7 @@ export interface ClaimsFound {
 }
 
 /**
- * Returns the slot of the decision or claim at a path, or null for any other path. Paths of slot 1 have no
+ * Returns the slot of the decision or the claim at a path. Null for any other path. A path of slot 1 has no
  * number.
  */
 function placeOf(path: string): { holds: string; slot: number } | null {
@@ -52,7 +53,7 @@ export function readClaims(changes: readonly Change[]): ClaimsFound {
 class ClaimReader implements ClaimsFound {
   readonly claims: Claim[] = [];
   readonly violations: Violation[] = [];
-  /** Current decision and claim, by slot. */
+  /** Elected node of each slot. `#present` has the current claim of each slot. */
   readonly #elected = new Map<number, string>();
   readonly #present = new Map<number, Claim>();
 
@@ -140,8 +141,8 @@ class ClaimReader implements ClaimsFound {
   }
 
   /**
-   * Checks that no node is elected in two slots or owns two slots' claims. Reports it for the change that
-   * causes it.
+   * Checks that no node is elected in two slots or owns the claims of two slots. Reports a violation once,
+   * with the change that causes it.
    */
   #oneSlotEach(last: Change, transaction: readonly Change[]): void {
     const decides = transaction.some(({ path }) => placeOf(path)?.holds === 'elected');
@@ -165,7 +166,7 @@ class ClaimReader implements ClaimsFound {
   }
 }
 
-/** Returns pairs of slots with the same value, and that value. */
+/** Returns each pair of slots with the same value, and that value. */
 function doubles(held: readonly (readonly [number, string])[]): [number, number, string][] {
   return held.flatMap(([slot, what], index) => {
     return held
@@ -182,8 +183,8 @@ function byTransaction(changes: readonly Change[]): Change[][] {
 }
 
 /**
- * Checks that a takeover's token is that of its node's claim of the same slot. It follows that no two nodes
- * take over under one token.
+ * Checks that a node takes over a slot only under the token of its own claim of that slot. This implies that
+ * no two nodes take over under the same token.
  */
 export function takeoversWithoutClaim(hooks: readonly HookRecord[], claims: readonly Claim[]): Violation[] {
   const owners = new Map(claims.map(({ token, node, slot }) => [token, `${node}${inSlot(slot)}`]));
@@ -198,7 +199,10 @@ export function takeoversWithoutClaim(hooks: readonly HookRecord[], claims: read
     });
 }
 
-/** Checks for one record per slot, term and token, and that each slot's tokens grow in record order. */
+/**
+ * Checks that the history has only one record per slot, term and token. Checks, too, that the tokens of each
+ * slot grow from record to record.
+ */
 export function historyProblems(changes: readonly Change[]): Violation[] {
   const rule = 'history in order';
   const found: Violation[] = [];
@@ -223,7 +227,7 @@ export function historyProblems(changes: readonly Change[]): Violation[] {
   return found;
 }
 
-/** Returns null if the data does not match the schema. */
+/** Parses JSON data. Returns null if the data does not match the schema. */
 export function parse<T>(schema: z.ZodType<T>, data: string | null): T | null {
   try {
     return schema.safeParse(JSON.parse(data ?? '')).data ?? null;

@@ -1,16 +1,18 @@
 /**
- * Measures how long a slot that should have a leader had none, and how long that was allowed to take.
+ * Measures how long a slot that should have a leader had none, and how long it may have had none.
  *
- * A node leads from when a client first reads that it is READY, until its release begins or its workload is
- * dead, whichever comes first. What the ensemble still says about a dead leader does not count.
+ * A node leads from the instant at which a client first reads that it is READY. It leads until its release
+ * begins or its workload is dead, whichever comes first. What the ensemble still says about a dead leader
+ * does not count.
  *
- * The bound is that of invariant 5: session timeout + release + takeover + watchdog × failing nodes. The
- * session timeout does not count if no node fell silent: a guardian ends the session of an agent that died.
+ * The bound is that of invariant 5: session timeout + release + takeover + watchdog × failing nodes. If no
+ * node fell silent, the session timeout does not count, because a guardian ends the session of an agent that
+ * died.
  *
- * The bound's clock starts when leadership is lost or the slot is created. It restarts at each fault that
- * begins while the slot has no leader, but what was overdue before that remains overdue. It stops while the
- * faults together leave no node that could decide, or fewer eligible nodes than slots. It restarts when they
- * no longer do.
+ * A clock measures the time that counts against the bound. It starts when leadership is lost or the slot is
+ * created. It starts again at each fault that begins while the slot has no leader, but a time that was too
+ * long before that remains too long. It stops while the faults together leave no node that could decide, or
+ * fewer eligible nodes than slots. It starts again afterwards.
  */
 import type { Answer, Change, NemesisRecord, Run, RunRecords } from '../records.js';
 import { type LeadershipSpan, nameOf } from './leaderships.js';
@@ -24,7 +26,10 @@ export interface FaultSpan {
   readonly ensemble: boolean;
   readonly blocks: boolean;
   readonly silences: boolean;
-  /** Slots whose leaders the fault may move even if they are not in `nodes`. Undefined means all slots. */
+  /**
+   * Slots whose leaders the fault may move even if those leaders are not in `nodes`. Undefined means all
+   * slots.
+   */
   readonly slots: readonly number[] | undefined;
   readonly fromMs: number;
   readonly toMs: number;
@@ -35,18 +40,20 @@ export interface Gap {
   readonly fromMs: number;
   readonly toMs: number;
   readonly lengthMs: number;
-  /** Time that counts against the bound: the longest run of its clock. */
+  /**
+   * Time that counts against the bound. It is the longest time for which the clock ran without a new start.
+   */
   readonly countedMs: number;
   readonly boundMs: number;
-  /** The terms of the bound, as text. */
+  /** Terms of the bound, as text. */
   readonly bound: string;
   /** Whether the gap lasted until the end of the run. */
   readonly open: boolean;
-  /** Previous leader. Null if the slot has had none since it was created. */
+  /** Previous leader. Null if the slot has had none since it last became a slot of the group. */
   readonly lost: string | null;
   /** Whether the gap is the time until the slot's first leader. */
   readonly isFirst: boolean;
-  /** Faults during the gap or right before it. */
+  /** Faults that were active during the gap or right before it. */
   readonly faults: readonly FaultSpan[];
 }
 
@@ -69,7 +76,7 @@ interface Led extends Span {
   readonly node: string;
 }
 
-/** Returns the times in which a node led the slot. */
+/** Returns the spans in which a node led the slot. */
 function ledSpans(leaderships: readonly LeadershipSpan[], answers: readonly Answer[], run: Run): Led[] {
   const told = new Map<string, number>();
   for (const { leader, answeredAtMs } of answers) {
@@ -84,13 +91,13 @@ function ledSpans(leaderships: readonly LeadershipSpan[], answers: readonly Answ
   });
 }
 
-/** A workload whose last beat is at most this old counts as alive. */
+/** Maximum age of the last beat of a workload that counts as alive. */
 const aliveMs = 1_000;
 
-/** A fault that ended at most this long ago may still be the cause of a loss of leadership. */
+/** Maximum time from the end of a fault to a loss of leadership that the fault may have caused. */
 const rightBeforeMs = 1_500;
 
-/** Returns the gaps of one slot, in order of time. `leaderships` and `answers` cover all slots. */
+/** Returns the gaps of one slot in chronological order. `leaderships` and `answers` cover all slots. */
 export function gapsOf(
   slot: number,
   { answers, changes, run }: Pick<RunRecords, 'answers' | 'changes' | 'run'>,
@@ -116,7 +123,7 @@ interface Hole extends Span {
   readonly lost: string | null;
 }
 
-/** Returns the parts of a span in which no node led. */
+/** Returns those parts of a span in which no node led. */
 function holesIn(wanted: Span, leds: readonly Led[]): Hole[] {
   const holes: Hole[] = [];
   let lost: string | null = null;
@@ -132,7 +139,10 @@ function holesIn(wanted: Span, leds: readonly Led[]): Hole[] {
 
 type Measured = Pick<Gap, 'fromMs' | 'toMs' | 'lengthMs' | 'countedMs' | 'boundMs' | 'bound' | 'faults'>;
 
-/** Measures a time against its bound. If node `own` fails, that adds no watchdog time to the bound. */
+/**
+ * Measures a span against its bound. Each failing node adds watchdog time to the bound, except the node
+ * `own`.
+ */
 function measured(
   { fromMs, toMs }: Span,
   own: string | null,
@@ -155,7 +165,7 @@ function measured(
   };
 }
 
-/** Returns the longest run of the clock, from one of its starts to the next, or to `toMs`. */
+/** Returns the longest time for which the clock ran without a new start. */
 function longestClock(fromMs: number, toMs: number, faults: readonly FaultSpan[], run: Run): number {
   const turns = faults
     .flatMap((fault) => [fault.fromMs, fault.toMs])
@@ -176,7 +186,7 @@ function longestClock(fromMs: number, toMs: number, faults: readonly FaultSpan[]
   return longestMs;
 }
 
-/** Whether the faults together leave no node that could decide, or too few eligible nodes. */
+/** Whether the faults together leave no node that could decide, or too few nodes that are eligible. */
 function blocks(faults: readonly FaultSpan[], { nodes, leaders }: Run): boolean {
   const hampered = new Set(faults.flatMap((fault) => fault.nodes));
   const eligible = nodes.filter((node) => !hampered.has(node));
@@ -184,9 +194,9 @@ function blocks(faults: readonly FaultSpan[], { nodes, leaders }: Run): boolean 
 }
 
 /**
- * A hook that hangs ends after its timeout, a grace period before it is killed, and another until the kill is
- * complete. The session timeout counts only if a node fell silent. If only an agent dies, or a node leaves,
- * its session is closed.
+ * Returns the bound and its terms. A hook that hangs ends after its timeout and two grace periods: one before
+ * the hook is killed, and one until the kill is complete. The session timeout counts only if a node fell
+ * silent. If only an agent dies, or if a node leaves, the session is closed.
  */
 function boundOf(
   run: Run,
@@ -224,8 +234,9 @@ export function tooLong(all: readonly Gap[]): Violation[] {
 }
 
 /**
- * Finds losses of leadership without a cause: for two session timeouts, no fault affected the node or could
- * move its slot. The time of the loss is that of the last beat, which may precede what ended the workload.
+ * Finds losses of leadership that have no cause. In the last two session timeouts before the loss, no fault
+ * affected the leader or could move the leader of its slot. A loss is dated to the workload's last beat,
+ * which may precede the event that ended the workload.
  */
 export function lostForNothing(all: readonly Gap[], faults: readonly FaultSpan[], run: Run): Violation[] {
   return all.flatMap(({ slot, fromMs, lost }) => {
@@ -243,7 +254,7 @@ function reaches({ slots, nodes }: FaultSpan, slot: number, node: string): boole
   return slots === undefined || slots.includes(slot) || nodes.includes(node);
 }
 
-/** Finds leaderships that continued for longer than allowed after the configuration dropped their slot. */
+/** Finds leaderships that continued for too long after the configuration no longer had their slot. */
 export function keptTooLong(
   slot: number,
   changes: readonly Change[],

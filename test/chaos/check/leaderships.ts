@@ -1,10 +1,10 @@
 /**
  * Reconstructs from the hooks' own records which node worked, until when, and under which fencing token.
  *
- * A leadership is one node's takeover of one slot under one token. It works from its takeover's start until
- * its release has ended. If it was killed instead, it works until its workload's last sign of life. A
- * workload beats at intervals, so it may have lived for one interval longer than its last beat shows. The
- * next takeover itself records what was still alive when it began.
+ * A leadership is one node's takeover of one slot under one token. It works from the start of its takeover
+ * until the end of its release. If its workload was killed instead, it works until the workload's last beat.
+ * Beats come at intervals, so a workload may have lived for up to one interval longer. The next takeover
+ * therefore records which workloads were still alive when it began.
  */
 import type { HookRecord } from '../records.js';
 import { inSlot, type Violation } from './violation.js';
@@ -14,16 +14,16 @@ export interface LeadershipSpan {
   readonly slot: number;
   readonly token: string;
   readonly startMs: number;
-  /** When the takeover hook succeeded. Null if it did not. */
+  /** Instant at which the takeover hook succeeded. Null if the hook did not succeed. */
   takenOverMs: number | null;
   releaseMs: number | null;
-  /** Last record of the takeover or the workload. */
+  /** Instant of the last record of the takeover hook or the workload. */
   lastWorkMs: number;
-  /** Last record of the release hook. Null if none ran. */
+  /** Instant of the last record of the release hook. Null if no release hook ran. */
   lastReleaseMs: number | null;
 }
 
-/** In order of their starts. */
+/** Returns all leaderships in the order of their starts. */
 export function leadershipSpansOf(hooks: readonly HookRecord[]): LeadershipSpan[] {
   const leaderships = new Map<string, LeadershipSpan>();
   for (const record of inTime(hooks)) {
@@ -45,7 +45,10 @@ export function leadershipSpansOf(hooks: readonly HookRecord[]): LeadershipSpan[
   return [...leaderships.values()];
 }
 
-/** Finds two leaderships that worked simultaneously in one slot, or one node that worked in two slots. */
+/**
+ * Finds pairs of leaderships that worked at the same time and must not. Two leaderships must not share a slot
+ * at the same time, and a node must not work in two slots.
+ */
 export function overlaps(hooks: readonly HookRecord[], leaderships: readonly LeadershipSpan[]): Violation[] {
   const seen = inTime(hooks)
     .filter(isTakeoverStart)
@@ -72,7 +75,7 @@ export function overlaps(hooks: readonly HookRecord[], leaderships: readonly Lea
 
 type Named = Pick<HookRecord, 'node' | 'slot' | 'token'>;
 
-/** Whether the two must not work simultaneously. */
+/** Whether two leaderships must not work at the same time. */
 function excludes(one: Named, other: Named): boolean {
   return nameOf(one) !== nameOf(other) && (one.slot === other.slot || one.node === other.node);
 }
@@ -82,8 +85,8 @@ function ruleOf(one: Named, other: Named): string {
 }
 
 /**
- * Checks that each takeover's token is greater than all earlier ones of its slot and is used in no other
- * slot. The order of takeovers in different slots does not matter.
+ * Checks that the token of each takeover is greater than all earlier tokens of its slot and is used in no
+ * other slot. The tokens of different slots may be in any order.
  */
 export function tokenProblems(hooks: readonly HookRecord[]): Violation[] {
   const rule = 'tokens grow';
@@ -112,7 +115,7 @@ export interface Margin {
   readonly marginMs: number;
 }
 
-/** Returns, for each slot, the time from the end of each leadership to the start of the next. */
+/** Returns the time from the end of each leadership to the start of the next leadership of the same slot. */
 export function margins(leaderships: readonly LeadershipSpan[]): Margin[] {
   const slots = new Set(leaderships.map(({ slot }) => slot));
   return [...slots].flatMap((slot) =>
@@ -131,8 +134,8 @@ function marginsOf(leaderships: readonly LeadershipSpan[]): Margin[] {
 }
 
 /**
- * Returns when a leadership ended, as seen at another's start. Ignores a release that began later: it cleans
- * up after a workload that was killed.
+ * Returns the end of a leadership as it was when another leadership started. Ignores a release that began
+ * after that start, because such a release cleans up after a killed workload.
  */
 function endBefore({ lastWorkMs, releaseMs, lastReleaseMs }: LeadershipSpan, startMs: number): number {
   if (releaseMs === null || lastReleaseMs === null || releaseMs > startMs) return lastWorkMs;
@@ -140,8 +143,8 @@ function endBefore({ lastWorkMs, releaseMs, lastReleaseMs }: LeadershipSpan, sta
 }
 
 /**
- * States of processes that do nothing: stopped, traced, dead. If a stopped workload continues, its beats show
- * that.
+ * States of processes that do nothing: stopped, traced or dead. If a stopped workload continues later, its
+ * beats will show that.
  */
 const idle = new Set(['T', 't', 'Z', 'X']);
 

@@ -1,4 +1,7 @@
-/** Formats a verdict as text: the violations with the records around them, and the figures. */
+/**
+ * Formats a verdict as text. The text has the violations with the records around them, and the figures of the
+ * run.
+ */
 import type { RunRecords } from '../records.js';
 import type { Verdict } from './check.js';
 import type { Gap } from './leaderless.js';
@@ -33,7 +36,10 @@ export function reportText(verdict: Verdict, records: RunRecords): string {
   ].join('\n');
 }
 
-/** Leaderless times per kind of fault, counting gaps with no other kind during or right before them. */
+/**
+ * Returns a table of leaderless times by kind of fault. A gap counts for a kind if there was only one fault
+ * during the gap or right before it, and the fault was of that kind.
+ */
 function faultTable({ faults, gaps }: Verdict): string[] {
   const kinds = [...new Set(faults.map(({ kind }) => kind))].sort();
   const rows = kinds.map((kind) => {
@@ -50,7 +56,7 @@ function faultTable({ faults, gaps }: Verdict): string[] {
   ]);
 }
 
-/** Per slot: its leaders, leaderless times, handovers and failovers. */
+/** Returns a table of slots with their leaders, leaderless times, handovers and failovers. */
 function slotTable({ readyInSlot, gaps, handovers, failovers }: Verdict): string[] {
   const rows = readyInSlot.map((ready, index) => {
     const ofIt = <T>(all: readonly T[], slotOf: (one: T) => number) => {
@@ -72,8 +78,8 @@ function marginCells(margins: readonly Margin[]): string[] {
 }
 
 /**
- * Returns the count, the median and the longest length, and the gap that came nearest to its bound, with that
- * bound.
+ * Returns the number of gaps, their median length and the longest length. Adds the gap that came nearest to
+ * its bound, and that bound.
  */
 function gapCells(gaps: readonly Gap[]): string[] {
   const lengths = gaps.map(({ lengthMs }) => lengthMs).sort((one, other) => one - other);
@@ -139,7 +145,7 @@ interface Line {
   readonly text: string;
 }
 
-/** Formats the records, without workload beats and without answers that repeat the previous one. */
+/** Formats the records. Leaves out workload beats, and answers that repeat the previous answer. */
 function lines({ hooks, answers, changes, nemesis }: RunRecords): Line[] {
   const told = answers.map(({ answeredAtMs, leader, server, slot }) => {
     const text = leader === null ? 'nobody' : `${leader.node} ${leader.status}, token ${leader.token}`;

@@ -1,6 +1,6 @@
 /**
- * Computes when a slot should have a leader: once enough nodes have registered, while the configuration has
- * that many leaders.
+ * Computes the spans in which a slot should have a leader. These are the spans in which the configuration has
+ * that many leaders, after enough nodes got a seat.
  */
 import { z } from 'zod';
 import type { Change, Run } from '../records.js';
@@ -13,7 +13,7 @@ export interface Span {
 
 const configSchema = z.object({ leaders: z.int().default(1) });
 
-/** In order of time. No span is empty. */
+/** Returns the spans in which the slot should have a leader, in chronological order. No span is empty. */
 export function wantedSpans(slot: number, changes: readonly Change[], run: Run): Span[] {
   const seatedMs = Math.min(allSeatedMs(changes, run.leaders) ?? run.startedAtMs, run.endedAtMs);
   return spansWhere((leaders) => leaders >= slot, changes, run)
@@ -21,7 +21,7 @@ export function wantedSpans(slot: number, changes: readonly Change[], run: Run):
     .filter(({ fromMs, toMs }) => fromMs < toMs);
 }
 
-/** Returns the times in which the configuration has fewer leaders than this slot's number. */
+/** Returns the spans in which the configuration has fewer leaders than this slot's number. */
 export function unwantedSpans(slot: number, changes: readonly Change[], run: Run): Span[] {
   return spansWhere((leaders) => leaders < slot, changes, run);
 }
@@ -39,7 +39,10 @@ function spansWhere(holds: (leaders: number) => boolean, changes: readonly Chang
   return spans;
 }
 
-/** Ignores a configuration that cannot be parsed. */
+/**
+ * Returns the number of leaders after each change of the configuration. Ignores a configuration that cannot
+ * be parsed.
+ */
 function leadersSet(changes: readonly Change[]): { atMs: number; leaders: number }[] {
   return changes.flatMap(({ op, path, data, atMs }) => {
     if (path !== '/config' || op === 'delete') return [];
@@ -48,7 +51,7 @@ function leadersSet(changes: readonly Change[]): { atMs: number; leaders: number
   });
 }
 
-/** Returns when `count` nodes had a seat. Undefined if they never had. */
+/** Returns the first instant at which `count` nodes had taken a seat. Undefined if so many never did. */
 function allSeatedMs(changes: readonly Change[], count: number): number | undefined {
   const seats = changes.filter(({ op, path }) => op === 'create' && path.startsWith('/election/'));
   const nodes = new Set<string>();

@@ -17,8 +17,8 @@ export async function networkTrouble(
       return {
         ...trouble,
         detail: `${who}, ${lossNames[fault.lost]}`,
-        // What the node sends may keep its session alive, and with it the seat of an elector that receives
-        // nothing.
+        // If only messages to the node are lost, its own messages may keep its session alive. An elector
+        // without messages then keeps its seat.
         blocks: fault.lost === 'toClient',
         begin: async () => void links.cut(fault.lost),
       };

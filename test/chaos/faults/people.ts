@@ -1,4 +1,4 @@
-/** Operator commands that run during the other faults. */
+/** Commands that operators run during other faults. */
 import type { World } from '../world.js';
 import { nodeOf, type Of, type Tell, type Trouble } from './trouble.js';
 
@@ -55,12 +55,12 @@ export async function people(fault: PeopleFault, world: World, tell: Tell): Prom
   }
 }
 
-/** Returns no flags for a group with one leader. */
+/** Returns the flags that select a slot. Returns no flags for a group with one leader. */
 export function slotFlags({ slot }: { readonly slot?: number | undefined }): string[] {
   return slot === undefined ? [] : ['--slot', String(slot)];
 }
 
-/** Returns the next node that leads no slot. */
+/** Returns a node that leads no slot: the next one after the leader. Returns the leader if there is none. */
 function candidateOf(leader: string, world: World): string {
   const from = world.nodes.indexOf(leader);
   const inOrder = [...world.nodes.slice(from + 1), ...world.nodes.slice(0, from)];
@@ -68,14 +68,18 @@ function candidateOf(leader: string, world: World): string {
   return inOrder.find((node) => standbys.includes(node)) ?? leader;
 }
 
-/** `strategy` and `failback` may move any leader. Deadlines move none. */
+/**
+ * Returns the slots whose leaders a change of the configuration may move. `strategy` and `failback` may move
+ * any leader. Deadlines move no leader.
+ */
 function movedBy({ key, value }: Of<'configure'>, world: World): Pick<Trouble, 'slots'> {
   if (key === 'leaders') return { slots: world.slots.filter((slot) => slot > Number(value)) };
   return key === 'strategy' || key === 'failback' ? {} : { slots: [] };
 }
 
 /**
- * Runs a command. Notes its error message on failure, because the servers may be unreachable at that time.
+ * Runs a command. Only notes an error message if the command fails, because the servers may be unreachable at
+ * that time.
  */
 export async function asOperator(args: readonly string[], world: World, tell: Tell): Promise<void> {
   const outcome = await world.petrel([...args, '--yes', '--no-wait']);

@@ -47,7 +47,10 @@ function stopOf(node: string, world: World, tell: Tell): Doing {
   };
 }
 
-/** A guardian restarts a killed agent. A node whose guardian was killed starts again when the fault ends. */
+/**
+ * Prepares a kill of one or more processes of a node. If only the agent is killed, its guardian restarts it.
+ * If the guardian is killed, the node starts again when the fault ends.
+ */
 function killOf(
   kind: KillFault['kind'],
   node: string,
@@ -86,7 +89,7 @@ function freezeOf(kind: FreezeFault['kind'], node: string, world: World): Doing 
   return {
     begin: async () => {
       const { agent, guardian } = world.agent(node);
-      // An agent assumes that a guardian that hangs is dead, and kills it.
+      // The agent kills a guardian that hangs, because it assumes that the guardian is dead.
       if (kind !== 'freeze-agent') world.agent(node).doom();
       const pids = [
         ...(kind === 'freeze-guardian' || agent === null ? [] : [agent]),

@@ -11,7 +11,7 @@ export async function serverTrouble(
   const index = await serverOf(fault.on, world);
   const server = world.servers[index];
   if (server === undefined) return null;
-  // The fault ends when the server is serving again.
+  // The fault ends only when the server is serving again.
   const heal = async () => {
     await world.peers.heal();
     await server.ready();

@@ -1,34 +1,40 @@
-/** Defines a fault whose victims are known, and finds those victims. */
+/** Defines faults with known victims, and finds these victims. */
 import type { Fault, NodePart } from '../plan.js';
 import type { World } from '../world.js';
 
-/** A fault whose victims are known. */
+/** A fault with known victims. */
 export interface Trouble {
   readonly detail: string;
-  /** Nodes that the fault may keep from leading. Empty if the fault blocks all of them. */
+  /** Nodes that the fault may keep from leading. Empty if the fault blocks the whole group. */
   readonly nodes: readonly string[];
   readonly ensemble?: boolean;
   readonly blocks?: boolean;
   /** Whether the group may have to wait for a session to expire. */
   readonly silences?: boolean;
-  /** Slots whose leaders the fault may move even if they are not in `nodes`. Undefined means all slots. */
+  /**
+   * Slots whose leaders the fault may move even if those leaders are not in `nodes`. Undefined means all
+   * slots.
+   */
   readonly slots?: readonly number[];
   begin(): Promise<void>;
   end?(): Promise<void>;
 }
 
-/** Reports about a fault while it lasts. */
+/** Receives reports about a fault while the fault is active. */
 export interface Tell {
   crash(what: string): void;
   note(what: string): void;
 }
 
-/** Nodes with a process that already has a fault. Two faults of one node would revert each other. */
+/**
+ * Nodes that already have a fault of one of their processes. Two faults of the same node would revert each
+ * other.
+ */
 export type Taken = Set<string>;
 
 export type Of<Kind extends Fault['kind']> = Extract<Fault, { kind: Kind }>;
 
-/** Target of a fault. */
+/** Target of a fault on a node. */
 export interface Aim {
   readonly on: NodePart;
   readonly slot?: number | undefined;
@@ -39,8 +45,8 @@ export function aimText({ on, slot }: Aim): string {
 }
 
 /**
- * Takes the node that currently has a part. If that node is taken, takes the next free one. Returns null if
- * all are taken.
+ * Takes the node that has a part now, or the next free node if that node is taken. Returns null if all nodes
+ * are taken.
  */
 export async function nodeOf(
   { on: part, slot = 1 }: Aim,

@@ -1,14 +1,20 @@
-/** Tests the checks with made-up records of a group with two leaders: an orderly run, and violations. */
+/**
+ * Tests the checks with made-up records of a group with two leaders. The records show an orderly run, and
+ * violations.
+ */
 import { describe, expect, it } from 'vitest';
 import { reportText } from '../check/report.js';
 import type { Run } from '../records.js';
 import { rules, Scene, told } from './scene.js';
 
 const two: Partial<Run> = { nodes: ['a', 'b', 'c', 'd'], leaders: 2 };
-/** No node failing and none silent: release 3.6 + takeover 4.6 + slack 1. */
+/** The bound if no node fails and no node falls silent: release 3.6 + takeover 4.6 + slack 1. */
 const quietBoundS = 9.2;
 
-/** a leads slot 1 to the end. b leads slot 2, and hands over to c on request. */
+/**
+ * Returns an orderly run. Node a leads slot 1 to the end. Node b leads slot 2, and hands over to c on
+ * request.
+ */
 function orderly(): Scene {
   return new Scene()
     .leads('a', 2, 100)
@@ -64,7 +70,7 @@ describe('two at once in a slot', () => {
 });
 
 describe('one node in two slots', () => {
-  /** a, which leads slot 1, also takes over slot 2. */
+  /** In this run, node a leads slot 1 and also takes over slot 2. */
   const both = () => {
     return new Scene()
       .leads('a', 2, 100)
@@ -203,7 +209,9 @@ describe('the history of several slots', () => {
 });
 
 describe('the time without a leader of a slot', () => {
-  /** b, which leads slot 2, dies at 20 s. c leads there `afterS` later. */
+  /**
+   * In this run, node b leads slot 2 and dies at 20 s. Node c becomes the leader of slot 2 `afterS` later.
+   */
   const killed = (
     afterS: number,
     faults = (scene: Scene) => scene.fault(20, 90, ['b'], { silences: false }),
@@ -251,7 +259,10 @@ describe('the time without a leader of a slot', () => {
 });
 
 describe('fewer leaders', () => {
-  /** From 50 s on, the group should have one leader. c, which leads slot 2, works until `untilS`. */
+  /**
+   * In this run, the group should have only one leader from 50 s on. Node c leads slot 2 and works until
+   * `untilS`.
+   */
   const fewer = (untilS: number) => {
     const scene = new Scene()
       .leads('a', 2, 100)

@@ -1,13 +1,16 @@
-/** Tests the checks with made-up records of an orderly run and of every violation. */
+/** Tests the checks with made-up records of an orderly run, and of every kind of violation. */
 import { describe, expect, it } from 'vitest';
 import { reportText } from '../check/report.js';
 import { rules, run, Scene, told } from './scene.js';
 
-/** No node failing: session 6 + release 3.6 + takeover 4.6 + slack 1. */
+/** The bound if no node fails: session 6 + release 3.6 + takeover 4.6 + slack 1. */
 const plainBoundMs = 15_200;
 const watchdogMs = 5_000 + 3_600;
 
-/** a leads, then hands over to b during a fault that requests it. b leads to the end. */
+/**
+ * Returns an orderly run. Node a leads first, and hands over to b during a fault that requests this. Node b
+ * leads to the end.
+ */
 function orderly(): Scene {
   return new Scene().leads('a', 2, 20).fault(19, 24, []).releases('a', 2, 20, 22).leads('b', 25, 100);
 }
@@ -135,7 +138,10 @@ describe('claims', () => {
 });
 
 describe('what a client is told', () => {
-  /** a's claim is READY from 3 s to 23 s. b's claim starts at 25 s and is READY from 26 s. */
+  /**
+   * In the orderly run, a's claim is READY from 3 s to 23 s. The claim of b starts at 25 s and is READY from
+   * 26 s on.
+   */
   const answers = (change: (scene: Scene) => Scene) => told(change(orderly()).verdict());
 
   it('must have been so', () => {
@@ -202,7 +208,7 @@ describe('the history', () => {
 });
 
 describe('the time without a leader', () => {
-  /** a is killed at 20 s. b leads `afterS` later, and clients see that immediately. */
+  /** In this run, node a is killed at 20 s. Node b leads `afterS` later, and clients see that immediately. */
   const killed = (afterS: number, faults: (scene: Scene) => void = (scene) => scene.fault(20, 90, ['a'])) => {
     const scene = new Scene().leads('a', 2, 20).znode(21, 'close', '', null, { session: 'of a' });
     faults(scene);

@@ -1,4 +1,4 @@
-/** Made-up records of a run, to test the checks. */
+/** Builds made-up records of a run, to test the checks. */
 import { check, type Verdict } from '../check/check.js';
 import type { Answer, Change, HookRecord, NemesisRecord, Run, RunRecords } from '../records.js';
 
@@ -19,7 +19,7 @@ export const run: Run = {
   endedAtMs: 100_000,
 };
 
-/** Records, in the format of a run. Times are in seconds. The default slot is 1. */
+/** Records of a run, in the format of a real run. Times are in seconds. The default slot is 1. */
 export class Scene {
   readonly hooks: HookRecord[] = [];
   readonly answers: Answer[] = [];
@@ -99,7 +99,8 @@ export class Scene {
   }
 
   /**
-   * Adds all records of one successful leadership, from its claim at `fromS`. That is also the claim's zxid.
+   * Adds all records of one successful leadership. `fromS` is the time of its claim, and also the claim's
+   * zxid.
    */
   leads(node: string, fromS: number, toS: number, slot = 1): this {
     const token = String(fromS);
@@ -116,7 +117,7 @@ export class Scene {
     return this.unclaim(toS + 1, node, slot);
   }
 
-  /** From then on, the configuration has this many leaders. */
+  /** Changes the number of leaders in the configuration. The zxid is also the time of the change. */
   wants(zxid: number, leaders: number): this {
     return this.znode(zxid, 'set', '/config', { leaders });
   }
@@ -131,7 +132,7 @@ export class Scene {
   }
 }
 
-/** Returns the suffix of a slot's paths. */
+/** Returns the suffix that the paths of a slot have. */
 function suffix(slot: number): string {
   return slot === 1 ? '' : `-${slot}`;
 }
