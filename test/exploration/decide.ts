@@ -29,7 +29,7 @@ export interface Hands {
   send(request: Request): Request;
   /** Returns the agent's state that the core gets instead of the given one. */
   hears(agent: Agent): Agent;
-  /** Whether the next elector must unseat a silent elector. */
+  /** Whether the next elector unseats a silent elector in this round. */
   isDue(round: ElectorRound): boolean;
 }
 

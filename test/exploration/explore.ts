@@ -42,7 +42,7 @@ export interface Finding {
 export interface Result {
   readonly states: number;
   readonly transitions: number;
-  /** Number of steps to the most distant state, on the shortest path. */
+  /** Length of the shortest path to the most distant state, in steps. */
   readonly depth: number;
   readonly seconds: number;
   /** CPU time of the whole process. Unlike `seconds`, it hardly depends on the load of the machine. */

@@ -1,5 +1,5 @@
 /**
- * Selects the parts of a world that belong into the world's key, and writes each as a facet. See `key.ts`.
+ * Selects the parts of a world that belong in the world's key, and writes each part as a facet. See `key.ts`.
  */
 
 import type { Fence } from '../../src/core/elector-memory.js';
@@ -32,7 +32,7 @@ function once<T extends object>(write: (out: FacetWriter, value: T) => void): (v
 }
 
 /**
- * Makes compilation fail if a type has got another field. The key must then include or exclude that field
+ * Makes compilation fail if a field of a type was forgotten. The key must include or exclude each field
  * explicitly.
  */
 function nothingElse(_rest: Record<string, never>): void {}

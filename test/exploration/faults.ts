@@ -1,4 +1,6 @@
-/** The possible faults. A scenario allows a certain number of faults. */
+/**
+ * The possible faults. Each fault that happens reduces the number of faults that the scenario still allows.
+ */
 import { endSession, withWatches } from './ensemble.js';
 import { adriftOf, down, takeoverFailed } from './machine.js';
 import { actor, isAlive, name, type Rules, type Steps, withAgent } from './step.js';

@@ -26,8 +26,8 @@ export const kinds = {
   historyVersion: 9,
   life: 10,
   /**
-   * An instant, which a count follows. When the instant has passed, the next numbers are left out, as many as
-   * the count says.
+   * An instant that is followed by a count. When the instant has passed, as many of the following numbers are
+   * left out as the count says.
    */
   forgottenAt: 11,
   /** The highest spent token. The key records only whether a claim's token is greater. */
@@ -126,8 +126,8 @@ export interface KeyOptions {
   readonly nowMs: number;
   readonly ensembleNowMs: number;
   /**
-   * Maximum time by which the ensemble's clock may still be set back. An instant may become due again if it
-   * passed more recently than that.
+   * Maximum time by which the ensemble's clock may still be set back. An instant that has passed may become
+   * due again if it passed less than this time ago.
    */
   readonly backMs: number;
   /** Whether to keep versions and terms unchanged. This is needed if a decision's result contains them. */
@@ -235,8 +235,8 @@ export class Keyer {
   }
 
   /**
-   * Replaces each number by its rank among the numbers that were ranked last. The rank is the number of those
-   * that are less than or equal to it.
+   * Replaces each number by its rank among the numbers of the last ranking. The rank of a number is how many
+   * of them are less than or equal to it.
    */
   #place(kind: Kind): void {
     const places = this.#places[kind];
@@ -252,8 +252,8 @@ export class Keyer {
   }
 
   /**
-   * Renames each number so that the key shows only which numbers are equal. Numbers are compared with those
-   * that were ranked last, and with those of their own kind.
+   * Renames each number so that the key shows only which numbers are equal. A number is compared with the
+   * numbers of the last ranking, and with those of its own kind.
    */
   #match(kind: Kind): void {
     const places = this.#places[kind];

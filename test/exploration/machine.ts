@@ -25,7 +25,8 @@ function hookSteps(steps: Steps, agent: Agent): void {
   steps.add({
     words: `the ${hook.phase} hook of ${name(agent)} ${isStopped ? 'is stopped at its time limit' : 'ends'}`,
     kind: 'due',
-    // A hook that hangs is stopped exactly at its time limit, so this step is as prompt as an agent's.
+    // A hook that hangs is stopped exactly at its time limit. This step must therefore be as prompt as a step
+    // of the agent.
     actor: actor(agent, isStopped ? 'agent' : 'hook'),
     world: withAgent(steps.world, ended),
   });

@@ -47,7 +47,10 @@ function seenIn(exploration: Exploration): Seen {
   return { states: known.size, seen };
 }
 
-/** Returns the view of a world from outside, which is the znodes and everything that runs on the machines. */
+/**
+ * Returns the view of a world from outside. It consists of the znodes and everything that runs on the
+ * machines.
+ */
 function outsideOf({ isGood, isHopeful }: Exploration, world: World): string {
   const { tree, agents, faults, changes } = world;
   const { elected, current, members, seats, history } = tree;

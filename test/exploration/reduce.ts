@@ -61,7 +61,7 @@ export class Reduction {
   /**
    * Returns the worlds that are possible after a write. Before a write to `config` or `elected`, every agent
    * that was about to read may have begun, and may have read the old value. Without such a write, it makes no
-   * difference whether a read has begun, because both reads give the same.
+   * difference whether an agent has begun to read, because it reads the same values later.
    */
   #withReaders(before: World, after: World): World[] {
     const { config, elected } = before.tree;

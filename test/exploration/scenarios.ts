@@ -151,8 +151,8 @@ const full = [
 
 /**
  * Faults of a reply or a hook. They add few worlds, so each scenario with one other fault includes all of
- * them. The scenarios allow two faults among three nodes, and are split so that each has a manageable size.
- * Every pair of the `light` faults occurs in one of them.
+ * them. The `switchover-3` scenarios allow two faults among three nodes. They are split so that each has a
+ * manageable size. Every pair of the `light` faults occurs in one of them.
  */
 const little = ['lose', 'takeover-fails', 'takeover-hangs', 'release-hangs'] as const;
 const switchoversOfThree: readonly Scenario[] = (

@@ -15,7 +15,7 @@ export type StepKind =
 export interface Step {
   readonly words: string;
   readonly kind: StepKind;
-  /** Number of the actor that makes the step. It is less than 32. */
+  /** Number of the actor that makes the step. The number is less than 32. */
   readonly actor: number;
   readonly world: World;
   /** Description of the invariant that the step breaks. Null if it breaks none. */

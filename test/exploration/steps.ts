@@ -1,11 +1,11 @@
 /**
- * Generates every possible step of a world. There are steps of the agents' loops, as fine as their awaits,
- * and steps of hooks, leases and sessions. Operators and faults also cause steps. Time advances to the next
- * instant at which something is due.
+ * Generates every possible step of a world. An agent's loop is split into steps at its awaits. Hooks, leases,
+ * sessions, operators and faults have steps, too. In another kind of step, time advances to the next instant
+ * at which something is due.
  *
  * Agents are prompt: while one of them can continue, no time passes. There are two exceptions, which are
- * faults: an agent freezes, or a step takes long. Hooks, sessions and operators may take any time. Hooks may
- * take no longer than their time limits.
+ * faults: an agent freezes, or a step takes long. Sessions and operators may take any time. A hook may take
+ * any time up to its time limit.
  */
 import { Decider, end } from './decide.js';
 import { apply } from './ensemble.js';

@@ -28,7 +28,7 @@ function nextDueMs({ agents, nowMs }: World): number | null {
   const dues: number[] = [];
   for (const { process, frozen, wakeAtMs, drainUntilMs, hook, fencing } of agents) {
     if (process !== 'up' || frozen) continue;
-    // A hook that does not hang must end before time can pass its limit.
+    // A hook that does not hang must end before its time limit passes.
     if (hook?.state === 'runs' && hook.untilMs <= nowMs) return null;
     if (fencing !== null && fencing.untilMs <= nowMs) return null;
     const own = [wakeAtMs, drainUntilMs, hook?.state === 'stuck' ? null : hook?.untilMs, fencing?.untilMs];

@@ -81,8 +81,8 @@ export type Operation =
   | { readonly delete: 'seat'; readonly id: number };
 
 /**
- * Purpose of a write. It determines how the agent handles the reply, and which conditions must be true when
- * the write is applied.
+ * Purpose of a write. The purpose determines how the agent handles the reply, and which conditions must be
+ * true when the write is applied.
  */
 export type Purpose =
   | { readonly for: 'claim'; readonly elected: Elected; readonly electedVersion: number; readonly view: Tree }
@@ -114,8 +114,8 @@ export interface Request {
 }
 
 /**
- * The remaining actions of an elector's round. Each of them may be a write, and the writes are sent one after
- * the other.
+ * The actions that remain in an elector's round. If an action is a write, the next action must wait for the
+ * reply.
  */
 export interface Rest {
   readonly actions: readonly ElectorAction[];
@@ -206,8 +206,8 @@ export interface Agent {
   readonly wakeAtMs: number | null;
   readonly fencing: FenceRun | null;
   /**
-   * Token of the claim that is being fenced. It is kept until the hook may be tried again. Null if there is
-   * none.
+   * Token of the claim that is being fenced. The token is kept until the hook may be tried again. Null if
+   * there is none.
    */
   readonly fencingToken: bigint | null;
   /** Instant until which the leaving agent waits for a successor. Null if the agent is not leaving. */

@@ -13,8 +13,8 @@ import type { Setup } from './setup.js';
 /** Factor that allows for clocks of different rates. */
 const slack = 1.1;
 /**
- * Maximum difference between clock readings. A backoff that starts later than this has not begun: the clock
- * was set back.
+ * Maximum difference between clock readings. If a backoff starts further in the future, the clock was set
+ * back, and the backoff has not begun.
  */
 const unevennessMs = 10_000;
 /** Interval at which the next elector reads the whole group. */
@@ -48,8 +48,8 @@ export function leaderBound(setup: Setup, plan: readonly PlannedFault[]): Part[]
   const isMute = has('mute');
   const hasMinNodes = Object.values(setup.config.sites).some(({ minNodes }) => minNodes > 0);
   const parts: [boolean, string, number][] = [
-    // A slot's new leader may first have to leave another slot, or to wait until the node that moves there
-    // has left.
+    // Handovers may have to wait for each other, because a slot's new leader may first have to leave another
+    // slot.
     [true, 'a handover', setup.slots * handoverMs(setup)],
     [true, 'a release that is under way', setup.slots * (hangs ? releaseMs : hookMs)],
     [losesServers && servers > 1, 'servers find a leader', (syncLimitTicks + 2) * tickMs],
@@ -95,9 +95,9 @@ function losesConfiguration(plan: readonly PlannedFault[]): boolean {
 }
 
 /**
- * Whether a registration may be deleted without its session. The node does not watch its registration, but
- * checks it periodically. An eviction causes such a deletion if it comes after the node's registration and
- * before its seat.
+ * Whether a registration may be deleted while its node's session continues. The node does not watch its
+ * registration, but checks it periodically. An eviction may also delete the registration of a node that has
+ * no seat yet.
  */
 export function isRegistrationDeleted(plan: readonly PlannedFault[]): boolean {
   return plan

@@ -46,9 +46,9 @@ export class Conduct {
   readonly #idleSinceMs = new Map<Node, number>();
   /** Instants at which leases ended, by token, each on the clock of the owner's machine. */
   readonly #endedLeases = new Map<bigint, number>();
-  /** Claims that are kept now, by slot. */
+  /** Claims that are currently kept although another node is elected, by slot. */
   readonly #heldSince = new Map<number, Held>();
-  /** The last claim that each node kept. */
+  /** The last such claim of each node. */
   readonly #holds = new Map<string, Held>();
 
   constructor(court: Court, excuses: Excuses) {
@@ -95,7 +95,8 @@ export class Conduct {
   }
 
   /**
-   * Whether the node was fenced. Its power may be off, so nothing notifies the agent of its workload's end.
+   * Whether the node was fenced. A fence ends its workload as a power failure does, so the agent is not
+   * notified.
    */
   #isFenced({ name }: Node): boolean {
     return this.#holds.get(name)?.isFenced === true;
@@ -173,7 +174,10 @@ export class Conduct {
     });
   }
 
-  /** Tracks a claim from the instant at which its session is not that of the elected node's registration. */
+  /**
+   * Tracks how long a claim has been kept although its session is not that of the elected node's
+   * registration.
+   */
   #held(step: Step): void {
     const { was, is, nowMs } = step;
     const { claim, slot } = is;

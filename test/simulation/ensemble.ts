@@ -236,8 +236,8 @@ export class Ensemble {
   }
 
   /**
-   * Returns the proposals that survive their leader: all followers accept what is in the log of a voter. The
-   * number of proposals that reached a log is random.
+   * Returns the proposals that survive their leader. All followers accept the proposals in the log of a
+   * voter. The number of proposals that reached a log is random.
    */
   #survivors(voters: readonly Server[]): Transaction[] {
     // Only a leader has proposals.

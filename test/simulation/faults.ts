@@ -37,8 +37,8 @@ export type Fault =
     }
   | { readonly kind: 'reset'; readonly node: number; readonly forMs: number }
   /**
-   * Commits the next write of this kind, but loses its reply together with the connection. If `node` is null,
-   * the write may come from any node.
+   * Commits the next write that `to` describes, but loses its reply together with the connection. If `node`
+   * is null, the write may come from any node.
    */
   | {
       readonly kind: 'lose answer';
@@ -99,7 +99,7 @@ export type Fault =
   | { readonly kind: 'expire session'; readonly node: number; readonly forMs: number }
   | { readonly kind: 'second machine'; readonly node: number; readonly forMs: number }
   | { readonly kind: 'people'; readonly act: Act; readonly forMs: number }
-  /** Triggers another fault right after the next write of this kind. */
+  /** Triggers another fault right after the next write that `write` describes. */
   | {
       readonly kind: 'upon';
       readonly write: Written;
@@ -110,7 +110,8 @@ export type Fault =
       readonly forMs: number;
     }
   /**
-   * Delays the next write of this kind, and everything that its sender sends after it, for the given time.
+   * Delays the next write that `write` describes for the given time. Also delays everything that the write's
+   * sender sends after it.
    */
   | {
       readonly kind: 'hold up';
@@ -259,8 +260,8 @@ function drawHaste(chance: Chance, { nodes, sessionTimeoutMs, fromMs, untilMs }:
 }
 
 /**
- * Every tenth seed steps through the calls of one handover: from seed to seed, a process dies or freezes at
- * the next call.
+ * Every tenth seed plays one handover in which a process dies or freezes at a certain call. From one of these
+ * seeds to the next, it happens one call later.
  */
 export const sweepEvery = 10;
 const callsOfOneHandover = 150;

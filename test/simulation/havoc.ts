@@ -35,7 +35,7 @@ const deletionsEveryMs = 10;
 
 export class Havoc {
   readonly #cast: Cast;
-  /** Functions that revert the current faults. The rest of them run when all faults end. */
+  /** Functions that revert the current faults. All of them are called when all faults end. */
   readonly #mends = new Set<() => void>();
   readonly #losses: Extract<Fault, { kind: 'lose answer' }>[] = [];
   readonly #triggers: Extract<Fault, { kind: 'upon' }>[] = [];
@@ -112,7 +112,7 @@ export class Havoc {
         process.spare();
       }
       node.machine.moods.clear();
-      // Restarts the node immediately, without the guardian's delay before it restarts an agent.
+      // The node restarts immediately. A guardian would wait before it restarts an agent.
       if (node.isUp) node.start();
       else node.restart();
     }
@@ -331,8 +331,8 @@ export class Havoc {
     if (server === undefined) return;
     if (kind === 'kill server') {
       server.kill();
-      // The isolated leader's connections are closed, so the other servers do not wait until its silence is
-      // too long.
+      // The killed leader's connections are closed, so the other servers do not wait until syncLimit has
+      // passed.
       if (index === ensembleLeader) for (const other of servers) other.hangUpOnLeader();
       this.#for(forMs, () => {
         if (!server.process.isAlive) server.start();

@@ -37,7 +37,7 @@ export interface Group {
   /** Whether the command left a workload in the background. */
   hasWorkload: boolean;
   ignoresTerm: boolean;
-  /** Whether the group is stuck in the system. */
+  /** Whether the group currently survives SIGKILL. */
   isUndying: boolean;
   /** The agent, supervisor or guardian that started this group. */
   readonly starter: Process;
@@ -77,7 +77,7 @@ export class Machine {
   readonly clock: MachineClock;
   /** Behaviour of hooks by phase. The default is `well`. */
   readonly moods = new Map<Phase, Mood>();
-  /** Phases and tokens of successful hooks. */
+  /** Hooks that have succeeded. Each entry consists of the phase and the token. */
   readonly succeeded = new Set<string>();
   /**
    * Every running process that runs hooks. These are guardians, and the supervisors that agents without a

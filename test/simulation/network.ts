@@ -9,11 +9,13 @@ import type { Process } from './process.js';
 import type { Server } from './server.js';
 import type { World } from './world.js';
 
-/** The connection between one machine and one server. */
+/** The network between one machine and one server, in both directions. */
 export interface Way {
   readonly there: Link;
   readonly back: Link;
-  /** Functions that each break an open connection. Everything under way on the connection is lost. */
+  /**
+   * Functions that each break one open connection. Everything that is under way on the connection is lost.
+   */
   readonly open: Set<() => void>;
   /** Whether new connections are refused immediately. */
   refuses: boolean;
@@ -190,7 +192,7 @@ class Connection implements Wire {
     );
   }
 
-  /** Breaks the connection and notifies both ends. Everything under way on the connection is lost. */
+  /** Breaks the connection and notifies both ends. Everything that is under way on the connection is lost. */
   #reset(): void {
     if (this.#isOver) return;
     this.#isOver = true;

@@ -35,8 +35,8 @@ export class Operator {
   #isMisconfigured = false;
 
   /**
-   * Calls `open` whenever the operator needs a session: first at the start, and again when the last session
-   * has ended.
+   * Creates an operator. `open` opens a session. The operator calls it at the start, and again whenever the
+   * last session has ended.
    */
   constructor(world: World, process: Process, open: () => Store, paths: GroupPaths, names: Names) {
     this.#world = world;
@@ -71,7 +71,7 @@ export class Operator {
     await store.set(paths.config, Buffer.from(JSON.stringify(config)), 'any');
   }
 
-  /** Performs an action. Ignores a refusal, and the loss of the action. */
+  /** Performs an action. Ignores an error if the action is refused or its reply is lost. */
   do(act: Act): void {
     if (act.do === 'evict dead') this.mayDelete = true;
     this.#world.note(() => `ops: ${actText(act, this.#names)}`);
@@ -81,8 +81,8 @@ export class Operator {
   }
 
   /**
-   * Reverts everything that keeps a node from leading. Repeats failed attempts. Calls `done` after a
-   * successful one.
+   * Reverts everything that keeps a node from leading. Repeats failed attempts. Calls `done` after the first
+   * successful attempt.
    */
   calm(done: () => void): void {
     this.process.deliver(() => {

@@ -6,9 +6,12 @@
  */
 import type { Setup } from './setup.js';
 
-/** Legs of a read: request and reply. */
+/** Number of legs of a read: one for the request and one for the reply. */
 const readLegs = 2;
-/** Reads of a round, one after the other: first which znodes exist, and then their contents. */
+/**
+ * Number of consecutive reads in a round. The first read shows which znodes exist, and the second read shows
+ * their contents.
+ */
 const turns = 2;
 /**
  * Time for the parts of a reaction that need no legs: timers, successful hooks, the start of their
@@ -19,8 +22,8 @@ const aroundMs = 1_000;
 export const hookMs = 300;
 
 /**
- * Returns the legs until a write is answered. The legs are: to the server, on to its leader, to the other
- * servers, back to the leader, back to the server, and back to the client.
+ * Returns the number of legs until a write is answered. The legs are: to the server, on to its leader, to the
+ * other servers, back to the leader, back to the server, and back to the client.
  */
 function writeLegs({ servers }: Setup): number {
   return servers === 1 ? readLegs : 6;
@@ -32,8 +35,8 @@ export function writeMs(setup: Setup): number {
 }
 
 /**
- * Returns the legs until watchers are notified of a commit. One leg goes from the leader to their server, and
- * one from there to the watchers.
+ * Returns the number of legs until watchers are notified of a commit. One leg goes from the leader to their
+ * server, and one from that server to the watchers.
  */
 function noticeLegs({ servers }: Setup): number {
   return servers === 1 ? 1 : 2;
@@ -55,8 +58,8 @@ export function promptMs(setup: Setup): number {
 
 /**
  * Returns the maximum time until a broken connection is restored. The new connection is opened and shakes
- * hands, for which the server queries its leader. One server may refuse because it lags behind. If there is
- * only one server, a client pauses before it reconnects after a short connection.
+ * hands, for which the server queries its leader. One server may refuse the connection because it lags
+ * behind. If there is only one server, a client pauses before it reconnects after a short connection.
  */
 export function reconnectMs({ servers, delays, sessionTimeoutMs }: Setup): number {
   if (servers === 1) return 2 * readLegs * delays.mostMs + sessionTimeoutMs / 4;

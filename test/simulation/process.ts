@@ -1,7 +1,7 @@
 /**
  * Processes of the simulated world. A process can be killed or frozen at any event, and in the middle of any
- * call that it makes to the outside. Afterwards, the calls of a killed process have no effect. The calls of a
- * frozen process take effect when it is thawed, by which time its earlier clock readings are outdated.
+ * call that it makes to the outside. The later calls of a killed process have no effect. The later calls of a
+ * frozen process take effect when the process is thawed. By then, its earlier clock readings are outdated.
  */
 import type { Clock } from '../../src/ports/clock.js';
 import type { World } from './world.js';

@@ -1,4 +1,4 @@
-/** Rules about claims: which node makes them, when, and when they are released. */
+/** Rules about claims: which node may claim, when it may claim, and when it must release its claim. */
 import { durationMs } from '../../src/model/duration.js';
 import type { Picture } from './ledger.js';
 import type { Court, Rule, Step } from './rules.js';

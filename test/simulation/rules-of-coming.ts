@@ -23,8 +23,8 @@ export function comingRules(court: Court): Rule {
     court.soon(2 * promptMs, 9, () => {
       const now = court.picture();
       const isLate = now.elected?.content.node === null && now.config?.content.paused === null;
-      // If the configuration has changed since, a pause may have only just ended, and the elector had no time
-      // to elect.
+      // If the configuration has changed in the meantime, a pause may have just ended. The elector had no
+      // time to elect in that case.
       const isSame = now.config === config;
       if (!isLate || !isSame || isGivenUp(now) || court.electorForMs() < promptMs || !isEligible(now, node))
         return null;

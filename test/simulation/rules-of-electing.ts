@@ -16,7 +16,7 @@ export function electingRules(court: Court): Rule {
   const { violate, setup, paths, promptMs, slot } = court;
   const recorded = new Set<string>();
   let unpruned = 0;
-  /** Instants at which each node was last READY. */
+  /** Instant at which each node was last READY. */
   const readyMs = new Map<string, number>();
   let termMark = 0;
   /** The newest decision, which may have been deleted since. */
@@ -97,7 +97,7 @@ export function electingRules(court: Court): Rule {
 
   /**
    * Returns the instant of a decision. A restored decision keeps its original instant, because it does not
-   * take into account what operators have done since.
+   * reflect what operators have done in the meantime.
    */
   function decidedMs({ elected }: Picture): number {
     return restored?.id === elected?.id ? (restored?.decidedMs ?? 0) : (elected?.changedMs ?? 0);
@@ -140,7 +140,7 @@ export function electingRules(court: Court): Rule {
     return then?.until != null || (now !== undefined && now.failedAt !== then?.failedAt);
   }
 
-  /** Instants at which each configuration last changed. Changes that only affect preferences do not count. */
+  /** Instant of the last change of each configuration. Changes that only affect preferences do not count. */
   const weighty = new WeakMap<object, number>();
 
   function weightyMs(config: NonNullable<Picture['config']>): number {

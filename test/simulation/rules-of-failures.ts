@@ -152,7 +152,7 @@ export function failureRules(court: Court): Rule {
     if (leaseLosses.areGrounds(node, step)) return 'it lost its lease again';
     const { timeouts } = config.content;
     const isOwn = claim?.content.node === node;
-    // A node that claims at the last moment is still late.
+    // A claim that comes too late does not excuse the node: the time until the claim still counts.
     const freeUntilMs = claim === null ? nowMs : isOwn ? claim.sinceMs : then.claimGoneMs;
     const freeSinceMs = Math.max(elected.changedMs, then.claimGoneMs);
     const claimMs = durationMs(timeouts.claim) * slack;
@@ -265,7 +265,7 @@ export function failureRules(court: Court): Rule {
   function retried(node: string, { was, is }: Step, complain: Violate): void {
     const known = was.elected === null ? null : failureOf(was.elected.content, node);
     if (known?.until == null || was.elected?.content.node === node || mayBeOver(known)) return;
-    // A node with a new incarnation was not tried again. Its backoff had ended.
+    // If the node has a new incarnation, its backoff has ended for that reason. The node was not tried again.
     if (!known.restarted && was.registrations.get(node)?.content.incarnation !== known.incarnation) return;
     for (const other of is.elected?.content.failures ?? []) {
       const member = was.registrations.get(other.node);
@@ -359,7 +359,7 @@ export function failureRules(court: Court): Rule {
     const { node } = claim.content;
     court.soon(2 * promptMs, 9, () => {
       const now = court.picture();
-      // If the node has been replaced, it has failed after it became READY.
+      // A node that has been replaced in the meantime has failed again, so its failures still count.
       if (now.claim?.id !== claim.id || now.elected?.content.node !== node) return null;
       return failureOf(now.elected.content, node) === null
         ? null

@@ -10,8 +10,8 @@ import type { Court, Rule, Step, Write } from './rules.js';
 /** Maximum age of the clock reading from which a new limit is computed. */
 const readingMs = 5_000;
 /**
- * Maximum error when a limit is applied. The clock reading is at most one second old, and clocks differ in
- * rate.
+ * Maximum error of the clock reading that is used when a limit is applied. The reading is at most one second
+ * old, and clocks differ in rate.
  */
 export const misreadingMs = 120;
 /** Maximum age of a clock reading that an elector uses without reading the clock again. */

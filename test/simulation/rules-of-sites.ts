@@ -86,12 +86,15 @@ export function siteOfFailure({ was, is }: Pick<Step, 'was' | 'is'>): string | n
   return isIneligible ? site : null;
 }
 
-/** A period in which neither the result of a count nor the verdict changed. */
+/**
+ * A period in which two things did not change: whether the site had enough nodes, and the verdict about the
+ * site.
+ */
 interface Stretch {
   readonly key: string;
   readonly isEnough: boolean;
   readonly sinceMs: number;
-  /** Start of the period for an elector that missed every change that it may miss. */
+  /** Start of the period as seen by an elector that missed every change that it may miss. */
   readonly mayBeSinceMs: number;
   untilMs: number;
 }
@@ -100,7 +103,7 @@ type Failed = GroupConfig['sites'][string]['failed'];
 
 export function siteRules(court: Court): Rule {
   const { promptMs, setup } = court;
-  /** Duration of a change that an elector may miss. */
+  /** Maximum duration of a change that an elector may miss. */
   const missableMs = promptMs + reconnectMs(setup);
   /** Periods of each site in chronological order. */
   const stretches = new Map<string, Stretch[]>();

@@ -75,7 +75,7 @@ export function slotRules(court: Court): Rule {
       const isEligible = registration?.illSinceMs === null && registration.leavingSinceMs === null;
       const isSteady = isSame && leads && isEligible && requested === null && slot <= config.leaders;
       if (!isSteady || site === null || priorityOf(config, site) >= priority) return false;
-      // The worse leader's slot may be waiting for another node that is better.
+      // The slot of the worse leader may be waiting for a better node other than the elected one.
       const isOther = (one: string) => one !== to.node && one !== from.node && !isTaken(was, one);
       const others = [...was.registrations].filter(([one]) => isOther(one));
       return !others.some(([, { content, illSinceMs }]) => {

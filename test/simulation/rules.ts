@@ -42,7 +42,7 @@ export interface Step {
   readonly views: readonly Step[];
 }
 
-/** A former state. */
+/** A former state of the tree. */
 interface Past {
   readonly picture: Picture;
   readonly zxid: bigint;
@@ -296,7 +296,7 @@ export class Rules implements Court {
     });
   }
 
-  /** Checks a condition when the given time has passed, unless something disturbs the world before. */
+  /** Checks a condition when the given time has passed, unless something disturbs the world earlier. */
   after(withinMs: number, rule: Invariant, isWrong: () => string | null): void {
     const before = this.#disturbances;
     this.world.after(withinMs, () => {

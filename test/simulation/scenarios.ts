@@ -1,6 +1,7 @@
 /**
- * Scripted runs. Each plays a situation that one of the protocol's rules exists for and that is too rare to
- * occur by chance. Every tenth seed plays one of them. Everything that a script does not specify is drawn.
+ * Scripted runs. Each run plays a situation that a rule of the protocol exists for and that is too rare to
+ * occur by chance. Every tenth seed plays one of these runs. Everything that a script does not specify is
+ * drawn.
  */
 import { type GroupConfig, groupConfigSchema } from '../../src/model/group-config.js';
 import type { Phase } from '../../src/ports/workload.js';

@@ -55,8 +55,8 @@ export class Server {
   #committing = false;
   #closing = new Set<bigint>();
   /**
-   * The server that last resumed each session. A write that another server forwards later was sent before
-   * that.
+   * The server that last resumed each session. If a write of the session arrives through another server, the
+   * client sent it before the session moved.
    */
   readonly #owners = new Map<bigint, Server>();
   #life = 0;

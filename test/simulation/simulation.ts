@@ -1,6 +1,6 @@
 /**
  * Simulates one run of a group, which a seed determines. The group is created, and faults happen. Finally,
- * everything is repaired. The group must have a leader again soon, and must stay at rest afterwards.
+ * everything is repaired. The group must have a leader again soon, and must then stay at rest.
  */
 import { groupPaths } from '../../src/model/paths.js';
 import { type Chance, chance } from '../support/chance.js';
@@ -133,7 +133,7 @@ class Simulation {
   readonly #paths = groupPaths(root);
   readonly #cast: Cast;
   readonly #havoc: Havoc;
-  /** Names of nodes as which a second machine has been started. */
+  /** Names of nodes for which a second machine has been started. */
   readonly #twins = new Set<string>();
 
   constructor(setup: Setup, world: World) {
@@ -338,14 +338,12 @@ class Simulation {
     for (const database of everywhere) database.setNextSequence(this.#paths.election, setup.sequence);
   }
 
-  /**
-   * Repairs everything. Resolves when operators have reverted their changes, too, with the instant of that.
-   */
+  /** Repairs everything. Resolves with the instant at which operators have reverted their changes, too. */
   async #mend(faults: readonly PlannedFault[], stop: () => boolean): Promise<number> {
     const { judge, operator, setup, nodes } = this.#cast;
     this.#havoc.mend();
-    // If the group was misconfigured, a node that replaces a mute elector cannot elect, either. No node may
-    // stay mute in that case.
+    // In a misconfigured group, no node can elect, so no node can replace a mute elector. Therefore, no node
+    // stays mute.
     const isMisconfigured = faults.some(({ fault }) => 'act' in fault && fault.act.do === 'misconfigure');
     if (isMisconfigured) for (const node of nodes) node.muteSinceMs = Number.POSITIVE_INFINITY;
     let isDone = false;

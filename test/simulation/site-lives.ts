@@ -11,8 +11,8 @@ import type { Setup } from './setup.js';
 import { at, people, type Scenario, type ScriptedRun, settledMs, twoSites } from './told.js';
 
 /**
- * Share of runs with site rules among runs that are not scripted and do not step through calls. These are
- * four fifths of all runs.
+ * Share of runs with site rules among all runs that are not scripted and do not step through calls. Four
+ * fifths of all runs are of that kind.
  */
 const share = 0.155;
 const toldShare = 0.2;

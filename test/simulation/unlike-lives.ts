@@ -1,8 +1,8 @@
 /**
  * Draws runs during a rolling change of the ensemble, in which servers differ in ticks and session timeout
- * limits. A session that was opened at one server moves to another server. After that, one of two things is
- * lost. Either the ensemble's leader is lost and the node is cut off with it, or the second server's reply is
- * lost with everything that comes after it.
+ * limits. A session that was opened at one server moves to another server. After that, one of two faults
+ * happens. Either the ensemble's leader is lost and the node is cut off with it. Or the second server's reply
+ * is lost, together with everything that comes after it.
  *
  * Every tick is at most half of the smallest timeout. A server whose reply is lost grants at least half of
  * the timeout that other servers grant.

@@ -1,8 +1,8 @@
 /**
  * Rules about network traffic, judged packet by packet. No session reads from a server that knows less than
  * another server has already reported to that session. A node reads the registrations only after config,
- * elected and current, in that order. It may skip each of these three if it has a watch on it that has not
- * fired.
+ * elected and current, in that order. It need not read one of these three again as long as it has a watch on
+ * that znode that has not fired.
  */
 
 import { JuteReader } from '../../src/embedded/jute.js';

@@ -1,7 +1,7 @@
 /**
  * Finds the code that a sabotage changes, given the name of a declaration and code inside that declaration.
- * Neither the file nor the formatting nor comments matter. The rest of the declaration's code does not
- * matter, either.
+ * The code may move to another file and may be formatted differently. Comments and the rest of the
+ * declaration do not matter.
  */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,4 +1,4 @@
-/** Simulates a group with sabotaged code, seed after seed, until one breaks a promise. */
+/** Simulates a group with sabotaged code, seed after seed, until a run breaks a promise. */
 import { rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { buildWorker, type Result, runCrowd } from '../crowd.js';

@@ -1,6 +1,6 @@
 /**
- * Applies sabotages to Petrel, one at a time, and prints which seed caught each of them: `npm run sabotage --
- * --help`.
+ * Applies sabotages to Petrel, one at a time, and prints which seed caught each of them. For the options, see
+ * `npm run sabotage -- --help`.
  */
 import { Command, InvalidArgumentError } from 'commander';
 import { type Catch, hunt, type Range } from './hunt.js';
@@ -118,8 +118,8 @@ function report(): void {
   if (holes.size > 0) process.exitCode = 1;
   if (options.keep !== true) return;
   writeKnownSeeds(Object.fromEntries(sabotages.flatMap(keptSeeds)));
-  // The existing table must not be replaced by one that lacks rows. Such a table may also report a hole that
-  // is none.
+  // The table is replaced only if every sabotage was tried and decided. Otherwise it might lack rows, or
+  // report holes that are none.
   if (chosen.length === sabotages.length && undecided.length === 0)
     writeTable(sabotages.map((one) => [one, caught.get(one) ?? null]));
 }
