@@ -24,7 +24,7 @@ export class AgentProcess {
   /** Resolves when the guardian exits. */
   readonly exited: Promise<Exit>;
   readonly #guardian: ChildProcess;
-  /** Whether the nemesis causes the exit of the guardian. */
+  /** Whether the nemesis is the cause of the guardian's exit. */
   #doomed = false;
   /** The last process id that `agent` returned. Null if there has been none. */
   #lastAgent: number | null = null;
@@ -99,7 +99,7 @@ export class AgentProcess {
     this.#guardian.kill('SIGTERM');
   }
 
-  /** Resolves when the guardian has exited and no agent of it is running any more. */
+  /** Resolves when both the guardian and its last agent have exited. */
   async gone(): Promise<void> {
     await this.exited;
     const agent = this.#lastAgent;

@@ -105,8 +105,8 @@ type Sort = 'process' | 'machine' | 'network' | 'ensemble' | 'hooks' | 'people';
 
 /**
  * Whether two sorts of faults may overlap. Two faults of one sort would revert each other, or leave no server
- * for the others. If a frozen machine could not renew its lease, it might stay frozen for longer than the
- * lease, which no process can prevent.
+ * for the others. A machine that freezes while its lease cannot be renewed may outlast the lease, which no
+ * process can prevent.
  */
 function mayOverlap(one: Sort, other: Sort): boolean {
   const sorts = [one, other];

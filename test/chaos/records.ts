@@ -1,6 +1,6 @@
 /**
- * Defines the files in the directory of a run, however they are written. The checks depend on nothing else.
- * Every `…AtMs` is on CLOCK_MONOTONIC, which all processes of the machine share.
+ * Defines the files in the directory of a run, independently of the code that writes them. The checks depend
+ * on nothing else. Every `…AtMs` is on CLOCK_MONOTONIC, which all processes of the machine share.
  */
 import { z } from 'zod';
 

@@ -31,7 +31,7 @@ const commandTimeoutMs = 20_000;
 const leavePatienceMs = 10_000;
 
 /**
- * Returns the group's configuration. With it, leadership moves only because of faults and requests in the
+ * Returns the configuration of a group whose leadership moves only because of faults and requests in the
  * plan.
  */
 function configOf({ leaders }: Scale): GroupConfig {
@@ -172,8 +172,8 @@ export class World {
   }
 
   /**
-   * Freezes a process. Returns a function that thaws the process. If this process is killed before that, a
-   * helper process thaws the frozen process.
+   * Freezes a process, and returns a function that thaws it. If the nemesis's own process is killed before
+   * the thaw, a helper process thaws the frozen process.
    */
   freeze(pid: number): () => void {
     const script = `while [ -d /proc/${process.pid} ]; do sleep 1; done; kill -CONT ${pid}`;

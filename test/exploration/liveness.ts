@@ -4,10 +4,10 @@
  * - Reachability: from every state in which a node could lead, due steps can reach a good state, or a state
  *   in which no node could lead and an operator must help.
  * - Progress: no weakly fair infinite path stays in states in which a node could lead and none does. On a
- *   weakly fair path, an actor that could act all the time acts at some time. A path can stay in a strongly
- *   connected component of such states under one condition: every actor that could act in all of its states
- *   does so in one of its steps.
- * - Rest: on no fair infinite path, decisions or claims are written, or electors unseated, again and again.
+ *   weakly fair path, an actor that could act all the time acts at some time. Such a path can stay in a
+ *   strongly connected component forever under one condition: every actor that could act in all of the
+ *   component's states does so in one of its steps.
+ * - Rest: no fair infinite path writes decisions or claims, or unseats electors, again and again.
  *
  * Faults and gifts are left out. The results therefore apply after the last fault and the last gift.
  */
@@ -16,8 +16,8 @@ import type { Numbers } from './table.js';
 export interface Graph {
   readonly size: number;
   /**
-   * Index of each state's first edge. The edges of state s are those from `starts[s]` to `starts[s + 1]`,
-   * without the latter.
+   * Index of each state's first edge. The edges of state s start at `starts[s]` and end before `starts[s +
+   * 1]`.
    */
   readonly starts: Numbers;
   readonly targets: Numbers;

@@ -17,8 +17,8 @@ export async function networkTrouble(
       return {
         ...trouble,
         detail: `${who}, ${lossNames[fault.lost]}`,
-        // If only messages to the node are lost, its own messages may keep its session alive. An elector
-        // without messages then keeps its seat.
+        // If only messages to the node are lost, messages from the node may keep its session alive. If the
+        // node is the elector, it then keeps its seat although it receives nothing.
         blocks: fault.lost === 'toClient',
         begin: async () => void links.cut(fault.lost),
       };
