@@ -1,7 +1,7 @@
 /**
- * The nemesis's environment. It consists of a real ZooKeeper with three servers and the network between them,
- * of the agents and their hooks, and of a client that requests the leader. Agents are separate processes.
- * Each agent has its own connections to the servers.
+ * The nemesis's environment. It has a real ZooKeeper with three servers and the network between them. It also
+ * has the agents with their hooks, and a client that requests the leader. Agents are separate processes. Each
+ * agent has its own connections to the servers.
  *
  * Guardians and servers exit with this process, however it ends. Agents and workloads exit within seconds
  * after that.

@@ -8,8 +8,8 @@
  * core adds one to terms. The key omits everything that no decision depends on, such as texts for display and
  * the times of records.
  *
- * Not promised: that two worlds with the same futures have the same key. If they do not, the explorer
- * explores some futures twice.
+ * Not promised: two worlds with the same futures may have different keys. The explorer then explores these
+ * futures twice.
  */
 export const kinds = {
   plain: 0,
@@ -235,8 +235,7 @@ export class Keyer {
   }
 
   /**
-   * Replaces each number by its rank among the numbers of the last ranking. The rank of a number is how many
-   * of them are less than or equal to it.
+   * Replaces each number by its rank, which is the count of numbers in the last ranking that are not greater.
    */
   #place(kind: Kind): void {
     const places = this.#places[kind];

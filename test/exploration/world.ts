@@ -160,8 +160,8 @@ export interface FenceRun {
 }
 
 /**
- * How much an agent reads. A standby reads least (0), an agent that is elected or leads reads more (1), and
- * the elector reads everything (2).
+ * Amount of the tree that an agent reads. A standby (0) reads least, an agent that is elected or leads (1)
+ * reads more, and the elector (2) reads everything.
  */
 export type Part = 0 | 1 | 2;
 

@@ -230,7 +230,7 @@ export class Conduct {
   /** Checks that a fence has a reason. The target may have released its claim after the elector read it. */
   #fences(node: Node, target: string): void {
     const { promptMs } = this.#court;
-    // The elector may not have seen a newer decision yet.
+    // A very recent decision does not count, because the elector may not have seen it yet.
     const isElected = slotsIn(this.#court.picture()).some(
       ({ elected }) =>
         elected?.content.node === target && this.#court.world.nowMs - elected.changedMs > promptMs,

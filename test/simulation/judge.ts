@@ -133,8 +133,8 @@ export class Judge {
   }
 
   #overlap(node: Node, group: Group, other: Node, held: Group): void {
-    // Not promised: that no takeover overlaps a workload that survives SIGKILL. Such an overlap is a
-    // violation only if the workload's claim was released deliberately.
+    // Not promised: a takeover may overlap a workload that survives SIGKILL. Such an overlap is a violation
+    // only if the workload's claim was released deliberately.
     const isStuck = (machine: Machine, { token }: Group) =>
       !this.#givenAway.has(token) && machine.groups.some((one) => one.isUndying && one.token === token);
     const hasOutlived = isStuck(other.machine, held) || isStuck(node.machine, group);

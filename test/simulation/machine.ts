@@ -14,7 +14,7 @@ import { type MachineClock, Process } from './process.js';
 import type { World } from './world.js';
 
 /**
- * How a hook behaves.
+ * Behaviour of a hook.
  * - `stubborn` hangs and ignores SIGTERM.
  * - `headless` succeeds and leaves a workload whose main thread has ended and which ignores SIGTERM.
  * - `undying` succeeds, and then survives even SIGKILL for a long time.

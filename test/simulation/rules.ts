@@ -135,7 +135,7 @@ export class Rules implements Court {
   #disturbances = 0;
   #shakenMs = Number.NEGATIVE_INFINITY;
   #wasCalm = false;
-  /** Minimum by which the ensemble's clock has been ahead of true time. `#mostAheadMs` is the maximum. */
+  /** Minimum lead of the ensemble's clock over true time so far. `#mostAheadMs` is the maximum. */
   #leastAheadMs = Number.POSITIVE_INFINITY;
   #mostAheadMs = Number.NEGATIVE_INFINITY;
   /** Sessions that have ever had the lowest seat. */

@@ -10,7 +10,7 @@ export function isInPlace(cast: Cast): boolean {
   return leading(cast) >= dueCount(cast) && heldTooMany(cast).length === 0;
 }
 
-/** Describes what is missing, for display. */
+/** Describes the missing leaders, or the slots in excess, for display. */
 export function missingText(cast: Cast): string {
   const [count, due] = [leading(cast), dueCount(cast)];
   if (count === 0) return 'nobody leads';

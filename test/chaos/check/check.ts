@@ -2,7 +2,7 @@
  * Judges a run only by its records, which the hooks, clients and servers wrote themselves. The check shares
  * no code with the software that it judges.
  *
- * Not promised: that the check finds anything that was not recorded.
+ * Not promised: the check cannot find anything that was not recorded.
  */
 import type { RunRecords } from '../records.js';
 import { untrueAnswers } from './answers.js';

@@ -1,5 +1,5 @@
 /**
- * Measures how long a slot that should have a leader had none, and how long it may have had none.
+ * Measures for how long a slot that should have a leader had none, and compares this time with a bound.
  *
  * A node leads from the instant at which a client first reads that it is READY. It leads until its release
  * begins or its workload is dead, whichever comes first. What the ensemble still says about a dead leader
@@ -9,10 +9,10 @@
  * node fell silent, the session timeout does not count, because a guardian ends the session of an agent that
  * died.
  *
- * A clock measures the time that counts against the bound. It starts when leadership is lost or the slot is
- * created. It starts again at each fault that begins while the slot has no leader, but a time that was too
- * long before that remains too long. It stops while the faults together leave no node that could decide, or
- * fewer eligible nodes than slots. It starts again afterwards.
+ * A clock measures the time that counts against the bound. The clock starts when leadership is lost or the
+ * slot is created. The clock starts again at each fault that begins while the slot has no leader. A time that
+ * was too long before such a fault remains too long. The clock stops while the faults together leave no node
+ * that could decide, or fewer eligible nodes than slots. Afterwards, the clock starts again.
  */
 import type { Answer, Change, NemesisRecord, Run, RunRecords } from '../records.js';
 import { type LeadershipSpan, nameOf } from './leaderships.js';

@@ -2,7 +2,7 @@
  * Defines a sabotage: a small change that breaks one of Petrel's rules. The change is applied to the sources
  * while they are bundled, never to the files.
  *
- * Not promised: that a sabotage breaks only that rule.
+ * Not promised: a sabotage may break other rules, too.
  */
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
