@@ -4,7 +4,8 @@
  */
 
 /**
- * Recorded for a node that knows that another node leads, but not which one. It contradicts no other node.
+ * Recorded for a node that knows that another node leads, but not which one. This answer contradicts no other
+ * node.
  */
 export const somebodyElse = -2;
 /** Recorded for a node that knows of no leader. */
@@ -13,14 +14,14 @@ export const nobody = -1;
 export class Census {
   readonly #leaderOf: Int32Array;
   readonly #isLive: Uint8Array;
-  /** How many live nodes consider each node the leader. */
+  /** For each node, the number of live nodes that consider it the leader. */
   readonly #followers: Int32Array;
   #live = 0;
   #unsure = 0;
   #elsewhere = 0;
   /**
-   * How many live nodes consider themselves the leader, and the sum of their numbers. For one leader, the sum
-   * is its number.
+   * Number of live nodes that consider themselves the leader, and the sum of their node numbers. With one
+   * leader, the sum is that leader's number.
    */
   #leaders = 0;
   #sumOfLeaders = 0;
@@ -47,17 +48,17 @@ export class Census {
     return (this.#followers[leader] ?? 0) + this.#elsewhere === this.#live ? leader : null;
   }
 
-  /** Instant since which all have agreed, in ticks. Null if they do not agree. */
+  /** Instant since which all nodes have agreed, in ticks. Null if they do not agree. */
   get agreedSince(): number | null {
     return this.#agreedSince;
   }
 
-  /** How many live nodes consider a dead node the leader. */
+  /** Number of live nodes that consider a dead node the leader. */
   get misled(): number {
     return this.#followers.reduce((sum, count, leader) => sum + (this.isLive(leader) ? 0 : count), 0);
   }
 
-  /** Returns the most nodes that led at one time since the last call. */
+  /** Returns the largest number of nodes that led at the same time since the last call. */
   takeMostLeaders(): number {
     const most = Math.max(this.#mostLeaders, this.#leaders);
     this.#mostLeaders = this.#leaders;
@@ -96,7 +97,10 @@ export class Census {
     });
   }
 
-  /** Returns, since instant 0, the share of time in which not all agreed, and the mean number of leaders. */
+  /**
+   * Returns the share of time in which not all nodes agreed, and the mean number of leaders, both since
+   * instant 0.
+   */
   shares(at: number): { readonly disagreement: number; readonly leaders: number } {
     this.#pass(at);
     const total = Math.max(at, 1);

@@ -1,4 +1,7 @@
-/** Draws curves as SVG, on white: measured ones with points and their confidence intervals, theory dashed. */
+/**
+ * Draws curves as SVG, on white. Measured curves have points and confidence intervals. Theoretical curves are
+ * dashed.
+ */
 import { type ScaleLinear, type ScaleLogarithmic, scaleLinear, scaleLog } from 'd3-scale';
 import { element, escaped, picture } from './svg.js';
 
@@ -12,7 +15,7 @@ export interface Point {
 export interface Series {
   readonly name: string;
   readonly points: readonly Point[];
-  /** published: points only. */
+  /** A `published` series has points only. */
   readonly kind: 'measured' | 'theory' | 'published';
 }
 
@@ -35,7 +38,7 @@ const lineHeight = 18;
 const palette = ['#1f6fb4', '#c26a10', '#2a8a4a', '#a03060', '#6a4fb0', '#808020', '#108080', '#444444'];
 const colours = { text: '#222222', faint: '#5f6368', grid: '#e3e6ea' };
 
-/** Places the charts one below the other. */
+/** Draws the charts as one picture, one below the other. */
 export function chartsOf(charts: readonly Chart[]): string {
   let top = 0;
   const panels = charts.map((chart) => {

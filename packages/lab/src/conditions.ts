@@ -1,7 +1,9 @@
-/** The conditions of an election: how many nodes, over which network, and what happens to them. */
+/**
+ * The conditions of an election: the number of nodes, the network, and the events that happen to the nodes.
+ */
 import * as z from 'zod';
 
-/** How long a message takes. */
+/** Time that a message takes. */
 export const delaySchema = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('constant'), ms: z.number().positive() }),
   z.object({ kind: z.literal('uniform'), fromMs: z.number().min(0), toMs: z.number().positive() }),
@@ -11,11 +13,17 @@ export type Delay = z.infer<typeof delaySchema>;
 
 export const scenarios = ['start', 'crash', 'bye', 'alarm', 'join', 'restart', 'midway'] as const;
 /**
- * start: all nodes begin at the same time. The next five begin after all nodes have agreed and a calm period
- * has passed. crash: the leader crashes. bye: the leader announces that it leaves. alarm: a follower wrongly
- * believes it dead. join: a node joins late. restart: the leader crashes and returns without its memory.
- * midway: like start, but the node with the highest number crashes within the time in which a message could
- * go round all nodes. If elections take that long, it crashes during the election.
+ * The event whose election is measured.
+ * - start: all nodes begin at the same time.
+ * - crash: the leader crashes.
+ * - bye: the leader announces that it leaves.
+ * - alarm: a follower wrongly believes the leader dead.
+ * - join: a node joins late.
+ * - restart: the leader crashes and returns without its memory.
+ * - midway: like start, but the node with the highest number crashes within the time in which a message could
+ *   go round all nodes. If elections take that long, the node crashes during the election.
+ *
+ * All events except start and midway happen after all nodes have agreed and a calm period has passed.
  */
 export type Scenario = (typeof scenarios)[number];
 
@@ -25,43 +33,49 @@ export const conditionsSchema = z.object({
   delay: delaySchema.default({ kind: 'constant', ms: 10 }),
   /** The probability that a copy of a message is lost. */
   loss: z.number().min(0).max(0.95).default(0),
-  /** Whether a multicast is lost for all its receivers or for none. */
+  /** Whether a multicast is lost either for all its receivers or for none. */
   correlated: z.boolean().default(false),
-  /** The order of numbers on the ring: as drawn, or rising or falling in the direction of the messages. */
+  /**
+   * Order of node numbers on the ring. `random` draws it. `rising` and `falling` are in the direction of the
+   * messages.
+   */
   order: z.enum(['random', 'rising', 'falling']).default('random'),
   /**
-   * The nodes that begin, in elections that a few may begin: all, this many drawn at random, the node with
-   * the highest number, or its successor.
+   * The nodes that begin an election, if its algorithm allows a few to begin: all nodes, this number of nodes
+   * drawn at random, the node with the highest number, or that node's successor.
    */
   initiators: z
     .union([z.literal('all'), z.literal('highest'), z.literal('after-highest'), z.int().min(1)])
     .default('all'),
-  /** The node that learns of a crash first. `all`: all learn of it at the same time. */
+  /** The node that learns of a crash first. `all` means that all nodes learn of it at the same time. */
   noticedBy: z.enum(['all', 'lowest', 'highest']).default('all'),
   /** The number of the node that joins late. */
   joiner: z.enum(['highest', 'lowest']).default('highest'),
   /** TA: interval between two announcements of a leader, or between two renewals of a lease. */
   announceMs: z.number().positive().default(1000),
   /**
-   * TL: time without an announcement after which a leader is considered dead. Null: long enough for the loss.
+   * TL: time without an announcement after which a leader is considered dead. Null selects a time that is
+   * long enough for the loss.
    */
   listenMs: z.number().positive().nullable().default(null),
-  /** TS: longest wait before a node announces itself. */
+  /** TS: longest time that a node waits before it announces itself. */
   suppressMs: z.number().positive().default(1000),
-  /** Time from a crash to its detection, by a failure detector or as a session timeout. */
+  /** Time from a crash to its detection by a failure detector, or by ZooKeeper as a session timeout. */
   detectMs: z.number().positive().default(3000),
   /** The probability that a node never learns of a crash. */
   missed: z.number().min(0).max(1).default(0),
-  /** How many times per second a live node is believed dead, for `detectMs` each time. */
+  /**
+   * Number of times per second that a live node is wrongly believed dead. Each mistake lasts for `detectMs`.
+   */
   mistakesPerS: z.number().min(0).default(0),
-  /** How long the leader is away in `restart`. */
+  /** Time for which the leader is away in the scenario `restart`. */
   awayMs: z.number().positive().default(1000),
   /** Simulated time after which an election that does not end is abandoned. */
   limitMs: z.number().positive().default(600_000),
 });
 export type Conditions = z.infer<typeof conditionsSchema>;
 
-/** Throws a ZodError. */
+/** Throws a ZodError if the conditions are invalid. */
 export function conditions(given: z.input<typeof conditionsSchema>): Conditions {
   return conditionsSchema.parse(given);
 }
@@ -77,7 +91,10 @@ export function meanDelayMs(delay: Delay): number {
   }
 }
 
-/** Draws how long a message takes if every lost copy is sent again. `copies`: how many copies it took. */
+/**
+ * Draws the time that a message takes if every lost copy is sent again. `copies` is the number of copies
+ * sent.
+ */
 export function drawWay(
   { delay, loss }: Conditions,
   random: () => number,
@@ -99,19 +116,19 @@ export function drawDelayMs(delay: Delay, random: () => number): number {
   }
 }
 
-/** Returns how long to wait for an answer. One answer in a million arrives later. */
+/** Returns the time to wait for an answer. One answer in a million arrives later. */
 export function answerLimitMs({ delay, loss }: Conditions): number {
   const spread = delay.kind === 'exponential' ? 10 : delay.kind === 'uniform' ? 2 : 1;
   const lostInRow = loss === 0 ? 0 : Math.ceil(Math.log(1e-6) / Math.log(loss));
   return meanDelayMs(delay) * (2 * spread + 2 * retryDelays * lostInRow);
 }
 
-/** A lost copy is sent again after this many mean delays: two round trips. */
+/** Number of mean delays after which a lost copy is sent again. Four mean delays are two round trips. */
 export const retryDelays = 4;
 
 /**
- * Returns the time of three announcements. With loss, returns the time of enough announcements that one false
- * alarm anywhere in the group is expected in a thousand periods.
+ * Returns TL. The default without loss is the time of three announcements. With loss, it is the time of so
+ * many announcements that one false alarm in the whole group is expected in a thousand periods.
  */
 export function listenMs({ listenMs: given, announceMs, loss, nodes }: Conditions): number {
   if (given !== null) return given;

@@ -1,7 +1,7 @@
 /**
  * A queue of future events in order of time. Times are whole nanoseconds, so that two sums of the same
- * durations are the same instant. At one instant, arrivals run before timers, and events planned earlier
- * before those planned later.
+ * durations are the same instant. Among events at one instant, arrivals run before timers, and events that
+ * were planned earlier run before those planned later.
  */
 import TinyQueue from 'tinyqueue';
 
@@ -30,7 +30,7 @@ export class Events {
   #planned = 0;
   #now = 0;
 
-  /** In ticks. */
+  /** The current instant, in ticks. */
   get now(): number {
     return this.#now;
   }

@@ -13,7 +13,7 @@ export interface Case {
   readonly conditions: Conditions;
 }
 
-/** Some runs of one case. */
+/** A number of runs of one case. */
 export const taskSchema = z.object({
   algorithm: z.string(),
   conditions: conditionsSchema,
@@ -28,12 +28,12 @@ export const judgedSchema = z.object({
   kind: z.enum(['exact', 'mean', 'at most', 'at least']),
   expected: z.number(),
   source: z.string(),
-  /** Null if no run has the measure. */
+  /** Null if no run has produced this measure. */
   measured: summarySchema.nullable(),
   /**
-   * For a mean: whether it is within three standard errors of the expected value, or for few runs within the
-   * equivalent quantile of Student's t. Otherwise: whether it holds in every run. Null: too few runs to
-   * decide.
+   * Whether the measurement confirms the expectation. A mean must be within three standard errors of the
+   * expected value, or, for few runs, within the equivalent quantile of Student's t. Any other expectation
+   * must be met in every run. Null if there are too few runs to decide.
    */
   holds: z.boolean().nullable(),
 });
@@ -49,7 +49,7 @@ export const resultSchema = z.object({
 });
 export type Result = z.infer<typeof resultSchema>;
 
-/** Nodes per task, over all its runs, so that tasks take about the same time. */
+/** Number of simulated nodes per task, over all its runs. Tasks then take about the same time. */
 const nodesOfTask = 1000;
 
 export function tasksOf(cases: readonly Case[], runs: number, seed: number): Task[] {
@@ -62,8 +62,8 @@ export function tasksOf(cases: readonly Case[], runs: number, seed: number): Tas
 }
 
 /**
- * Runs a task. A run's seed depends only on the base seed, the case and the run's number, not on which worker
- * runs it or what else runs.
+ * Runs a task. A run's seed depends only on the base seed, the case and the run's number. The worker and
+ * other tasks do not affect it.
  */
 export async function runTask({ algorithm, conditions, seed, from, to }: Task): Promise<Measures[]> {
   const one = algorithms.get(algorithm);
@@ -76,7 +76,9 @@ export async function runTask({ algorithm, conditions, seed, from, to }: Task): 
   return measures;
 }
 
-/** `measured`: the measures of each task, in the order of `tasks`. */
+/**
+ * Returns the result of each case. `measured` contains the measures of each task, in the order of `tasks`.
+ */
 export function resultsOf(
   cases: readonly Case[],
   tasks: readonly Task[],

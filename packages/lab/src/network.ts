@@ -1,12 +1,12 @@
-/** The network: how long messages take, which are lost, and how many there were. */
+/** The simulated network. It decides how long messages take and which are lost, and it counts them. */
 import { type Conditions, drawDelayMs, drawWay } from './conditions.js';
 import { type Events, ticks } from './events.js';
 import type { Random } from './random.js';
 
 export interface Traffic {
-  /** Messages sent. A multicast counts as one. */
+  /** Number of messages sent. A multicast counts as one. */
   messages: number;
-  /** Copies that arrived. */
+  /** Number of copies that arrived. */
   deliveries: number;
   bytes: number;
 }
@@ -28,7 +28,7 @@ export class Network<Message> {
     readonly conditions: Conditions;
     readonly isReliable: boolean;
     sizeOf(message: Message): number;
-    /** Returns whether the receiver exists. */
+    /** Delivers a message. Returns whether the receiver exists. */
     deliver(to: number, from: number, message: Message, depth: number): boolean;
   }) {
     this.#events = options.events;
@@ -40,7 +40,7 @@ export class Network<Message> {
     this.#sizeOf = options.sizeOf;
   }
 
-  /** Messages that have not arrived yet. */
+  /** Number of messages that have not arrived yet. */
   get underWay(): number {
     return this.#underWay;
   }
@@ -54,9 +54,9 @@ export class Network<Message> {
   }
 
   /**
-   * `count`: the number of messages that this one represents, which are lost or late together. 0: it is not
-   * counted. `depth`: the length of the chain of messages, each caused by the one before, that led to this
-   * one.
+   * Sends one message. `count` is the number of messages that it represents, which are lost or late together.
+   * A message with a `count` of 0 is not counted. `depth` is the length of the causal chain of messages that
+   * led to this one.
    */
   send(to: number, from: number, message: Message, depth: number, count = 1): void {
     const { ms, copies } = this.#isReliable

@@ -1,4 +1,7 @@
-/** Results as curves over the number of nodes, or over loss if there is only one number of nodes. */
+/**
+ * Plots results as curves over the number of nodes. If all results have the same number of nodes, it plots
+ * them over loss.
+ */
 import type { Chart, Point, Series } from './chart.js';
 import type { Judged, Result } from './experiment.js';
 

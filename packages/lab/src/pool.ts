@@ -10,9 +10,9 @@ const doneSchema = z.array(z.record(z.string(), z.number()));
 
 export interface PoolOptions {
   readonly workers: number;
-  /** For this long, this thread runs tasks itself: short work finishes before a worker has started. */
+  /** Time for which the calling thread runs tasks itself. Short work finishes before a worker could start. */
   readonly aloneMs: number;
-  /** Called with the number of runs that are done. */
+  /** Called with the number of runs that have finished. */
   progress(runs: number): void;
 }
 

@@ -1,20 +1,21 @@
-/** Reproducible randomness: everything in a run is drawn from one seed, in the order of the requests. */
+/**
+ * Reproducible randomness: all random values of a run come from one seed, in the order in which they are
+ * requested.
+ */
 import { xoroshiro128plusFromState } from 'pure-rand/generator/xoroshiro128plus';
 
 export interface Random {
-  /** Returns a number from 0 up to, but not including, 1. */
+  /** Returns a number in the range from 0 to 1, excluding 1. */
   next(): number;
-  /** Returns a whole number from 0 up to, but not including, `n`. */
+  /** Returns a whole number in the range from 0 to `n`, excluding `n`. */
   below(n: number): number;
   /** Shuffles `items`. Every order is equally likely. */
   shuffle(items: Int32Array): void;
 }
 
-/**
- * Returns the seed of one run. It does not depend on what else runs, in what order, or on how many workers.
- */
+/** Returns the seed of one run. It does not depend on other runs, their order, or the number of workers. */
 export function seedOf(seed: number, ...labels: readonly (string | number)[]): number {
-  // FNV-1a
+  // The hash is FNV-1a.
   let hash = 0x811c9dc5;
   for (const character of [seed, ...labels].join('/')) {
     hash = Math.imul(hash ^ (character.codePointAt(0) ?? 0), 0x01000193);
@@ -23,7 +24,8 @@ export function seedOf(seed: number, ...labels: readonly (string | number)[]): n
 }
 
 export function randomFrom(seed: number): Random {
-  // The generator's first numbers reflect its state directly. Similar seeds must not start similarly.
+  // The generator's first numbers reflect its initial state directly. The seed is mixed so that similar seeds
+  // give dissimilar states.
   const generator = xoroshiro128plusFromState([1, 2, 3, 4].map((word) => mixed(seed + word * 0x9e3779b9)));
   const next = () => (generator.next() >>> 0) / 2 ** 32;
   const below = (n: number) => Math.floor(next() * n);
@@ -37,7 +39,7 @@ function mixed(word: number): number {
   return twice ^ (twice >>> 16);
 }
 
-/** Fisher and Yates. */
+/** Shuffles with the algorithm of Fisher and Yates. */
 function shuffle(items: Int32Array, below: Random['below']): void {
   for (let last = items.length - 1; last > 0; last -= 1) {
     const other = below(last + 1);

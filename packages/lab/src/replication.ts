@@ -1,17 +1,17 @@
 /**
- * A replicated service over a wide area, as in POLE's evaluation: D. Becker, F. Junqueira, M. Serafini,
- * Leader Election for Replicated Services Using Application Scores (2011), section 5. A client sends a
- * request to the server of its data centre, which forwards it to the leader. The leader works on it and has a
- * quorum acknowledge it. The answer returns the same way.
+ * A replicated service over a wide area, as in section 5 of D. Becker, F. Junqueira, M. Serafini, Leader
+ * Election for Replicated Services Using Application Scores (2011). A client sends a request to the server of
+ * its data centre, which forwards it to the leader. The leader processes the request and waits until a quorum
+ * has acknowledged it. The answer returns the same way.
  *
- * Modelled, and so not from the paper: how long the leader works, how much links vary, how large a snapshot
- * is, and how fast it is sent.
+ * Four values are assumptions and do not come from the paper: the leader's processing time, the variation of
+ * the links, the size of a snapshot, and the speed at which it is sent.
  */
 import { builtInRules, prepareStrategy } from 'petrel/internals';
 import { Events, ticks } from './events.js';
 import { type Random, randomFrom } from './random.js';
 
-/** Round trips in milliseconds. */
+/** Round trips between places, in milliseconds. */
 const roundTripsMs: Readonly<Record<string, number>> = {
   'caltech slac': 9.88,
   'cern tud': 20.75,
@@ -22,9 +22,9 @@ const roundTripsMs: Readonly<Record<string, number>> = {
 
 export interface Deployment {
   readonly name: string;
-  /** The locations of D1, D2, … */
+  /** The locations of the data centres D1, D2 and so on, in that order. */
   readonly places: readonly string[];
-  /** The data centre, from 1, of each remaining server. p5 led and crashed. */
+  /** The data centre (from 1) of each remaining server. The fifth server, p5, led and crashed. */
   readonly servers: Readonly<Record<string, number>>;
 }
 
@@ -36,7 +36,7 @@ export const deployments = {
   two: { name: 'two centres', places: ['tud', 'cern'], servers: { p1: 1, p2: 2, p3: 1, p4: 2 } },
 } as const satisfies Record<string, Deployment>;
 
-/** Including p5. */
+/** Number of servers, including the crashed server p5. */
 const groupSize = 5;
 const quorum = Math.floor(groupSize / 2) + 1;
 
@@ -46,7 +46,8 @@ export function roundTripMs({ places, servers }: Deployment, from: string, to: s
 }
 
 /**
- * Returns each server's share of the requests. The requests of a centre are spread evenly over its servers.
+ * Returns each server's share of the requests. The requests of a data centre are spread evenly over its
+ * servers.
  */
 export function sharesOf({ servers }: Deployment, loads: readonly number[]): ReadonlyMap<string, number> {
   const total = loads.reduce((sum, load) => sum + load, 0);
@@ -60,8 +61,8 @@ export function sharesOf({ servers }: Deployment, loads: readonly number[]): Rea
 }
 
 /**
- * Returns which remaining server one of Petrel's strategies elects. Logs are equal: `history` elects the
- * highest id.
+ * Returns the remaining server that one of Petrel's strategies elects. All logs are equal, so the strategy
+ * `history` elects the highest id.
  */
 export function electedBy(
   deployment: Deployment,
@@ -102,14 +103,14 @@ export function electedBy(
 
 export interface Service {
   readonly deployment: Deployment;
-  /** Relative request rates, D1 first. */
+  /** Relative request rates of the data centres, starting with D1. */
   readonly loads: readonly number[];
   readonly leader: string;
-  /** How long the leader works on a request. It works on one request after the other. */
+  /** Time for which the leader works on each request. It works on one request at a time. */
   readonly workMs: number;
   readonly requestsPerS: number;
   readonly requests: number;
-  /** A one-way delay is longer by up to this share, drawn again each time. */
+  /** Largest share by which a one-way delay is prolonged. The share is drawn again for each message. */
   readonly jitter: number;
   readonly seed: number;
 }
@@ -122,11 +123,14 @@ export interface Waits {
 }
 
 export interface Served extends Waits {
-  /** For each data centre, D1 first. Null: it has no clients. */
+  /**
+   * Waiting times of the clients in each data centre, starting with D1. Null for a data centre without
+   * clients.
+   */
   readonly centres: readonly (Waits | null)[];
 }
 
-/** Returns how long clients wait under a leader. */
+/** Simulates requests to a service. Returns the waiting times of its clients. */
 export function serve(service: Service): Served {
   const waits = new Serving(service).run();
   const { places, servers } = service.deployment;
@@ -143,7 +147,7 @@ function waitsOf(all: readonly number[]): Waits {
   return { meanMs: all.reduce((sum, ms) => sum + ms, 0) / all.length, worstMs: Math.max(...all) };
 }
 
-/** Simulates requests to a service. */
+/** Simulates one service and its requests. */
 class Serving {
   readonly #service: Service;
   readonly #events = new Events();
@@ -211,11 +215,14 @@ class Serving {
 }
 
 export interface Recovery {
-  /** The election timer T of Algorithm 1. A proposal is missing: that of the crashed leader. */
+  /**
+   * The election timer T of Algorithm 1. The election always waits for it, because the crashed leader sends
+   * no proposal.
+   */
   readonly electionMs: number;
   readonly snapshotBytes: number;
   readonly bandwidthBytesPerS: number;
-  /** The most unacknowledged bytes on a connection. */
+  /** Largest number of unacknowledged bytes on a connection. */
   readonly windowBytes: number;
 }
 
@@ -229,7 +236,8 @@ export const usualRecovery = {
 /**
  * Returns, for each data centre, the time from the detection of the crash until its clients are served again.
  * It includes the proposals and votes of all remaining servers (Algorithm 1) and a snapshot from the new
- * leader to each follower. A quorum must have the snapshot, and so must the centre's own server.
+ * leader to each follower. A quorum must have received the snapshot, and so must the data centre's own
+ * server.
  */
 export function recoveryMs(
   deployment: Deployment,
@@ -255,12 +263,15 @@ export function recoveryMs(
   });
 }
 
-/** Returns the instant at which a quorum has it. */
+/** Returns the instant at which a quorum of servers is ready, given the instants of all servers. */
 function nth(instants: readonly number[]): number {
   return instants.toSorted((a, b) => a - b)[quorum - 1] ?? Number.NaN;
 }
 
-/** Limited by the link, or by one window per round trip. */
+/**
+ * Returns the transfer time of a snapshot. Either the link's bandwidth limits it, or one window per round
+ * trip.
+ */
 function transferMs(tripMs: number, given: Recovery): number {
   const byWindow = tripMs === 0 ? Number.POSITIVE_INFINITY : (given.windowBytes / tripMs) * 1000;
   return (given.snapshotBytes / Math.min(given.bandwidthBytesPerS, byWindow)) * 1000;

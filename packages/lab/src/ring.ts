@@ -1,4 +1,4 @@
-/** Nodes on a ring. Each knows the order, and skips those that it believes dead. */
+/** The nodes on a ring. Each node knows their order, and skips nodes that it believes dead. */
 import type { Conditions } from './conditions.js';
 import type { Random } from './random.js';
 

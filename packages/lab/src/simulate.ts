@@ -1,4 +1,4 @@
-/** One run: an election under given conditions, from one seed, and its measures. */
+/** Simulates one election under given conditions, from one seed, and measures it. */
 
 import { type Conditions, listenMs, meanDelayMs } from './conditions.js';
 import { ticks } from './events.js';
@@ -6,11 +6,11 @@ import type { Protocol } from './protocol.js';
 import { World } from './world.js';
 
 /**
- * Measures of the election that the scenario is about. It lasts from its cause until every event of the
- * scenario has happened, all live nodes agree, and no message is in transit. If messages always are, it lasts
- * until the nodes have agreed for a long time.
+ * Measures of the scenario's election. The election begins with its cause. It ends when every event of the
+ * scenario has happened, all live nodes agree, and no message is in transit. If messages are always in
+ * transit, it ends when the nodes have agreed for a long time.
  *
- *   agreed        1 if it ended so, else 0; if 0, there is no `time`
+ *   agreed        1 if the election ended, else 0; if 0, there is no `time`
  *   time          ms until all agreed
  *   messages      messages sent; a multicast is one
  *   deliveries    copies that arrived
@@ -25,9 +25,7 @@ import { World } from './world.js';
  */
 export type Measures = Readonly<Record<string, number>>;
 
-/**
- * Never throws because of what a protocol does over time: an election that does not end counts as not agreed.
- */
+/** Runs one simulation. An election that does not end is no error; it counts as not agreed. */
 export function simulate<Message>(
   protocol: Protocol<Message>,
   conditions: Conditions,
@@ -40,7 +38,7 @@ export function simulate<Message>(
 class Run<Message> {
   readonly #world: World<Message>;
   readonly #conditions: Conditions;
-  /** Whether an event of the scenario is still to come. */
+  /** Whether an event of the scenario has not happened yet. */
   #isToCome = false;
 
   constructor(protocol: Protocol<Message>, conditions: Conditions, seed: number) {
@@ -79,7 +77,7 @@ class Run<Message> {
     return this.#conditions.joiner === 'highest' ? this.#conditions.nodes - 1 : 0;
   }
 
-  /** Null means all nodes. */
+  /** Returns the nodes that begin the election. Null means all nodes. */
   #initiators(): ReadonlySet<number> | null {
     const { initiators, nodes } = this.#conditions;
     const highest = nodes - 1;
@@ -112,6 +110,7 @@ class Run<Message> {
 
   /**
    * Whether the election has ended. With slow messages and frequent renewals, a message is always in transit.
+   * A long agreement therefore suffices.
    */
   #isSettled(from: number): boolean {
     const { events, census, network } = this.#world;
@@ -147,7 +146,7 @@ class Run<Message> {
     this.#planLater(awayMs, () => this.#world.begin(leader, true));
   }
 
-  /** Plans a crash at a random time while a message could go round all nodes. */
+  /** Plans a crash at a random instant within the time in which a message could go round all nodes. */
   #planCrash(): void {
     const { nodes, delay } = this.#conditions;
     const afterMs = this.#world.random.next() * nodes * meanDelayMs(delay);
@@ -171,14 +170,17 @@ class Run<Message> {
 
   #mistake(node: number, suspected: number): void {
     const { events } = this.#world;
-    // A node does not believe itself dead.
+    // A node never believes itself dead.
     if (node === suspected) return;
     this.#world.suspect(node, suspected, this.#world.incarnationOf(suspected));
     const until = events.now + ticks(this.#conditions.detectMs);
     events.plan(until, 'timer', () => this.#world.trust(node, suspected));
   }
 
-  /** Plans mistakes of the failure detector at random instants. Any node may be wrong about any other. */
+  /**
+   * Plans mistakes of the failure detector at random instants. Any node may wrongly believe any other node
+   * dead.
+   */
   #planMistake(): void {
     const { events, random, census } = this.#world;
     const { mistakesPerS, nodes } = this.#conditions;

@@ -1,13 +1,13 @@
-/** Summarizes many runs. */
+/** Summarizes the measurements of many runs. */
 import * as z from 'zod';
 
 export const summarySchema = z.object({
   mean: z.number(),
-  /** Half of the 95 % confidence interval of the mean, by Student's t. Null for one run. */
+  /** Half of the 95 % confidence interval of the mean, by Student's t. Null if there is only one run. */
   ci: z.number().nullable(),
   least: z.number(),
   most: z.number(),
-  /** Runs that have the measure: an election that did not end has no time. */
+  /** Number of runs that have the measure. For example, an election that did not end has no time. */
   runs: z.int(),
 });
 export type Summary = z.infer<typeof summarySchema>;
@@ -23,15 +23,15 @@ export function summarize(values: readonly number[]): Summary {
 }
 
 /**
- * Returns how far the mean of these runs may be from the expected value. For very many runs, that is three
- * standard errors. Null: one run does not suffice.
+ * Returns the largest accepted distance between the mean and the expected value. For very many runs, it is
+ * three standard errors. Returns null for a single run, which does not suffice.
  */
 export function toleranceOf({ ci, runs }: Summary): number | null {
   if (ci === null) return null;
   return (ci * studentT(runs - 1, threeErrors)) / studentT(runs - 1, usual);
 }
 
-/** A quantile of the normal distribution: a share of `p` lies below `z`. */
+/** A quantile of the normal distribution: the share `p` of all values lies below `z`. */
 interface Quantile {
   readonly z: number;
   readonly p: number;
@@ -40,8 +40,8 @@ const usual = { z: 1.959963984540054, p: 0.975 };
 const threeErrors = { z: 3, p: 0.9986501019683699 };
 
 /**
- * Returns Student's t of the same share: exact for 1 and 2 degrees of freedom, else Abramowitz and Stegun
- * 26.7.5.
+ * Returns the quantile of Student's t for the same share. It is exact for 1 and 2 degrees of freedom.
+ * Otherwise it follows Abramowitz and Stegun 26.7.5.
  */
 export function studentT(freedom: number, { z, p }: Quantile): number {
   if (freedom === 1) return Math.tan(Math.PI * (p - 0.5));

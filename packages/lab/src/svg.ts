@@ -1,4 +1,4 @@
-/** SVG as text. */
+/** Writes SVG as text. */
 
 export type Attributes = Readonly<Record<string, string | number>>;
 
@@ -33,7 +33,7 @@ function attributeText(value: string | number): string {
   return typeof value === 'number' ? String(Math.round(value * 100) / 100) : value;
 }
 
-/** Escapes markup, and replaces half characters and noncharacters, which XML does not allow. */
+/** Escapes markup, and replaces lone surrogates and noncharacters, which XML does not allow. */
 export function escaped(text: string): string {
   return text
     .replaceAll(/[\p{Cs}\ufffe\uffff]/gu, '\ufffd')

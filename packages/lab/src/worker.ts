@@ -1,4 +1,4 @@
-/** One of the laboratory's worker threads. */
+/** Runs one of the laboratory's worker threads. */
 import { parentPort } from 'node:worker_threads';
 import { runTask, taskSchema } from './experiment.js';
 

@@ -1,4 +1,4 @@
-/** Nodes on a network: they begin, crash, return, and are believed dead. */
+/** The simulated world: nodes on a network that begin, crash, return, and are believed dead. */
 
 import { Census } from './census.js';
 import type { Conditions } from './conditions.js';
@@ -8,11 +8,11 @@ import type { Context, Node, Protocol, Timer } from './protocol.js';
 import { type Random, randomFrom } from './random.js';
 import { Ring } from './ring.js';
 
-/** The place of a node, where one incarnation follows another. */
+/** The position of a node, in which its incarnations follow one another. */
 interface Seat<Message> {
   node: Node<Message> | null;
   life: number;
-  /** The longest chain of messages, each caused by the one before, that ends here. */
+  /** Length of the longest causal chain of messages that ends at this node. */
   depth: number;
   readonly suspects: Set<number>;
 }
@@ -28,7 +28,7 @@ export class World<Message> {
   readonly #ring: Ring;
   readonly #seats: Seat<Message>[];
   #counts = new Map<string, number>();
-  /** Whether a node whose code may still continue was called. */
+  /** Whether the simulation has called a node whose code may still be continuing. */
   #mayContinue = false;
 
   constructor(protocol: Protocol<Message>, conditions: Conditions, seed: number) {
@@ -65,18 +65,23 @@ export class World<Message> {
     return this.#counts;
   }
 
-  /** The longest chain of messages so far. */
+  /** Length of the longest causal chain of messages so far. */
   get depth(): number {
     return this.#seats.reduce((most, { depth }) => Math.max(most, depth), 0);
   }
 
-  /** Runs the next event. Resolves once the nodes have come to rest. Null if they already have. */
+  /**
+   * Runs the next event. Resolves when all code of the nodes has finished. Returns null if it already has.
+   */
   step(): Promise<void> | null {
     this.events.step();
     return this.rest();
   }
 
-  /** Resolves once the nodes have done everything that they do at this instant. Null if they already have. */
+  /**
+   * Resolves when the nodes have done everything that they do at this instant. Returns null if they already
+   * have.
+   */
   rest(): Promise<void> | null {
     if (!this.#mayContinue) return null;
     this.#mayContinue = false;
@@ -106,7 +111,7 @@ export class World<Message> {
     for (const seat of this.#seats) seat.suspects.add(id);
   }
 
-  /** Starts a node. All nodes learn that it is there, but not that it may have been away. */
+  /** Starts a node. All nodes learn that the node is there, but not that it may have been away. */
   begin(id: number, initiates: boolean): void {
     for (const seat of this.#seats) seat.suspects.delete(id);
     this.census.enter(id, this.events.now);
@@ -114,7 +119,7 @@ export class World<Message> {
     this.#begin(id, (context) => this.#protocol.node(context))?.start(initiates);
   }
 
-  /** `isPolite`: the node may announce it first. */
+  /** Ends a node. If `isPolite`, the node may announce its departure first. */
   end(id: number, isPolite: boolean): void {
     const seat = this.#seat(id);
     this.#calls(id);
@@ -195,7 +200,7 @@ export class World<Message> {
     if (seat.node === null) return false;
     if (depth > seat.depth) seat.depth = depth;
     this.#calls(to);
-    // A node that sends a message is not dead.
+    // A node that sends a message cannot be dead.
     if (seat.suspects.size > 0 && this.census.isLive(from)) seat.suspects.delete(from);
     seat.node.receive(message, from);
     return true;
@@ -224,7 +229,7 @@ export class World<Message> {
   }
 }
 
-/** Keeps one entry in the queue, however often the timer is postponed. */
+/** Creates a timer that keeps a single entry in the queue, however often it is postponed. */
 function timer(events: Events, fire: () => void): Timer {
   let dueAt = Number.POSITIVE_INFINITY;
   let plannedAt = Number.POSITIVE_INFINITY;

@@ -1,7 +1,7 @@
 /**
- * Theory of announce–listen: E. Schooler, chapter on leader election, as far as the chapter states it. Where
- * the printed formula differs from the derived one, both are here. N nodes, R = N−1 receivers, l loss, TA,
- * TL, TS, Δ as in `Conditions`.
+ * The theory of announce–listen, as far as E. Schooler's chapter on leader election states it. Where a
+ * printed formula differs from the derived one, this module contains both. N is the number of nodes, R = N−1
+ * the number of receivers, and l the loss. TA, TL, TS and Δ are explained in `Conditions`.
  */
 
 import { type Conditions, listenMs, meanDelayMs } from '../conditions.js';
@@ -10,7 +10,7 @@ import type { Expectation } from '../protocol.js';
 export interface Variant {
   readonly name: string;
   readonly title: string;
-  /** Whether it waits for up to TS before it announces itself. */
+  /** Whether a node waits for up to TS before it announces itself. */
   readonly waits: boolean;
   readonly prefers: 'highest' | 'earliest';
   readonly bye: boolean;
@@ -27,15 +27,18 @@ export function meanWaitMs(
   return variant.prefers === 'earliest' ? suppressMs / (n + 1) : suppressMs / 2;
 }
 
-/** Returns how many announcements are lost before one arrives, if all receivers lose the same ones. */
+/**
+ * Returns the mean number of announcements that are lost before one arrives, if all receivers lose the same
+ * ones.
+ */
 export function lostInRow(loss: number): number {
   return loss / (1 - loss);
 }
 
 /**
- * Returns A: how many announcements it takes until each of R receivers has heard one, if each loses its own.
- * The chapter's alternating sum of binomials is rewritten as the sum of P(some receiver has heard none of k),
- * which does not alternate.
+ * Returns A, the mean number of announcements until each of R receivers has heard one, if each loses its own.
+ * The chapter has an alternating sum of binomials. This function sums P(some receiver has heard none of k
+ * announcements) instead, which does not alternate.
  */
 export function attemptsUntilAllHear(receivers: number, loss: number): number {
   if (loss === 0 || receivers === 0) return receivers === 0 ? 0 : 1;
@@ -48,7 +51,7 @@ export function attemptsUntilAllHear(receivers: number, loss: number): number {
   return attempts;
 }
 
-/** Returns A as the chapter writes it: exact for few receivers, useless for many. */
+/** Returns A by the formula that the chapter prints. It is exact for few receivers and useless for many. */
 export function attemptsAsPrinted(receivers: number, loss: number): number {
   let sum = 0;
   let binomial = 1;
@@ -59,16 +62,19 @@ export function attemptsAsPrinted(receivers: number, loss: number): number {
   return sum;
 }
 
-/** Returns what loss adds to the time from the new leader's first announcement until all have heard it. */
+/**
+ * Returns the time that loss adds between the new leader's first announcement and the instant at which all
+ * nodes have heard it.
+ */
 export function lossDelayMs({ nodes, loss, correlated, announceMs }: Conditions): number {
   if (loss === 0) return 0;
   return announceMs * (correlated ? lostInRow(loss) : attemptsUntilAllHear(nodes - 1, loss) - 1);
 }
 
 /**
- * Returns how many nodes announce themselves while nodes wait for up to TS, if waits are uniform: N·P(Δ) + ∫
- * p(t)·[1−(1−cP(t−Δ))^N]/(cP(t−Δ)) dt with c = 1−l under correlated loss. For uniform waits the integral is a
- * sum.
+ * Returns the number of nodes that announce themselves while nodes wait for up to TS. With uniform waits it
+ * is N·P(Δ) + ∫ p(t)·[1−(1−cP(t−Δ))^N]/(cP(t−Δ)) dt, where c = 1−l under correlated loss. The integral then
+ * becomes a sum.
  */
 export function suppressionMessages(n: number, delayMs: number, suppressMs: number, loss = 0): number {
   const early = Math.min(1, delayMs / suppressMs);
@@ -80,9 +86,9 @@ export function suppressionMessages(n: number, delayMs: number, suppressMs: numb
 
 /**
  * Returns the mean time from the leader's crash to agreement on the next leader: TL + 2Δ − E[td] + E[ts]. td
- * is the time since the leader's last announcement, TA/2 in the mean. Correlated loss does not change the
- * sum. It shortens the first term, because the last announcement heard is older, by as much as it lengthens
- * the last.
+ * is the time since the leader's last announcement; its mean is TA/2. Correlated loss does not change the
+ * sum. It shortens the first term, because the last announcement heard is older, and lengthens the last term
+ * by the same amount.
  */
 export function reestablishMs(variant: Variant, given: Conditions): number {
   const { nodes, announceMs, suppressMs, delay } = given;
@@ -91,8 +97,8 @@ export function reestablishMs(variant: Variant, given: Conditions): number {
 }
 
 /**
- * Whether TL ≥ TA without loss (with loss, TL must exceed TA times the mean number lost in a row), and TA ≥
- * TS + Δ.
+ * Whether false alarms are impossible. That requires TA ≥ TS + Δ, and TL ≥ TA without loss. With loss, TL
+ * must exceed TA times the mean number of announcements lost in a row.
  */
 export function hasNoFalseAlarms(given: Conditions): boolean {
   return isPatient(given) && given.announceMs >= given.suppressMs + meanDelayMs(given.delay);
@@ -121,7 +127,8 @@ export function announceListenTheory(variant: Variant, given: Conditions): Expec
 
 function ofStart(variant: Variant, given: Conditions): Expectation[] {
   const { nodes, suppressMs, announceMs, loss, correlated } = given;
-  // Answers to queries are additional announcements. One of them may arrive where the first did not.
+  // Answers to queries are additional announcements. An answer may arrive where the first announcement did
+  // not.
   if (variant.query && loss > 0) return [];
   const deltaMs = meanDelayMs(given.delay);
   const isByNumber = variant.prefers === 'highest';
@@ -144,7 +151,7 @@ function ofStart(variant: Variant, given: Conditions): Expectation[] {
     kind: 'exact',
     source: 'no false alarms: TL ≥ TA ≥ TS + Δ',
   };
-  // The formula excludes a leader that announces itself again within TS.
+  // The formula does not cover a leader that announces itself again within TS.
   const isSent = isByNumber && variant.waits && (loss === 0 || correlated) && announceMs >= suppressMs;
   return [
     ...(isByNumber || loss === 0 ? [time] : []),

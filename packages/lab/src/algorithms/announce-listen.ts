@@ -1,11 +1,12 @@
 /**
  * Announce and listen: the leader announces itself to all nodes repeatedly. A node that hears a better leader
- * is silent. A node that hears none for a while leads. E. Schooler, chapter on leader election.
+ * is silent. A node that hears no leader for a while considers itself the leader. The source is E. Schooler's
+ * chapter on leader election.
  *
  * LE-A announces immediately. LE-S first waits for a random time, so that most nodes are silenced before
  * their first announcement. Both prefer the highest number. LE-M waits like LE-S, but prefers the node that
- * woke first: the criterion fits the timer. With `Bye`, a leader announces that it leaves. With `Query`, a
- * new node asks which node leads.
+ * woke first, so that the preference matches the wait. With `Bye`, a leader announces that it leaves. With
+ * `Query`, a new node asks which node leads.
  */
 
 import { type Algorithm, algorithm } from '../algorithm.js';
@@ -32,7 +33,7 @@ class AnnounceListen implements Node<Message> {
   readonly #wake: Timer;
   readonly #announcing: Timer;
   readonly #listening: Timer;
-  /** When this node began to consider itself the leader. Null while it waits or listens. */
+  /** Instant at which this node began to consider itself the leader. Null while it waits or listens. */
   #woke: number | null = null;
   #leader: Heard | null = null;
   /** The best announcement heard since the leader's last one. */
@@ -112,7 +113,9 @@ class AnnounceListen implements Node<Message> {
     this.#listening.set(heard.atMs + listenMs(this.#context.conditions) - this.#context.nowMs());
   }
 
-  /** Follows the best other node heard in the meantime. If there is none, waits to lead itself. */
+  /**
+   * Follows the best other node heard since the leader's last announcement. If there is none, waits to lead.
+   */
   #giveUp(): void {
     const next = this.#next;
     this.#listening.stop();

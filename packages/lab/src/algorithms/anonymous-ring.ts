@@ -1,7 +1,7 @@
 /**
  * The ring without ids: all nodes run the same deterministic program and know n. In a synchronous ring, all
- * nodes are in the same state after each round, by induction. Therefore all lead or none does, whatever the
- * program is. Here each run draws its program at random.
+ * nodes are in the same state after each round, by induction. Therefore either all lead or none does, for any
+ * program. Each run draws its program at random.
  */
 
 import { algorithm } from '../algorithm.js';
@@ -18,7 +18,7 @@ interface Message {
   readonly state: number;
 }
 
-/** The program of all nodes of a run. */
+/** The program that all nodes of a run execute. */
 interface Program {
   /** Maps a node's own state and the state it received to its next state. */
   next(own: number, heard: number): number;

@@ -1,7 +1,7 @@
 /**
- * Bully: a node that misses the coordinator sends an election message to all higher numbers. An OK silences
- * it. If none arrives in time, it announces itself to all lower nodes as the coordinator. A node that
- * receives an election message starts its own election.
+ * Bully: a node that misses the coordinator sends an election message to all nodes with higher numbers. An OK
+ * from one of them silences it. If no OK arrives in time, the node announces itself to all lower nodes as the
+ * coordinator. A node that receives an election message starts its own election.
  */
 
 import { algorithm } from '../algorithm.js';
@@ -17,7 +17,7 @@ class Process implements Node<Message> {
   readonly #noAnswer: Timer;
   readonly #noCoordinator: Timer;
   #isElecting = false;
-  /** When it last announced itself to all lower nodes as the coordinator. */
+  /** Instant at which this node last announced itself to all lower nodes as the coordinator. */
   #toldAtMs = 0;
 
   constructor(context: Context<Message>) {
@@ -34,7 +34,7 @@ class Process implements Node<Message> {
     if (this.#context.leader() === node && !this.#isElecting) this.#elect();
   }
 
-  /** Repeats the election, because the restored node took no part in it. */
+  /** Repeats the election, because the restored node took no part in the last one. */
   restored(): void {
     this.#elect();
   }
@@ -79,7 +79,10 @@ class Process implements Node<Message> {
     if (nowMs() - this.#toldAtMs > answerLimitMs(conditions)) this.#coordinate();
   }
 
-  /** A higher node continues the election. If it crashes in the meantime, the timer starts a new election. */
+  /**
+   * A higher node continues the election. If that node crashes in the meantime, the timer starts a new
+   * election.
+   */
   #silenced(): void {
     if (!this.#isElecting) return;
     this.#noAnswer.stop();
@@ -94,7 +97,7 @@ class Process implements Node<Message> {
   }
 
   #told(from: number): void {
-    // The sender is lower and did not know of this node.
+    // A sender that is lower did not know of this node.
     if (from < this.#context.id) {
       this.#elect();
       return;
@@ -111,8 +114,9 @@ class Process implements Node<Message> {
 }
 
 /**
- * Returns the most election messages among N processes of which the highest crashed. The literature's
- * N(N−1)/2 also counts a message from the lowest to the crashed one, which it knows to be dead.
+ * Returns the largest number of election messages among N processes after the highest one has crashed. The
+ * literature's N(N−1)/2 also counts a message from the lowest process to the crashed one, which the lowest
+ * knows to be dead.
  */
 export function mostElectionMessages(n: number): number {
   return (n * (n - 1)) / 2 - 1;

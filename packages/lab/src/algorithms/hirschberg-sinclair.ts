@@ -1,9 +1,9 @@
 /**
  * Hirschberg and Sinclair: an election on a ring, in both directions. In phase k, a node that is still in the
  * election sends a probe to each side, up to 2^k nodes away. A node with a higher number drops the probe.
- * Otherwise the last node that it reaches turns it back. After two replies, the next phase begins, again to
- * both sides (which one printed version leaves out). A node whose own probe returns leads, and notifies all
- * nodes in one round.
+ * Otherwise, the last node that the probe reaches sends it back as a reply. After two replies, the next phase
+ * begins, again to both sides (one printed version leaves this out). A node whose own probe returns leads,
+ * and notifies all nodes in one round.
  */
 
 import { algorithm } from '../algorithm.js';
@@ -53,7 +53,7 @@ class Candidate implements Node<Message> {
     this.#begin();
   }
 
-  /** Repeats the election, because the restored node took no part in it. */
+  /** Repeats the election, because the restored node took no part in the last one. */
   restored(): void {
     this.#enter(this.#epoch + 1);
     this.#begin();
@@ -133,7 +133,7 @@ class Candidate implements Node<Message> {
     this.#probeBothSides();
   }
 
-  /** Its probes return from both sides, but it announces itself only once. */
+  /** The node's probes return from both sides, but it announces itself only once. */
   #lead(): void {
     if (this.#leads) return;
     this.#leads = true;
@@ -159,14 +159,14 @@ function messagesOf(phase: number): string {
   return `messages of phase ${phase}`;
 }
 
-/** Returns the bound on all messages: fewer than 8n(log₂ n + 2) + 5n. */
+/** Returns the upper bound on the number of messages: fewer than 8n(log₂ n + 2) + 5n. */
 export function messageBound(n: number): number {
   return 8 * n * (Math.log2(n) + 2) + 5 * n;
 }
 
 /**
- * Returns how many nodes can begin a phase. For `k` ≥ 1: between two of them lie 2^(k−1) nodes that lost to
- * one of them.
+ * Returns the upper bound on the number of nodes that begin a phase. For `k` ≥ 1, at least 2^(k−1) nodes lie
+ * between any two of them, all of which lost to one of the two.
  */
 export function initiatorBound(n: number, phase: number): number {
   return phase === 0 ? n : Math.floor(n / (2 ** (phase - 1) + 1));

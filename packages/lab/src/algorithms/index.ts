@@ -11,7 +11,7 @@ import { pole } from './pole.js';
 import { ringByAttribute } from './ring-by-attribute.js';
 import { zooKeeperRecipes } from './zookeeper-recipe.js';
 
-/** In the order of the tables. */
+/** All elections, in the order in which tables show them. */
 const all: readonly Algorithm[] = [
   anonymousRing,
   lelannChangRoberts,

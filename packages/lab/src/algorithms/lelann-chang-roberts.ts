@@ -1,9 +1,9 @@
 /**
- * LeLann, Chang and Roberts: an election on a ring, in one direction. A node sends its number. It passes on
- * higher numbers and drops lower ones. The node whose own number returns leads, and notifies all nodes in one
- * round.
+ * LeLann, Chang and Roberts: an election on a ring, in one direction. A node sends its number. Nodes pass on
+ * higher numbers than their own and drop lower ones. The node whose own number returns leads, and notifies
+ * all nodes in one round.
  *
- * Each restart begins a separate epoch. Messages of earlier epochs are dropped.
+ * Each restart begins a separate epoch. Nodes drop messages of earlier epochs.
  */
 
 import { algorithm } from '../algorithm.js';
@@ -19,7 +19,7 @@ interface Message {
 class Candidate implements Node<Message> {
   readonly #context: Context<Message>;
   #epoch = 0;
-  /** Whether it has sent its number or passed on a higher one. */
+  /** Whether this node has sent its number or passed on a higher one. */
   #isIn = false;
 
   constructor(context: Context<Message>) {
@@ -36,7 +36,7 @@ class Candidate implements Node<Message> {
     this.#begin();
   }
 
-  /** Repeats the election, because the restored node took no part in it. */
+  /** Repeats the election, because the restored node took no part in the last one. */
   restored(): void {
     this.#epoch += 1;
     this.#begin();
@@ -89,19 +89,25 @@ class Candidate implements Node<Message> {
   }
 }
 
-/** Messages if numbers rise. The highest goes all the way round, each of the others one step: n + (n−1). */
+/**
+ * Returns the number of messages if numbers rise in the direction of the messages: n + (n−1). The highest
+ * number goes all the way round, and each other number one step.
+ */
 export function fewestMessages(n: number): number {
   return 2 * n - 1;
 }
 
-/** Messages if numbers fall in the direction of the messages: number i is sent i+1 times. */
+/**
+ * Returns the number of messages if numbers fall in the direction of the messages. Number i is sent i+1
+ * times.
+ */
 export function mostMessages(n: number): number {
   return (n * (n + 1)) / 2;
 }
 
 /**
- * Mean messages if numbers are in random order: n·Hₙ. A number makes a k-th step if it is the highest of the
- * k numbers that start with it.
+ * Returns the mean number of messages if numbers are in random order: n·Hₙ. A number makes a k-th step if it
+ * is the highest of the k numbers that start with it.
  */
 export function meanMessages(n: number): number {
   let harmonic = 0;

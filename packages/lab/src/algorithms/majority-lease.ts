@@ -1,9 +1,10 @@
 /**
  * Majority vote with a master's lease, as in Chubby. A node that knows of no master waits for a random time,
  * then asks all nodes for their votes. A node votes for at most one node while its vote lasts. A node with a
- * majority is master until its lease ends, which it counts from its request. It asks again long before that.
+ * majority is master until its lease ends. The lease starts at the node's request, and the master asks for
+ * votes again long before it ends.
  *
- * A node that returns without its memory may have voted. It waits until its vote would have ended.
+ * A node that returns without its memory may have voted before. It waits until such a vote would have ended.
  */
 
 import { algorithm } from '../algorithm.js';
@@ -12,7 +13,7 @@ import { type Conditions, meanDelayMs } from '../conditions.js';
 import type { Context, Expectation, Node, Timer } from '../protocol.js';
 
 type Message =
-  /** `isMaster`: the sender asks to extend its lease. */
+  /** If `isMaster` is true, the sender asks to extend its lease. */
   | { readonly kind: 'ask'; readonly sentAtMs: number; readonly isMaster: boolean }
   | { readonly kind: 'vote'; readonly sentAtMs: number };
 type Ask = Extract<Message, { kind: 'ask' }>;
@@ -22,9 +23,12 @@ class Server implements Node<Message> {
   readonly #candidacy: Timer;
   readonly #renewal: Timer;
   readonly #leaseEnd: Timer;
-  /** The node it voted for, and until when the vote lasts. */
+  /** The node that this node voted for, and the instant at which the vote ends. */
   #vote = { for: nobody, untilMs: 0 };
-  /** Votes by the instant of the request: with slow messages, it asks again before all have answered. */
+  /**
+   * Number of votes by the instant of the request. With slow messages, the node asks again before all have
+   * answered.
+   */
   readonly #votes = new Map<number, number>();
   #leaseUntilMs = 0;
 
@@ -58,7 +62,7 @@ class Server implements Node<Message> {
     return this.#vote.for === candidate || this.#vote.untilMs <= this.#context.nowMs();
   }
 
-  /** Waits until its vote is free, and then for a random time. */
+  /** Waits until this node may vote again, and then for a random time. */
   #wait(): void {
     const left = Math.max(0, this.#vote.untilMs - this.#context.nowMs());
     this.#candidacy.set(left + this.#context.random() * this.#context.conditions.suppressMs);
@@ -117,9 +121,9 @@ class Server implements Node<Message> {
 }
 
 /**
- * Returns how often votes are split: so many of `awake` nodes wake within Δ of the first, and vote for
- * themselves, that it has no majority of n. Gaps between uniform waits: P(Bin(awake, Δ/TS) ≥ awake − majority
- * + 1).
+ * Returns the probability of a split vote among `awake` nodes. A vote is split if so many nodes wake within Δ
+ * of the first, and vote for themselves, that the first has no majority of n. Gaps between uniform waits give
+ * P(Bin(awake, Δ/TS) ≥ awake − majority + 1).
  */
 export function splitShare(n: number, awake: number, deltaShare: number): number {
   const enough = awake - Math.floor(n / 2);
@@ -132,7 +136,7 @@ export function splitShare(n: number, awake: number, deltaShare: number): number
   return 1 - fewer;
 }
 
-/** The largest share of split votes that does not show in the mean. */
+/** Largest probability of split votes that has no visible effect on the mean. */
 const rarely = 1e-3;
 
 function expect(given: Conditions): Expectation[] {

@@ -1,9 +1,9 @@
 /**
- * Petrel itself: each node runs the agent and the client that ship. ZooKeeper's state machine runs on one
- * server that never fails.
+ * Petrel itself: each node runs the shipped agent and client. ZooKeeper's state machine runs on one server
+ * that never fails.
  *
- * Left out: the service (takeover and release take no time), session pings, which are sent but not counted,
- * and the traffic between ZooKeeper's own servers.
+ * The simulation leaves out three things: the time that a service takes for takeover and release, the count
+ * of session pings (they are sent), and the traffic between ZooKeeper's own servers.
  */
 import { algorithm } from '../algorithm.js';
 import type { Packet } from '../petrel/connection.js';

@@ -1,24 +1,24 @@
 /**
- * The oracles by which POLE compares processes. Each gives a process its score in an epoch. D. Becker et al.
- * (2011).
+ * The oracles with which POLE compares processes. An oracle gives each process a score in each epoch. The
+ * source is D. Becker et al. (2011).
  */
 import { randomFrom } from '../random.js';
 
-/** Higher is better. */
+/** Returns a process's score in an epoch. A higher score is better. */
 export type Oracle = (id: number, epoch: number) => number;
 
 export const oracles: Readonly<
   Record<'history' | 'rotating' | 'latency', (n: number, seed: number) => Oracle>
 > = {
-  /** The length of the process's log, drawn at random. */
+  /** Scores a process by the length of its log, which is drawn at random. */
   history: (n, seed) => {
     const random = randomFrom(seed);
     const lengths = Int32Array.from({ length: n }, () => random.below(1000));
     return (id) => lengths[id] ?? 0;
   },
-  /** 1 for the process whose turn it is in the epoch. */
+  /** Gives the score 1 to one process per epoch, in rotation, and 0 to the others. */
   rotating: (n) => (id, epoch) => (epoch % n === id ? 1 : 0),
-  /** How soon the process reaches a quorum. Processes are placed at random on a square. */
+  /** Scores a process by the time it needs to reach a quorum. Processes are placed at random on a square. */
   latency: (n, seed) => {
     const random = randomFrom(seed);
     const places = Array.from({ length: n }, () => [random.next(), random.next()] as const);

@@ -1,12 +1,14 @@
 /**
  * POLE, Algorithm 1 of D. Becker, F. Junqueira, M. Serafini, Leader Election for Replicated Services Using
  * Application Scores (2011). Processes propose themselves with their scores. A process that has the proposals
- * of all decides immediately. A process that has those of a majority first waits for the election timer. Then
- * it votes for the best. A process that has a leader answers a proposal with its vote. A leader is followed
- * once a majority has cast equal votes in one epoch, the leader's own among them. The retry timer sends lost
- * messages again and doubles its interval each time.
+ * of all processes decides immediately. A process that has the proposals of a majority waits for the election
+ * timer, then decides. A process that decides votes for the best proposal. A process that already has a
+ * leader answers a proposal with its vote. A process follows a leader once a majority has cast equal votes in
+ * one epoch, and the leader has cast the same vote. The retry timer sends lost messages again and doubles its
+ * interval each time.
  *
- * The printed lines 29 to 32 set the timer to T+1 so that it fires immediately; here it is a timer.
+ * Lines 29 to 32 of the paper set the timer to T+1 so that it fires immediately. This module uses a timer
+ * instead.
  */
 
 import { type Algorithm, algorithm } from '../algorithm.js';
@@ -34,7 +36,9 @@ class Process implements Node<Message> {
   #epoch = 0;
   readonly #proposed = new Set<number>();
   #best: Proposal = { id: nobody, score: 0 };
-  /** The process it votes for in this epoch. `nobody` while it has not decided. */
+  /**
+   * The process that this one votes for in the current epoch. `nobody` while this process has not decided.
+   */
   #choice = nobody;
   readonly #votes = new Votes();
 
@@ -104,7 +108,7 @@ class Process implements Node<Message> {
 
   #again(): void {
     this.#retryMs *= 2;
-    // Votes that did not agree will not agree in this epoch.
+    // All votes of this epoch have arrived without agreement, so only a new epoch can bring agreement.
     if (this.#choice !== nobody && this.#votes.of(this.#epoch) >= this.#context.n - 1) {
       this.#enter(this.#epoch + 1);
       return;
@@ -125,7 +129,7 @@ class Process implements Node<Message> {
     else if (this.#isMajority(count) && !this.#isMajority(count - 1)) this.#election.set(this.#electionMs());
   }
 
-  /** T: long enough for the answers to the last proposal of a majority to arrive. */
+  /** Returns T, which is long enough for the answers to a majority's last proposal to arrive. */
   #electionMs(): number {
     return answerLimitMs(this.#context.conditions);
   }
@@ -142,7 +146,7 @@ class Process implements Node<Message> {
     const { id } = this.#context;
     const isFollowed = this.#context.leader() !== nobody;
     if (isFollowed || !this.#isMajority(votes)) return;
-    // A process that returns without its memory accepts the votes of the others for itself.
+    // A process that returns without its memory accepts the votes of other processes for itself.
     const isOwn = leader === id;
     if (!isOwn && !this.#votes.has(leader, epoch, leader)) return;
     this.#epoch = epoch;
@@ -165,7 +169,7 @@ class Votes {
     this.#inEpoch.clear();
   }
 
-  /** Records a vote, and returns how many votes are now equal to it. */
+  /** Records a vote. Returns the number of votes that are now equal to it. */
   count(from: number, epoch: number, leader: number): number {
     const before = this.#last.get(from);
     const key = `${epoch} ${leader}`;
@@ -221,7 +225,7 @@ const kinds = [
 ] as const;
 
 export const pole: readonly Algorithm[] = kinds.map(({ name, title, oracle }) => {
-  /** One oracle for all processes of a run. */
+  /** The oracle that all processes of the last run share. */
   let last: { seed: number; n: number; oracle: Oracle } | null = null;
   const oracleOf = ({ n, seed }: Context<Message>): Oracle => {
     if (last?.seed !== seed || last.n !== n) last = { seed, n, oracle: oracles[oracle](n, seed) };

@@ -1,14 +1,14 @@
 /**
  * The ring election by attribute, in one direction. The election message carries the best `id:attribute` so
- * far (here the attribute is the number itself). When it returns to the process it names, it becomes an
- * elected message that goes round once. With several initiators, a process drops the elections of those lower
- * than one it has seen.
+ * far; in this module the attribute is the number itself. When the message returns to the process that it
+ * names, that process sends an elected message once round the ring. With several initiators, a process drops
+ * the elections of initiators lower than one that it has seen.
  *
- * In this form it does not survive a crash during an election. There are two repairs. In the first, processes
- * time out: the predecessor on its successor's silence, and the initiator on its election. In the second, a
- * failure detector restarts the election. That repair is only as good as its detector. If a crash is not
- * detected, processes keep following the dead process. If the detector reports crashes that did not happen,
- * it is possible that no election ever ends.
+ * In this form it does not survive a crash during an election. There are two repairs. The first uses
+ * timeouts: a predecessor detects a silent successor, and a process detects an election that does not end. In
+ * the second, a failure detector restarts the election. That repair is only as good as its detector. If a
+ * crash is not detected, processes keep following the dead process. If the detector reports crashes that did
+ * not happen, it is possible that no election ever ends.
  */
 
 import { type Algorithm, algorithm } from '../algorithm.js';
@@ -18,7 +18,7 @@ import type { Context, Expectation, Node, Timer } from '../protocol.js';
 type Message =
   | { readonly kind: 'election'; readonly epoch: number; readonly initiator: number; readonly best: number }
   | { readonly kind: 'elected'; readonly epoch: number; readonly leader: number }
-  /** Only with timeouts. */
+  /** Pings and acks are only sent by the variant with timeouts. */
   | { readonly kind: 'ping' }
   | { readonly kind: 'ack' };
 type Election = Extract<Message, { kind: 'election' }>;
@@ -35,7 +35,7 @@ class Process implements Node<Message> {
   #epoch = 0;
   /** The highest initiator seen in this epoch. `none` if no election is in progress. */
   #seen = none;
-  /** The election message it last passed on. */
+  /** The election message that this process last passed on. */
   #passed: Election | null = null;
 
   constructor(context: Context<Message>, repair: Repair) {
@@ -57,7 +57,7 @@ class Process implements Node<Message> {
     if (isRunning || this.#context.leader() === node) this.#restart();
   }
 
-  /** Repeats the election, because the restored node took no part in it. */
+  /** Repeats the election, because the restored node took no part in the last one. */
   restored(): void {
     this.#restart();
   }
@@ -80,14 +80,14 @@ class Process implements Node<Message> {
     else this.#learn(message);
   }
 
-  /** Restarts the silence timer. With timeouts, the predecessor sends at least its pings. */
+  /** Restarts the silence timer. In the variant with timeouts, the predecessor sends at least its pings. */
   #hear(): void {
     if (this.#repair !== 'timeouts') return;
     const { conditions } = this.#context;
     this.#silence.set(2 * conditions.announceMs + answerLimitMs(conditions));
   }
 
-  /** Handles a silent predecessor: it is gone, or it believes that this node is. */
+  /** Handles a silent predecessor: either it is gone, or it believes that this node is gone. */
   #passedOver(): void {
     this.#hear();
     const predecessor = this.#context.predecessor();
@@ -120,7 +120,8 @@ class Process implements Node<Message> {
     const { id } = this.#context;
     const { initiator, best } = election;
     if (initiator < this.#seen) return;
-    // The timer is not restarted with every message: one that names a process that is gone keeps arriving.
+    // The timer is not restarted with every message, because a message that names a departed process keeps
+    // arriving.
     if (this.#seen === none) this.#waitForEnd();
     this.#seen = initiator;
     if (best === id) {
@@ -132,13 +133,19 @@ class Process implements Node<Message> {
     this.#pass(this.#passed);
   }
 
-  /** Whether this message has gone round without reaching the process it names, which is gone. */
+  /**
+   * Whether this message has gone round without reaching the process that it names. That process is then
+   * gone.
+   */
   #hasPassed({ epoch, initiator, best }: Election): boolean {
     const last = this.#passed;
     return last !== null && last.epoch === epoch && last.initiator === initiator && last.best === best;
   }
 
-  /** Allows for two rounds and that of an elected message. The node whose patience ends first restarts. */
+  /**
+   * Starts a timer that allows for two rounds of the election message and one of the elected message. The
+   * node whose timer fires first restarts the election.
+   */
   #waitForEnd(): void {
     if (this.#repair !== 'timeouts') return;
     const { n, conditions } = this.#context;
@@ -173,8 +180,8 @@ class Process implements Node<Message> {
 type Passed = Election | Elected;
 
 /**
- * Expects an acknowledgement of every message. A successor that sends none is considered gone, and its
- * messages go to the next one.
+ * Expects an acknowledgement of every message. If a successor sends none, it is considered gone, and the next
+ * node receives its messages.
  */
 class SuccessorWatch {
   readonly #context: Context<Message>;
@@ -201,7 +208,8 @@ class SuccessorWatch {
     this.#to = to;
     if (message !== null) this.#unanswered.push(message);
     if (this.#isWaiting) return;
-    // Counts from the first unanswered message: pings are more frequent than the timeout of a lossy network.
+    // The timeout starts at the first unanswered message. Pings are more frequent than the timeout of a lossy
+    // network, so a restart at each one would postpone it forever.
     this.#isWaiting = true;
     this.#timeout.set(answerLimitMs(this.#context.conditions));
   }

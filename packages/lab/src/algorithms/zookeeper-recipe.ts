@@ -1,9 +1,10 @@
 /**
- * ZooKeeper's recipe: every node creates a sequential ephemeral znode, and the lowest leads. Either each node
- * watches the znode just below its own, so that one node is woken when a znode disappears. Or all nodes watch
- * the lowest, so that all are woken: the herd.
+ * ZooKeeper's recipe: every node creates a sequential ephemeral znode, and the lowest leads. In one variant,
+ * each node watches the znode just below its own, so that one node is woken when a znode disappears. In the
+ * other, all nodes watch the lowest znode, so that all are woken: the herd effect.
  *
- * Left out: the traffic between ZooKeeper's own servers, and the pings that keep sessions alive.
+ * The simulation leaves out the traffic between ZooKeeper's own servers, and the pings that keep sessions
+ * alive.
  */
 
 import { type Algorithm, algorithm } from '../algorithm.js';
@@ -28,8 +29,9 @@ type Message =
   | { readonly kind: 'close'; readonly life: number };
 
 /**
- * below: the znode just below. lowest: the herd. misprint: the largest j ≥ i, as one version prints it. That
- * is never below, so no node is woken.
+ * The znode that a node watches. `below` is the znode just below its own. `lowest` is the lowest znode, which
+ * causes the herd effect. `misprint` is the largest j ≥ i, as one version of the recipe prints it; it never
+ * lies below, so no node is woken.
  */
 export type Watches = 'below' | 'lowest' | 'misprint';
 
@@ -66,7 +68,7 @@ class Client implements Node<Message> {
     }
   }
 
-  /** Reads the list again instead of trusting the report. */
+  /** Reads the list of znodes again instead of trusting the report. */
   suspect(): void {
     if (this.#own !== -1 && this.#context.leader() !== this.#context.id) this.#ask({ kind: 'list' });
   }
@@ -86,8 +88,8 @@ class Client implements Node<Message> {
       this.#context.follow(this.#context.id);
       return;
     }
-    // Only a node that watches the lowest znode notices when another becomes the lowest. A znode of its own
-    // earlier incarnation does not lead.
+    // Only a node that watches the lowest znode notices when another node's becomes the lowest. A lowest
+    // znode from this node's own earlier incarnation does not make it the leader.
     const isKnown = this.#watches === 'lowest' && lowest.owner !== this.#context.id;
     this.#context.follow(isKnown ? lowest.owner : somebodyElse);
     const watched = watchedBy(this.#watches, children, this.#own);
@@ -108,7 +110,7 @@ function watchedBy(watches: Watches, children: readonly Znode[], own: number): Z
 
 class Ensemble implements Node<Message> {
   readonly #context: Context<Message>;
-  /** Ordered by sequence. */
+  /** The znodes, ordered by sequence number. */
   #children: readonly Znode[] = [];
   #made = 0;
   readonly #watchers = new Map<number, Set<number>>();

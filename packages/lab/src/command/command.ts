@@ -1,4 +1,4 @@
-/** `petrel lab`: runs elections of the literature and Petrel's own side by side in a simulation. */
+/** The command `petrel lab`, which simulates elections of the literature and Petrel's own side by side. */
 
 import { writeFile } from 'node:fs/promises';
 import { availableParallelism } from 'node:os';
@@ -44,7 +44,7 @@ export function defineLab(lab: Command): void {
   });
 }
 
-/** Options that accept several values. Each value makes a case. */
+/** Returns the options that accept several values. Each value makes a separate case. */
 function caseOptions(): Option[] {
   return [
     new Option('--nodes <n,…>', 'number of nodes')
@@ -130,7 +130,7 @@ const alsoOfReproductions = new Set(['reproduce', 'seed', 'workers', 'plot']);
 /** Runs the laboratory. Its modules are loaded only when they are needed. */
 async function runLab(command: Command, names: readonly string[], options: Options): Promise<void> {
   const format = await readFormat(command);
-  // Fails before a long run, not after it.
+  // An unwritable plot file must be reported before a long run, not after it.
   if (options.plot !== undefined) await writePlot(options.plot, '', 'a');
   const shown = await (options.reproduce === undefined
     ? measured(names, options)
@@ -142,7 +142,8 @@ async function runLab(command: Command, names: readonly string[], options: Optio
 }
 
 /**
- * Reads the format. In addition to the formats of every command: svg, and table, the human-readable output.
+ * Reads the output format. The command accepts `svg` and `table` (the human-readable output) in addition to
+ * the formats of every command.
  */
 async function readFormat(command: Command): Promise<OutputFormat | 'svg'> {
   const { format, ...flags } = command.optsWithGlobals();

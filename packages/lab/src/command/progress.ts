@@ -1,9 +1,9 @@
-/** Shows the progress of a long run on stderr, if that is a terminal. */
+/** Shows the progress of a long run on stderr, if stderr is a terminal. */
 import { Presets, SingleBar } from 'cli-progress';
 
 export interface Progress {
   at(done: number): void;
-  /** Removes the bar from the screen. May be called more than once. */
+  /** Removes the progress bar from the screen. May be called more than once. */
   end(): void;
 }
 
@@ -12,7 +12,8 @@ export function progressBar(total: number): Progress {
     {
       format: '{bar} {percentage} % | {value} of {total} runs | {eta_formatted} left',
       clearOnComplete: true,
-      // A short bar, instead of disabling the terminal's line wrap: an interrupt would leave it disabled.
+      // The bar is short, so that the terminal's line wrap can stay enabled. An interrupt would leave it
+      // disabled.
       barsize: 24,
       linewrap: true,
     },

@@ -3,7 +3,7 @@ import { type Printable, table } from 'petrel/internals';
 import * as z from 'zod';
 import { type Compared, comparedSchema } from '../reproduce/reproduction.js';
 
-/** The output with `-f json`. */
+/** The output of `petrel lab --reproduce` with `-f json`. */
 export const reproductionSchema = z.object({ seed: z.int(), points: z.array(comparedSchema) });
 
 const header = ['figure', 'point', 'from', 'expected', 'measured', 'off'];

@@ -7,13 +7,13 @@ import { type Dial, xids } from 'petrel/internals';
 import type { Context } from '../protocol.js';
 
 export interface Packet {
-  /** The incarnation of the node that the connection belongs to. */
+  /** The incarnation of the node that owns the connection. */
   readonly life: number;
   /** Distinguishes the connections of one incarnation. */
   readonly connection: number;
-  /** How many packets this side sent before this one. */
+  /** Number of packets that this side sent before this one. */
   readonly place: number;
-  /** Null: this side has closed the connection. */
+  /** The packet's content. Null means that this side has closed the connection. */
   readonly bytes: Buffer | null;
 }
 
@@ -41,7 +41,8 @@ export class End {
   }
 
   /**
-   * Yields what can be processed after a packet has arrived: nothing while an earlier packet is in transit.
+   * Yields the packets that can be processed after this one has arrived. Yields nothing while an earlier
+   * packet is in transit.
    */
   *arrived({ place, bytes }: Packet): Generator<Packet['bytes']> {
     this.#early.set(place, bytes);
@@ -55,7 +56,7 @@ export class End {
   }
 }
 
-/** Offset of the request's number, after the frame's length. All pings have the same number. */
+/** Offset of the request's xid, after the frame's length. All pings have the same xid. */
 const xidAt = 4;
 
 function isPing(frame: Buffer): boolean {

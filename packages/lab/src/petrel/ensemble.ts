@@ -28,7 +28,7 @@ type Notifications = ReturnType<typeof answer>['notifications'];
 
 /** The server's end of one connection. */
 interface Peer {
-  /** Identifies the incarnation of the node that the connection belongs to. */
+  /** Identifies the incarnation of the node that owns the connection. */
   readonly owner: string;
   readonly watcher: number;
   readonly end: End;
@@ -50,7 +50,7 @@ export class Ensemble implements Node<Packet> {
   });
   readonly #peers = new Map<string, Peer>();
   readonly #watchers = new Map<number, Peer>();
-  /** Incarnations that have ended, as far as the ensemble has noticed. */
+  /** Incarnations whose end the ensemble has noticed. */
   readonly #ended = new Set<string>();
 
   constructor(context: Context<Packet>) {
@@ -70,7 +70,7 @@ export class Ensemble implements Node<Packet> {
     }
   }
 
-  /** Ends the sessions of an incarnation that was silent for its session timeout. */
+  /** Ends the sessions of an incarnation that has been silent for its session timeout. */
   suspect(node: number, life: number): void {
     const owner = ownerOf(node, life);
     this.#ended.add(owner);

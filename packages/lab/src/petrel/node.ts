@@ -59,7 +59,7 @@ export class AgentNode implements Node<Packet> {
 
   start(): void {
     this.#agent.run().catch((error: unknown) => {
-      // The node may be refused admission. Then it takes no part in the election.
+      // The group may refuse to admit the node. The node then takes no part in the election.
       if (!(error instanceof PetrelError)) throw error;
     });
   }
@@ -87,7 +87,7 @@ export class AgentNode implements Node<Packet> {
     return store;
   }
 
-  /** Reports the leader: another node once it is decided, this node only once it leads. */
+  /** Reports the leader. Reports another node as soon as it is elected, but this node only once it leads. */
   #look(): void {
     const { id, follow } = this.#context;
     const named = this.#agent.snapshot?.elected.value?.node ?? null;
@@ -110,7 +110,9 @@ function idOf(name: string): number {
   return Number(name.slice(1));
 }
 
-/** Each node runs on a separate machine, one incarnation after the other. */
+/**
+ * Returns the node's host. Each node has its own machine, on which its incarnations run one after the other.
+ */
 function hostOf({ id, life }: Context<Packet>): Host {
   const name = nameOf(id);
   return {

@@ -1,4 +1,4 @@
-/** The laboratory's time as Petrel's clock. */
+/** Presents the laboratory's simulated time as Petrel's clock. */
 
 import type { Clock } from 'petrel/internals';
 import type { Context } from '../protocol.js';
@@ -21,8 +21,8 @@ export function clockOf<Message>(context: Context<Message>): Clock {
   return {
     monotonicMs: () => context.nowMs(),
     wallMs: () => wallMs(context.nowMs()),
-    // Never fires early because of rounded sums: a caller woken too early would wait for no time at all,
-    // forever.
+    // The timer must not fire early because of rounded sums. A caller that is woken too early would
+    // repeatedly wait for zero time.
     timer: (delayMs, fire) => after((Math.ceil(Math.max(0, delayMs) * ticksOfMs) + 1) / ticksOfMs, fire),
     turn: (fire) => after(0, fire),
   };

@@ -1,13 +1,14 @@
 /**
- * A deployment described in a file, to predict the outcome of an election there: nodes in sites, the
- * distances between sites, and where the clients are. The file is YAML, or JSON, which is also YAML.
+ * The schema of a deployment file, from which the outcome of an election is predicted. A deployment consists
+ * of nodes in sites, the distances between sites, and the locations of the clients. The file is YAML; JSON is
+ * valid YAML.
  */
 import { lastTerm, longSchema, nameSchema, strictObject } from 'petrel/internals';
 import * as z from 'zod';
 
-/** The most nodes in a group. A group cannot report the round trips of more nodes either. */
+/** The largest number of nodes in a group. A group cannot report round trips of more nodes either. */
 export const mostNodes = 1000;
-/** One day. Anything longer is not a round trip. */
+/** One day. No real round trip takes longer. */
 const longestRoundTripMs = 86_400_000;
 
 const roundTrips = z
@@ -45,11 +46,11 @@ const scoreRule = 'expected a score: a number, or a 64-bit whole number in quote
 
 const siteSchema = strictObject({
   priority,
-  /** Requests from the clients at the site. They are spread evenly over the site's nodes. */
+  /** Requests from the clients at the site. The clients are spread evenly over the site's nodes. */
   requests,
   /**
-   * By site: the round trips that this site measures. For the site itself, the round trip between its nodes,
-   * 0 by default.
+   * Round trips that this site measures, by site. The entry for the site itself is the round trip between its
+   * own nodes, 0 by default.
    */
   roundTripsMs: roundTrips,
 });
@@ -58,7 +59,7 @@ const nodeSchema = strictObject({
   site: nameSchema,
   priority,
   scores: z.record(nameSchema, score, 'expected scores as NAME: NUMBER').default({}),
-  /** By node, where they differ from those of the sites. */
+  /** Round trips to single nodes, where they differ from those between the sites. */
   roundTripsMs: roundTrips,
 });
 
@@ -70,7 +71,7 @@ export const deploymentSchema = strictObject({
   nodes: z.record(nameSchema, nodeSchema, 'expected nodes as NAME: {site: SITE}'),
   /** The node that leads, or that led until it was lost. */
   leader: nameSchema.nullable().default(null),
-  /** The current term. An election begins the next one. */
+  /** The current term. An election begins the next term. */
   term: z
     .int('expected a term, a whole number')
     .min(0, 'expected a term of at least 0')
@@ -82,7 +83,10 @@ export const deploymentSchema = strictObject({
   /** The group's own strategy, as in its configuration. */
   strategy: strategyName.default('site-priority'),
   strategyOptions,
-  /** The strategies to compare it with. If none is named, all that apply. */
+  /**
+   * The strategies to compare with the group's own. If the list is empty, all strategies that apply are
+   * compared.
+   */
   strategies: z
     .array(
       z.union(

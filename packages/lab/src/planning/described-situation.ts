@@ -5,8 +5,8 @@ import { readDeployment } from './read-deployment.js';
 import { asymmetries } from './round-trips.js';
 
 /**
- * `of` names the file. Throws PetrelError INVALID if it cannot be read, or if a lost node or site does not
- * exist.
+ * Reads the deployment text. `of` is the name of its file, for error messages. Throws PetrelError INVALID if
+ * the text cannot be read, or if a lost node or site does not exist.
  */
 export function describedSituation(of: string, text: string, { lose, size }: Assumed): DescribedSituation {
   const deployment = readDeployment(of, text);

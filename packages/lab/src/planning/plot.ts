@@ -1,6 +1,6 @@
 /**
- * Draws a simulation as SVG, on white: for each strategy, the mean and the worst latency under the node it
- * elects.
+ * Draws a simulation as SVG, on white. For each strategy, it shows the mean and the worst latency under the
+ * elected node.
  */
 
 import { scaleBand, scaleLinear } from 'd3-scale';
@@ -9,7 +9,7 @@ import { type Attributes, element, escaped } from '../svg.js';
 
 const width = 900;
 const rowHeight = 52;
-/** Strategies and nodes are left of the bars. The right has room for the last figure. */
+/** The names of strategies and nodes are left of the bars. The right margin has room for the last figure. */
 const area = { left: 210, right: width - 170, top: 96 };
 const colours = { mean: '#1f6fb4', worst: '#f0a860', text: '#222222', faint: '#5f6368', grid: '#e3e6ea' };
 const longestLabel = 28;
@@ -101,7 +101,7 @@ function row(outcome: Outcome, y: number, barHeight: number, x: Scale): string {
   return [...title, mean, worst].join('');
 }
 
-/** White behind the letters, which may overlap a line. */
+/** A white outline around letters that may overlap a line. */
 const halo = { stroke: '#ffffff', 'stroke-width': 4, 'paint-order': 'stroke', 'stroke-linejoin': 'round' };
 
 function bar(

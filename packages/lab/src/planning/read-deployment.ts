@@ -16,21 +16,24 @@ import { type Deployment, deploymentSchema, mostNodes } from './deployment.js';
 import { missingRoundTrips } from './round-trips.js';
 
 /**
- * A longer file is not a table of sites: round trips between very many nodes follow from those of their
- * sites.
+ * Length limit of a deployment file. A table of sites is never longer, because round trips between nodes
+ * follow from those of their sites.
  */
 const longestText = 2 ** 21;
 
-/** The most problems that get a position, because finding one takes a search. No more problems are shown. */
+/** The largest number of problems that are shown. Finding the position of each one takes a search. */
 const mostPlaced = 30;
 
 interface Problem {
-  /** The keys that lead to the problem. */
+  /** The keys that lead to the problem in the file. */
   readonly path: readonly PropertyKey[];
   readonly message: string;
 }
 
-/** `place` names the text. Throws PetrelError INVALID with one reason for each problem. */
+/**
+ * Reads a deployment from its text. `place` names the text in errors. Throws PetrelError INVALID with one
+ * reason for each problem.
+ */
 export function readDeployment(place: string, text: string): Deployment {
   if (text.length > longestText) {
     throw invalid(place, [
@@ -96,7 +99,10 @@ function placed(place: string, { document, lines }: ParsedYaml, { path, message 
   return `${at}: ${where === '' ? '' : `${where}: `}${message}`;
 }
 
-/** Returns the offset of the innermost part of `path` that exists: of its key, if it has one. */
+/**
+ * Returns the offset of the innermost part of `path` that exists in the text. If that part has a key, returns
+ * the offset of the key.
+ */
 function offsetOf(node: unknown, [key, ...rest]: readonly PropertyKey[], found = 0): number {
   if (key === undefined) return found;
   if (isMap(node)) {
@@ -127,7 +133,7 @@ function invalid(place: string, all: readonly string[]): PetrelError {
   return new PetrelError('INVALID', message, { reasons });
 }
 
-/** Returns the problems that no part can detect alone. */
+/** Returns the problems that can be detected only in the deployment as a whole. */
 function contradictions(deployment: Deployment): Problem[] {
   const found = [
     ...nodeProblems(deployment),
@@ -135,7 +141,7 @@ function contradictions(deployment: Deployment): Problem[] {
     ...requestProblems(deployment),
     ...lossProblems(deployment),
   ];
-  // A misspelt name would also be reported as missing.
+  // Distance problems are checked last, because a misspelt name would also be reported as a missing distance.
   return found.length > 0 ? found : distanceProblems(deployment);
 }
 

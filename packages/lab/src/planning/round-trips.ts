@@ -4,8 +4,9 @@ import type { Deployment } from './deployment.js';
 type Table = Pick<Deployment, 'sites' | 'nodes'>;
 
 /**
- * Returns the round trip as `from` measures it: between the two nodes if given, otherwise between their
- * sites. A value given only in the other direction applies to both. Undefined if neither is given.
+ * Returns the round trip that `from` measures to `to`. A value for the two nodes takes precedence over one
+ * for their sites. A value given only in the other direction applies to both. Returns undefined if no value
+ * is given.
  */
 export function roundTripMs({ sites, nodes }: Table, from: string, to: string): number | undefined {
   const between = own(own(nodes, from)?.roundTripsMs, to) ?? own(own(nodes, to)?.roundTripsMs, from);
@@ -20,7 +21,7 @@ export function roundTripMs({ sites, nodes }: Table, from: string, to: string): 
   );
 }
 
-/** Reads only own properties: a name may be that of a property that every object has. */
+/** Reads only own properties, because a name in the file may equal an inherited property of every object. */
 function own<T>(record: Readonly<Record<string, T>> | undefined, name: string): T | undefined {
   return record !== undefined && Object.hasOwn(record, name) ? record[name] : undefined;
 }

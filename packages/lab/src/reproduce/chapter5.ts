@@ -1,4 +1,4 @@
-/** E. Schooler's chapter on leader election: its plots with Δ = 0.1 s, TA = TS = 1 s. */
+/** Reproduces the plots of E. Schooler's chapter on leader election, with Δ = 0.1 s and TA = TS = 1 s. */
 import {
   attemptsUntilAllHear,
   lostInRow,
@@ -21,7 +21,7 @@ const kinds = [
   { name: 'le-m', waits: true, prefers: 'earliest' },
 ] as const;
 
-/** A figure: what it shows, over which quantity, from which runs. */
+/** A figure: its title, the quantity on its x axis, and the runs that it shows. */
 interface Figure {
   readonly title: string;
   readonly x: { readonly label: string; readonly of: (given: Conditions) => number };
@@ -33,11 +33,11 @@ interface Figure {
 interface Curve {
   readonly name: string;
   readonly cases: readonly Case[];
-  /** The expected value of the measure. */
+  /** Returns the expected value of the measure. */
   expected(given: Conditions): number;
-  /** Subtracted from the measured value: Δ, if the chapter's plot leaves it out. */
+  /** Time that is subtracted from the measured value. It is Δ if the chapter's plot leaves Δ out. */
   readonly offset?: number;
-  /** The values that the chapter prints, by x. */
+  /** The values that the chapter prints, by their x value. */
   readonly published?: ReadonlyMap<number, number>;
 }
 

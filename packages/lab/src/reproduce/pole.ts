@@ -1,7 +1,7 @@
 /**
- * D. Becker et al. (2011), section 5: how long clients wait, and for how long no leader serves them, for each
- * data centre and elected leader. Latencies are compared with those published values that are available. For
- * recoveries there is only the model.
+ * Reproduces section 5 of D. Becker et al. (2011): the waiting times of clients and the recovery times, for
+ * each data centre and elected leader. Latencies are compared with the published values where these are
+ * available. Recovery times come only from the model.
  */
 import type { Chart } from '../chart.js';
 import { type Deployment, deployments, electedBy, recoveryMs, serve, usualService } from '../replication.js';
@@ -9,13 +9,13 @@ import { type Compared, compared, type Plan } from './reproduction.js';
 
 interface Situation {
   readonly deployment: Deployment;
-  /** D1 first. */
+  /** Relative request rates of the data centres, starting with D1. */
   readonly loads: readonly number[];
   readonly strategy: string;
   readonly term?: number;
   /**
-   * Measurements of the paper: the mean, and the value in each centre. Half of another's value if the paper
-   * says so.
+   * Measurements in the paper: the mean, and the value in each data centre. Where the paper gives a value
+   * only as half of another one, this is that half.
    */
   readonly published?: { readonly meanMs: number; readonly centresMs?: readonly number[] };
 }
@@ -74,7 +74,7 @@ export const pole: Plan = {
 };
 
 interface Played extends Situation {
-  /** The deployment, and where requests come from. */
+  /** The deployment, and the data centres that requests come from. */
   readonly place: string;
   /** The elected server, and the strategy that elects it. */
   readonly election: string;

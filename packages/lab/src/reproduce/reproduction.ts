@@ -1,4 +1,4 @@
-/** Reproduces a part of the literature: redraws its figures, and reports the deviation of each point. */
+/** Reproduces a part of the literature: draws its figures again, and reports the deviation of each point. */
 import * as z from 'zod';
 import type { Chart } from '../chart.js';
 import { conditionsSchema } from '../conditions.js';
@@ -7,14 +7,18 @@ import type { Case, Result } from '../experiment.js';
 export const comparedSchema = z.object({
   figure: z.string(),
   point: z.string(),
-  /** published: a number that the source prints. formula: a number that follows from one of its formulas. */
+  /**
+   * Origin of the expected value. `published` is a number that the source prints. `formula` and `bound` are
+   * numbers that follow from its formulas.
+   */
   from: z.enum(['published', 'formula', 'bound']),
   expected: z.number(),
   measured: z.number(),
-  /** Half of the confidence interval of the measured value. Null if it does not vary. */
+  /** Half of the confidence interval of the measured value. Null if the value does not vary. */
   ci: z.number().nullable(),
   /**
-   * The deviation from the expected value, in percent. For a bound: the share of it that was used, less 100.
+   * Deviation from the expected value, in percent. For a bound, this is the used share of the bound in
+   * percent, minus 100.
    */
   offPercent: z.number(),
 });
@@ -25,7 +29,7 @@ export interface Reproduction {
   readonly points: readonly Compared[];
 }
 
-/** The runs that a reproduction needs, and how it is made from their results. */
+/** The runs that a reproduction needs, and the function that builds it from their results. */
 export interface Plan {
   readonly cases: readonly Case[];
   readonly runs: number;

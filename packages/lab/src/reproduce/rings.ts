@@ -1,5 +1,6 @@
 /**
- * Elections on rings, and Bully: messages over the number of nodes, compared with closed forms and bounds.
+ * Reproduces elections on rings, and Bully. Plots the messages over the number of nodes, and compares them
+ * with closed forms and bounds.
  */
 import { mostElectionMessages } from '../algorithms/bully.js';
 import { messageBound } from '../algorithms/hirschberg-sinclair.js';
