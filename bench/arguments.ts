@@ -1,4 +1,4 @@
-/** Arguments of a run of the benchmark. */
+/** Reads the arguments of a benchmark run. */
 import { parseArgs } from 'node:util';
 
 export const scenarioNames = ['handover', 'crash', 'start', 'scale', 'idle'] as const;
@@ -6,20 +6,20 @@ export type ScenarioName = (typeof scenarioNames)[number];
 
 export interface Asked {
   readonly scenarios: readonly ScenarioName[];
-  /** Parts of contenders' names. Empty for all contenders. */
+  /** Parts of the names of the contenders to run. An empty list selects all contenders. */
   readonly contenders: readonly string[];
-  /** Replaces the number of rounds of each scenario. */
+  /** Replaces the number of rounds of each scenario. Null keeps the default numbers. */
   readonly rounds: number | null;
   readonly isQuick: boolean;
-  /** Numbers of participants. */
+  /** Numbers of participants to measure. */
   readonly sizes: readonly number[];
-  /** Null for the tables of the project's reports. */
+  /** Output directory. Null selects the directory of the project's report tables. */
   readonly out: string | null;
-  /** The arguments as given. */
+  /** The arguments in their original form. */
   readonly given: readonly string[];
 }
 
-/** Throws for invalid arguments. */
+/** Throws if an argument is invalid. */
 export function readArguments(given: readonly string[]): Asked {
   const { values } = parseArgs({
     args: [...given],

@@ -1,4 +1,7 @@
-/** The systems that are compared: how to start one process of each, and where it queues. */
+/**
+ * The systems that are compared. Each entry defines how to start one process of the system, and the path of
+ * its queue.
+ */
 import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { mkdir, writeFile } from 'node:fs/promises';
@@ -17,13 +20,13 @@ const jars = [
   ...['netty-codec', 'netty-resolver', 'netty-transport-native-epoll', 'netty-transport-native-unix-common'],
 ].map((name) => join(jarDir, `${name}.jar`));
 
-/** Created once for all processes. */
+/** Resources that are created once and shared by all processes. */
 export interface Workshop {
-  /** For settings, state and logs. */
+  /** Directory for settings, state and logs. */
   readonly directory: string;
-  /** The built command line. */
+  /** Path of the built command line. */
   readonly main: string;
-  /** The pipe that hooks report to. */
+  /** Path of the pipe that hooks write to. */
   readonly pipe: string;
 }
 
@@ -31,7 +34,7 @@ export interface Seat {
   readonly connect: string;
   readonly path: string;
   readonly sessionMs: number;
-  /** Name of the participant, or the prefix of the names of many. */
+  /** Name of the participant. If there are several, the prefix of their names. */
   readonly name: string;
   readonly count: number;
   /**
@@ -40,8 +43,8 @@ export interface Seat {
    */
   readonly hasWorkload: boolean;
   /**
-   * Whether it will be killed, so that the session timeout must be `sessionMs`. Matters for a tool that
-   * offers two commands, one of them with a fixed timeout.
+   * Whether the process will be killed, so that the session timeout must be `sessionMs`. This matters for a
+   * tool that has two commands, one of them with a fixed timeout.
    */
   readonly isKilled: boolean;
 }
@@ -55,21 +58,23 @@ export interface Command {
 export interface Contender {
   readonly name: string;
   readonly system: 'petrel' | 'zookeeper' | 'etcd';
-  /** One process can contain many participants, each with its own session. */
+  /** Whether one process can contain many participants, each with its own session. */
   readonly holdsMany: boolean;
-  /** Something on its node survives the process that has the session with ZooKeeper. */
+  /** Whether another process on the node survives the process that has the session with ZooKeeper. */
   readonly isGuarded: boolean;
-  /** Why it cannot be measured on this machine. Null if it can. */
+  /** Returns the reason why the contender cannot be measured on this machine. Returns null if it can. */
   missing(): Promise<string | null>;
   prepare?(workshop: Workshop): Promise<void>;
   command(seat: Seat, workshop: Workshop): Promise<Command>;
-  /** The path below which each participant has one entry. */
+  /** Returns the path below which each participant has one entry. */
   queue(path: string): string;
-  /** For a program with its own output: whether this line means that it leads. */
+  /**
+   * Whether this output line means that the program leads. Only for programs with their own output format.
+   */
   leadsBy?(line: string): boolean;
 }
 
-/** File in which the agent's workload records its process id. */
+/** Returns the path of the file in which the agent's workload records its process id. */
 export function workloadFile({ directory }: Workshop, name: string): string {
   return join(directory, `${name}.workload`);
 }
@@ -166,7 +171,10 @@ const kazoo: Contender = {
   },
 };
 
-/** `elect` has a fixed timeout of 60 s. `lock` waits in the same queue, and accepts a timeout. */
+/**
+ * The command `etcdctl elect` has a fixed timeout of 60 s. `etcdctl lock` waits in the same queue, and
+ * accepts a timeout.
+ */
 const etcdctl: Contender = {
   name: 'etcdctl elect',
   system: 'etcd',

@@ -1,4 +1,4 @@
-/** One contender's election: its participants, its leader, and changes of leader. */
+/** The election of one contender, with its participants, its leader, and its changes of leader. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { errorMessage } from '../src/errors.js';
 import { until } from '../test/support/until.js';
@@ -19,11 +19,11 @@ export interface Meeting {
   readonly isKilled?: boolean;
 }
 
-/** Makes names unique, because a name identifies the election of an event. */
+/** Numbers the contests to make names unique. A name identifies the election that an event belongs to. */
 let contests = 0;
 const patienceMs = 60_000;
 const patienceOfEachMs = 300;
-/** Time for what follows the entry in the queue: the watch on the predecessor. */
+/** Time that a participant needs after its entry in the queue, to watch its predecessor. */
 const settlingMs = 150;
 
 export class Contest {
@@ -42,7 +42,7 @@ export class Contest {
     this.path = `/bench-${process.pid}-${this.#id}`;
   }
 
-  /** Starts this number of processes. The first one leads when all of them are in the queue. */
+  /** Starts `size` processes. The first one already leads when all of them are in the queue. */
   static async open(meeting: Meeting, size: number): Promise<Contest> {
     const contest = new Contest(meeting);
     try {
@@ -58,7 +58,7 @@ export class Contest {
     return contest;
   }
 
-  /** Starts this number of participants in one process. */
+  /** Starts `size` participants in one process. */
   static async openMany(meeting: Meeting, size: number): Promise<Contest> {
     const contest = new Contest(meeting);
     try {
@@ -94,7 +94,7 @@ export class Contest {
     return holder;
   }
 
-  /** Starts another process. */
+  /** Starts one more process. */
   join(): Promise<Participant> {
     this.#started++;
     return this.#start(`${this.#id}-${this.#started}`, 1);
@@ -130,7 +130,7 @@ export class Contest {
     return event;
   }
 
-  /** Returns the events of its participants since the mark. */
+  /** Returns the events of this contest's participants since the mark. */
   since(mark: number): readonly ElectionEvent[] {
     return this.#meeting.hub.since(mark).filter(({ name }) => this.#isOwn(name));
   }

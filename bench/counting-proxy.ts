@@ -2,13 +2,13 @@
 import { type AddressInfo, createServer, connect as dial, type Server, type Socket } from 'node:net';
 import { FrameReader } from '../src/zookeeper/frames.js';
 
-/** Since the proxy was started. */
+/** Traffic since the proxy was started. */
 export interface Traffic {
-  /** By operation, without pings. */
+  /** Number of requests by operation, without pings. */
   readonly requests: Readonly<Record<string, number>>;
   readonly pings: number;
   readonly notifications: number;
-  /** In both directions, including pings. */
+  /** Number of bytes in both directions, including pings. */
   readonly bytes: number;
   readonly notificationBytes: number;
 }

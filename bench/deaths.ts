@@ -1,9 +1,9 @@
 /**
- * Measures for how long no node works after the leader's agent, workload or guardian is killed, or its agent
- * hangs. The time runs from the signal to the start of the successor's command. Three nodes of `petrel run`
- * use three servers of a real ZooKeeper. For comparison, each round also kills a leader of kazoo's Election
- * recipe. It also prints the remaining lease when a hanging agent's workload was proven dead, and whether two
- * commands ever ran at the same time.
+ * Measures for how long no node works after a fault of the leader: its agent, workload or guardian is killed,
+ * or its agent hangs. The time runs from the signal to the start of the successor's command. Three nodes of
+ * `petrel run` use three servers of a real ZooKeeper. For comparison, each round also kills a leader of
+ * kazoo's Election recipe. The program also prints the remaining lease when a hanging agent's workload was
+ * proven dead, and whether two commands have ever run at the same time.
  *
  *   npm run bench:deaths             30 rounds, about 10 minutes
  *   ROUNDS=3 npm run bench:deaths
@@ -38,8 +38,8 @@ const { connectString } = java.ensemble;
 const root = uniqueRoot('deaths');
 
 /**
- * Records its start and whether it is the only one, and then only sleeps. It holds the lock as long as it
- * runs.
+ * The command records its start and whether it is the only one, and then only sleeps. It holds the lock as
+ * long as it runs.
  */
 const command = `at=$(date +%s%N); exec 9>>${directory}/lock
 flock -n 9 && alone=alone || alone=overlap
@@ -49,7 +49,7 @@ exec sleep 86400`;
 interface Start {
   readonly node: string;
   readonly pid: number;
-  /** Milliseconds since the epoch, with a fraction. */
+  /** Start of the command, in milliseconds since the epoch, with a fraction. */
   readonly atMs: number;
   readonly isAlone: boolean;
 }
@@ -92,7 +92,7 @@ function nodeOf(name: string): PetrelProcess {
   return node;
 }
 
-/** Returns the node that works, once all nodes are running. */
+/** Returns the start of the command on the node that works, once all nodes are running. */
 async function settled(): Promise<Start> {
   for (const [name, node] of nodes) if (!node.running) await run(name);
   await until(() => [...nodes.values()].every(({ agentPid }) => agentPid !== null), patience);
@@ -108,7 +108,7 @@ function epochMs(): number {
 
 interface Sample {
   readonly gapMs: number;
-  /** For a hanging agent: its remaining lease when its workload was proven dead. */
+  /** Remaining lease of a hanging agent when its workload was proven dead. Null for other faults. */
   readonly leaseLeftMs: number | null;
 }
 
@@ -128,7 +128,7 @@ const ways = [
 
 async function die(how: keyof typeof deaths): Promise<Sample> {
   const before = await settled();
-  // A random pause, so that the signal comes at varying points of the heartbeat.
+  // The pause is random, so that the signal comes at varying points of the heartbeat interval.
   await pause(500 + Math.random() * 2_000);
   const node = nodeOf(before.node);
   const heard = node.log.length;
@@ -151,7 +151,7 @@ function pause(forMs: number): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, forMs));
 }
 
-// -- kazoo
+// -- The leader of kazoo's recipe
 
 class Peer {
   readonly child: ChildProcess;
@@ -180,7 +180,7 @@ async function killPeer(): Promise<Sample> {
   return { gapMs: (next.leadsSinceMs ?? 0) - atMs, leaseLeftMs: null };
 }
 
-// -- Round by round
+// -- The rounds
 
 async function eachDeath(): Promise<void> {
   for (const how of ways) samples.get(how)?.push(await die(how));
@@ -193,7 +193,7 @@ try {
   for (const node of ['a1', 'a2', 'b1']) await run(node);
   peers = ['one', 'two', 'three'].map((name) => new Peer(name));
   for (let round = 1; round <= rounds; round++) {
-    // The two groups are independent: neither waits for the other's session to expire.
+    // The two groups are independent: neither waits for the expiry of the other's session.
     const [peer] = await Promise.all([killPeer(), eachDeath()]);
     samples.get(kazooKilled)?.push(peer);
     if (process.stderr.isTTY) process.stderr.write(`round ${round} of ${rounds}\r`);

@@ -1,10 +1,10 @@
-/** Petrel's goals relative to the other contenders, checked against the measurements of one run. */
+/** Checks Petrel's goals relative to the other contenders, against the measurements of one run. */
 import { scaleScenario } from './scenarios/scale.js';
 import type { Samples } from './statistics.js';
 
 export interface Goal {
   readonly text: string;
-  /** Null if this run has not measured it. */
+  /** Whether the goal is met. Null if this run has not measured it. */
   readonly isMet: boolean | null;
   readonly figure: string;
 }
@@ -152,7 +152,7 @@ function times(ratio: number): string {
   return `${ratio.toFixed(2)} ×`;
 }
 
-/** More than three digits would not be meaningful. */
+/** More than three digits would suggest a precision that the measurements do not have. */
 export function round(value: number): string {
   if (value >= 100) return Math.round(value).toLocaleString('en');
   return value >= 10 ? value.toFixed(1) : value.toFixed(2);

@@ -1,14 +1,14 @@
 /**
- * Measures what many groups cost one agent. Three agents are each in all of the groups and lead a third of
- * them, on three servers of a real ZooKeeper. It prints:
+ * Measures what many groups cost one agent. Three agents are members of all groups, and each leads a third of
+ * them, on three servers of a real ZooKeeper. The program prints:
  *
- * - how long it takes until every group is READY
+ * - the time until every group is READY
  * - the memory of agents and guardians
  * - the packets per second at the servers while nothing happens
- * - how long it takes until every group is READY again after an agent is killed
- * - the same after an agent is killed together with its guardian
+ * - the time until every group is READY again after an agent is killed
+ * - the same time after an agent is killed together with its guardian
  *
- * Then it measures a hundred groups with hooks, first without and then with a hook that hangs.
+ * It then measures a hundred groups with hooks, first without and then with a hook that hangs.
  *
  *   npm run bench:groups               1,000 groups, about 5 minutes
  *   MANY=100 npm run bench:groups
@@ -47,7 +47,7 @@ const all: PetrelProcess[] = [];
 
 interface Fleet {
   readonly roots: readonly string[];
-  /** Lines of the settings for one group, after its root. */
+  /** Returns the settings lines for one group that follow its root. */
   entry(root: string, index: number, node: number): readonly string[];
   readonly hooks: readonly string[];
 }
@@ -92,7 +92,7 @@ async function leaderOf(from: Store, root: string): Promise<string | null> {
   }
 }
 
-/** Returns the milliseconds until each group has a leader that `may` accepts. */
+/** Returns the time in milliseconds until each group has a leader that `may` accepts. */
 async function ledIn(roots: readonly string[], may: (node: string) => boolean): Promise<number> {
   const beganAtMs = performance.now();
   let open = [...roots];
@@ -174,7 +174,7 @@ function isNot(name: string): (node: string) => boolean {
   return (node) => node !== '' && node !== name;
 }
 
-/** Measures a hundred groups with hooks. `hangs`: the takeover hook of the first one hangs. */
+/** Measures a hundred groups with hooks. If `hangs`, the takeover hook of the first group hangs. */
 async function withHooks(hangs: boolean): Promise<void> {
   const parent = hangs ? '/hangs' : '/hooks';
   const roots = Array.from({ length: 100 }, (_, index) => `${parent}/g${String(index).padStart(3, '0')}`);

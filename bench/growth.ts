@@ -1,14 +1,14 @@
 /**
- * Measures the load on an ensemble as groups and their number grow. Real agents run on a simulated ensemble
- * in virtual time, and every packet is counted. Then it measures the capacity of three servers of a real
- * ZooKeeper on this machine. Writes docs/reports/tables/growth.md.
+ * Measures the load on an ensemble as the size and the number of groups grow. Real agents run on a simulated
+ * ensemble in virtual time, and every packet is counted. The program then measures the capacity of three
+ * servers of a real ZooKeeper on this machine. It writes docs/reports/tables/growth.md.
  *
  *   npm run growth                        all of it, some minutes
  *   npm run growth -- --quick             small sizes, half a minute
  *   npm run growth -- --nodes 10,1000     one group of these sizes
  *   npm run growth -- --groups 10,100     these numbers of groups
  *   npm run growth -- --no-zookeeper      only the simulation
- *   npm run growth -- --out DIRECTORY     writes there and not into docs/reports/tables
+ *   npm run growth -- --out DIRECTORY     writes to this directory instead of docs/reports/tables
  */
 import { execFileSync } from 'node:child_process';
 import { readFile, writeFile } from 'node:fs/promises';
@@ -103,7 +103,7 @@ function sizesIn(option: string, text: string | undefined): number[] | null {
   return read.toSorted((a, b) => a - b);
 }
 
-/** Omits the output directory, which does not affect the counts. */
+/** Returns the command without the output directory, which does not affect the counts. */
 function commandOf(args: readonly string[]): string {
   const at = args.indexOf('--out');
   const said = at === -1 ? args : args.toSpliced(at, 2);

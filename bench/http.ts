@@ -1,9 +1,9 @@
 /**
- * Measures the response time of /leader, during handovers and while nothing happens. Each node is polled over
- * a separate connection a hundred times a second, more often than load balancers do. The poller writes plain
- * bytes, so it contributes little to the result. Three agents and Petrel's development ZooKeeper run in
- * separate processes. For comparison, a bare Node.js server with a response of the same size is polled in the
- * same way. No Node.js program on the same cores could be faster.
+ * Measures the response time of /leader, during handovers and while nothing happens. The program polls each
+ * node over a separate connection a hundred times a second, more often than load balancers do. It writes
+ * plain bytes, so it contributes little to the result. Three agents and Petrel's development ZooKeeper run in
+ * separate processes. For comparison, the program also polls a bare Node.js server that returns a response of
+ * the same size. No Node.js program on the same cores could be faster.
  *
  *   npm run bench:http             20 handovers, about a minute
  *   ROUNDS=3 npm run bench:http
@@ -26,7 +26,7 @@ import { systemClock } from '../src/ports/clock.js';
 import { buildCommandLine } from '../test/support/build.js';
 import { until } from '../test/support/until.js';
 
-/** The hook for takeover and release. */
+/** The command of the takeover hook and of the release hook. */
 const hook = process.env.HOOK ?? 'sleep 1';
 const rounds = Number(process.env.ROUNDS ?? 20);
 const pauseMs = Number(process.env.PAUSE_MS ?? 10);
@@ -64,7 +64,7 @@ const agents = new DevAgents({
 });
 const token = (await readFile(http.tokenFile, 'utf8')).trim();
 
-/** From the request to READY, on the monotonic clock. */
+/** Start and end of each handover, from the request to READY, on the monotonic clock. */
 const transitions: { readonly fromMs: number; readonly toMs: number }[] = [];
 interface Check {
   readonly node: string;
@@ -118,7 +118,7 @@ async function handOver(): Promise<void> {
   transitions.push({ fromMs, toMs: systemClock.monotonicMs() });
 }
 
-/** Polls until the process is killed. */
+/** Polls a node until the polling process is killed. */
 function ask(node: string, url: string): void {
   const { hostname, port } = new URL(url);
   const asker = spawn(
@@ -148,7 +148,7 @@ function report(what: string, some: readonly Check[]): void {
   console.log(`${what}: ${some.length} answers, p50 ${half} ms, p99 ${most} ms, longest ${all} ms`);
 }
 
-/** Returns a quantile of the response times in milliseconds. */
+/** Returns a quantile of the response times, in milliseconds. */
 function at(some: readonly Check[], share: number): number {
   const tookMs = some.map(({ sentAtMs, receivedAtMs }) => receivedAtMs - sentAtMs).toSorted((a, b) => a - b);
   return tookMs[Math.floor((tookMs.length - 1) * share)] ?? Number.NaN;

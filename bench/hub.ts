@@ -1,11 +1,11 @@
-/** Collects the events of all participants in one place and on one clock. */
+/** Collects the events of all participants in one place, with times of one clock. */
 import { epochAheadMs, monotonicMs } from './clocks.js';
 import { parseLine, type Said } from './lines.js';
 
 export interface ElectionEvent {
   readonly what: Said['what'];
   readonly name: string;
-  /** Monotonic. */
+  /** Time of the event on the monotonic clock. */
   readonly atMs: number;
 }
 
@@ -14,12 +14,15 @@ export class Hub {
   readonly #waiting = new Set<() => void>();
   #epochAheadMs = epochAheadMs();
 
-  /** Compares the clocks, which drift apart. Call this while nothing is being measured. */
+  /**
+   * Measures the offset between the clocks again, because they drift apart. Call this while no measurement is
+   * running.
+   */
   compareClocks(): void {
     this.#epochAheadMs = epochAheadMs();
   }
 
-  /** The number of events so far. Later events come after this mark. */
+  /** The number of events so far, as a mark. Later events come after the mark. */
   get mark(): number {
     return this.#events.length;
   }
@@ -31,7 +34,7 @@ export class Hub {
     this.#tell({ what: said.what, name: said.name, atMs });
   }
 
-  /** Records an event of a program that reports no times, as of now. */
+  /** Records an event of a program that reports no times. The event gets the current time. */
   arrived(what: Said['what'], name: string): void {
     this.#tell({ what, name, atMs: monotonicMs() });
   }
@@ -40,7 +43,7 @@ export class Hub {
     return this.#events.slice(mark);
   }
 
-  /** Resolves with the first wanted event after the mark. Rejects if there is none in time. */
+  /** Resolves with the first wanted event after the mark. Rejects if no such event occurs in time. */
   event(
     wanted: (event: ElectionEvent) => boolean,
     { mark, timeoutMs, describe }: { mark: number; timeoutMs: number; describe: string },

@@ -1,4 +1,4 @@
-/** The kernel's figures for processes and the machine. Linux only. */
+/** Reads the kernel's figures for processes and for the machine. Works only on Linux. */
 import { readdir, readFile } from 'node:fs/promises';
 import { availableParallelism, cpus } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -17,7 +17,7 @@ export async function cpuSeconds(pid: number): Promise<number> {
 
 export interface Memory {
   readonly residentMb: number;
-  /** Memory shared with other processes counts by its share. */
+  /** Resident memory in which shared pages count in proportion to the number of processes that share them. */
   readonly proportionalMb: number;
 }
 
@@ -37,8 +37,8 @@ const looksEveryMs = 150;
 const quietShare = 0.25;
 
 /**
- * Waits until the machine is nearly idle, or for `atMostMs`. Returns the share of its processors that was in
- * use at the end.
+ * Waits until the machine is nearly idle, but no longer than `atMostMs`. Returns the share of its processors
+ * that was in use at the end.
  */
 export async function quiet(atMostMs: number): Promise<number> {
   const endsAtMs = performance.now() + atMostMs;

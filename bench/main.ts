@@ -1,13 +1,13 @@
 /**
- * Compares Petrel with its alternatives on the same servers, in turn. Prints the goals, and writes
- * docs/reports/tables/benchmarks.md and its plots.
+ * Compares Petrel with its alternatives on the same servers, one after the other. Prints the goals, and
+ * writes docs/reports/tables/benchmarks.md and its plots.
  *
  *   npm run bench                                        all of it, about 10 minutes
  *   npm run bench -- --quick                             a few rounds of each, about 3 minutes
  *   npm run bench -- --scenario handover --rounds 20     one of handover, crash, start, scale, idle
  *   npm run bench -- --contender petrel --contender kazoo    only these, by parts of their names
  *   npm run bench -- --large                             also with 500 and 1,000 participants
- *   npm run bench -- --out DIRECTORY                     writes there and not into docs/reports/tables
+ *   npm run bench -- --out DIRECTORY                     writes to this directory instead of docs/reports/tables
  */
 import { execFileSync } from 'node:child_process';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';

@@ -60,7 +60,10 @@ async function lookFor(all: readonly Contender[]): Promise<{ present: Contender[
   return { present, missing };
 }
 
-/** Compiles what is necessary, and opens the pipe that hooks report to. `main` is the built command line. */
+/**
+ * Compiles the contenders that need it, and opens the pipe that hooks write to. `main` is the path of the
+ * built command line.
+ */
 export async function withWorkshop(
   main: string,
   present: readonly Contender[],
@@ -72,7 +75,7 @@ export async function withWorkshop(
   let reader: Socket | null = null;
   try {
     await promisify(execFile)('mkfifo', [pipe]);
-    // Also open for writing, so that the pipe does not end with a hook.
+    // The pipe is also open for writing here, so that it does not end when a hook closes it.
     reader = new Socket({ fd: openSync(pipe, constants.O_RDWR | constants.O_NONBLOCK), readable: true });
     createInterface({ input: reader }).on('line', (line) => hub.take(line));
     const workshop = { directory, main, pipe };

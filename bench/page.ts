@@ -1,7 +1,7 @@
 /**
- * Measures the size of the status page and how soon it is shown. The times are those of the first contentful
- * paint and of all nodes being shown, from the start of the navigation, with an empty browser cache. Uses a
- * built agent and Petrel's development ZooKeeper.
+ * Measures the size of the status page and how soon a browser shows it. The times run from the start of the
+ * navigation to the first contentful paint, and to the display of all nodes. The browser cache is empty. Uses
+ * a built agent and Petrel's development ZooKeeper.
  *
  *   npm run bench:page             five visits each at 2 and at 200 nodes, half a minute
  */
@@ -61,7 +61,7 @@ try {
   await rm(dir, { recursive: true, force: true, maxRetries: 5 });
 }
 
-/** Size on the wire. */
+/** Returns the size of the page on the wire. */
 async function weight(): Promise<number> {
   const html = await (await fetch(url)).text();
   const parts = ['', ...[...html.matchAll(/(?:src|href)="([^"]+)"/g)].map(([, path = '']) => path)];

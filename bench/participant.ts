@@ -1,4 +1,4 @@
-/** One process of a contender, its output, and the ways to end it. */
+/** One process of a contender, with its output and the ways to end it. */
 import type { ChildProcess } from 'node:child_process';
 import { open, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -14,7 +14,7 @@ const patienceMs = 15_000;
 
 export class Participant {
   readonly name: string;
-  /** Monotonic time when its process was started. */
+  /** Monotonic time at which the process was started. */
   readonly startedAtMs: number;
   readonly #child: ChildProcess;
   readonly #contender: Contender;
@@ -42,7 +42,7 @@ export class Participant {
         if (contender.leadsBy === undefined) hub.take(line);
         else if (contender.leadsBy(line)) hub.arrived('leads', seat.name);
       });
-      // A killed process no longer reads its input.
+      // Writing to a killed process fails, because it no longer reads its input.
       child.stdin?.on('error', () => undefined);
       return new Participant(seat, contender, workshop, child, atMs);
     } finally {
@@ -55,7 +55,7 @@ export class Participant {
     return this.#child.pid;
   }
 
-  /** All processes that its node needs, starting with the one that was started first. */
+  /** Process ids of all processes that the node needs, starting with the process that was started first. */
   get pids(): readonly number[] {
     const { agent } = this;
     return agent === null ? [this.pid] : [this.pid, agent];
@@ -70,24 +70,24 @@ export class Participant {
     this.#child.stdin?.write(`${line}\n`);
   }
 
-  /** Requests an orderly exit. */
+  /** Requests a graceful exit. */
   leave(): void {
     this.#child.kill('SIGTERM');
   }
 
-  /** Kills only the process that is connected to the servers. */
+  /** Kills only the process that has the session with the servers. */
   killElector(): void {
     process.kill(this.agent ?? this.pid, 'SIGKILL');
   }
 
-  /** Kills all processes of its node, as simultaneously as one process can. */
+  /** Kills all processes of the node. The kills are as simultaneous as one process can make them. */
   async killHost(): Promise<void> {
     const workload = await this.#workload();
     const all = [this.pid, ...childrenOf(this.pid), ...workload].filter(isAlive);
     for (const pid of all) process.kill(pid, 'SIGKILL');
   }
 
-  /** Makes it leave, and kills it if that takes too long. */
+  /** Requests an exit, and kills the process if that takes too long. */
   async end(): Promise<void> {
     if (!hasExited(this.#child)) {
       this.leave();
@@ -97,7 +97,7 @@ export class Participant {
     await exitOf(this.#child);
   }
 
-  /** Returns the end of its log. */
+  /** Returns the last part of the process's log. */
   async log(): Promise<string> {
     const text = await readFile(join(this.#workshop.directory, `${this.name}.log`), 'utf8').catch(() => '');
     return text.slice(-2_000);

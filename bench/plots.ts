@@ -25,7 +25,7 @@ const headHeight = 46;
 const footHeight = 44;
 const colours = { own: '#1f6fb4', other: '#808080', limit: '#2a8a4a', text: '#222222', grid: '#e3e6ea' };
 
-/** Returns the text of a file for each scenario. */
+/** Returns the SVG files by scenario. */
 export function plotsOf(samples: Samples, sizes: readonly number[]): Map<string, string> {
   const plots = new Map<string, string>();
   const { handover3, handover1, crash, start } = scenarios;
@@ -53,8 +53,8 @@ export function plotsOf(samples: Samples, sizes: readonly number[]): Map<string,
 }
 
 /**
- * Draws a row for each contender: a bar from the 10 % to the 90 % quantile, and a dot at the median. Returns
- * null if nothing was measured.
+ * Draws one row for each contender: a bar from the 10 % to the 90 % quantile, and a dot at the median.
+ * Returns null if nothing was measured.
  */
 export function spreadPlot(samples: Samples, panels: readonly Panel[]): string | null {
   const drawn: string[] = [];
@@ -113,7 +113,7 @@ function text(content: string, x: number, y: number, more: Readonly<Record<strin
   return element('text', { x, y, fill: colours.text, ...more }, escaped(content));
 }
 
-/** Plots over the number of participants. */
+/** Draws measurements over the number of participants. */
 function scalePlot(samples: Samples, sizes: readonly number[]): string | null {
   const panels = [
     { measure: 'requests', title: 'Requests of one transition', label: 'requests' },

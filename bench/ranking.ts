@@ -1,6 +1,7 @@
 /**
  * Measures the cost of ranking a large group by the scores of its nodes, where every node has a round trip to
- * every other. It measures CPU time, which other work on the machine disturbs less than elapsed time.
+ * every other node. The result is CPU time, because other work on the machine affects it less than elapsed
+ * time.
  *
  *   npm run bench:ranking              1000 nodes
  *   NODES=300 npm run bench:ranking    another number
@@ -33,7 +34,7 @@ measure('pole', {
   scores: ['latency', 'consensus', 'worst-case', 'history'].map((score) => ({ score, width: 10 })),
 });
 
-/** Read from JSON, as in an elector. */
+/** Creates a peer from JSON text, as an elector does. */
 function peer(node: string): Peer {
   const roundTripsMs = new Map(names.map((other) => [other, 1 + upTo(200_000) / 1000]));
   const values = new Map([

@@ -7,15 +7,15 @@ export interface Run {
   readonly samples: Samples;
   /** Names of the other contenders on ZooKeeper. */
   readonly peers: readonly string[];
-  /** Sizes of the scenario with many participants. */
+  /** Sizes of the scenario that has many participants. */
   readonly sizes: readonly number[];
-  /** Contenders that are not on this machine, and what could not be measured. */
+  /** Contenders that are not available on this machine, and measurements that failed. */
   readonly missing: readonly string[];
-  /** The command, its time, and the machine. */
+  /** The command of the run, its time, and its machine. */
   readonly command: string;
   readonly at: string;
   readonly machine: string;
-  /** Names of the plots next to the page, by scenario. */
+  /** Names of the plot files next to the page, by scenario. */
   readonly plots: ReadonlyMap<string, string>;
 }
 
@@ -151,7 +151,7 @@ function idles(run: Run): string[] {
   );
 }
 
-/** Returns nothing for a scenario that was not run. */
+/** Returns a section of the report. Returns no lines for a scenario that was not run. */
 function section(run: Run, scenario: string, title: string, ...parts: readonly string[]): string[] {
   if (!run.samples.scenarios().includes(scenario)) return [];
   const plot = run.plots.get(scenario);
@@ -160,7 +160,10 @@ function section(run: Run, scenario: string, title: string, ...parts: readonly s
   return [`## ${heading}`, ...picture, ...parts.filter((part) => part !== '')];
 }
 
-/** Returns a row for each contender, compared with the best peer, and with the limit if that was measured. */
+/**
+ * Returns one row for each contender. Compares it with the best peer, and with the lower bound if that was
+ * measured.
+ */
 export function compared(
   run: Run,
   scenario: string,
@@ -217,7 +220,7 @@ export function table(head: readonly string[], rows: readonly (readonly string[]
 
 export const markers = { begin: '<!-- measured: begin -->', end: '<!-- measured: end -->' } as const;
 
-/** Replaces the measurements in the page. Throws if it has no place for them. */
+/** Replaces the measurements in the page. Throws if the page has no markers for them. */
 export function withMeasured(page: string, measured: string): string {
   const begin = page.indexOf(markers.begin);
   const end = page.indexOf(markers.end);

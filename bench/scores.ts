@@ -1,8 +1,8 @@
 /**
- * Measures the load of scores on an ensemble: a hundred nodes that measure one score each second, on a server
- * of a real ZooKeeper, in five ways, one after the other. Writes and reads are the server's own counts
- * (`mntr`: the number of update and read latencies, where heartbeats count as reads). The first way has no
- * scores, for comparison. Its writes are the lease renewals of the leader.
+ * Measures the load of scores on an ensemble. A hundred nodes measure one score each second, on a server of a
+ * real ZooKeeper. The program compares five ways, one after the other. Writes and reads are the server's own
+ * counts: `mntr` shows the numbers of update and read latencies, and heartbeats count as reads. The first way
+ * has no scores, for comparison. Its writes are the leader's lease renewals.
  *
  *   npm run bench:scores                  10 minutes
  *   NODES=20 SECONDS=30 npm run bench:scores
@@ -19,7 +19,7 @@ const forSeconds = Number(process.env.SECONDS ?? 60);
 interface Way {
   readonly name: string;
   readonly strategy: string;
-  /** Returns the value that follows one second later. Null if nothing is measured. */
+  /** Returns the score that follows one second after `value`. Null if the nodes measure no scores. */
   readonly next: ((value: number, second: number) => number) | null;
 }
 
@@ -56,11 +56,11 @@ async function measure(way: Way): Promise<void> {
   };
   score(0);
   await until(() => members.some(({ status }) => status.leads), { timeoutMs: 60_000 });
-  // Elector and leader are different nodes in each way, because a node that is both has more rounds.
+  // Elector and leader are different nodes in each way, because a node that is both has more election rounds.
   const leader = members.findLast(({ status }) => !status.elector)?.node ?? nodeName(0);
   await group.switchover(leader);
   await group.ready(leader, 60_000);
-  // After this, the cost of joining and of the first reports is over.
+  // The pause keeps the cost of joining and of the first reports out of the counts.
   await pause(15_000);
   const before = await served();
   const startedAtMs = performance.now();

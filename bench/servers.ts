@@ -1,4 +1,4 @@
-/** The servers for the contenders, started only for the benchmark. */
+/** Starts servers for the contenders that run only for the benchmark. */
 import type { ChildProcess } from 'node:child_process';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -16,7 +16,7 @@ export const tickTimeMs = 500;
 const options = {
   tickTimeMs,
   maxSessionTimeoutMs: 120_000,
-  // As in production: committed data is on the disk.
+  // As in production, committed data is on the disk.
   extraConfig: ['forceSync=yes'],
   jvmFlags: ['-Xmx512m'],
 };
@@ -24,7 +24,7 @@ const options = {
 export class ZooKeeper implements AsyncDisposable {
   readonly description: string;
   readonly connect: string;
-  /** Session of the benchmark itself. */
+  /** The session of the benchmark itself. */
   readonly store: Store;
   readonly #stop: () => Promise<void>;
 
@@ -35,7 +35,7 @@ export class ZooKeeper implements AsyncDisposable {
     this.store = this.open(30_000);
   }
 
-  /** `embedded`: the development server, for the benchmark's own test. */
+  /** Starts servers. `embedded` starts the development server, for the benchmark's own test. */
   static async start(servers: 1 | 3 | 'embedded'): Promise<ZooKeeper> {
     const started = await startServers(servers);
     const description = servers === 3 ? 'three servers' : servers === 1 ? 'one server' : 'embedded';
@@ -44,7 +44,7 @@ export class ZooKeeper implements AsyncDisposable {
     return zookeeper;
   }
 
-  /** Opens a separate session. */
+  /** Opens a store with a separate session. */
   open(sessionTimeoutMs: number): Store {
     return openStore({ servers: parseConnectionString(this.connect), sessionTimeoutMs });
   }
@@ -82,7 +82,7 @@ export class Etcd implements AsyncDisposable {
     this.#directory = directory;
   }
 
-  /** Starts one server. */
+  /** Starts one etcd server. */
   static async start(): Promise<Etcd> {
     const directory = await mkdtemp(join(tmpdir(), 'petrel-etcd-'));
     return await withFreePorts(async () => {
@@ -104,7 +104,7 @@ export class Etcd implements AsyncDisposable {
   }
 
   async entries(path: string): Promise<number> {
-    // All keys with this prefix: the end of the range is the first key without it.
+    // The range contains all keys with this prefix. Its end is the first key without the prefix.
     const range = { key: base64(`${path}/`), range_end: base64(`${path}0`), count_only: true };
     const answer = await fetch(`${this.connect}/v3/kv/range`, {
       method: 'POST',

@@ -1,4 +1,4 @@
-/** Samples of the benchmark, and their statistics. */
+/** Collects the benchmark's samples, and computes their statistics. */
 
 export interface Sample {
   readonly scenario: string;
@@ -10,12 +10,12 @@ export interface Sample {
 export interface Spread {
   readonly count: number;
   readonly median: number;
-  /** The 10 % and 90 % quantiles. */
+  /** The 10 % quantile. `high` is the 90 % quantile. */
   readonly low: number;
   readonly high: number;
 }
 
-/** By linear interpolation between neighbours. NaN if there are no values. */
+/** Returns a quantile by linear interpolation between neighbours. Returns NaN if there are no values. */
 export function quantile(values: readonly number[], share: number): number {
   const sorted = values.toSorted((a, b) => a - b);
   const at = (sorted.length - 1) * share;
@@ -32,7 +32,7 @@ export class Samples {
   readonly all: Sample[] = [];
   readonly #order: readonly string[];
 
-  /** @param order of contenders; others come after them. */
+  /** @param order order of the contenders; those that it does not name come last */
   constructor(order: readonly string[] = []) {
     this.#order = order;
   }
@@ -41,7 +41,7 @@ export class Samples {
     this.all.push({ scenario, contender, measure, value });
   }
 
-  /** Null if nothing was measured. */
+  /** Returns the spread of a measure. Returns null if nothing was measured. */
   spread(scenario: string, contender: string, measure: string): Spread | null {
     const values = this.all
       .filter((one) => one.scenario === scenario && one.contender === contender && one.measure === measure)
@@ -55,7 +55,7 @@ export class Samples {
     };
   }
 
-  /** The measured contenders. */
+  /** Returns the contenders that have samples of a measure. */
   contenders(scenario: string, measure: string): string[] {
     const those = this.all.filter((one) => one.scenario === scenario && one.measure === measure);
     return [...new Set(those.map(({ contender }) => contender))].toSorted(

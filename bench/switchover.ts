@@ -1,7 +1,7 @@
 /**
- * Measures a planned switchover, from the old leader's release to the new one's takeover. The result is a
- * multiple of one create-and-delete round trip on the same ensemble, measured alternately. The hooks do
- * nothing.
+ * Measures a planned switchover, from the old leader's release to the new leader's takeover. The hooks do
+ * nothing. The result is a multiple of one create-and-delete round trip on the same ensemble. Switchovers and
+ * round trips are measured alternately.
  *
  *   npm run bench:switchover                             a new ensemble, chosen as in the tests
  *   PETREL_ZOOKEEPER=host:2181 npm run bench:switchover  a running ensemble

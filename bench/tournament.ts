@@ -1,4 +1,4 @@
-/** What every scenario needs: the available contenders, and a place for measurements and failures. */
+/** Shared parts of all scenarios: the available contenders, and the collected measurements and failures. */
 import { errorMessage } from '../src/errors.js';
 import type { Contender, Workshop } from './contenders.js';
 import type { Contest, Meeting } from './contest.js';
@@ -12,15 +12,15 @@ export interface Tournament {
   readonly workshop: Workshop;
   readonly hub: Hub;
   readonly zookeeper: ZooKeeper;
-  /** Null if it is missing on this machine. */
+  /** The etcd server. Null if etcd is missing on this machine. */
   readonly etcd: Etcd | null;
   readonly samples: Samples;
-  /** What could not be measured, and why. */
+  /** Measurements that failed, with their reasons. */
   readonly failures: string[];
   say(line: string): void;
 }
 
-/** Longest wait for the machine to become idle before a measurement. */
+/** Longest time to wait for the machine to become idle before a measurement. */
 export const quietMs = 1_500;
 
 type MeetingChange = Partial<Omit<Meeting, 'contender' | 'workshop' | 'hub'>> & {
@@ -35,7 +35,7 @@ export function meetingOf(tournament: Tournament, contender: Contender, change: 
   return { contender, workshop, hub, connect, entries: (path) => place.entries(path), ...change };
 }
 
-/** Opens a contest for each contender. One that cannot be opened is left out and reported. */
+/** Opens a contest for each contender. A contest that cannot be opened is left out and reported. */
 export async function openContests(
   tournament: Tournament,
   scenario: string,
@@ -50,7 +50,7 @@ export async function openContests(
   return contests;
 }
 
-/** The contests that still take part. */
+/** The contests that still take part in a scenario. */
 export class Contests {
   readonly #open = new Set<Contest>();
   readonly #tournament: Tournament;
@@ -76,7 +76,7 @@ export class Contests {
     }
   }
 
-  /** Runs one contest's part of a round. A contest that fails no longer takes part. */
+  /** Runs one contest's part of a round. If the contest fails, it is closed and no longer takes part. */
   async attempt(contest: Contest, part: () => Promise<void>): Promise<void> {
     if (!this.#open.has(contest)) return;
     try {
@@ -101,7 +101,7 @@ export class Contests {
   }
 }
 
-/** Waits until other work on the machine no longer affects the measurement. */
+/** Waits until other work on the machine no longer affects the measurement, but no longer than `quietMs`. */
 export async function calm({ hub }: Tournament): Promise<void> {
   await quiet(quietMs);
   hub.compareClocks();

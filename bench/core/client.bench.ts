@@ -1,4 +1,4 @@
-/** Operations per second of Petrel's client, on one server that does not wait for its disk. */
+/** Measures the operations per second of Petrel's client, on one server that does not wait for its disk. */
 import { afterAll, bench, describe } from 'vitest';
 import { openStore, parseConnectionString } from '../../src/zookeeper/index.js';
 import { startEmbeddedServer } from '../../test/support/zookeeper/embedded.js';

@@ -1,4 +1,4 @@
-/** Cost of one round of the elector by the number of nodes. Runs the agent's code without ZooKeeper. */
+/** Measures the cost of one elector round by the number of nodes. Runs the agent's code without ZooKeeper. */
 
 import { bench, describe } from 'vitest';
 import { groupRound } from '../../src/core/group-round.js';

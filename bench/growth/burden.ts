@@ -1,24 +1,28 @@
 /**
- * Counts, packet by packet, the requests of agents to a simulated ensemble, its notifications, and the data
- * that it keeps for them.
+ * Counts, packet by packet, the agents' requests to a simulated ensemble, the ensemble's notifications, and
+ * the data that the ensemble keeps for the agents.
  */
 import type { Database } from '../../src/embedded/database.js';
 import { type Opcode, opcodeName, xids } from '../../src/embedded/records.js';
 import type { Commit, Transaction } from '../../test/simulation/ensemble.js';
 import type { Tap } from '../../test/simulation/network.js';
 
-/** Totals since the start. Bytes are those of the frames, including their lengths. */
+/** Totals since the start. Byte counts are those of the frames, including their length prefixes. */
 export interface Burden {
   readonly reads: number;
-  /** Changes that the servers agreed on, including rejected ones, and starts and ends of sessions. */
+  /**
+   * Changes that the servers agreed on. They include rejected changes, and the starts and ends of sessions.
+   */
   readonly commits: number;
-  /** Multis that contain only checks. They are agreed on like any other change, but change nothing. */
+  /**
+   * Multis that contain only checks. The servers agree on them like on any other change, but they change
+   * nothing.
+   */
   readonly renewals: number;
   readonly pings: number;
   readonly connections: number;
   /**
-   * Frames that restore the watches of a lost connection, and anything else that is neither a read nor a
-   * write.
+   * Frames that are neither reads nor writes, such as those that restore the watches of a lost connection.
    */
   readonly others: number;
   readonly notifications: number;
@@ -77,7 +81,7 @@ const writing: ReadonlySet<Opcode> = new Set([
 const lengthBytes = 4;
 
 export class Meter implements Tap {
-  /** Machines of operators. Their requests are counted separately from those of agents. */
+  /** Machines of operators. The requests of operators are counted separately from those of agents. */
   readonly #people: ReadonlySet<string>;
   readonly #machines = new Map<number, string>();
   readonly #asked = new Set<number>();
@@ -111,7 +115,7 @@ export class Meter implements Tap {
     const opcode = opcodeName(packet.readInt32BE(4));
     if (opcode === 'ping') counts.pings += 1;
     else if (opcode !== undefined && reading.has(opcode)) counts.reads += 1;
-    // Writes are counted when they are committed.
+    // Writes are counted elsewhere, when they are committed.
     else if (opcode === undefined || !writing.has(opcode)) counts.others += 1;
   }
 
@@ -140,22 +144,23 @@ function isRenewal(transaction: Transaction): boolean {
   return transaction.operations.every(({ type }) => type === 'check');
 }
 
-/** What an ensemble stores. */
+/** The data that an ensemble stores. */
 export interface Standing {
   readonly sessions: number;
-  /** The sum over all servers. Each server keeps the watches of its clients. */
+  /** Sum of the watches on all servers. Each server keeps the watches of its own clients. */
   readonly watches: number;
   readonly znodes: number;
-  /** Paths and contents, counted like ZooKeeper's `zk_approximate_data_size`. */
+  /** Size of paths and contents, counted like ZooKeeper's `zk_approximate_data_size`. */
   readonly dataBytes: number;
   readonly snapshotBytes: number;
 }
 
 /**
- * Per znode in a snapshot: lengths of path and content, number of its ACL, and the stored part of its stat.
+ * Bytes per znode in a snapshot: the lengths of path and content, the number of its ACL, and the stored part
+ * of its stat.
  */
 const snapshotBytesOfZnode = 4 + 4 + 8 + 60;
-/** Per session: its id and its timeout. */
+/** Bytes per session in a snapshot: its id and its timeout. */
 const snapshotBytesOfSession = 8 + 4;
 
 export function standingAt(truth: Database, servers: readonly { readonly database: Database }[]): Standing {

@@ -1,6 +1,6 @@
 /**
- * Measures the capacity of three servers of a real ZooKeeper on this machine. The connections do nothing
- * else, and each keeps a fixed number of requests outstanding.
+ * Measures the capacity of three servers of a real ZooKeeper on this machine. The servers have no other load.
+ * Each connection keeps a fixed number of requests outstanding.
  */
 import { connect as dial, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -12,14 +12,14 @@ import { monotonicMs } from '../clocks.js';
 import { ZooKeeper } from '../servers.js';
 
 export interface Capacity {
-  /** Per second, on all servers together. */
+  /** Operations per second, on all servers together. */
   readonly renewals: number;
   readonly changes: number;
   readonly reads: number;
-  /** Lists of `listed` names. */
+  /** Lists per second. Each list has `listed` names. */
   readonly lists: number;
   readonly sessions: number;
-  /** Bytes per second of the responses with these lists. */
+  /** Bytes per second of the responses that contain these lists. */
   readonly listBytes: number;
 }
 
@@ -34,7 +34,7 @@ const sessionsAtOnce = 25;
 const base = '/growth';
 const paths = { content: `${base}/content`, other: `${base}/other`, list: `${base}/list` };
 
-/** Takes about five times `eachMs`. */
+/** Measures all rates. It takes about five times `eachMs`. */
 export async function measureCapacity(eachMs: number): Promise<Capacity> {
   await using zookeeper = await ZooKeeper.start(3);
   await fill(zookeeper.store);
@@ -67,7 +67,7 @@ async function fill(store: Store): Promise<void> {
   await Promise.all(names.map((name) => store.create(`${paths.list}/${name}`, none, 'persistent')));
 }
 
-/** Like a leader's lease renewal: two checks. */
+/** Writes a request like a leader's lease renewal, which consists of two checks. */
 function renewal(body: JuteWriter): JuteWriter {
   for (const path of [paths.content, paths.other]) {
     writeMultiHeader(body, { type: opcodes.check, done: false, error: -1 });
@@ -109,7 +109,7 @@ async function rateOf(addresses: readonly string[], frame: Buffer, forMs: number
 
 /**
  * Opens and closes sessions, one after the other, on several connections at the same time. Returns the number
- * per second.
+ * of sessions per second.
  */
 async function sessionsOf(addresses: readonly string[], forMs: number): Promise<number> {
   const beganAtMs = monotonicMs();
@@ -125,7 +125,7 @@ async function sessionsOf(addresses: readonly string[], forMs: number): Promise<
   return (opened / (monotonicMs() - beganAtMs)) * 1000;
 }
 
-/** One connection with its own session, using the bare protocol. */
+/** One connection with its own session. It uses the bare protocol. */
 class Asker {
   answers = 0;
   bytes = 0;

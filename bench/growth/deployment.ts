@@ -1,6 +1,7 @@
 /**
  * Runs real agents on a simulated ensemble of three servers in virtual time. An hour of a deployment of any
- * size passes in seconds, and its packets are counted. Only the network takes time, not the servers.
+ * size passes in seconds, and its packets are counted. The servers respond without delay; only the network
+ * takes time.
  */
 
 import { groupPaths } from '../../src/model/paths.js';
@@ -17,14 +18,14 @@ import { type Burden, between, Meter, type Standing, standingAt } from './burden
 
 export const people = 'ops';
 export const servers = 3;
-/** The defaults of ZooKeeper and of Petrel. */
+/** Defaults of ZooKeeper (the tick) and of Petrel (the session timeout). */
 export const tickMs = 2_000;
 export const sessionTimeoutMs = 6_000;
-/** One way, within a data centre. */
+/** One-way delays within a data centre. */
 export const delays: Delays = { leastMs: 0.2, mostMs: 1 };
 
 const looksEveryMs = 20;
-/** After this time, all consequences of an event are over. */
+/** Time after which an event has no further consequences. */
 const echoMs = 2_000;
 const patienceMs = 120_000;
 const outageMs = 200;
@@ -51,7 +52,7 @@ export class Deployment {
     this.network = new Network(this.world, this.ensemble, delays, this.meter);
   }
 
-  /** The clock of a machine. All clocks run alike. */
+  /** Returns the clock of a machine. The clocks of all machines run alike. */
   clock() {
     return { rate: 1, startMs: 0, wallMs: Date.UTC(2026, 0, 1) };
   }
@@ -87,7 +88,7 @@ export class Deployment {
     });
   }
 
-  /** Creates these groups with the same configuration, as an operator who then disconnects. */
+  /** Creates these groups with the same configuration. Acts as an operator who disconnects afterwards. */
   async found(roots: readonly string[], config: object): Promise<void> {
     const process = new Process(this.world, people, this.clock());
     let isFounded = false;
@@ -120,7 +121,9 @@ export class Deployment {
     await this.world.run(this.world.nowMs + ms, () => false);
   }
 
-  /** Returns the milliseconds until the condition holds. Throws if it does not in time. */
+  /**
+   * Returns the time in milliseconds until the condition is met. Throws if it is not met within `patienceMs`.
+   */
   async until(what: string, isSo: () => boolean): Promise<number> {
     const beganAtMs = this.world.nowMs;
     while (!isSo()) {
@@ -131,8 +134,8 @@ export class Deployment {
   }
 
   /**
-   * Counts the traffic that `begin` causes between agents and ensemble, until `isOver` and for a short time
-   * after that.
+   * Counts the traffic that `begin` causes between agents and ensemble. Counting ends a short time after
+   * `isOver` returns true.
    */
   async count(what: string, begin: () => void, isOver: () => boolean): Promise<Episode> {
     const { agents: before, people: askedBefore } = this.meter;
@@ -146,7 +149,7 @@ export class Deployment {
     };
   }
 
-  /** Counts the traffic in a time without events. */
+  /** Counts the traffic during a time without events. */
   async idle(ms: number): Promise<Burden> {
     const before = this.meter.agents;
     await this.pass(ms);
@@ -171,6 +174,6 @@ export interface NodePlace {
 export interface Episode {
   readonly tookMs: number;
   readonly burden: Burden;
-  /** Traffic of the operator who requested it. */
+  /** Traffic of the operator who requested the event. */
   readonly asked: Burden;
 }

@@ -1,6 +1,6 @@
 /**
- * Computes the sizes at which a limit is reached: by the counts, the capacity of this machine's servers, and
- * ZooKeeper's own limits.
+ * Computes the sizes at which a limit is reached. The limits are the capacity of this machine's servers,
+ * relative to the counts, and ZooKeeper's own limits.
  */
 
 import type { Capacity } from './capacity.js';
@@ -15,13 +15,13 @@ type Row = readonly [string, string];
 
 /** Share of the servers' capacity that may be used while nothing happens. */
 const idleShare = 0.5;
-/** Time within which the reads of a planned handover must be done. */
+/** Time within which the servers must answer the reads of a planned handover. */
 const handoverSeconds = 1;
 const timeoutSeconds = sessionTimeoutMs / 1000;
 const idLengths = [10, 40] as const;
 const rootLengths = [25, 50, 100] as const;
 
-/** Returns no rows if nothing was counted. */
+/** Returns one row for each limit of a single group. Returns no rows if nothing was counted. */
 export function endsOfOne(runs: readonly OneGroup[], capacity: Capacity): Row[] {
   if (runs.length === 0) return [];
   const where = (value: (run: OneGroup) => number, most: number) =>
@@ -54,7 +54,7 @@ export function endsOfOne(runs: readonly OneGroup[], capacity: Capacity): Row[] 
   ];
 }
 
-/** Returns no rows if nothing was counted. */
+/** Returns one row for each limit of many groups. Returns no rows if nothing was counted. */
 export function endsOfMany(runs: readonly ManyGroups[], capacity: Capacity, sessions: Sessions): Row[] {
   if (runs.length === 0) return [];
   const where = (value: (run: ManyGroups) => number, most: number) =>

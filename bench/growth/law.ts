@@ -1,4 +1,4 @@
-/** Fits the growth of a count with a size: a + b N + c N², with as few of these terms as possible. */
+/** Fits the growth of a count with a size N: a + b N + c N², with as few of these terms as possible. */
 
 /** Coefficients of the powers 0, 1 and 2 of the size. None is negative. */
 export type Law = readonly [number, number, number];
@@ -8,12 +8,10 @@ export interface Point {
   readonly value: number;
 }
 
-/**
- * A law is accepted if its relative error is nowhere greater than this. Only otherwise are more terms tried.
- */
+/** Largest relative error of an accepted law. More terms are tried only if simpler laws exceed it. */
 const closeShare = 0.05;
 
-/** Simplest first. */
+/** Powers of the size that a law may use, simplest first. */
 const straight: readonly (readonly number[])[] = [[0], [1], [0, 1]];
 const bent: readonly (readonly number[])[] = [...straight, [2], [0, 2], [1, 2], [0, 1, 2]];
 
@@ -22,8 +20,10 @@ export function lawAt([constant, linear, square]: Law, size: number): number {
 }
 
 /**
- * Fits by least squares of the relative errors. @param straightWithin relative error up to which a law
- * without a square is accepted. Default: that of any law. @throws RangeError if there are no points.
+ * Returns a law, fitted by least squares of the relative errors.
+ * @param straightWithin relative error up to which a law without a square is accepted. Default: that of any
+ * law.
+ * @throws RangeError if there are no points.
  */
 export function lawOf(points: readonly Point[], straightWithin = closeShare): Law {
   const line = bestOf(points, straight);
@@ -42,12 +42,12 @@ function bestOf(points: readonly Point[], candidates: readonly (readonly number[
   return found;
 }
 
-/** Returns the largest relative error of a law. */
+/** Returns the largest relative error of a law at these points. */
 export function offShare(law: Law, points: readonly Point[]): number {
   return Math.max(...points.map(({ size, value }) => Math.abs(lawAt(law, size) - value) / scaleOf(value)));
 }
 
-/** Returns the size from which on the law exceeds `most`, or Infinity if it never does. */
+/** Returns the size above which the law exceeds `most`. Returns Infinity if it never does. */
 export function sizeWhere(law: Law, most: number): number {
   const [constant, linear, square] = law;
   if (constant >= most) return 0;
@@ -58,7 +58,7 @@ export function sizeWhere(law: Law, most: number): number {
   return linear > 0 ? (most - constant) / linear : Number.POSITIVE_INFINITY;
 }
 
-/** The scale for relative errors is at least one, so that small counts do not have huge ones. */
+/** Returns the scale for relative errors. It is at least 1, so that small counts do not have huge errors. */
 function scaleOf(value: number): number {
   return Math.max(Math.abs(value), 1);
 }
@@ -83,7 +83,7 @@ function at(values: readonly number[], index: number): number {
   return values[index] ?? 0;
 }
 
-/** Gauss-Jordan elimination. Each row ends with its right-hand side. */
+/** Solves linear equations by Gauss-Jordan elimination. Each row ends with its right-hand side. */
 function solve(matrix: readonly (readonly number[])[]): number[] {
   const rows = matrix.map((row) => [...row]);
   for (const [pivot, chosen] of rows.entries()) {

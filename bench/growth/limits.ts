@@ -1,10 +1,13 @@
-/** Limits of ZooKeeper itself on any machine, with its default settings. */
+/** Limits of ZooKeeper itself with its default settings. They apply on any machine. */
 import { endBytes, endBytesOf, mostEndBytes } from '../../src/core/session-end.js';
 
-/** jute.maxbuffer: a client accepts no longer response, and a server no longer request. */
+/**
+ * The default of jute.maxbuffer, in bytes. A client accepts no longer response, and a server no longer
+ * request.
+ */
 export const mostFrameBytes = 0xfffff;
 
-/** Header of a response: xid, zxid and error. */
+/** Length of a response header, which consists of xid, zxid and error. */
 const replyHeaderBytes = 4 + 8 + 4;
 const statBytes = 68;
 const countBytes = 4;
@@ -14,7 +17,7 @@ function textBytes(length: number): number {
   return 4 + length;
 }
 
-/** Returns the length of the response to a getChildren2 of `election`, without the length prefix. */
+/** Returns the length of the response to getChildren2 for the znode `election`, without the length prefix. */
 export function seatListBytes(nodes: number, idLength: number): number {
   return replyHeaderBytes + countBytes + nodes * textBytes(idLength + 1 + sequenceDigits) + statBytes;
 }
@@ -25,7 +28,7 @@ export function mostSeatsInFrame(idLength: number): number {
   );
 }
 
-/** The number of groups that an agent may lead so that servers survive the end of its session. */
+/** Returns the number of groups that an agent may lead without harm to the servers when its session ends. */
 export function mostGroupsInSession(rootLength: number, idLength: number): number {
   const each = endBytesOf(`/${'r'.repeat(rootLength - 1)}`, 'n'.repeat(idLength));
   return Math.floor((mostEndBytes - endBytes) / each);

@@ -1,4 +1,7 @@
-/** Measures any number of groups of three nodes each. Each of three machines leads a third of the groups. */
+/**
+ * Measures any number of groups of three nodes each, on three machines. Each machine leads a third of the
+ * groups.
+ */
 import type { Agent } from '../../src/agent/agent.js';
 import type { Node } from '../../test/simulation/node.js';
 import type { World } from '../../test/simulation/world.js';
@@ -7,8 +10,8 @@ import { Deployment, type Episode } from './deployment.js';
 import { type GroupOfNode, ManyNode } from './many-node.js';
 
 /**
- * own: an agent for each node of each group, with its own session. shared: three agents, each a node of all
- * groups.
+ * With `own` sessions, each node of each group has its own agent and session. With `shared` sessions, there
+ * are three agents, and each is a node of all groups.
  */
 export type Sessions = 'own' | 'shared';
 
@@ -22,24 +25,24 @@ export type ManyGroupsEvent = keyof typeof manyGroupsEvents;
 export interface ManyGroups {
   readonly groups: number;
   readonly events: Readonly<Record<ManyGroupsEvent, Episode>>;
-  /** Per second. */
+  /** Traffic per second while nothing happens. */
   readonly idle: Burden;
   readonly standing: Standing;
 }
 
 const machines = ['a', 'b', 'c'] as const;
 /**
- * The first election waits for all nodes, and leadership moves no more often than necessary. Each event is
- * then a single one.
+ * The first election waits for all nodes, and leadership moves no more often than necessary. Each measured
+ * event therefore contains only one transition per group.
  */
 const config = { firstElection: { nodes: machines.length }, failback: 'manual' };
-/** How much earlier than the others the first machine starts. */
+/** Time by which the first machine starts before the others. */
 const earlierMs = 200;
-/** After this time, all consequences of a transition are over. */
+/** Time after which a transition has no further consequences. */
 const settlingMs = 10_000;
 /**
- * With shared sessions, twice the interval between two reads of a group. With own sessions once that
- * interval, because all groups are alike.
+ * Measured idle time. With shared sessions, it is twice the interval between two reads of a group. With own
+ * sessions, it is that interval once, because all groups are alike.
  */
 const idleMs: Readonly<Record<Sessions, number>> = { own: 30_000, shared: 100_000 };
 
@@ -80,7 +83,9 @@ function isLed(agents: readonly Agent[]): boolean {
   return isThere && agents.some(({ status }) => status.stage === 'leading');
 }
 
-/** The group's index determines which machine leads it. */
+/**
+ * Whether the machine with the highest priority leads the group. The group's index determines that machine.
+ */
 function leadsByPriority(agents: readonly Agent[], index: number): boolean {
   return agents[index % machines.length]?.status.stage === 'leading';
 }
@@ -91,15 +96,15 @@ function priorityOf(group: number, machine: number): number {
 
 interface Fleet {
   /**
-   * Starts the first machine shortly before the others, so that it elects in all groups. It is then the worst
-   * one to lose.
+   * Starts the first machine shortly before the others. It then elects in all groups, so its loss has the
+   * largest effect.
    */
   start(): void;
   /** Returns the running agents of each group. */
   groups(): (readonly Agent[])[];
   /** Kills the agents on the first machine. */
   killFirst(): void;
-  /** Whether their guardians have started new ones. */
+  /** Whether the guardians of the killed agents have started new agents. */
   isFirstBack(): boolean;
 }
 

@@ -1,4 +1,6 @@
-/** A node of any number of groups: one agent process with one guardian, and one session for all groups. */
+/**
+ * A machine's node in any number of groups. One agent process, one guardian and one session serve all groups.
+ */
 
 import pino from 'pino';
 import { Agent } from '../../src/agent/agent.js';
@@ -42,7 +44,7 @@ export class ManyNode {
     this.#machine = deployment.machine(name);
   }
 
-  /** In the order of the groups. Empty while the process does not run. */
+  /** The agents, in the order of the groups. Empty while the process is not running. */
   get agents(): readonly Agent[] {
     return this.#process?.isAlive === true ? this.#agents : [];
   }
@@ -65,7 +67,7 @@ export class ManyNode {
     );
   }
 
-  /** Kills the agent. Its guardian starts another one. */
+  /** Kills the agent process. Its guardian starts another one. */
   killAgent(): void {
     this.#process?.kill();
   }

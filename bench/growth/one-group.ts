@@ -20,15 +20,15 @@ export type OneGroupEvent = keyof typeof oneGroupEvents;
 export interface OneGroup {
   readonly nodes: number;
   readonly events: Readonly<Record<OneGroupEvent, Episode>>;
-  /** Per second. */
+  /** Traffic per second while nothing happens. */
   readonly idle: Burden;
   readonly standing: Standing;
 }
 
 const root = '/cluster';
 /**
- * Whole periods after which each node has discarded its cache and read everything again. The period grows
- * with the group.
+ * Returns the idle time to measure. It consists of whole periods after which each node has discarded its
+ * cache and read everything again. The period grows with the group.
  */
 const idleMs = (size: number) => Math.max(60_000, 300 * size);
 
@@ -100,7 +100,7 @@ class Group {
     );
   }
 
-  /** Hands over to a node that is not the elector. */
+  /** Hands leadership over to a node that is not the elector. */
   handOver(): Promise<Episode> {
     const from = this.#leader();
     const to = this.#nodes.findLastIndex((node) => node !== from && node.agent?.status.elector === false);

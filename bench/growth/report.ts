@@ -11,7 +11,7 @@ import { bytes, count, groups, nodes, seriesTable, type Unit, type Variable } fr
 export interface Run {
   readonly one: readonly OneGroup[];
   readonly many: Readonly<Record<Sessions, readonly ManyGroups[]>>;
-  /** Null if it was not measured. */
+  /** Capacity of the servers. Null if it was not measured. */
   readonly capacity: Capacity | null;
   readonly command: string;
   readonly at: string;

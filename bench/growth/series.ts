@@ -1,4 +1,4 @@
-/** Counts at several sizes, the law that they follow, and a table of both. */
+/** Formats counts at several sizes, and the law that they follow, as a table. */
 import { table } from '../report.js';
 import { type Law, lawAt, lawOf, offShare, type Point } from './law.js';
 
@@ -10,17 +10,20 @@ export interface Series {
   readonly points: readonly Point[];
 }
 
-/** The quantity that the sizes measure. */
+/** A quantity whose sizes the counts belong to. */
 export interface Variable {
   readonly name: string;
-  /** See `lawOf`. */
+  /** Relative error up to which a law without a square is accepted. See `lawOf`. */
   readonly straightWithin: number;
-  /** Sizes whose counts are extrapolated. */
+  /** Sizes for which counts are extrapolated. */
   readonly beyond: readonly number[];
 }
 
 export const nodes: Variable = { name: 'N', straightWithin: 0.2, beyond: [10_000] };
-/** Groups are independent, so any deviation from a straight line is chance or needs investigation. */
+/**
+ * Groups are independent, so a straight line is always accepted. A deviation from it is either chance or
+ * needs investigation.
+ */
 export const groups: Variable = {
   name: 'G',
   straightWithin: Number.POSITIVE_INFINITY,
@@ -51,7 +54,7 @@ export function seriesTable(
   return table(head, rows);
 }
 
-/** Returns the error at the largest size of the law of all other sizes. */
+/** Returns the error of a prediction: the law of all other sizes, applied to the largest size. */
 function foretold(points: readonly Point[], straightWithin: number): string {
   const [last] = points.slice(-1);
   const before = points.slice(0, -1);
@@ -77,7 +80,7 @@ export function bytes(value: number): string {
   return `${figure(value / 1000 ** power)} ${byteUnits[power]}`;
 }
 
-/** Keeps three significant digits. */
+/** Formats a number with three significant digits. */
 function figure(value: number): string {
   return Number(value.toPrecision(3)).toLocaleString('en', { maximumSignificantDigits: 3 });
 }

@@ -1,8 +1,8 @@
 /**
- * Runs participants of a group with Petrel's built library, and reports when they lead. Arguments: CONNECT
- * ROOT SESSION_MS NAME COUNT
+ * Runs participants of a group with Petrel's built library, and reports when they lead. Its arguments are
+ * CONNECT ROOT SESSION_MS NAME COUNT.
  *
- * bench/lines.ts describes their output and the commands on their input.
+ * bench/lines.ts describes the output of such programs, and the commands on their input.
  */
 import { createInterface } from 'node:readline';
 import { Petrel } from 'petrel';
@@ -45,8 +45,8 @@ async function leave(who) {
   await petrel.close();
 }
 
-// A second signal is ignored: a participant killed while it leaves would stay in the queue until its session
-// expires.
+// A second signal is ignored. A participant that is killed while it leaves would stay in the queue until its
+// session expires.
 let isLeaving = false;
 process.on('SIGTERM', async () => {
   if (isLeaving) return;
@@ -60,6 +60,6 @@ createInterface({ input: process.stdin }).on('line', (line) => {
   else if (verb === 'leave') void leave(who);
 });
 
-// In turn, as the other contenders join.
+// Participants join one after the other, like those of the other contenders.
 const many = Number(count);
 for (let index = 0; index < many; index++) await join(many === 1 ? name : `${name}-${index}`);

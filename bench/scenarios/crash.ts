@@ -1,7 +1,7 @@
 /**
- * The leader is killed with `kill -9`: one process, or all processes of its node. For most contenders these
- * are the same, because a node is one process. A node of Petrel's agent also has a guardian and a workload,
- * so both cases are measured.
+ * Measures a crash of the leader: `kill -9` of one process, or of all processes of its node. For most
+ * contenders these cases are the same, because a node is one process. A node of Petrel's agent also has a
+ * guardian and a workload, so both cases are measured.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { monotonicMs } from '../clocks.js';
@@ -58,7 +58,7 @@ async function openAll(tournament: Tournament, contests: Contests): Promise<Doom
   return doomed;
 }
 
-/** Contests that wait for a session to expire wait at the same time, because they are independent. */
+/** Contests are independent, so they wait for the expiry of their sessions at the same time. */
 async function oneRound(
   tournament: Tournament,
   scenario: string,
@@ -71,7 +71,7 @@ async function oneRound(
   );
   const rounds: Promise<void>[] = [];
   for (const one of inRandomOrder(doomed)) {
-    // A random pause, so that the kills come at varying points of the heartbeats.
+    // The pause is random, so that the kills come at varying points of the heartbeat intervals.
     await sleep(100 + Math.random() * 400);
     rounds.push(contests.attempt(one.contest, () => die(tournament, scenario, one)));
   }

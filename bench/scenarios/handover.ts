@@ -1,4 +1,4 @@
-/** A planned handover: the leader's process is asked to leave, and another one leads. */
+/** Measures a planned handover, in which the leader's process exits on request and another one takes over. */
 import { monotonicMs } from '../clocks.js';
 import { Contest } from '../contest.js';
 import { calm, meetingOf, openContests, type Tournament } from '../tournament.js';
@@ -39,7 +39,7 @@ async function handOver(tournament: Tournament, scenario: string, contest: Conte
   await old.end();
   const { name } = contest.contender;
   samples.add(scenario, name, 'handover', next.atMs - atMs);
-  // Petrel's library reports both. The end of the work is what counts.
+  // Petrel's library reports both events. The gap starts when the work has ended.
   const said = contest.since(mark).filter((event) => event.name === old.name);
   const ended = said.find(({ what }) => what === 'released') ?? said.find(({ what }) => what === 'leaves');
   if (ended !== undefined) samples.add(scenario, name, 'gap', next.atMs - ended.atMs);

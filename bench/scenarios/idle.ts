@@ -9,7 +9,7 @@ import { type Contests, meetingOf, openContests, type Tournament } from '../tour
 const size = 3;
 
 export interface IdleTimes {
-  /** Time for a process to finish its start. */
+  /** Time that a process gets to finish its start. */
   readonly settleMs: number;
   readonly windowMs: number;
 }
@@ -41,11 +41,11 @@ export async function idle(tournament: Tournament, scenario: string, times: Idle
   }
 }
 
-/** Totals since the start. */
+/** Totals since the start of the processes. */
 interface Used {
-  /** Requests and pings. Null if they are not counted. */
+  /** Number of requests and pings. Null if they are not counted. */
   readonly asked: number | null;
-  /** CPU seconds of each node. */
+  /** CPU seconds that each node has used. */
   readonly cpu: readonly number[];
 }
 

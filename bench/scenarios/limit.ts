@@ -1,6 +1,6 @@
 /**
- * Measures the lower bound for any election on these servers: committed writes and one notification, and the
- * start of commands if it has any. Uses Petrel's own client.
+ * Measures the lower bound for any election on these servers. It consists of committed writes and one
+ * notification. For contenders with commands, the start of a command is added. Uses Petrel's own client.
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -44,14 +44,14 @@ export class Limit implements AsyncDisposable {
       samples.add(scenario, limit, 'commit', commit);
       samples.add(scenario, limit, 'transition', transition);
       samples.add(scenario, limit, 'notified', notified);
-      // From the first line of one command to that of the next: the rest of the first, and the start of the
-      // second.
+      // The time from the first line of one command to the first line of the next contains the remaining run
+      // of the first command, and the start of the second.
       samples.add(scenario, limit, 'transition with commands', transition + ended);
       samples.add(scenario, limit, 'handover with commands', commit + started + transition + ended);
     }
   }
 
-  /** Returns the milliseconds of one committed write. */
+  /** Returns the duration of one committed write, in milliseconds. */
   async commit(): Promise<number> {
     const atMs = monotonicMs();
     await this.#one.create(this.#path, none, 'ephemeral');
@@ -61,12 +61,13 @@ export class Limit implements AsyncDisposable {
   }
 
   /**
-   * One session deletes, and another one that watches is notified and creates. That takes two commits and one
-   * notification. Returns milliseconds.
+   * Measures a transition: one session deletes a znode, and another session that watches it is notified and
+   * creates a znode. That takes two commits and one notification. Returns times in milliseconds.
    */
   async transition(): Promise<{ readonly transition: number; readonly notified: number }> {
     await this.#one.create(this.#path, none, 'ephemeral');
-    // Its server may lag behind. Without the sync, the watch could fire for the creation of the znode.
+    // The other session's server may lag behind. Without the sync, its watch could fire for the creation of
+    // the znode.
     await this.#other.sync(this.#path);
     await this.#other.exists(this.#path, { watch: true });
     const heard = firstChange(this.#other, this.#path);
@@ -86,10 +87,7 @@ export class Limit implements AsyncDisposable {
   }
 }
 
-/**
- * Returns the milliseconds from the start of a shell until its first line is read, and from there until its
- * exit.
- */
+/** Measures a shell command. Returns the milliseconds until its first line is read, and until its exit. */
 async function command(): Promise<{ readonly started: number; readonly ended: number }> {
   const atMs = monotonicMs();
   const child = spawn('/bin/bash', ['-c', 'echo begun'], { stdio: ['ignore', 'pipe', 'inherit'] });
@@ -110,8 +108,8 @@ export function firstChange(store: Store, path: string): Promise<void> {
 }
 
 /**
- * Returns the milliseconds from the last request of a session, which is then silent, until another session is
- * notified of its end.
+ * Measures the end of a silent session. Returns the milliseconds from its last request until another session
+ * is notified of its end.
  */
 export async function sessionEnd(zookeeper: ZooKeeper, sessionMs: number): Promise<number> {
   const path = `/session-${process.pid}-${Math.round(monotonicMs() * 1000)}`;

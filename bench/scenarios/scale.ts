@@ -1,7 +1,7 @@
 /**
- * Many participants in one process, each with its own session: the leader leaves gracefully, and another one
- * leads. Times are measured directly on the server. Requests and bytes are counted in a second contest, whose
- * participants use a proxy.
+ * Measures many participants in one process, each with its own session: the leader leaves gracefully, and
+ * another participant leads. Times are measured directly on the server. Requests and bytes are counted in a
+ * second contest, whose participants use a proxy.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { monotonicMs } from '../clocks.js';
@@ -11,9 +11,9 @@ import { CountingProxy, requestCount, trafficBetween } from '../counting-proxy.j
 import { memoryOf } from '../machine.js';
 import { type Contests, calm, meetingOf, openContests, type Tournament } from '../tournament.js';
 
-/** Long, so that heartbeats do not affect the counts. */
+/** The session timeout is long, so that few heartbeats affect the counts. */
 const sessionMs = 60_000;
-/** After this time, all consequences of a transition are over. */
+/** Time after which a transition has no further consequences. */
 const echoMs = 1_000;
 
 const leavingMs = 300;
@@ -35,7 +35,8 @@ export async function scale(
 ): Promise<void> {
   const scenario = scaleScenario(name, participants);
   const many = tournament.contenders.filter(({ holdsMany }) => holdsMany);
-  // With this many sessions of all contenders at the same time, the server would be the bottleneck.
+  // Large contests run one contender at a time. The server would be the bottleneck for all their sessions
+  // together.
   const batches = participants > 100 ? many.map((one) => [one]) : [many];
   for (const batch of batches) {
     await time(tournament, scenario, batch, participants, rounds.timed);
@@ -119,8 +120,8 @@ async function inTurn(contests: Contests, part: (contest: Contest) => Promise<vo
 }
 
 /**
- * Returns the milliseconds from the call to leave until the next one leads. After `then`, another participant
- * replaces the one that left.
+ * Returns the milliseconds from the event `leaves` of the old leader until the next participant leads. After
+ * `then`, a new participant replaces the old leader.
  */
 async function leaderLeaves(
   { hub }: Tournament,
@@ -134,7 +135,8 @@ async function leaderLeaves(
   const leaves = contest.since(mark).find(({ what, name }) => what === 'leaves' && name === old);
   if (leaves === undefined) throw new Error(`${old} did not say that it leaves`);
   await then();
-  // Waits until the one that left is out of the queue. Otherwise it would be counted as the one that joins.
+  // The old leader needs time to leave the queue. Otherwise, `complete` would count it instead of the new
+  // participant.
   await sleep(leavingMs);
   contest.joinHolder();
   await contest.complete();

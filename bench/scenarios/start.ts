@@ -1,4 +1,6 @@
-/** Measures the time from the start of a process until it leads a new group, on running servers. */
+/**
+ * Measures the time from the start of a process until it leads a new group. The servers are already running.
+ */
 import { Contest } from '../contest.js';
 import { Contests, calm, meetingOf, type Tournament } from '../tournament.js';
 

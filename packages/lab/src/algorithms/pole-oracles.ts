@@ -18,7 +18,10 @@ export const oracles: Readonly<
   },
   /** Gives the score 1 to one process per epoch, in rotation, and 0 to the others. */
   rotating: (n) => (id, epoch) => (epoch % n === id ? 1 : 0),
-  /** Scores a process by the time it needs to reach a quorum. Processes are placed at random on a square. */
+  /**
+   * Gives a process a better score the less time it needs to reach a quorum. Processes are placed at random
+   * on a square.
+   */
   latency: (n, seed) => {
     const random = randomFrom(seed);
     const places = Array.from({ length: n }, () => [random.next(), random.next()] as const);
