@@ -1,7 +1,7 @@
 /**
- * One of several processes increments a counter, in a file that only the newest leader may write. Before the
- * node is READY, its takeover claims the file by writing with the new token, and reads where the last leader
- * stopped.
+ * Several processes share a counter in a file that only the newest leader may write. The leader increments
+ * the counter. Before the node is READY, its takeover hook claims the file by writing with the new token, and
+ * reads the value at which the last leader stopped.
  *
  *   ZOOKEEPER=127.0.0.1:2181 NODE_ID=a FILE=/tmp/counter.json npx tsx examples/counter/counter.ts
  */
@@ -20,7 +20,7 @@ petrel.lead(
   async ({ fencingToken }, signal) => {
     while (!signal.aborted) {
       count += 1;
-      // A StaleLeaderError ends the work, and with it a leadership that is already over.
+      // A StaleLeaderError here ends the work. The leadership is already over in that case.
       await file.write(count, fencingToken);
       console.log(`${petrel.status.node}: ${count}`);
       await sleep(50, undefined, { signal }).catch(() => {});
@@ -28,7 +28,7 @@ petrel.lead(
   },
   {
     takeover: async ({ fencingToken, previousLeader }) => {
-      // After this write no older leader can write, so the second read is final.
+      // After this write, no older leader can write, so the second read is final.
       await file.write(await file.read(), fencingToken);
       count = Number(await file.read());
       console.log(`${petrel.status.node}: takes over from ${previousLeader ?? 'nobody'} at ${count}`);

@@ -1,10 +1,10 @@
 /**
- * A store that rejects an old leader. Each writer passes its fencing token. The store remembers the highest
- * token and rejects a lower one. Even a leader that was frozen for a minute, and does not know yet that
- * another node has taken over, cannot overwrite the new leader's data.
+ * A store that rejects writes of an old leader. Each writer passes its fencing token. The store remembers the
+ * highest token and rejects lower ones. A leader that was frozen for a minute may not know yet that another
+ * node has taken over. Even such a leader cannot overwrite the new leader's data.
  *
- * The store must compare and write atomically. Here a lock file ensures that. In a database it is one
- * statement: UPDATE … SET value = $1, token = $2 WHERE token <= $2
+ * The store must compare and write atomically. This one uses a lock file for that. In a database, a single
+ * statement is enough: UPDATE … SET value = $1, token = $2 WHERE token <= $2
  */
 import { open, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -29,7 +29,7 @@ export class FencedFile {
     return (await this.#content()).value;
   }
 
-  /** Throws StaleLeaderError if a writer with a higher token came before. */
+  /** Writes a value. Throws StaleLeaderError if a writer with a higher token has already written. */
   async write(value: unknown, token: bigint): Promise<void> {
     await this.#locked(async () => {
       const { token: highest } = await this.#content();

@@ -6,6 +6,6 @@ const { HOST, PORT = '8080', DRAIN_MS = '250', PETREL_NODE: node, PETREL_TERM: t
 const server = createServer((_request, response) => response.end(`${node} in term ${term}\n`));
 server.listen({ host: HOST, port: Number(PORT) });
 
-// After SIGTERM it serves until HAProxy has noticed at its next check, and exits when all requests are
-// answered.
+// After SIGTERM, the service continues until HAProxy has noticed the change at its next check. It exits when
+// it has answered all requests.
 process.once('SIGTERM', () => setTimeout(() => server.close(), Number(DRAIN_MS)));

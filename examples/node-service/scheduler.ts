@@ -1,6 +1,6 @@
 /**
  * A scheduler of which only one instance is active. Each process joins the group, and the leader runs the job
- * every `INTERVAL_MS`. Stop it with SIGTERM or Ctrl-C: it hands over before it exits.
+ * every `INTERVAL_MS`. Stop a process with SIGTERM or Ctrl-C: it hands over before it exits.
  *
  *   ZOOKEEPER=127.0.0.1:2181 NODE_ID=a npx tsx examples/node-service/scheduler.ts
  */
@@ -16,7 +16,7 @@ petrel.lead(async (leadership, signal) => {
   console.log(`${petrel.status.node}: leading in term ${leadership.term}: ${leadership.reason}`);
   while (!signal.aborted) {
     await runJob(signal);
-    // Wakes up when the signal aborts, so that leadership can end immediately.
+    // The sleep ends early when the signal aborts, so that leadership can end immediately.
     await sleep(Number(INTERVAL_MS), undefined, { signal }).catch(() => {});
   }
 });
@@ -30,7 +30,7 @@ petrel.on('failed', (error) => {
 for (const name of ['SIGTERM', 'SIGINT'] as const) process.once(name, () => petrel.close());
 
 async function runJob(signal: AbortSignal): Promise<void> {
-  // Pass the signal to anything that takes long: fetch(url, { signal }), child_process.spawn(…, { signal }),
-  // …
+  // Pass the signal to every call that takes long, such as fetch(url, { signal }) or child_process.spawn(…, {
+  // signal }).
   if (!signal.aborted) console.log(`${petrel.status.node}: job done`);
 }

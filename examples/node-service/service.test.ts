@@ -1,11 +1,12 @@
 /**
- * How to test a service that leads: with a ZooKeeper in the test's process, without Docker, Java or mocks.
+ * Shows how to test a service that leads, with a ZooKeeper in the test's own process. It needs no Docker,
+ * Java or mocks.
  */
 import { Petrel } from 'petrel';
 import { startDevelopmentServer } from 'petrel/testing';
 import { expect, test, vi } from 'vitest';
 
-/** The service under test: it responds while it leads. */
+/** The service under test. It responds only while its node leads. */
 function serve(petrel: Petrel): { readonly answers: boolean } {
   const service = { answers: false };
   petrel.lead(async (_, signal) => {

@@ -1,4 +1,6 @@
-/** The actions that the page offers: which fields each asks for, and which changing call it makes. */
+/**
+ * The actions that the page offers. Each action has input fields, and makes one call that changes the group.
+ */
 import { type ChangeAnswer, type NodeStatus, type Status, visible } from './schemas.js';
 import { isSeveral, slotsOf } from './slots.js';
 
@@ -12,12 +14,12 @@ export type Action =
   | { readonly kind: 'switchover-to'; readonly node: string };
 
 export interface Fields {
-  /** The slot whose leader hands over. '' if the group has only one. */
+  /** The slot whose leader hands over. Empty if the group has only one slot. */
   readonly slot: string;
-  /** The target of the switchover: '' for the best other node, `node:NAME`, or `site:NAME`. */
+  /** Target of the switchover: `node:NAME` or `site:NAME`. Empty for the best other node. */
   readonly to: string;
   readonly priority: string;
-  /** '' for an override that lasts until it is reset. */
+  /** Length of the override. Empty for an override that lasts until it is reset. */
   readonly length: string;
   readonly at: string;
   readonly reason: string;
@@ -40,11 +42,11 @@ export interface Call {
 
 interface Form {
   readonly title: string;
-  /** Effect of the action, in one sentence. */
+  /** Effect of the action, in one or two short sentences. */
   readonly about: string;
-  /** The label of its button. */
+  /** Label of the action's button. */
   readonly verb: string;
-  /** In addition to the reason and the operator's name. */
+  /** Input fields, in addition to the reason and the operator's name. */
   readonly fields: readonly FieldName[];
 }
 
@@ -113,7 +115,7 @@ function form(title: string, about: string, verb: string, fields: readonly Field
   return { title, about, verb, fields };
 }
 
-/** Returns the call that is sent, without `dryRun` and `yes`. */
+/** Returns the call that makes the change, without `dryRun` and `yes`. */
 export function callOf(action: Action, fields: Fields): Call {
   const common = { ...given('reason', fields.reason), ...given('by', fields.by) };
   const post = (path: string, more = {}): Call => ({ method: 'POST', path, body: { ...common, ...more } });
@@ -158,7 +160,10 @@ function given(name: string, text: string): Record<string, string> {
   return text.trim() === '' ? {} : { [name]: text.trim() };
 }
 
-/** Returns text that is not a number unchanged, so that the agent reports what is allowed. */
+/**
+ * Converts digits to a number. Returns other text unchanged, so that the agent reports which values are
+ * allowed.
+ */
 function numberOf(text: string): number | string {
   return /^\d+$/.test(text.trim()) ? Number(text) : text;
 }
@@ -170,13 +175,13 @@ function targetOf(to: string): Record<string, string> {
 
 export interface Preview {
   readonly what: string;
-  /** Whether there is nothing to change, and so nothing to confirm. */
+  /** Whether the change would have no effect, so that there is nothing to confirm. */
   readonly idle: boolean;
-  /** Changed keys of the configuration, "sites.a.override: - → …". */
+  /** Changed keys of the configuration, in the form "sites.a.override: - → …". */
   readonly changes: readonly string[];
-  /** The node that would lead then, and why. Null if that is unknown. */
+  /** The node that would be elected after the change, and why. Null if that is unknown. */
   readonly follows: string | null;
-  /** Whether a node leads now, and none would lead then. */
+  /** Whether the slot has a leader now, but no node would be elected after the change. */
   readonly danger: boolean;
 }
 
@@ -210,7 +215,9 @@ export function nodeActions({ node, state, eligible }: NodeStatus): Action[] {
   return [...switchover, ...clearFailure, { kind: state === 'DRAINING' ? 'undrain' : 'drain', node }];
 }
 
-/** Returns a key of everything that can affect a preview: when it changes, the preview is requested again. */
+/**
+ * Returns a key of all data that can affect a preview. When the key changes, the preview is requested again.
+ */
 export function previewKey({ leaders, paused, switchover, sites, nodes }: Status): string {
   const eligible = nodes.map(({ node, state, eligible }) => [node, state, eligible]);
   const slots = leaders.map(({ elected, leader, transition }) => [elected.term, leader, transition?.phase]);

@@ -1,4 +1,4 @@
-/** Calls to the agent that served the page. The token is kept in memory and nowhere else. */
+/** Sends calls to the agent that served the page. The token is kept only in memory. */
 import type * as z from 'zod/mini';
 import type { Call } from './actions.js';
 import { ofGroup } from './root.js';
@@ -8,7 +8,7 @@ export type Answer<T> = { readonly ok: true; readonly value: T } | Failed;
 
 export interface Failed {
   readonly ok: false;
-  /** The HTTP status. 0 if there was no answer that the page understands. */
+  /** The HTTP status. 0 means that the page received no response, or did not understand it. */
   readonly status: number;
   readonly message: string;
   readonly reasons: readonly string[];
@@ -25,17 +25,17 @@ export class Api {
     this.#token = token;
   }
 
-  /** Never rejects. */
+  /** Reads from the agent. The promise never rejects. */
   get<T>(path: string, shape: z.ZodMiniType<T>): Promise<Answer<T>> {
     return ask(path, {}, shape);
   }
 
-  /** Returns what the change would do, without writing anything. Never rejects. */
+  /** Returns the effect that the change would have, without writing anything. The promise never rejects. */
   preview(call: Call): Promise<Answer<ChangeAnswer>> {
     return this.#change(call, { dryRun: true });
   }
 
-  /** `yes`: proceed even if no node would lead. Never rejects. */
+  /** Makes the change. With `yes`, it proceeds even if no node would lead. The promise never rejects. */
   change(call: Call, yes: boolean): Promise<Answer<ChangeAnswer>> {
     return this.#change(call, yes ? { yes: true } : {});
   }
@@ -53,7 +53,7 @@ const patienceMs = 15_000;
 
 async function ask<T>(path: string, init: RequestInit, shape: z.ZodMiniType<T>): Promise<Answer<T>> {
   try {
-    // Relative to the page, whatever path a proxy serves it under.
+    // The address is relative to the page, because a proxy may serve the page under any path.
     const response = await fetch(`.${ofGroup(path)}`, { ...init, signal: AbortSignal.timeout(patienceMs) });
     const body: unknown = await response.json();
     if (!response.ok) return failed(response.status, body);

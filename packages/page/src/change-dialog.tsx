@@ -1,5 +1,6 @@
 /**
- * The dialog of a change: requested, previewed, and confirmed. Only previews are sent before the last button.
+ * The dialog of a change, from the request to the preview and the confirmation. The dialog sends only
+ * previews until the operator presses the last button.
  */
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import {
@@ -25,7 +26,7 @@ interface DialogProps {
   readonly onClose: () => void;
 }
 
-/** The response to the change as currently entered. */
+/** The agent's response to the change as it is currently entered. */
 type Heard = { readonly state: 'asking' } | { readonly state: 'told'; readonly preview: Preview } | Refused;
 interface Refused {
   readonly state: 'refused';
@@ -93,7 +94,7 @@ function ChangeForm({ store, known, status, action, onClose, fields, asked, onFi
   const [accepted, setAccepted] = useState(false);
   const form = useRef<HTMLFormElement>(null);
   useEffect(() => setAccepted(false), [question]);
-  // The dialog may replace the form that asked for the token.
+  // The form may appear in place of the token form, so it must focus its first field itself.
   useLayoutEffect(() => form.current?.querySelector<HTMLElement>('input, select')?.focus(), []);
   const preview = heard.state === 'told' ? heard.preview : null;
   const danger = preview?.danger === true;
@@ -145,9 +146,9 @@ function Acceptance({ accepted, onAccepted }: AcceptanceProps) {
 }
 
 /**
- * Requests a preview again whenever the change, or the group under it, has changed. The reason and the
- * operator's name do not affect the result: the preview is requested again after they are entered, and the
- * last response remains valid in the meantime.
+ * Requests a preview again when the change or the group has changed. The reason and the operator's name do
+ * not affect the result. The preview is requested again after they are entered, and the last response remains
+ * valid in the meantime.
  */
 function usePreview(store: Store, status: Status, action: Action, fields: Fields, hasToken: boolean) {
   const [heard, hear] = useState<Heard>({ state: 'asking' });

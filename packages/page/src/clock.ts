@@ -1,19 +1,22 @@
-/** The page's time. It stops for a picture whose connection is lost. */
+/** The page's clocks. They stop while the page's connection is lost. */
 import { useEffect, useState } from 'preact/hooks';
 import type { Known } from './store.js';
 
-/** Returns the page's monotonic clock, updated at this interval. */
+/** Returns the page's monotonic clock. Updates the component at this interval. */
 export function useNow(everyMs: number): number {
   const [nowMs, setNow] = useState(() => performance.now());
   useEffect(() => {
     const timer = setInterval(() => setNow(performance.now()), everyMs);
     return () => clearInterval(timer);
   }, [everyMs]);
-  // A component that renders between updates must not see a time before the picture's.
+  // A component that renders between two updates must not see an instant before the status arrived.
   return Math.max(nowMs, performance.now());
 }
 
-/** Returns the age of the picture, as far as it is known to hold: a lost link stops its clocks. */
+/**
+ * Returns the time since the status arrived. While the link is not live, this time stops at the instant when
+ * the status was last known to be current.
+ */
 export function sinceCameMs({ link, picture }: Known, nowMs: number): number {
   if (picture === null) return 0;
   const atMs = link.state === 'live' ? nowMs : link.heldAtMs;

@@ -1,6 +1,6 @@
 /**
  * Reads the changes of the group from `/events`. EventSource does not report the comments that the agent
- * sends as heartbeats, so with it a dead connection would look like a quiet group.
+ * sends as heartbeats. With EventSource, a dead connection would therefore look like a quiet group.
  */
 
 import { ofGroup } from './root.js';
@@ -9,7 +9,7 @@ export interface ServerEvent {
   readonly data: string;
 }
 
-/** Parses the stream piece by piece. Returns the events that each piece completes. */
+/** Parses the stream piece by piece. For each piece, returns the events that it completes. */
 export class EventParser {
   #rest = '';
 
@@ -30,12 +30,15 @@ function eventOf(block: string): ServerEvent[] {
 }
 
 export interface EventsHandler {
-  /** Called when something has arrived, even if only a heartbeat. */
+  /** Called when data has arrived, even if it is only a heartbeat. */
   heard(): void;
   event(event: ServerEvent): void;
 }
 
-/** Reads until the agent or the network ends the stream. Rejects with the cause, and never resolves. */
+/**
+ * Reads events until the agent or the network ends the stream. The promise rejects with the cause and never
+ * resolves.
+ */
 export async function readEvents(handler: EventsHandler, signal: AbortSignal): Promise<never> {
   const response = await fetch(`.${ofGroup('/events')}`, {
     headers: { accept: 'text/event-stream' },

@@ -1,4 +1,4 @@
-/** Known facts about something, each with a name. */
+/** Shows facts, each with its name. */
 export type Fact = [name: string, value: string];
 
 export function Facts({ facts }: { readonly facts: readonly Fact[] }) {

@@ -106,7 +106,7 @@ function SlotChoice({ name, value, status, onValue }: FieldProps) {
   );
 }
 
-/** Offers no node that already leads a slot: no node leads two. */
+/** Shows the possible targets. It omits nodes that already lead a slot, because no node may lead two. */
 function TargetChoice({ name, value, status, onValue }: FieldProps) {
   const taken = slotsOf(status).map(({ leader }) => leader?.node);
   const others = status.nodes.filter(({ node }) => !taken.includes(node));

@@ -1,4 +1,4 @@
-/** The band at the top: which node leads, and how reliable that is. */
+/** The band at the top of the page. It shows which node leads, and how reliable that information is. */
 import { useEffect } from 'preact/hooks';
 import type { OnAction } from './actions.js';
 import { ensembleNowMs, sinceCameMs, useNow } from './clock.js';
@@ -104,7 +104,7 @@ interface SlotListProps {
   readonly nowMs: number;
 }
 
-/** The leader of each slot. */
+/** Shows the leader of each slot. */
 function SlotList({ known, status, nowMs }: SlotListProps) {
   return (
     <ul class="slots">

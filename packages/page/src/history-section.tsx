@@ -1,4 +1,4 @@
-/** The history: a strip that shows which node led when, and the records below it, newest first. */
+/** Shows the history: a strip of the leaders over time and, below it, the records, newest first. */
 import { ensembleNowMs, useNow } from './clock.js';
 import { historyOfSlot, isSeveral, slotsOf } from './slots.js';
 import type { Known } from './store.js';
@@ -13,7 +13,7 @@ import {
 } from './timeline.js';
 import { agoText, clockText, lengthText } from './times.js';
 
-/** Older rows are shown on request. */
+/** Number of rows that are always visible. Older rows are shown on request. */
 const shownRows = 12;
 
 export function HistorySection({ known }: { readonly known: Known }) {
@@ -62,13 +62,13 @@ function Rows({ rows, nowMs }: { readonly rows: readonly Row[]; readonly nowMs: 
   );
 }
 
-/** Width of the drawing, in its own units. */
+/** Width of the drawing, in the drawing's own units. */
 const wide = 1000;
-/** A short gap without a leader must remain visible between two days with one. */
+/** Smallest width of a gap. A short gap without a leader must remain visible between two days with one. */
 const leastGap = 3;
 
 interface StripChartProps {
-  /** Null if the group has only one. */
+  /** Number of the slot. Null if the group has only one slot. */
   readonly slot: number | null;
   readonly strip: Strip;
   /** The leaders of all slots. Their positions determine their colours. */

@@ -1,35 +1,40 @@
 /**
- * The age of the picture, and the reason for it. A page that shows the past as the present is worse than
- * none.
+ * The state of the connection to the agent, and the age of the displayed status. A page that shows old data
+ * as current is worse than no page.
  */
 import { wholeText } from './times.js';
 
 export interface Link {
-  readonly state: /** No picture yet. */
+  readonly state: /** No status has arrived yet. */
     | 'connecting'
     | 'live'
-    /** The agent answers, but it has lost its connection to ZooKeeper. */
+    /** The agent responds, but it has lost its connection to ZooKeeper. */
     | 'out-of-touch'
-    /** The agent answers and is connected to ZooKeeper, but is not allowed to read the group. */
+    /** The agent responds and is connected to ZooKeeper, but is not allowed to read the group. */
     | 'refused'
-    /** The agent does not answer. */
+    /** The agent does not respond. */
     | 'lost';
-  /** When the picture was last known to be current, on the page's own monotonic clock. */
+  /**
+   * Instant at which the displayed status was last known to be current, on the page's own monotonic clock.
+   */
   readonly heldAtMs: number;
-  /** Why the link is not live. Empty while it is. */
+  /** Reason why the link is not live. Empty while it is live. */
   readonly reason: string;
 }
 
 export const noLink: Link = { state: 'connecting', heldAtMs: 0, reason: '' };
 
 /**
- * The agent sends a heartbeat at least every 5 s. After `quietMs` without one, the page says so. After
- * `silenceMs`, the connection counts as lost.
+ * The agent sends a heartbeat at least every 5 s. After `quietMs` without a heartbeat, the page shows the
+ * length of the silence. After `silenceMs`, the page treats the connection as lost.
  */
 const quietMs = 6_000;
 export const silenceMs = 12_000;
 
-/** Records that something arrived from the agent: while the link is live, the picture is still current. */
+/**
+ * Records that data has arrived from the agent. If the link is live, this shows that the status is still
+ * current.
+ */
 export function heard(link: Link, nowMs: number): Link {
   return link.state === 'live' ? { ...link, heldAtMs: nowMs } : link;
 }

@@ -1,8 +1,8 @@
-/** Which node would lead next, and what makes the others ineligible. */
+/** Shows which node would lead next, and why other nodes are ineligible. */
 import { type Next, nextOf } from './next.js';
 import type { Known } from './store.js';
 
-/** With very many nodes, only the first are shown initially. */
+/** Number of nodes that are shown initially. The others are shown on request. */
 const shownRanks = 5;
 
 export function NextSection({ known }: { readonly known: Known }) {
@@ -26,7 +26,7 @@ export function NextSection({ known }: { readonly known: Known }) {
   );
 }
 
-/** Much the same nodes are eligible in all slots, so they are shown on request. */
+/** Shows one slot, with its nodes collapsed. Nearly the same nodes are eligible in all slots. */
 function NextInSlot({ next }: { readonly next: Next }) {
   return (
     <details class="next-slot">

@@ -1,13 +1,13 @@
-/** Which node would lead next, and why, according to `explain`. */
+/** Determines which node would lead next, and why, from the agent's `/explain`. */
 import type { Explanation, Status } from './schemas.js';
 import { isSeveral, type SlotStatus, slotsOf } from './slots.js';
 
-/** With very many slots, only the first are queried. */
+/** Largest number of slots that are queried. A group may have very many slots. */
 const mostQuestions = 10;
 
 /**
- * Returns the queries, one per slot: which node would follow if the leader left, or which is to lead if there
- * is none.
+ * Returns one query per slot. If the slot has a registered leader, the query asks which node would follow it.
+ * Otherwise it asks which node would lead now.
  */
 export function nextQuestions(status: Status): string[] {
   return slotsOf(status)

@@ -1,4 +1,4 @@
-/** Notices for an operator to read before acting: pauses, pending changes, and problems in the tree. */
+/** Notices that an operator must read before acting: pauses, pending changes, and problems in the tree. */
 import type { ComponentChildren } from 'preact';
 import type { OnAction } from './actions.js';
 import { ensembleNowMs, useNow } from './clock.js';

@@ -1,15 +1,17 @@
 /**
- * The parts of the agent's answers that the page reads. They are defined again here, in zod's small variant:
- * the schemas of the agent (`src/group`, `src/http`) would be more for a browser to load than everything
- * else. Tests keep both consistent.
+ * The parts of the agent's responses that the page reads. They are defined here a second time, in zod's small
+ * variant. The agent's own schemas (`src/group`, `src/http`) would be larger for a browser to load than the
+ * rest of the page. Tests ensure that both versions agree.
  */
 import * as z from 'zod/mini';
 
-// Otherwise zod would try to generate code from text, which the page's policy forbids.
+// Without this option, zod would try to generate code from text, which the page's content security policy
+// forbids.
 z.config({ jitless: true });
 
 /**
- * Shows invisible characters that change the visible text (its direction, or where words end) as `<U+202E>`.
+ * Makes invisible characters visible, for example as `<U+202E>`. Such characters can change the direction of
+ * text, or hide where words end.
  */
 export function visible(characters: string): string {
   return characters.replaceAll(
@@ -18,7 +20,7 @@ export function visible(characters: string): string {
   );
 }
 
-/** Much of this text is written by others. */
+/** Text from the agent. Much of it originates from other users, so it may contain invisible characters. */
 const text = z.pipe(z.string(), z.transform(visible));
 const orNull = z.nullable;
 
@@ -104,7 +106,7 @@ const slot = z.object({
   preferred: orNull(preferred),
 });
 
-/** `/status`, and the event `status`. */
+/** Response of `/status`, and content of the event `status`. */
 export const statusShape = z.object({
   asOf: text,
   root: text,
@@ -123,10 +125,10 @@ export const statusShape = z.object({
 });
 export type Status = z.infer<typeof statusShape>;
 
-/** The events `out-of-touch` and `refused`. */
+/** Content of the events `out-of-touch` and `refused`. */
 export const outOfTouchShape = z.object({ reason: text });
 
-/** `/explain` */
+/** Response of `/explain`. */
 export const explanationShape = z.object({
   slot: z.number(),
   without: z.object({ nodes: z.array(text), sites: z.array(text) }),
@@ -190,7 +192,7 @@ const changeRecord = z.object({
 });
 export type ChangeRecord = z.infer<typeof changeRecord>;
 
-/** `/history` */
+/** Response of `/history`. */
 export const historyShape = z.object({
   records: z.array(z.discriminatedUnion('kind', [transitionRecord, changeRecord])),
   gaps: z.array(
@@ -212,7 +214,7 @@ export const changeAnswerShape = z.object({
 });
 export type ChangeAnswer = z.infer<typeof changeAnswerShape>;
 
-/** `/terms/N` */
+/** Response of `/terms/N`. */
 export const termShape = z.object({
   term: z.number(),
   outcome: orNull(
@@ -225,7 +227,7 @@ export const termShape = z.object({
 });
 export type Term = z.infer<typeof termShape>;
 
-/** Every answer with status 400 or higher. */
+/** Content of every response with an HTTP status of 400 or higher. */
 export const failureShape = z.object({
   error: z.object({ code: text, message: text, reasons: z.array(text) }),
 });

@@ -1,4 +1,4 @@
-/** Sites as columns, nodes as cards. */
+/** Shows sites as columns and nodes as cards. */
 import { useState } from 'preact/hooks';
 import type { Action, OnAction } from './actions.js';
 import { nodeActions } from './actions.js';

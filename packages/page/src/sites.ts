@@ -1,23 +1,26 @@
-/** Sites as columns, nodes as cards. */
+/** Prepares sites as columns and nodes as cards. */
 import type { NodeState, NodeStatus, SiteStatus, Status } from './schemas.js';
 import { isSeveral } from './slots.js';
 
 export interface SiteColumn {
   readonly name: string;
-  /** Null for nodes whose site is not known. */
+  /** Settings of the site. Null for nodes whose site is not known. */
   readonly settings: SiteStatus | null;
   readonly nodes: readonly NodeCard[];
-  /** "3 of 4 eligible" */
+  /** Number of eligible nodes as text, for example "3 of 4 eligible". */
   readonly eligible: string;
 }
 
 export interface NodeCard extends NodeStatus {
   readonly look: Look;
-  /** Its state, and in a group with several leaders its slot: "READY", "slot 2 · READY". */
+  /**
+   * The node's state, for example "READY". In a group with several leaders it includes the slot: "slot 2 ·
+   * READY".
+   */
   readonly tag: string;
-  /** Its roles in words: the elector, the leader, the candidate. */
+  /** The node's roles in words: the elector, the leader, the candidate. */
   readonly parts: readonly string[];
-  /** Problems in the tree with znodes that belong to it. */
+  /** Problems in the tree with znodes that belong to the node. */
   readonly problems: readonly string[];
 }
 
@@ -36,7 +39,7 @@ const looks: Readonly<Record<NodeState, Look>> = {
 
 const inOrder = new Intl.Collator('en', { numeric: true });
 
-/** Returns the columns, ordered by name so that nothing moves when leadership does. */
+/** Returns the columns, ordered by name, so that no column moves when leadership does. */
 export function columnsOf(status: Status): SiteColumn[] {
   const { sites, nodes, problems } = status;
   const several = isSeveral(status);
@@ -73,20 +76,21 @@ function column(name: string, settings: SiteStatus | null, nodes: readonly NodeC
 }
 
 function cardOf(node: NodeStatus, several: boolean, problems: readonly string[]): NodeCard {
-  // The owner of the claim has the role leader before it leads. Its state shows how far it is.
+  // The owner of the claim has the role `leader` even before it leads. The state shows how far its takeover
+  // is.
   const parts = node.roles.filter((role) => role !== 'leader' || node.state === 'READY');
   const tag = several && node.slot !== null ? `slot ${node.slot} · ${node.state}` : node.state;
   return { ...node, look: looks[node.state], tag, parts, problems };
 }
 
-/** With fewer nodes, no search is needed. */
+/** Largest number of nodes for which the page offers no search. */
 const manyNodes = 24;
 
 export function isMany(status: Status | undefined): boolean {
   return status !== undefined && status.nodes.length > manyNodes;
 }
 
-/** Whether the node's name, site, host and state contain all of these words. */
+/** Whether the node's name, site, host and state together contain each of the wanted words. */
 export function isFound(node: NodeStatus, wanted: string): boolean {
   const text = [node.node, node.site ?? '', node.host ?? '', node.state].join(' ').toLowerCase();
   return wanted

@@ -1,7 +1,7 @@
-/** The slots of a group with several leaders: what applies to a leader applies to one slot. */
+/** Presents each slot of a group with several leaders like a group with one leader. */
 import type { History, Status } from './schemas.js';
 
-/** The group's status, with everything about a leader taken from one slot. */
+/** The group's status, in which all fields about a leader come from one slot. */
 export interface SlotStatus extends Status {
   readonly slot: number;
 }
@@ -17,7 +17,7 @@ export function isSeveral({ leaders }: Pick<Status, 'leaders'>): boolean {
   return leaders.length > 1;
 }
 
-/** Returns what happened in one slot, without the changes by operators. */
+/** Returns the history of one slot, without changes that operators made. */
 export function historyOfSlot({ records, gaps, problems }: History, slot: number): History {
   return {
     records: records.filter((record) => record.kind === 'transition' && (record.slot ?? 1) === slot),

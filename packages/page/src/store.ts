@@ -1,4 +1,4 @@
-/** Everything that the page knows, kept up to date while it is open. */
+/** All data that the page has, kept up to date while the page is open. */
 import { Api, textOf } from './api.js';
 import { readEvents, type ServerEvent } from './events.js';
 import { broken, heard, type Link, noLink, silenceMs } from './link.js';
@@ -21,18 +21,18 @@ import { type LeaderlessSlots, leaderlessSlots } from './verdict.js';
 
 export interface Picture {
   readonly status: Status;
-  /** When it arrived, on the page's own monotonic clock. */
+  /** Instant at which the status arrived, on the page's own monotonic clock. */
   readonly cameAtMs: number;
   readonly leaderless: LeaderlessSlots;
 }
 
-/** A change that an operator made, until it is dismissed. */
+/** A change that the operator made. The page shows it until the operator dismisses it. */
 export interface Done {
   readonly what: string;
-  /** The slot of the term. Null if the group has only one. */
+  /** The slot of the term. Null if the group has only one slot. */
   readonly slot: number | null;
   readonly term: number | null;
-  /** Null while there is no outcome. */
+  /** Result of the change. Null while there is none. */
   readonly outcome: string | null;
 }
 
@@ -40,17 +40,17 @@ export interface Known {
   readonly link: Link;
   readonly picture: Picture | null;
   readonly seen: Witnesses;
-  /** One per slot, in order. Empty if not known yet. */
+  /** One explanation per slot, in order. Empty if they are not known yet. */
   readonly explanations: readonly Explanation[];
   readonly history: History | null;
   readonly done: Done | null;
-  /** Whether the agent serves a newer page by now. */
+  /** Whether the agent serves a newer version of the page. */
   readonly outdated: boolean;
 }
 
 const retryMs = 1_000;
 const watchMs = 1_000;
-/** Shortest time between two readings of the same thing. */
+/** Shortest time between two requests for the same data. */
 const restMs = 1_000;
 const records = 50;
 
@@ -71,7 +71,7 @@ export class Store {
   };
   #heardAtMs = 0;
 
-  /** `page` distinguishes this page from others that an agent may serve. */
+  /** `page` identifies the version of this page, to detect that an agent serves another one. */
   constructor(page: string) {
     this.#page = page;
   }
@@ -96,7 +96,7 @@ export class Store {
     this.#set({ done: null });
   }
 
-  /** Runs while the page is open. */
+  /** Keeps the data up to date. Never returns while the page is open. */
   async run(): Promise<never> {
     for (;;) {
       const attempt = new AbortController();
@@ -189,7 +189,7 @@ export class Store {
   }
 }
 
-/** Runs one reading at a time, and another one if it was requested in the meantime. */
+/** Runs one read at a time. If another one was requested in the meantime, runs it afterwards. */
 class Latest {
   readonly #read: () => Promise<void>;
   #busy = false;

@@ -1,6 +1,6 @@
 /**
- * The history: rows with the phases of each change of leader, and one strip that shows which node led when,
- * and when none did.
+ * Prepares the history as rows with the phases of each change of leader, and as a strip that shows the
+ * leaders over time and the gaps between them.
  */
 import type { ChangeRecord, History, Status, TransitionRecord } from './schemas.js';
 import type { Leaderless } from './verdict.js';
@@ -11,17 +11,17 @@ export interface TransitionRow {
   readonly kind: 'transition';
   readonly key: string;
   readonly at: string;
-  /** Null if the group has only one. */
+  /** The slot of the transition. Null if the group has only one slot. */
   readonly slot: number | null;
   readonly term: number;
   readonly headline: string;
   readonly reason: string;
   readonly failed: boolean;
   readonly bars: readonly Bar[];
-  /** Null if the records do not say. */
+  /** Time without a leader. Null if the records do not contain it. */
   readonly leaderlessMs: number | null;
   readonly leaderlessAtLeast: boolean;
-  /** How a hook failed, line by line. */
+  /** Lines that describe the failure of a hook. */
   readonly error: readonly string[];
 }
 
@@ -36,11 +36,11 @@ export interface ChangeRow {
 export interface Bar {
   readonly phase: 'release' | 'claim' | 'takeover';
   readonly lengthMs: number;
-  /** As a share of the longest change of leader shown, 0 to 1. */
+  /** Length as a share of the longest change of leader shown, from 0 to 1. */
   readonly share: number;
 }
 
-/** Returns the rows, newest first. */
+/** Returns the rows in the order of the records, newest first. */
 export function rowsOf({ records }: History): Row[] {
   const transitions = records.filter((record) => record.kind === 'transition');
   const longestMs = Math.max(1, ...transitions.map((record) => totalMs(parts(record))));
@@ -95,8 +95,8 @@ function headlineOf({ node, previous, outcome, cause, resumes }: TransitionRecor
 type Part = Pick<Bar, 'phase' | 'lengthMs'>;
 
 /**
- * Returns the phases, each counted once: the time to the claim includes the release, unless that ended before
- * it.
+ * Returns the phases of a transition without overlap. The recorded time to the claim includes the release,
+ * unless the release ended before the transition.
  */
 function parts({ phases: { releaseMs, claimMs, takeoverMs }, release }: TransitionRecord): Part[] {
   const withinMs = release !== null && release.endedAt === null ? 0 : (releaseMs ?? 0);
@@ -130,10 +130,10 @@ export interface Strip {
 }
 
 export interface Span {
-  /** Null if no node led. */
+  /** The node that led. Null if no node led. */
   readonly leader: string | null;
   readonly term: number | null;
-  /** Start and length as shares of the whole strip, 0 to 1. */
+  /** Start as a share of the whole strip, from 0 to 1. The same unit applies to `length`. */
   readonly start: number;
   readonly length: number;
   readonly lengthMs: number;
@@ -146,8 +146,8 @@ interface Reign {
 }
 
 /**
- * Returns the strip of one slot, from the first leader in the records to `toMs`, milliseconds since the
- * epoch. Null if the records contain no leader.
+ * Returns the strip of one slot, from the first leader in the records to `toMs` (milliseconds since the
+ * epoch). Returns null if the records contain no leader.
  */
 export function stripOf(
   { records, gaps }: History,
@@ -182,7 +182,7 @@ export function stripOf(
   };
 }
 
-/** Returns the gap that the records do not contain yet but the page has seen: the last leader is gone. */
+/** Returns the gap since the last leader, if the page has seen it but the records do not contain it yet. */
 function openGap(
   last: Reign | undefined,
   unled: readonly { readonly toMs: number }[],
@@ -199,8 +199,8 @@ function reignOf(record: History['records'][number]): Reign[] {
 }
 
 /**
- * Returns a key of those parts of a status that extend the history, so that it is not read at every change of
- * a score.
+ * Returns a key of the parts of a status that extend the history. With this key, the history is not read
+ * again at every change of a score.
  */
 export function historyKey({ leaders, paused, switchover, sites, nodes }: Status): string {
   const drained = nodes.filter(({ state }) => state === 'DRAINING').map(({ node }) => node);

@@ -5,7 +5,10 @@ const minuteMs = 60 * secondMs;
 const hourMs = 60 * minuteMs;
 const dayMs = 24 * hourMs;
 
-/** "0.132 s", "4.2 s", "12 s", "3 min 5 s", "2 h 10 min", "4 d 3 h": never rounded up. */
+/**
+ * Formats a duration, for example "0.132 s", "4.2 s", "12 s", "3 min 5 s", "2 h 10 min" or "4 d 3 h". Never
+ * rounds up.
+ */
 export function lengthText(lengthMs: number): string {
   const length = Math.max(0, lengthMs);
   if (length < secondMs) return `${(Math.floor(length) / secondMs).toFixed(3)} s`;
@@ -13,7 +16,10 @@ export function lengthText(lengthMs: number): string {
   return wholeText(length);
 }
 
-/** Like `lengthText`, but in whole seconds, for durations that still run. */
+/**
+ * Formats a duration like `lengthText`, but in whole seconds. It is meant for durations that are still
+ * growing.
+ */
 export function wholeText(lengthMs: number): string {
   const length = Math.max(0, lengthMs);
   if (length < minuteMs) return `${Math.floor(length / secondMs)} s`;
@@ -22,7 +28,10 @@ export function wholeText(lengthMs: number): string {
   return two(length, dayMs, 'd', hourMs, 'h');
 }
 
-/** Formats a duration that is measured against a limit, as in `petrel list`: in seconds up to ten minutes. */
+/**
+ * Formats a duration that is measured against a limit, as in `petrel list`. Durations below ten minutes are
+ * in seconds.
+ */
 export function countText(lengthMs: number): string {
   return lengthMs < 10 * minuteMs ? `${Math.floor(Math.max(0, lengthMs) / secondMs)} s` : wholeText(lengthMs);
 }
@@ -32,14 +41,17 @@ function two(length: number, large: number, largeName: string, small: number, sm
   return `${Math.floor(length / large)} ${largeName}${rest === 0 ? '' : ` ${rest} ${smallName}`}`;
 }
 
-/** Formats an instant relative to `nowMs`: "3 min ago", "in 2 h". */
+/** Formats an instant relative to `nowMs`, for example "3 min ago" or "in 2 h". */
 export function agoText(instant: string, nowMs: number): string {
   const aheadMs = Date.parse(instant) - nowMs;
   if (aheadMs > 0) return `in ${wholeText(aheadMs)}`;
   return aheadMs > -secondMs ? 'just now' : `${wholeText(-aheadMs)} ago`;
 }
 
-/** "14:03:22" in the reader's own time zone, preceded by the date if that is not the day of `nowMs`. */
+/**
+ * Formats an instant in the reader's own time zone, for example "14:03:22". The date precedes it if it
+ * differs from that of `nowMs`.
+ */
 export function clockText(instant: string, nowMs: number): string {
   const at = new Date(instant);
   const time = [at.getHours(), at.getMinutes(), at.getSeconds()].map(twoDigits).join(':');

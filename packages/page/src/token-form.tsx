@@ -1,9 +1,11 @@
-/** Asks for the token. The input is stored in the page's memory and removed from the field immediately. */
+/**
+ * Asks for the token. The token is stored in the page's memory, and removed from the input field immediately.
+ */
 import { useLayoutEffect, useRef } from 'preact/hooks';
 import type { Failed } from './api.js';
 
 interface TokenFormProps {
-  /** Why the last token was refused. Null if there was none. */
+  /** The response that refused the last token. Null if there was none. */
   readonly failed: Failed | null;
   onToken(token: string): void;
   onCancel(): void;

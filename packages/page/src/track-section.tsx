@@ -1,4 +1,4 @@
-/** The change of leader in progress. */
+/** Shows the changes of leader in progress. */
 import { sinceCameMs, useNow } from './clock.js';
 import type { Known } from './store.js';
 import { countText, lengthText } from './times.js';

@@ -1,17 +1,22 @@
-/** A change of leader, phase by phase: what is done, what runs and against which limit, and what is ahead. */
+/**
+ * Prepares a change of leader as steps: those that are done, the one that is running with its limit, and
+ * those ahead.
+ */
 import { type Phase, phases, type Status } from './schemas.js';
 import { isSeveral, slotsOf } from './slots.js';
 
-/** Observations of the transition in progress. Null while the page has made none. */
+/** The page's observations of the transition in progress. */
 export interface Witness {
   readonly term: number;
-  /** When it first saw each phase, by the ensemble's clock, in milliseconds since the epoch. */
+  /**
+   * Instant at which the page first saw each phase, on the ensemble's clock, in milliseconds since the epoch.
+   */
   readonly seenAtMs: Readonly<Partial<Record<Phase, number>>>;
-  /** The node whose release it saw. */
+  /** The node that the page saw releasing leadership. Null if the page saw no release. */
   readonly from: string | null;
 }
 
-/** Returns what is known after another picture. */
+/** Returns the observations after one more status. Returns null if it contains no transition. */
 export function witness(before: Witness | null, { transition, asOf }: Status): Witness | null {
   if (transition === null) return null;
   const { term, phase, node } = transition;
@@ -23,7 +28,7 @@ export function witness(before: Witness | null, { transition, asOf }: Status): W
   };
 }
 
-/** By slot, for each slot with a transition in progress. */
+/** Observations by slot, for each slot with a transition in progress. */
 export type Witnesses = ReadonlyMap<number, Witness>;
 
 export function witnesses(before: Witnesses, status: Status): Witnesses {
@@ -39,14 +44,14 @@ export interface Step {
   readonly phase: Phase;
   readonly state: 'done' | 'now' | 'ahead';
   readonly label: string;
-  /** How long it took or takes, at the time of the picture. Null if the page does not know. */
+  /** Duration of the step so far, when the status was sent. Null if the page does not know it. */
   readonly elapsedMs: number | null;
-  /** Limit of the step that is running. */
+  /** Limit of the step if it is running, otherwise null. */
   readonly limitMs: number | null;
 }
 
 export interface Track {
-  /** Null if the group has only one. */
+  /** The slot of the transition. Null if the group has only one slot. */
   readonly slot: number | null;
   readonly term: number;
   readonly to: string | null;
@@ -62,7 +67,7 @@ export function tracksOf(status: Status, seen: Witnesses): Track[] {
   });
 }
 
-/** Returns null while no transition is in progress. */
+/** Returns the track of the transition. Returns null if no transition is in progress. */
 export function trackOf(status: Status, seen: Witness | null): Omit<Track, 'slot'> | null {
   const { transition, elected } = status;
   if (transition === null) return null;

@@ -1,39 +1,39 @@
-/** The one thing to know at three in the morning: whether the group has a leader. */
+/** Determines what an operator needs to know first: whether the group has a leader. */
 import type { Status, Transition } from './schemas.js';
 import { isSeveral, type SlotStatus, slotsOf } from './slots.js';
 
 export type Tone =
-  /** A node is READY and no transition is in progress. */
+  /** A node is READY, and no transition is in progress. */
   | 'led'
   /** A change of leader is in progress and within its limit. */
   | 'moving'
-  /** No node leads, and no transition is in progress within its limit. */
+  /** No node leads, and no transition within its limit is in progress. */
   | 'leaderless';
 
 export interface Verdict {
   readonly tone: Tone;
   readonly headline: string;
   readonly detail: string;
-  /** Whether no claim is READY, whatever is in progress. */
+  /** Whether no claim is READY. A transition in progress does not matter. */
   readonly leaderless: boolean;
   /** The clock of the transition in progress. Null if there is none. */
   readonly clock: Clock | null;
 }
 
 export interface Clock {
-  /** At the time of the picture. */
+  /** Time since the start of the phase, when the status was sent. */
   readonly elapsedMs: number;
   readonly limitMs: number;
 }
 
-/** `elapsedMs`: time since the agent sent this status. */
+/** Returns the verdict on the group. `elapsedMs` is the time since the agent sent this status. */
 export function verdictOf(status: Status, elapsedMs: number): Verdict {
   return isSeveral(status) ? ofSeveral(status, elapsedMs) : verdictOfSlot(status, elapsedMs);
 }
 
 const worstFirst = ['leaderless', 'moving', 'led'] as const satisfies readonly Tone[];
 
-/** The tone is that of the worst slot. */
+/** Returns the verdict on a group with several slots. Its tone is that of the slot in the worst state. */
 function ofSeveral(status: Status, elapsedMs: number): Verdict {
   const each = slotsOf(status).map((own) => ({ slot: own.slot, ...verdictOfSlot(own, elapsedMs) }));
   const led = each.filter(({ leaderless }) => !leaderless).length;
@@ -47,7 +47,7 @@ function ofSeveral(status: Status, elapsedMs: number): Verdict {
   };
 }
 
-/** Returns the verdict on the leader in `status`: that of the group's first slot, or of another slot. */
+/** Returns the verdict on the leader in `status`, which may be the status of a single slot. */
 export function verdictOfSlot(status: Status, elapsedMs: number): Verdict {
   const { leader, transition } = status;
   const leaderless = leader?.status !== 'READY';
@@ -70,26 +70,32 @@ export function verdictOfSlot(status: Status, elapsedMs: number): Verdict {
   };
 }
 
-/** Instant since which the page has known that no node leads. */
+/** A period without a leader, as far as the page knows it. */
 export interface Leaderless {
-  /** In milliseconds since the epoch, by the ensemble's clock. */
+  /** Start of the period, in milliseconds since the epoch, on the ensemble's clock. */
   readonly sinceMs: number;
-  /** Whether the page saw a leader just before. Otherwise the group may have had none for longer. */
+  /**
+   * Whether the page saw a leader just before the period. Otherwise the group may have had no leader for
+   * longer.
+   */
   readonly exact: boolean;
 }
 
-/** Returns what is known after another picture, with `before` the one before it. Null while a node leads. */
+/**
+ * Returns the period without a leader after one more status. `before` contains the previous status. Returns
+ * null while a node leads.
+ */
 export function leaderlessAfter(
   before: { readonly status: Status; readonly leaderless: Leaderless | null } | null,
   { leader, asOf }: Status,
 ): Leaderless | null {
   if (leader?.status === 'READY') return null;
   if (before !== null) return before.leaderless ?? { sinceMs: Date.parse(asOf), exact: true };
-  // A node that takes over has been the only owner of a claim since it claimed.
+  // No node has led since the candidate claimed leadership, because only one claim can exist.
   return { sinceMs: Date.parse(leader?.status === 'PROGRESS' ? leader.since : asOf), exact: false };
 }
 
-/** Instant since which each slot has had no leader. Contains no slot that has one. */
+/** The current period without a leader of each slot. Slots that have a leader are not included. */
 export type LeaderlessSlots = ReadonlyMap<number, Leaderless>;
 
 export function leaderlessSlots(
@@ -104,7 +110,7 @@ export function leaderlessSlots(
   );
 }
 
-/** Null if the slot is new. */
+/** Returns the slot's part of the previous data. Returns null if the slot is new. */
 function slotBefore(
   { status, leaderless }: { readonly status: Status; readonly leaderless: LeaderlessSlots },
   { slot }: SlotStatus,
