@@ -10,7 +10,7 @@ import { JuteWriter } from '../../src/embedded/jute.js';
 import { writeReplyHeader, writeStat, writeStrings } from '../../src/embedded/records.js';
 import { ZnodeTree } from '../../src/embedded/tree.js';
 
-/** Enough for a busy machine. */
+/** Timeout in milliseconds, long enough for a busy machine. */
 const longMs = 300_000;
 
 describe('a law', () => {
@@ -81,14 +81,14 @@ describe('what an ensemble bears', () => {
     async () => {
       const runs: OneGroup[] = [];
       for (const size of sizes) runs.push(await measureOneGroup(size));
-      // The number of writes does not depend on the number of other nodes.
+      // The number of writes does not depend on the size of the group.
       for (const event of ['joinOne', 'handover', 'leaderDies', 'electorDies'] as const) {
         const commits = ofOne(runs, event, 'commits').map(({ value }) => value);
         expect({ event, commits }).toEqual({ event, commits: commits.map(() => commits[0]) });
         expect(commits[0]).toBeGreaterThan(0);
       }
-      // Nor do reads and notifications when another node leads: they grow by at most a quarter of the 36
-      // additional nodes.
+      // Reads and notifications grow by at most a quarter of the 36 additional nodes when another node
+      // becomes the leader.
       for (const event of ['handover', 'leaderDies'] as const)
         for (const measure of ['reads', 'notifications'] as const) {
           const counts = ofOne(runs, event, measure).map(({ value }) => value);
@@ -103,7 +103,7 @@ describe('what an ensemble bears', () => {
       const [renewals] = lawOf(runs.map(({ nodes: size, idle }) => ({ size, value: idle.renewals })));
       expect(renewals).toBeCloseTo(2, 1);
       for (const { nodes: size, standing } of runs) {
-        // The client that created the group has a session too.
+        // The client that created the group has a session too, hence the additional one.
         expect(standing.sessions).toBe(size + 1);
         expect(standing.watches).toBeLessThanOrEqual(6 * size + 10);
       }
@@ -129,12 +129,13 @@ describe('what an ensemble bears', () => {
     async (sessions, size) => {
       const few = await measureManyGroups(size, sessions);
       const twice = await measureManyGroups(2 * size, sessions);
-      // Quadratic growth would be a factor of four.
+      // Quadratic growth would increase the reads by a factor of four. The limit lies between that and linear
+      // growth.
       expect(twice.events.thirdDies.burden.reads / few.events.thirdDies.burden.reads).toBeLessThan(3);
       expect(twice.idle.reads / few.idle.reads).toBeLessThan(3);
       expect(twice.idle.commits).toBe(0);
-      // One renewal per twelfth of the session timeout: for each leader, or for each agent regardless of what
-      // it leads.
+      // Each session timeout of 6 s contains 12 renewals, so there are 2 per second. With own sessions, each
+      // leader renews its lease. With shared sessions, each agent renews once for all its groups.
       expect(twice.idle.renewals).toBeCloseTo(sessions === 'own' ? 2 * size * 2 : 3 * 2, 0);
       expect(twice.standing.sessions).toBe(sessions === 'own' ? 2 * size * 3 : 3);
     },

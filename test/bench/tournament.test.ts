@@ -1,4 +1,4 @@
-/** The benchmark's driver itself, with one of its contenders, against the development server. */
+/** Runs the benchmark's driver with one of its contenders, against the development server. */
 import { beforeAll, expect, it } from 'vitest';
 import { contenders } from '../../bench/contenders.js';
 import { names } from '../../bench/goals.js';
@@ -9,7 +9,7 @@ import { ZooKeeper } from '../../bench/servers.js';
 import { Samples } from '../../bench/statistics.js';
 import { oncePerRun } from '../support/once-per-run.js';
 
-// On a busy machine, a build takes longer than a test may.
+// The build runs here, because it may take longer than a test's timeout on a busy machine.
 beforeAll(() => oncePerRun('build'));
 
 it('measures a planned handover', async () => {

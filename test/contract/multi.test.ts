@@ -29,7 +29,7 @@ describe('a multi that succeeds', () => {
     expect(error).toBe('OK');
     expect(results.map(({ type, path }) => [type, path])).toEqual([
       [opcodes.create, `${root}/a`],
-      // Not a create2 result: the stat is left out.
+      // A create2 in a multi has the result of a plain create, without the stat.
       [opcodes.create, `${root}/b`],
       [opcodes.setData, undefined],
       [opcodes.delete, undefined],

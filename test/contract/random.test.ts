@@ -1,6 +1,6 @@
 /**
- * Replays random histories against the chosen ZooKeeper and the development server. Every reply, stat and
- * notification must be the same. This covers what the other cases leave out.
+ * Replays random histories against the chosen ZooKeeper and the development server. Both must give the same
+ * replies, stats and notifications. This covers combinations that the other contract tests leave out.
  */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Acl, openAcl, permissions } from '../../src/model/acl.js';
@@ -44,7 +44,7 @@ async function play(address: string, root: string, seed: number): Promise<string
   return history.transcript;
 }
 
-/** Some names are more frequent, so that most histories use a few existing znodes. */
+/** Names of znodes. Some are more frequent, so that most histories use a few existing znodes. */
 const names = ['a', 'a', 'a', 'a', 'b', 'b', 'b', 'a/c', 'a/c', 'a/c', 'b/d', 'b/d', 'a/c/e', '', 'x//y'];
 const newSession = 'starts a new session';
 const readers: readonly ReadOpcode[] = ['exists', 'getData', 'getChildren', 'getChildren2'];
@@ -56,7 +56,9 @@ class History {
   readonly #root: string;
   readonly #chance: () => number;
   readonly #clients: WireClient[];
-  /** Zxids are reported relative to this one, and session ids by the player that had them. */
+  /**
+   * The transcript reports zxids relative to this one. It names each session by the player that opened it.
+   */
   #startZxid = 0n;
   readonly #sessions = new Map<bigint, string>();
 
@@ -89,7 +91,7 @@ class History {
       await each.ping();
       for (const { type, path } of each.events.splice(0)) heard.push(`${index} hears ${type} ${path}`);
     }
-    // The order in which a session's ephemeral znodes are removed is not defined.
+    // A session's ephemeral znodes are removed in an undefined order, so the notifications are sorted.
     if (what === newSession) heard.sort();
     this.transcript.push([`${player}: ${what}`, happened, ...heard].join('; '));
   }
@@ -132,7 +134,7 @@ class History {
     return [`multi of ${chosenOnes.map(({ opcode }) => opcode)}`, `${error} ${this.#plain(results)}`];
   }
 
-  /** Reconnects to the session, and requests the changes it missed. */
+  /** Reconnects to the session, and requests the changes that the client missed. */
   async #reconnect(client: WireClient, player: number): Promise<[string, string]> {
     const { zxid } = await client.ping();
     const { sessionId, password } = client;
@@ -170,8 +172,8 @@ class History {
   }
 
   /**
-   * Formats a value as text, without what must differ: instants, and the absolute values of zxids and session
-   * ids.
+   * Formats a value as text without the parts that always differ: instants, and the absolute values of zxids
+   * and session ids.
    */
   #plain(value: unknown): string {
     return JSON.stringify(value, (key, part: unknown) => {
@@ -209,7 +211,7 @@ class History {
   }
 }
 
-/** Mulberry32. */
+/** Returns a generator of random numbers (Mulberry32). */
 function randomNumbers(seed: number): () => number {
   let state = seed;
   return () => {

@@ -1,4 +1,4 @@
-/** The ZooKeeper that the contract's cases run against, and its clients, which are closed after each case. */
+/** Sets up the ZooKeeper that the contract tests run against. Its clients are closed after each test. */
 import { afterAll, afterEach, beforeAll, beforeEach } from 'vitest';
 import { startZooKeeper, type TestServer, uniqueRoot } from '../support/ensemble.js';
 import { type Handshake, WireClient } from './wire-client.js';
@@ -6,9 +6,9 @@ import { type Handshake, WireClient } from './wire-client.js';
 export const tickTimeMs = 500;
 
 export interface Setting {
-  /** `host:port` of a server that only this file uses. */
+  /** The `host:port` of a server that only this test file uses. */
   readonly address: string;
-  /** A znode that only this case uses. */
+  /** A znode that only the current test uses. */
   readonly root: string;
   /** Opens a new client, with a new session by default. */
   connect(handshake?: Handshake): Promise<WireClient>;
@@ -16,7 +16,7 @@ export interface Setting {
   dial(): Promise<WireClient>;
 }
 
-/** Call once per file. */
+/** Prepares the server and its clients. Call this once per test file. */
 export function contractSetting(): Setting {
   const clients: WireClient[] = [];
   let server: TestServer;

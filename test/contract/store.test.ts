@@ -1,4 +1,4 @@
-/** The store port's operations: their results and errors, over a real session. */
+/** Tests the operations of the store port, with their results and errors, over a real session. */
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { Store } from '../../src/ports/store.js';
 import { openStore, parseConnectionString } from '../../src/zookeeper/index.js';
@@ -172,7 +172,8 @@ describe('a session', () => {
     const woken: string[] = [];
     store.onChange((path) => woken.push(path));
     const { sessionId } = store;
-    // Breaks the connection: a session has only one, and the newest attempt takes it over.
+    // A session has only one connection, and the newest attempt to attach takes it over. This attempt breaks
+    // the old connection.
     const thief = openStore({
       servers: parseConnectionString(server.connectString),
       sessionTimeoutMs,

@@ -1,6 +1,6 @@
 /**
- * A minimal ZooKeeper client for what no client library allows: choosing a session's password, sending any
- * request at any time, and seeing every reply as it arrived. It does not reconnect, ping or retry.
+ * A minimal ZooKeeper client for tests that no client library can serve. It can choose a session's password,
+ * send any request at any time, and see every reply as it arrived. It does not reconnect, ping or retry.
  */
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
@@ -34,7 +34,10 @@ export interface Handshake {
   readonly sessionId?: bigint;
   readonly password?: Buffer;
   readonly lastZxidSeen?: bigint;
-  /** False for a client older than 3.4. True by default. */
+  /**
+   * Whether the handshake contains the read-only flag. False imitates a client older than 3.4. The default is
+   * true.
+   */
   readonly readOnlyFlag?: boolean;
 }
 
@@ -45,13 +48,13 @@ export interface Event {
 
 export const eventTypes = { created: 1, deleted: 2, dataChanged: 3, childrenChanged: 4 } as const;
 
-/** The server closed the connection instead of replying. */
+/** Thrown if the server closes the connection instead of replying. */
 export class Disconnected extends Error {}
 
 export class WireClient implements AsyncDisposable {
-  /** Every notification so far, oldest first. */
+  /** All notifications received so far, oldest first. */
   readonly events: Event[] = [];
-  /** The xid of every packet since the handshake, in order of arrival. -1 for a notification. */
+  /** The xids of all packets since the handshake, in order of arrival. A notification has the xid -1. */
   readonly xids: number[] = [];
   sessionId = 0n;
   password: Buffer = Buffer.alloc(0);
@@ -81,7 +84,7 @@ export class WireClient implements AsyncDisposable {
     return client;
   }
 
-  /** Opens a client with a session. If the server grants none, `sessionId` is 0n. */
+  /** Opens a client with a session. If the server grants no session, `sessionId` is 0n. */
   static async connect(address: string, handshake: Handshake = {}): Promise<WireClient> {
     const client = await WireClient.dial(address);
     await client.shakeHands(handshake);
@@ -110,7 +113,10 @@ export class WireClient implements AsyncDisposable {
     this.#shakingHands = false;
   }
 
-  /** Waits for a packet without requesting one. Only the end of the connection can settle this. */
+  /**
+   * Waits for a packet without sending a request. The returned promise can only reject, when the connection
+   * ends.
+   */
   async receiveNothing(): Promise<never> {
     await this.#nextPacket();
     throw new Error('the server sent something that nobody asked for');
@@ -238,13 +244,13 @@ export class WireClient implements AsyncDisposable {
     return this.request('closeSession');
   }
 
-  /** Ends the session if possible, and closes the connection in any case. */
+  /** Ends the session if possible. Closes the connection in any case. */
   async leave(): Promise<void> {
     if (this.sessionId !== 0n && !this.closed) await this.closeSession().catch(() => undefined);
     await this.disconnect();
   }
 
-  /** Breaks the connection. The session remains. */
+  /** Breaks the connection, but does not end the session. */
   async disconnect(): Promise<void> {
     this.#socket.destroy();
     if (!this.#socket.closed) await once(this.#socket, 'close');

@@ -1,4 +1,4 @@
-/** The records that a test's minimal client writes and reads. */
+/** The records that the tests' minimal client writes and reads. */
 
 import { type ErrorCode, errorCodes } from '../../src/embedded/errors.js';
 import type { JuteReader, JuteWriter } from '../../src/embedded/jute.js';
@@ -6,7 +6,7 @@ import { type Opcode, opcodes, writeAcl } from '../../src/embedded/records.js';
 import type { Stat } from '../../src/embedded/tree.js';
 import { type Acl, openAcl } from '../../src/model/acl.js';
 
-/** A number if the code has no name here. */
+/** Name of an error code. A number if the code has no name here. */
 export type ErrorName = ErrorCode | 'OK' | number;
 
 export interface Reply {

@@ -1,6 +1,6 @@
 /**
- * ZooKeeper's own command-line client, ZooKeeperMain. On Debian: apt-get install default-jre-headless
- * libzookeeper-java.
+ * Tests with ZooKeeper's own command-line client, ZooKeeperMain. To install it on Debian: apt-get install
+ * default-jre-headless libzookeeper-java.
  */
 import { execFile, spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
@@ -24,7 +24,10 @@ afterAll(async () => {
   await server.close();
 });
 
-/** Passes these commands to one command line, and returns its results and, separately, its messages. */
+/**
+ * Passes these commands to one run of the command-line client. Returns its results and its messages
+ * separately.
+ */
 async function zkCli(...commands: string[]): Promise<{ results: string[]; messages: string[] }> {
   const main = ['-cp', jars.join(':'), 'org.apache.zookeeper.ZooKeeperMain'];
   const args = [...jvmFlags, ...main, '-server', server.connectString];

@@ -1,4 +1,7 @@
-/** Promises of the state machine itself, in addition to those that the contract makes for any ZooKeeper. */
+/**
+ * Tests the state machine's own guarantees, in addition to those that the contract tests check for any
+ * ZooKeeper.
+ */
 import { describe, expect, it } from 'vitest';
 import { type Client, Database } from '../../src/embedded/database.js';
 import { formatSequence } from '../../src/embedded/paths.js';

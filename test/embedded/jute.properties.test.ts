@@ -16,7 +16,7 @@ const long = fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n });
 const bytes = fc.uint8Array({ maxLength: 40 }).map((content) => Buffer.from(content));
 const text = fc.string({ unit: 'grapheme' });
 
-/** One value: how to write it, and how to read it. */
+/** A value, a function that writes it, and a function that reads it. */
 type Part = readonly [unknown, (writer: JuteWriter) => unknown, (reader: JuteReader) => unknown];
 
 const part: fc.Arbitrary<Part> = fc.oneof(

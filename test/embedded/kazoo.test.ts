@@ -1,6 +1,6 @@
 /**
- * kazoo, the Python client, with its recipes: an independent implementation. On Debian: apt-get install
- * python3-kazoo.
+ * Tests with the Python client kazoo and its recipes, an independent implementation. To install it on Debian:
+ * apt-get install python3-kazoo.
  */
 import { execFile, spawnSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
@@ -38,7 +38,7 @@ const missing = python === undefined ? ' (not here: no Python that has kazoo)' :
 describe.skipIf(python === undefined)(`kazoo against the development server${missing}`, () => {
   it.each(cases)('%s', async (name) => {
     const run = promisify(execFile)(python ?? '', [script, server.connectString, name], { timeout: 300_000 });
-    // A case that needs its connections broken prints something.
+    // A test case prints a line when it needs its connections broken.
     run.child.stdout?.once('data', () => server.dropConnections());
     await expect(run).resolves.toBeDefined();
   });

@@ -35,7 +35,10 @@ function settled(promise: Promise<unknown>): () => boolean {
   return () => isSettled;
 }
 
-/** Waits long enough for an answer. Meanwhile, the server must still answer health checks. */
+/**
+ * Waits long enough for an answer to have arrived. Checks that the server still answers health checks in the
+ * meantime.
+ */
 async function roundTrips(): Promise<void> {
   for (let count = 0; count < 3; count++)
     expect(await fourLetterWord(server.connectString, 'ruok')).toBe('imok');

@@ -1,6 +1,6 @@
 /**
- * The server against clients that send arbitrary bytes: it answers or disconnects them, and no other client
- * is affected.
+ * Tests the server with clients that send arbitrary bytes. It must answer or disconnect them, and no other
+ * client may be affected.
  */
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
@@ -30,7 +30,7 @@ const watches = (writer: JuteWriter, lists: number) => {
   for (let list = 0; list < lists; list++) writeStrings(writer, ['/', '/a', '/b']);
 };
 
-/** A valid request of each kind. */
+/** Writers of one valid request of each kind. */
 const bodies: Record<Opcode, Write> = {
   create: (writer) => writeCreate(writer, '/a', { data: 'x' }),
   create2: (writer) => writeCreate(writer, '/a/b', { flags: 3 }),
@@ -134,7 +134,8 @@ describe('a server whose clients send garbage', () => {
   let server: DevelopmentServer;
   let bystander: WireClient;
   beforeAll(async () => {
-    // A long session timeout: only the bystander's requests between two inputs keep the session alive.
+    // The session timeout is long, because only the bystander's requests between two inputs keep its session
+    // alive.
     server = await startDevelopmentServer({ tickTimeMs: 5000 });
     bystander = await WireClient.connect(server.connectString, { timeoutMs: 100_000 });
     await bystander.authenticate('digest', 'by:stander');
@@ -151,7 +152,7 @@ describe('a server whose clients send garbage', () => {
     const socket = connect(server.port, server.host);
     socket.on('error', () => undefined);
     socket.setNoDelay(true);
-    // Reads the answers. Otherwise the server would wait before it reads more.
+    // The client must read the answers. Otherwise, the server would stop reading until they are read.
     socket.resume();
     for (const piece of bytes) socket.write(piece);
     socket.end();
@@ -221,7 +222,7 @@ describe('what once did harm', () => {
     await server.close();
   });
 
-  /** Opens a connection without sending anything. Data from the server is left unread. */
+  /** Opens a connection without sending anything. The client does not read what the server sends. */
   async function dial(): Promise<Socket> {
     const socket = connect({ port: server.port, host: server.host, allowHalfOpen: true });
     socket.on('error', () => undefined);
@@ -312,7 +313,8 @@ describe('what once did harm', () => {
     await client.multi(paths.map((one) => operations.create(one)));
     const started = process.cpuUsage();
     for (let round = 0; round < 400; round++) await client.setData(paths.at(-1) ?? '', 'x');
-    // Each change took five milliseconds when it searched for watches all the way to the root.
+    // Before a fix, each change took five milliseconds, because it searched for watches all the way to the
+    // root.
     expect(process.cpuUsage(started).user).toBeLessThan(700_000);
   });
 });

@@ -1,4 +1,4 @@
-/** E. Schooler's numbers, by formula and by simulation. */
+/** Compares E. Schooler's published numbers with the formulas and with the simulation. */
 import { describe, expect, it } from 'vitest';
 import {
   attemptsAsPrinted,
@@ -27,7 +27,7 @@ describe('messages while nodes wait', () => {
   it('are as many as the formula with c = 1−l under correlated loss, not as without that factor', async () => {
     const result = await experiment('le-s', { nodes: 50, delay, loss: 0.4, correlated: true }, 400);
     expect(broken(result)).toEqual([]);
-    // One printed form leaves out the factor before the integral.
+    // One of the printed formulas leaves out the factor before the integral.
     const early = 50 * 0.1;
     const printed = early + (suppressionMessages(50, 100, 1000, 0.4) - early) * 0.6;
     expect(Math.abs(mean(result, 'suppression messages') - printed)).toBeGreaterThan(2);

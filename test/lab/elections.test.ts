@@ -1,6 +1,6 @@
 /**
- * Elections by vote, elections through ZooKeeper, Petrel's own election, and what all elections have in
- * common.
+ * Tests elections by vote, elections through ZooKeeper, Petrel's own election, and the properties that all
+ * elections share.
  */
 import { describe, expect, it } from 'vitest';
 import { algorithms } from '../../packages/lab/src/algorithms/index.js';
@@ -13,8 +13,8 @@ import { broken, everyAlgorithm, experiment, mean } from './run.js';
 const electing = everyAlgorithm.filter((name) => name !== 'anonymous');
 
 describe.each(electing)('%s', (name) => {
-  // Petrel's own agents take a hundred times as long. `test/simulation` runs them through all of this and
-  // more.
+  // Simulating Petrel's own agents takes a hundred times as long. `test/simulation` tests them in all of
+  // these conditions and more.
   const runs = name === 'petrel' ? 1 : 3;
 
   it('agrees on one leader, whatever happens', async () => {
@@ -32,7 +32,8 @@ describe.each(electing)('%s', (name) => {
   });
 });
 
-// POLE's timer doubles without a limit: after enough losses, it waits for longer than the simulation runs.
+// POLE's timer doubles without a limit. After enough losses, it exceeds the simulated time, so POLE is left
+// out.
 describe.each(electing.filter((name) => !name.startsWith('pole')))('%s', (name) => {
   it('agrees though two of five messages are lost, and then stays with whom it agreed on', async () => {
     for (const scenario of ['start', 'crash', 'bye']) {
@@ -57,7 +58,7 @@ describe.each(['majority', 'pole', 'pole-rotating', 'pole-latency', 'zk-recipe',
   },
 );
 
-// The second delay is longer than the interval between lease renewals.
+// The second mean delay is longer than the interval between two lease renewals.
 it.each([100, 600])(
   'two masters never hold leases at a time, whatever is lost and whoever comes back, at %i ms',
   async (meanMs) => {

@@ -1,4 +1,4 @@
-/** Petrel's own agents in the laboratory. */
+/** Tests Petrel's own agents in the laboratory. */
 import { expect, it } from 'vitest';
 import { petrel } from '../../packages/lab/src/algorithms/petrel.js';
 import { conditions } from '../../packages/lab/src/conditions.js';

@@ -1,4 +1,4 @@
-/** Reproduces the literature: the numbers that its sources print, within a tolerance. */
+/** Reproduces the numbers that the literature prints, within a tolerance. */
 import { describe, expect, it } from 'vitest';
 import { chartsOf } from '../../packages/lab/src/chart.js';
 import { resultsOf, runTask, tasksOf } from '../../packages/lab/src/experiment.js';

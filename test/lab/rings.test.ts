@@ -1,4 +1,4 @@
-/** Elections on rings: closed forms, bounds, and the effects of the repairs. */
+/** Tests elections on rings against closed forms and bounds, and tests the effects of the repairs. */
 import { describe, expect, it } from 'vitest';
 import { broken, experiment, mean } from './run.js';
 

@@ -3,7 +3,7 @@ import { algorithms } from '../../packages/lab/src/algorithms/index.js';
 import { conditionsSchema } from '../../packages/lab/src/conditions.js';
 import { type Result, resultsOf, runTask, tasksOf } from '../../packages/lab/src/experiment.js';
 
-/** Throws if there is no such election. */
+/** Runs an election and compares it with theory. Throws if there is no election of this name. */
 export async function experiment(
   name: string,
   given: Record<string, unknown>,
@@ -17,7 +17,7 @@ export async function experiment(
   return result;
 }
 
-/** Returns the statements of theory that the runs do not confirm. */
+/** Returns the expectations of theory that the runs do not confirm. */
 export function broken(result: Result): string[] {
   return result.theory
     .filter(({ holds }) => !holds)

@@ -1,6 +1,6 @@
 /**
- * The evaluation of measurements: where theory applies, when a run is over, how far off a mean may be, and
- * how the results are drawn.
+ * Tests the evaluation of measurements: the scope of each theory, the end of a run, the tolerance of a mean,
+ * and the plots of the results.
  */
 import { describe, expect, it } from 'vitest';
 import { splitShare } from '../../packages/lab/src/algorithms/majority-lease.js';
@@ -78,7 +78,8 @@ describe('theory is held against runs', () => {
   });
 
   it('of votes that are hardly ever split', async () => {
-    // With three nodes: both others wake within a tenth of the longest wait after the first.
+    // With three nodes, a vote is split if both others wake soon after the first, within a tenth of the
+    // longest wait.
     expect(splitShare(3, 3, 0.1)).toBeCloseTo(0.028, 9);
     expect(await theoryOf('majority', { nodes: 3, delay: slow })).toEqual(['leaders']);
     expect(broken(await experiment('majority', { nodes: 9, delay: slow, suppressMs: 4000 }, 300))).toEqual(

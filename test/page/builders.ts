@@ -1,4 +1,4 @@
-/** Builds agent answers, with everything filled in that a test does not care about. */
+/** Builds agent responses for tests. A test passes only the fields that matter to it. */
 import type { NodeStatus, SiteStatus, Status, Transition } from '../../packages/page/src/schemas.js';
 
 export type Leader = NonNullable<Status['leader']>;
@@ -15,7 +15,7 @@ export function leader(change: Partial<Leader> = {}): Leader {
   };
 }
 
-/** The site is the name without its digits: a1 is in site a. */
+/** Builds the status of a node. Its site is its name without digits, so a1 is in site a. */
 export function node(name: string, change: Partial<NodeStatus> = {}): NodeStatus {
   return {
     node: name,
@@ -52,7 +52,7 @@ export function transition(change: Partial<Transition> = {}): Transition {
   };
 }
 
-/** a1 leads and b1 is on standby. */
+/** Builds the status of a group. By default, a1 leads and b1 is on standby. */
 export function status(change: Partial<Status> = {}): Status {
   const told = withoutSlots(change);
   const { elected, leader: leads, transition: underWay, preferred } = told;

@@ -1,4 +1,4 @@
-/** The page can read everything that the agent sends. */
+/** Checks that the page can read every response of the agent. */
 
 import { describe, expect, it } from 'vitest';
 import type { z } from 'zod';
@@ -13,7 +13,7 @@ import type { termSchema } from '../../src/http/reads.js';
 import type { Status } from '../../src/http/status.js';
 import { status } from './builders.js';
 
-/** Compiles only if the page can read everything that the agent may send. */
+/** This type compiles only if the page can read every response that the agent may send. */
 type Reads<Said extends Read, Read> = Said;
 type Checked = [
   Reads<Status, shapes.Status>,

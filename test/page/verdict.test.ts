@@ -138,7 +138,7 @@ describe('a group of several leaders', () => {
     expect(tracksOf(moving, witnesses(new Map(), moving))).toMatchObject([{ slot: 2, term: 2, to: 'b1' }]);
     const since = leaderlessSlots({ status: before, leaderless: new Map() }, moving);
     expect([...since]).toEqual([[2, { sinceMs: Date.parse(noon), exact: true }]]);
-    // A new slot may have had no leader for longer.
+    // The page has never seen the new slot with a leader, so the slot may have had none for longer.
     const alone = { status: status(), leaderless: new Map() };
     expect(leaderlessSlots(alone, moving).get(2)).toMatchObject({ exact: false });
     expect(leaderlessSlots({ status: moving, leaderless: since }, before).size).toBe(0);

@@ -1,7 +1,7 @@
 /**
- * A scripted server that speaks just enough of ZooKeeper's protocol to misbehave on purpose. It keeps no
- * znodes. By default it grants every handshake, answers pings, confirms the end of sessions, and leaves other
- * requests unanswered.
+ * A scripted server that implements just enough of ZooKeeper's protocol to misbehave on purpose. It keeps no
+ * znodes. By default, it grants every handshake, answers pings, confirms the end of sessions, and leaves
+ * other requests unanswered.
  */
 import { once } from 'node:events';
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
@@ -21,7 +21,7 @@ export interface Handshake {
 export interface Request {
   readonly xid: number;
   readonly type: number;
-  /** The content after the header. */
+  /** Content of the request after its header. */
   readonly body: JuteReader;
 }
 
@@ -30,16 +30,16 @@ export interface Script {
   readonly handshake?: (talk: Talk, handshake: Handshake) => void;
   readonly ping?: (talk: Talk) => void;
   readonly close?: (talk: Talk) => void;
-  /** Called for any request except a ping and the end of the session. */
+  /** Called for every request except a ping and a request to end the session. */
   readonly request?: (talk: Talk, request: Request) => void;
 }
 
 const password = Buffer.from('sixteen bytes...');
 const nothing: Buffer = Buffer.alloc(0);
 
-/** One connection. */
+/** One connection to the fake server. */
 export class Talk {
-  /** 0 for the server's first connection. */
+  /** Number of the connection in the order of arrival. The server's first one has the number 0. */
   readonly index: number;
   readonly requests: Request[] = [];
   handshake: Handshake | undefined;
@@ -60,7 +60,7 @@ export class Talk {
     return !this.#socket.destroyed;
   }
 
-  /** Types of the requests so far, in order. */
+  /** Types of the requests received so far, in order. */
   get types(): number[] {
     return this.requests.map(({ type }) => type);
   }
@@ -86,7 +86,7 @@ export class Talk {
     this.#socket.write(bytes);
   }
 
-  /** Flushes, then closes. */
+  /** Sends all pending data, then closes the connection. */
   end(): void {
     this.#socket.end();
   }
@@ -165,15 +165,15 @@ export function reply(xid: number, { error = 0, zxid = 1n, body = nothing } = {}
   return new JuteWriter().int(xid).long(zxid).int(error).raw(body).packet();
 }
 
-/** A stat that consists of zeros. */
+/** Bytes of a stat whose fields are all zero. */
 export const emptyStat = Buffer.alloc(68);
 
-/** Returns the body of an answer to getData. */
+/** Returns the body of an answer to a getData request. */
 export function dataAnswer(data: Buffer | null): Buffer {
   return new JuteWriter().buffer(data).raw(emptyStat).bytes();
 }
 
-/** Returns the answer to a multi of checks. Checks of `/bad` fail. */
+/** Returns the body of an answer to a multi that consists of checks. A check of `/bad` fails. */
 export function multiAnswer(request: JuteReader): Buffer {
   const paths: string[] = [];
   for (let type = request.int(); !request.bool(); type = request.int()) {

@@ -1,6 +1,6 @@
 /**
- * Faults of the client library with connections and sessions that our store does not have. Each test shows
- * both in the same scenario.
+ * Tests faults of the client library, with connections and sessions, that Petrel's store does not have. Each
+ * test runs both in the same scenario.
  */
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -30,7 +30,7 @@ import { twoWays } from './two-ways.js';
 
 const sessionTimeoutMs = 1500;
 const nothing = Buffer.alloc(0);
-/** The library's create accepts any number as a mode. */
+/** Mode of an ephemeral znode. The library's `create` accepts any number as a mode. */
 const ephemeral = 1;
 
 describe('a server that falls silent (B1)', () => {
@@ -91,9 +91,9 @@ describe('a server that does not answer the handshake (B2)', () => {
     await using ourWay = await startProxy({ target });
     await using theirWay = await startProxy({ target });
     using theirs = stock(`${mute.address},${theirWay.address}`, { sessionTimeout: sessionTimeoutMs });
-    // Long enough not to expire on a busy machine.
+    // This session timeout is long enough for a busy machine.
     await using ours = await connectedProbe(`${mute.address},${ourWay.address}`, { sessionTimeoutMs: 6000 });
-    // The mute server comes next, no matter which server came first at the start.
+    // The store tries the mute server next, no matter which server it tried first at the start.
     const met = mute.talks.length;
     ourWay.resetAll();
     await until(() => mute.talks.length > met);
@@ -113,7 +113,7 @@ describe('a server that does not answer the handshake (B2)', () => {
 });
 
 describe('an answer cut in its middle (B3)', () => {
-  /** The first connection ends in the middle of an answer. The second grants the same session. */
+  /** The first connection ends in the middle of an answer. The second one grants the same session. */
   const script: Script = {
     request: (talk, { xid }) => {
       if (talk.index > 0) return;
@@ -180,7 +180,7 @@ describe('an answer cut in its middle (B3)', () => {
   });
 });
 
-/** Answers like a real server after the session has ended: reports it, and closes the connection. */
+/** Answers like a real server after the session has ended: reports the end, and closes the connection. */
 function grantThenExpire(talk: Talk): void {
   if (talk.index === 0) {
     talk.grant();
@@ -251,7 +251,7 @@ describe('closing (B7)', () => {
     theirs.client.connect();
     await until(() => theirFake.talks[0]?.handshake);
     theirs.client.close();
-    // The library asks to end a session that it does not have yet.
+    // The library requests the end of a session that it does not have yet.
     await until(() => theirFake.talks[0]?.types.includes(op.CLOSE_SESSION));
   });
 
@@ -305,7 +305,9 @@ describe('closing (B7)', () => {
 });
 
 describe('what must come first on a new connection (B9)', () => {
-  /** The first connection breaks at a read. The next two are destroyed as soon as they are accepted. */
+  /**
+   * The first connection breaks at a read. The server destroys the next two as soon as it has accepted them.
+   */
   const script: Script = {
     accepted: (talk) => {
       if (talk.index > 0 && talk.index < 3) talk.destroy();

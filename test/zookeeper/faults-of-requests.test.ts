@@ -1,6 +1,6 @@
 /**
- * Faults of the client library with requests, answers and watches that our store does not have. Each test
- * shows both in the same scenario.
+ * Tests faults of the client library, with requests, answers and watches, that Petrel's store does not have.
+ * Each test runs both in the same scenario.
  */
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';

@@ -1,4 +1,7 @@
-/** How a store finds its servers: by names or addresses, among several, and with some of them down. */
+/**
+ * Tests how a store finds its servers: by names or addresses, among several servers, and with some of them
+ * down.
+ */
 import type { LookupAddress } from 'node:dns';
 import { networkInterfaces } from 'node:os';
 import { describe, expect, it } from 'vitest';
@@ -12,7 +15,7 @@ import { twoWays } from './two-ways.js';
 
 type Lookup = NonNullable<ProbeOptions['lookup']>;
 
-/** Returns a resolver that knows only these names. Undefined: it never answers. */
+/** Returns a resolver that knows only these names. For a name whose entry is undefined, it never answers. */
 function resolver(names: Record<string, readonly string[] | undefined>): Lookup {
   return (host, _options, callback) => {
     if (!(host in names)) callback(new Error(`getaddrinfo ENOTFOUND ${host}`), []);
@@ -141,7 +144,8 @@ describe('servers that are down', () => {
     await using ours = probe(fake.address, { sessionTimeoutMs: 4000 });
     const startedAtMs = performance.now();
     await until(() => fake.talks.length === 4);
-    // Three pauses, each half a second on average. All three are close to zero in one of millions of cases.
+    // The store pauses three times, for half a second each on average. The chance that all three pauses are
+    // close to zero is less than one in a million.
     expect(performance.now() - startedAtMs).toBeGreaterThan(20);
     expect(ours.states.slice(0, 2)).toEqual(['CONNECTED', 'SUSPENDED']);
   });

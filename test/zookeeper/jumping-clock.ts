@@ -1,6 +1,9 @@
 import { type Clock, systemClock } from '../../src/ports/clock.js';
 
-/** The system's clock, which can jump forward while no timer fires, as in a process that was frozen. */
+/**
+ * The system's clock with a function that jumps forward while no timer fires, as in a process that was
+ * frozen.
+ */
 export class JumpingClock implements Clock {
   #aheadMs = 0;
 

@@ -1,4 +1,7 @@
-/** A4: new connections use certificates that were replaced on disk. */
+/**
+ * Tests that new connections use certificates that were replaced on disk (fault A4 in
+ * docs/reports/faults.md).
+ */
 import { copyFile, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -40,7 +43,8 @@ it('A4 a certificate that was replaced is shown at the next connection, and a br
     expect(await connectOnce()).toBe('second');
     expect(told.slice(1)).toEqual([expect.stringContaining('keeping the old certificates')]);
     expect(told.at(-1)).toContain('TLS options: cert: ');
-    // Files are replaced one after the other: the certificate's key is still missing.
+    // The certificate and its key are replaced one after the other. At this point, the new key is still
+    // missing.
     await copyFile(files.certificatePath, cert);
     expect(await connectOnce()).toBe('second');
     expect(told.at(-1)).toContain('TLS options: cert and key: ');

@@ -1,4 +1,7 @@
-/** T1: the log reports an outage of ZooKeeper at its start, while it lasts, and at its end. */
+/**
+ * Tests that the log reports an outage of ZooKeeper at its start, while it lasts, and at its end (fault T1 in
+ * docs/reports/faults.md).
+ */
 import { describe, expect, it } from 'vitest';
 import { systemClock } from '../../src/ports/clock.js';
 import { Outage } from '../../src/zookeeper/outage.js';

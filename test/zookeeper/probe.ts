@@ -1,4 +1,4 @@
-/** A store that records what it reported to its listeners and what it logged. */
+/** A store, with a record of its reports to listeners and of its log entries. */
 
 import type { Store, StoreError, StoreState } from '../../src/ports/store.js';
 import { isStoreError } from '../../src/ports/store.js';
@@ -44,7 +44,7 @@ export async function connectedProbe(connectString: string, options: ProbeOption
   return opened;
 }
 
-/** Returns the error of a call that must fail. */
+/** Returns the error of a call that is expected to fail. */
 export async function failureOf(call: Promise<unknown>): Promise<StoreError> {
   const outcome = await call.then(
     (value) => new Error('the call succeeded', { cause: value }),

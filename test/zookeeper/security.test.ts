@@ -1,4 +1,4 @@
-/** TLS and digest authentication, against a real ZooKeeper if one is available. */
+/** Tests TLS and digest authentication, against a real ZooKeeper if one is available. */
 import { execFile } from 'node:child_process';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

@@ -1,6 +1,6 @@
 /**
- * The unmodified client library, to compare its faults with our store: a test of a fault means nothing if the
- * library did not have it.
+ * Runs the unmodified client library, to compare its faults with Petrel's store. A fault's test proves
+ * nothing unless the library itself shows the fault.
  */
 import { execFile } from 'node:child_process';
 import { type EventEmitter, once } from 'node:events';
@@ -63,11 +63,11 @@ const library: StockLibrary = createRequire(import.meta.url)('node-zookeeper-cli
 
 export interface Stock extends Disposable {
   readonly client: StockClient;
-  /** Names of the events so far: connected, disconnected, expired, authenticationFailed. */
+  /** Names of the events so far. The names are connected, disconnected, expired and authenticationFailed. */
   readonly events: string[];
 }
 
-/** Creates a stock client that is not connecting yet. */
+/** Creates a client of the library. The client does not connect yet. */
 export function stock(connectString: string, options: StockOptions = {}): Stock {
   const client = library.createClient(connectString, {
     sessionTimeout: 2000,
@@ -89,7 +89,9 @@ export async function connectedStock(connectString: string, options: StockOption
   return opened;
 }
 
-/** The library's own close does not end the client in all cases. */
+/**
+ * Ends the client by replacing its methods, because the library's own `close` does not end it in all cases.
+ */
 function silence(client: StockClient): void {
   client.connectionManager.connect = () => undefined;
   client.connectionManager.queue = () => undefined;
@@ -97,9 +99,9 @@ function silence(client: StockClient): void {
 }
 
 /**
- * Runs a script with a stock client in a separate process. The script can use `client`, made for
- * `connectString`. Resolves with what the process wrote to stderr if it crashed, or with undefined if it
- * ended without an error. The script must end the process with `process.exit()`.
+ * Runs a script with a stock client in a separate process. The script can use `client`, which is created for
+ * `connectString`, and must end the process with `process.exit()`. If the process fails, resolves with its
+ * stderr output and the error message. Otherwise resolves with undefined.
  */
 export function crashOfStock(connectString: string, script: string): Promise<string | undefined> {
   const options = JSON.stringify({ sessionTimeout: 2000, spinDelay: 50 });

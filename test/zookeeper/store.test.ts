@@ -1,4 +1,4 @@
-/** The store port as its users see it, against the ZooKeeper that the tests use. */
+/** Tests the store port from its users' point of view, against the ZooKeeper that the tests use. */
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { describe, expect, it } from 'vitest';
@@ -213,7 +213,8 @@ describe('a chroot', () => {
     await plain.store.set(`${root}/a`, nothing, 'any');
     await plain.store.set(root, nothing, 'any');
     await until(() => ours.changes.length === 2);
-    // The order is not defined: changes made before the watches are set again are reported when they are.
+    // The order is not defined. Changes that were made before the watches are set again are all reported at
+    // that time.
     expect(ours.changes.toSorted()).toEqual(['/', '/a']);
     await store.sync('/');
   });
@@ -343,7 +344,8 @@ describe('a session', () => {
       message: 'connect to ZooKeeper: the ensemble has ended the session',
     });
     expect(ours.states).toEqual(['LOST']);
-    // ZooKeeper still closes the other client's connection, but not its session.
+    // ZooKeeper closes the other client's connection even in this case, but it does not end that client's
+    // session.
     await other.store.connected();
     expect(other.store.sessionId).toBe(sessionId);
   });

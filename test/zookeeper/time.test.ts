@@ -1,4 +1,4 @@
-/** How a store handles time: the proof of life that leases rely on, and how it notices a freeze. */
+/** Tests how a store handles time: the proof of life that leases rely on, and the detection of a freeze. */
 import { describe, expect, it } from 'vitest';
 import { pingIntervalMs } from '../../src/core/lease.js';
 import { startEnsemble, supportsEnsemble, uniqueRoot } from '../support/ensemble.js';
@@ -11,7 +11,7 @@ const sessionTimeoutMs = 60_000;
 const proofGapMs = sessionTimeoutMs / 4;
 const nothing: Buffer = Buffer.alloc(0);
 
-/** Answers every request, and fails writes to `/bad`. */
+/** A server that answers every request, and fails writes to `/bad`. */
 const obliging: Script = {
   handshake: (talk) => talk.grant({ timeoutMs: sessionTimeoutMs }),
   request: (talk, { xid, type, body }) => {
@@ -102,7 +102,8 @@ describe('the proof that the ensemble took a sign of life into account', () => {
     const pingedAtMs = clock.monotonicMs();
     expect(ours.store.state).toBe('CONNECTED');
     await until(() => fake.talks[0]?.pings === 1);
-    // Answers arrive in the order of the requests, so the ping's answer is here once this one is.
+    // Answers arrive in the order of the requests. When this request is answered, the ping has been answered
+    // too.
     await ours.store.exists('/a');
     clock.jump(proofGapMs + 100);
     await ours.store.set('/a', nothing, 'any');

@@ -1,13 +1,13 @@
 /**
- * Two proxies to one server that look like two servers. The connection in use can be broken while the other
- * proxy stays intact.
+ * Two proxies to one server, which look like two servers to a client. A test can break the connection in use
+ * while the other proxy keeps working.
  */
 import { sharedZooKeeper } from '../support/ensemble.js';
 import { startProxy, type TcpProxy } from '../support/proxy.js';
 
 export interface TwoWays extends AsyncDisposable {
   readonly connectString: string;
-  /** The proxy that the only client uses, and the other one. */
+  /** Returns the proxy that the only client uses, and the other proxy. */
   which(): { used: TcpProxy; other: TcpProxy };
 }
 

@@ -1,13 +1,13 @@
 /**
- * Servers that grant different timeouts for one session, as in an ensemble whose limits are being changed
- * server by server.
+ * Tests servers that grant different timeouts for one session. In an ensemble, this happens while its limits
+ * are being changed server by server.
  */
 import { describe, expect, it } from 'vitest';
 import { until } from '../support/until.js';
 import { FakeServer, type Script } from './fake-server.js';
 import { connectedProbe } from './probe.js';
 
-/** Grants one timeout after the other, and closes the connection on any request. */
+/** Grants one of these timeouts on each connection, in order. Closes the connection on any request. */
 function granting(...timeoutsMs: readonly number[]): Script {
   return {
     handshake: (talk) => talk.grant({ timeoutMs: timeoutsMs[talk.index] ?? timeoutsMs.at(-1) ?? 0 }),

@@ -1,6 +1,6 @@
 /**
- * The client against a server that sends arbitrary bytes: it reports the error, tries another server, and
- * stores no more than it received.
+ * Tests the client with a server that sends arbitrary bytes. The client must report the error, try another
+ * server, and store no more data than it received.
  */
 import fc from 'fast-check';
 import jute from 'node-zookeeper-client/lib/jute/index.js';
@@ -38,7 +38,7 @@ const result = (type: number, body: Buffer = Buffer.alloc(0)) =>
   new JuteWriter().int(type).bool(false).int(0).raw(body).bytes();
 const endOfResults = new JuteWriter().int(-1).bool(true).int(-1).bytes();
 
-/** The body of a valid answer to each request. */
+/** Bodies of one valid answer for each type of request. */
 const bodies = new Map<number, Buffer>([
   [op.CREATE, text('/a')],
   [op.DELETE, Buffer.alloc(0)],
@@ -131,10 +131,12 @@ describe('frames', () => {
   });
 });
 
-/** What a server does on its first connection. On later connections it behaves correctly. */
+/** Faults of a server on its first connection. On later connections, the server behaves correctly. */
 interface Mischief {
   readonly handshake: Mutation | null;
-  /** A notification sent before the answer to the first request. */
+  /**
+   * Changes a notification that is sent before the answer to the first request. Null sends no notification.
+   */
   readonly news: Mutation | null;
   readonly answer: Mutation | null;
   readonly shares: readonly number[];
@@ -178,7 +180,7 @@ const calls: readonly ((store: Store) => Promise<unknown>)[] = [
   (store) => store.multi(operations),
 ];
 
-/** Returns the error of a call, or null if it succeeds. The call must settle. */
+/** Returns the error of a call. Returns null if the call succeeds. The call must settle. */
 async function settled(call: Promise<unknown>): Promise<StoreError | null> {
   try {
     await call;
@@ -210,8 +212,8 @@ describe('a store whose server sends garbage', () => {
     try {
       await settled(store.connected({ timeoutMs: 5000 }));
       await settled(call(store));
-      // A session that garbage ended is over. Any other session is usable again, on another connection if
-      // necessary.
+      // If garbage ended the session, the store is LOST. Any other session must be usable again, on another
+      // connection if necessary.
       const error = await settled(store.connected({ timeoutMs: 5000 }));
       if (error !== null) expect(store.state).toBe('LOST');
     } finally {
@@ -221,7 +223,7 @@ describe('a store whose server sends garbage', () => {
 
   it('ends every call with an answer or an error, and goes on where it is answered', async () => {
     const scenes = fc.tuple(mischief, fc.constantFrom(...calls), fc.constantFrom('', '/chroot'));
-    // Several run in parallel, because each waits most of the time.
+    // Eight scenes run in parallel, because each one waits most of the time.
     await holds(
       fc.asyncProperty(fc.array(scenes, { minLength: 8, maxLength: 8 }), async (many) => {
         await Promise.all(many.map((scene) => suffer(...scene)));
@@ -232,7 +234,7 @@ describe('a store whose server sends garbage', () => {
 });
 
 describe('what once did harm', () => {
-  /** Returns what the store reports about this answer to the handshake or to a first request. */
+  /** Returns the store's report about a bad answer to the handshake, or to the first request. */
   async function troubles(script: Script): Promise<string> {
     await using server = await FakeServer.start(script);
     const servers = parseConnectionString(server.address);

@@ -24,7 +24,7 @@ const example = {
   strategies: ['oldest', { strategy: 'pole', strategyOptions: { scores: [{ score: 'latency' }] } }],
 };
 
-/** Returns an answer, or null after a PetrelError whose messages are clear. */
+/** Returns the answer. After a PetrelError, checks that its messages are clear and returns null. */
 function answerTo(text: string, lose: readonly string[] = []): Simulation | null {
   try {
     return askOf(text, { lose });
@@ -63,7 +63,8 @@ describe('a deployment in a file', () => {
     expect(() => askOf(`sites: {a: {}}\nnodes: {${nodes.join(', ')}}`)).toThrow(
       /^20000 errors in file:\n {2}file:2:9: nodes\.\/0: .*\n {2}and 19980 more$/s,
     );
-    // Processor time only: other tests may keep the processor busy in the meantime.
+    // The limit applies to processor time only, because other tests may keep the processor busy in the
+    // meantime.
     expect(process.cpuUsage(before).user / 1000).toBeLessThan(7_000);
   });
 
@@ -88,7 +89,10 @@ const siteNames = ['s1', 's2', 's3', 's4'];
 const trips = fc.integer({ min: 0, max: 20_000 }).map((hundredths) => hundredths / 100);
 const rates = fc.nat({ max: 9 });
 
-/** Up to seven nodes at any sites. Every site has requests and a round trip to every other and to itself. */
+/**
+ * Deployments with up to seven nodes at any sites. Every site has requests and a round trip to each site,
+ * including itself.
+ */
 const deployments = fc
   .record({
     places: fc.array(fc.constantFrom(...siteNames), { minLength: 1, maxLength: 7 }),
@@ -112,7 +116,7 @@ const deployments = fc
   });
 type Drawn = typeof deployments extends fc.Arbitrary<infer T> ? T : never;
 
-/** Computes θc, θl, θw as in the paper, by sorting and summing. Null: no quorum. */
+/** Computes θc, θl and θw as in the paper, by sorting and summing. Returns null if there is no quorum. */
 function byHand({ sites, nodes, lose }: Drawn, leader: string) {
   const left = Object.keys(nodes).filter((node) => !lose.includes(`node=${node}`));
   const quorum = Math.floor(Object.keys(nodes).length / 2) + 1;
