@@ -1,6 +1,6 @@
-"""Polls a node's /leader over one connection. Prints one line per response: when it was requested, when it arrived
-(milliseconds on CLOCK_MONOTONIC), and its status. It is a separate process that waits for nothing else, so that it adds
-little to the measured times. `ask-leader.py HOST PORT PAUSE_MS` runs until it is killed."""
+"""Polls a node's /leader over one connection. Prints one line per response: the times of the request and of
+the arrival (milliseconds on CLOCK_MONOTONIC), and the status. It is a separate process that waits for nothing else, so
+that it adds little to the measured times. `ask-leader.py HOST PORT PAUSE_MS` runs until it is killed."""
 import socket
 import sys
 import time

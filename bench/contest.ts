@@ -23,7 +23,7 @@ export interface Meeting {
 let contests = 0;
 const patienceMs = 60_000;
 const patienceOfEachMs = 300;
-/** Time that a participant needs after its entry in the queue, to watch its predecessor. */
+/** Time that a participant needs to watch its predecessor after it has entered the queue. */
 const settlingMs = 150;
 
 export class Contest {

@@ -47,7 +47,7 @@ const all: PetrelProcess[] = [];
 
 interface Fleet {
   readonly roots: readonly string[];
-  /** Returns the settings lines for one group that follow its root. */
+  /** Returns those settings lines of a group that follow the line of its root. */
   entry(root: string, index: number, node: number): readonly string[];
   readonly hooks: readonly string[];
 }

@@ -11,7 +11,7 @@ export interface Run {
   readonly sizes: readonly number[];
   /** Contenders that are not available on this machine, and measurements that failed. */
   readonly missing: readonly string[];
-  /** The command of the run, its time, and its machine. */
+  /** The command of the run. The next two fields are its time and its machine. */
   readonly command: string;
   readonly at: string;
   readonly machine: string;

@@ -10,7 +10,7 @@ export interface Sample {
 export interface Spread {
   readonly count: number;
   readonly median: number;
-  /** The 10 % quantile. `high` is the 90 % quantile. */
+  /** The 10 % quantile. The field `high` is the 90 % quantile. */
   readonly low: number;
   readonly high: number;
 }

@@ -10,7 +10,7 @@ export interface Series {
   readonly points: readonly Point[];
 }
 
-/** A quantity whose sizes the counts belong to. */
+/** The quantity that grows, such as the number of nodes or of groups. */
 export interface Variable {
   readonly name: string;
   /** Relative error up to which a law without a square is accepted. See `lawOf`. */

@@ -1,8 +1,8 @@
 /**
- * Runs participants of an election with a Java library, and reports when they lead:
+ * Runs participants of an election with a Java library, and reports when they lead. Its arguments are:
  * latch|selector|recipe CONNECT PATH SESSION_MS NAME COUNT
  *
- * bench/lines.ts describes their output and the commands on their input.
+ * bench/lines.ts describes the output of such programs, and the commands on their input.
  */
 import java.io.BufferedReader;
 import java.io.InputStreamReader;
@@ -60,7 +60,7 @@ public final class Elections {
         elections.obey();
     }
 
-    /** Never returns, even when its input ends. A signal ends the process. */
+    /** Never returns, even when the input ends. A signal ends the process. */
     private void obey() throws Exception {
         BufferedReader input = new BufferedReader(new InputStreamReader(System.in));
         for (String line = input.readLine(); line != null; line = input.readLine()) {
@@ -158,7 +158,7 @@ public final class Elections {
         return () -> {
             leaves.countDown();
             if (leads.get()) {
-                // The mutex is released when the work has returned. Closing the client earlier would skip that.
+                // The mutex is released after the work has returned. Closing the client earlier would prevent that.
                 work.shutdown();
                 work.awaitTermination(10, TimeUnit.SECONDS);
             }
@@ -197,7 +197,7 @@ public final class Elections {
         try {
             client.create(path, new byte[0], ZooDefs.Ids.OPEN_ACL_UNSAFE, CreateMode.PERSISTENT);
         } catch (KeeperException.NodeExistsException error) {
-            // Another participant has created it.
+            // Another participant has already created the path.
         }
     }
 

@@ -1,7 +1,8 @@
 #!/usr/bin/python3
-"""Runs participants of kazoo's Election recipe, and reports when they lead: CONNECT PATH SESSION_MS NAME COUNT
+"""Runs participants of kazoo's Election recipe, and reports when they lead. Its arguments are
+CONNECT PATH SESSION_MS NAME COUNT.
 
-bench/lines.ts describes their output and the commands on their input.
+bench/lines.ts describes the output of such programs, and the commands on their input.
 """
 import signal
 import sys
@@ -80,7 +81,7 @@ def begin():
     obey()
 
 
-# Block SIGTERM before any thread starts, so that all threads inherit that and only this one waits for the signal.
+# Block SIGTERM before any thread starts, so that all threads inherit the block. Only this thread waits for the signal.
 signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGTERM})
 threading.Thread(target=begin, daemon=True).start()
 signal.sigwait({signal.SIGTERM})

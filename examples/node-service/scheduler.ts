@@ -30,7 +30,7 @@ petrel.on('failed', (error) => {
 for (const name of ['SIGTERM', 'SIGINT'] as const) process.once(name, () => petrel.close());
 
 async function runJob(signal: AbortSignal): Promise<void> {
-  // Pass the signal to every call that takes long, such as fetch(url, { signal }) or child_process.spawn(…, {
+  // Pass the signal to every call that takes long, such as fetch(url, { signal }) or spawn(program, args, {
   // signal }).
   if (!signal.aborted) console.log(`${petrel.status.node}: job done`);
 }

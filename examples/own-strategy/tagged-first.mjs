@@ -22,7 +22,7 @@ const taggedFirst = {
     let grade = 0;
     return marked.map(({ node, isTagged, free }, index) => {
       const better = marked[index - 1];
-      // Nodes with the same tag state and the same free memory share a grade, so leadership never moves
+      // Nodes that differ neither in the tag nor in free memory share a grade, so leadership never moves
       // between them.
       if (better !== undefined && (better.isTagged !== isTagged || better.free !== free)) grade += 1;
       return { node, grade, reason: `${isTagged ? '' : 'not '}tagged ${tag}, ${free} GB free`, score: free };

@@ -1,9 +1,9 @@
 -- A PostgreSQL database that rejects an old leader. Each writer passes its fencing token as petrel.fencing_token.
--- The database remembers the highest token, and rejects a lower one.
+-- The database remembers the highest token, and rejects lower ones.
 --
 -- Promised: once a transaction has shown a token, no transaction with a lower one is committed, whatever its isolation
 -- level, and however long it has been open.
--- Not promised: protection against an owner of these objects or a superuser, who can disable it.
+-- Not promised: an owner of these objects or a superuser can disable this protection.
 
 create schema fencing;
 

@@ -135,7 +135,8 @@ describe('frames', () => {
 interface Mischief {
   readonly handshake: Mutation | null;
   /**
-   * Changes a notification that is sent before the answer to the first request. Null sends no notification.
+   * Mutation of a notification that precedes the first answer. Null means that the server sends no
+   * notification.
    */
   readonly news: Mutation | null;
   readonly answer: Mutation | null;

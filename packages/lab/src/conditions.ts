@@ -3,7 +3,7 @@
  */
 import * as z from 'zod';
 
-/** Time that a message takes. */
+/** Distribution of the time that a message takes. */
 export const delaySchema = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('constant'), ms: z.number().positive() }),
   z.object({ kind: z.literal('uniform'), fromMs: z.number().min(0), toMs: z.number().positive() }),
@@ -36,8 +36,8 @@ export const conditionsSchema = z.object({
   /** Whether a multicast is lost either for all its receivers or for none. */
   correlated: z.boolean().default(false),
   /**
-   * Order of node numbers on the ring. `random` draws it. `rising` and `falling` are in the direction of the
-   * messages.
+   * Order of node numbers on the ring. `random` selects a random order. With `rising` or `falling`, the
+   * numbers rise or fall in the direction of the messages.
    */
   order: z.enum(['random', 'rising', 'falling']).default('random'),
   /**

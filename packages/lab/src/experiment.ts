@@ -13,7 +13,7 @@ export interface Case {
   readonly conditions: Conditions;
 }
 
-/** A number of runs of one case. */
+/** Several runs of one case that are executed together. */
 export const taskSchema = z.object({
   algorithm: z.string(),
   conditions: conditionsSchema,

@@ -25,7 +25,7 @@ import { World } from './world.js';
  */
 export type Measures = Readonly<Record<string, number>>;
 
-/** Runs one simulation. An election that does not end is no error; it counts as not agreed. */
+/** Runs one simulation. An election that does not end is not an error. It counts as not agreed. */
 export function simulate<Message>(
   protocol: Protocol<Message>,
   conditions: Conditions,

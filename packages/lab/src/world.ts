@@ -71,7 +71,8 @@ export class World<Message> {
   }
 
   /**
-   * Runs the next event. Resolves when all code of the nodes has finished. Returns null if it already has.
+   * Runs the next event. Resolves when the nodes have done everything that the event causes at this instant.
+   * Returns null if they already have.
    */
   step(): Promise<void> | null {
     this.events.step();

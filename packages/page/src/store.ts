@@ -96,7 +96,7 @@ export class Store {
     this.#set({ done: null });
   }
 
-  /** Keeps the data up to date. Never returns while the page is open. */
+  /** Keeps the data up to date while the page is open. The promise never resolves. */
   async run(): Promise<never> {
     for (;;) {
       const attempt = new AbortController();

@@ -44,7 +44,10 @@ export interface Step {
   readonly phase: Phase;
   readonly state: 'done' | 'now' | 'ahead';
   readonly label: string;
-  /** Duration of the step so far, when the status was sent. Null if the page does not know it. */
+  /**
+   * Duration of the step. For the step that is running, it is the time until the status was sent. Null if the
+   * page does not know it.
+   */
   readonly elapsedMs: number | null;
   /** Limit of the step if it is running, otherwise null. */
   readonly limitMs: number | null;

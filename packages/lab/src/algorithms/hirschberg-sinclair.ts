@@ -2,8 +2,8 @@
  * Hirschberg and Sinclair: an election on a ring, in both directions. In phase k, a node that is still in the
  * election sends a probe to each side, up to 2^k nodes away. A node with a higher number drops the probe.
  * Otherwise, the last node that the probe reaches sends it back as a reply. After two replies, the next phase
- * begins, again to both sides (one printed version leaves this out). A node whose own probe returns leads,
- * and notifies all nodes in one round.
+ * begins, and the node sends probes to both sides again. One printed version leaves out this step. A node
+ * whose own probe returns leads, and notifies all nodes in one round.
  */
 
 import { algorithm } from '../algorithm.js';

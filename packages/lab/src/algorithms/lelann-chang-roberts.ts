@@ -1,7 +1,7 @@
 /**
- * LeLann, Chang and Roberts: an election on a ring, in one direction. A node sends its number. Nodes pass on
- * higher numbers than their own and drop lower ones. The node whose own number returns leads, and notifies
- * all nodes in one round.
+ * LeLann, Chang and Roberts: an election on a ring, in one direction. A node sends its number. Each node
+ * passes on numbers higher than its own and drops lower ones. The node whose own number returns leads, and
+ * notifies all nodes in one round.
  *
  * Each restart begins a separate epoch. Nodes drop messages of earlier epochs.
  */

@@ -2,8 +2,8 @@
  * Petrel itself: each node runs the shipped agent and client. ZooKeeper's state machine runs on one server
  * that never fails.
  *
- * The simulation leaves out three things: the time that a service takes for takeover and release, the count
- * of session pings (they are sent), and the traffic between ZooKeeper's own servers.
+ * Takeover and release take no time, because the simulation has no service. Session pings are sent but not
+ * counted. The traffic between ZooKeeper's own servers is left out.
  */
 import { algorithm } from '../algorithm.js';
 import type { Packet } from '../petrel/connection.js';

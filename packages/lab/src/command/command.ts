@@ -110,7 +110,8 @@ function runOptions(): Option[] {
 }
 
 /**
- * Throws PetrelError INVALID if elections or conditions are given: published experiments run as published.
+ * Throws PetrelError INVALID if the options name elections or conditions. Published experiments run only
+ * under their published conditions.
  */
 function refuseConditions(command: Command, names: readonly string[]): void {
   const given = [...caseOptions(), ...conditionOptions(), ...runOptions()]

@@ -16,8 +16,8 @@ import { type Deployment, deploymentSchema, mostNodes } from './deployment.js';
 import { missingRoundTrips } from './round-trips.js';
 
 /**
- * Length limit of a deployment file. A table of sites is never longer, because round trips between nodes
- * follow from those of their sites.
+ * Largest length of a deployment file. No deployment needs more, because round trips between nodes follow
+ * from those between their sites.
  */
 const longestText = 2 ** 21;
 
