@@ -2,8 +2,8 @@
  * Measures for how long no node works after a fault of the leader: its agent, workload or guardian is killed,
  * or its agent hangs. The time runs from the signal to the start of the successor's command. Three nodes of
  * `petrel run` use three servers of a real ZooKeeper. For comparison, each round also kills a leader of
- * kazoo's Election recipe. The program also prints the remaining lease when a hanging agent's workload was
- * proven dead, and whether two commands have ever run at the same time.
+ * kazoo's Election recipe. For a hanging agent, the program also prints the lease that remained when its
+ * workload was proven dead. It also reports whether two commands have ever run at the same time.
  *
  *   npm run bench:deaths             30 rounds, about 10 minutes
  *   ROUNDS=3 npm run bench:deaths
@@ -108,7 +108,7 @@ function epochMs(): number {
 
 interface Sample {
   readonly gapMs: number;
-  /** Remaining lease of a hanging agent when its workload was proven dead. Null for other faults. */
+  /** Remaining lease of a hanging agent when its workload was proven dead. Null after any other fault. */
   readonly leaseLeftMs: number | null;
 }
 

@@ -44,8 +44,8 @@ export class Limit implements AsyncDisposable {
       samples.add(scenario, limit, 'commit', commit);
       samples.add(scenario, limit, 'transition', transition);
       samples.add(scenario, limit, 'notified', notified);
-      // The time from the first line of one command to the first line of the next contains the remaining run
-      // of the first command, and the start of the second.
+      // Two parts lie between the first line of one command and the first line of the next: the rest of the
+      // first command, and the start of the second.
       samples.add(scenario, limit, 'transition with commands', transition + ended);
       samples.add(scenario, limit, 'handover with commands', commit + started + transition + ended);
     }

@@ -1,7 +1,7 @@
 /**
  * Several processes share a counter in a file that only the newest leader may write. The leader increments
- * the counter. Before the node is READY, its takeover hook claims the file by writing with the new token, and
- * reads the value at which the last leader stopped.
+ * the counter. Before the node is READY, its takeover hook claims the file by writing with the new token. The
+ * hook then reads the value at which the last leader stopped.
  *
  *   ZOOKEEPER=127.0.0.1:2181 NODE_ID=a FILE=/tmp/counter.json npx tsx examples/counter/counter.ts
  */

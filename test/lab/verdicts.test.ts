@@ -1,6 +1,6 @@
 /**
  * Tests the evaluation of measurements: the scope of each theory, the end of a run, the tolerance of a mean,
- * and the plots of the results.
+ * and the resulting plots.
  */
 import { describe, expect, it } from 'vitest';
 import { splitShare } from '../../packages/lab/src/algorithms/majority-lease.js';

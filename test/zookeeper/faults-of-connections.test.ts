@@ -91,7 +91,7 @@ describe('a server that does not answer the handshake (B2)', () => {
     await using ourWay = await startProxy({ target });
     await using theirWay = await startProxy({ target });
     using theirs = stock(`${mute.address},${theirWay.address}`, { sessionTimeout: sessionTimeoutMs });
-    // This session timeout is long enough for a busy machine.
+    // The session timeout is long enough for a busy machine.
     await using ours = await connectedProbe(`${mute.address},${ourWay.address}`, { sessionTimeoutMs: 6000 });
     // The store tries the mute server next, no matter which server it tried first at the start.
     const met = mute.talks.length;

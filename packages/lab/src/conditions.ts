@@ -41,8 +41,8 @@ export const conditionsSchema = z.object({
    */
   order: z.enum(['random', 'rising', 'falling']).default('random'),
   /**
-   * The nodes that begin an election, if its algorithm allows a few to begin: all nodes, this number of nodes
-   * drawn at random, the node with the highest number, or that node's successor.
+   * The nodes that begin an election, if its algorithm allows a few to begin. A number means this number of
+   * nodes, drawn at random. `highest` is the node with the highest number, and `after-highest` its successor.
    */
   initiators: z
     .union([z.literal('all'), z.literal('highest'), z.literal('after-highest'), z.int().min(1)])

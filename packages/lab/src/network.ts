@@ -132,8 +132,8 @@ export class Network<Message> {
 }
 
 /**
- * Returns a size in bytes: 8 for a number, 1 for a kind or a boolean, the length of a text, and the sum of
- * the parts of a list or record.
+ * Returns a size in bytes. A number counts 8, and a kind or a boolean counts 1. A text counts its length. A
+ * list or record counts the sum of its parts.
  */
 export function plainSize(content: unknown): number {
   if (typeof content === 'number' || typeof content === 'bigint') return 8;

@@ -4,8 +4,8 @@
  * its data centre, which forwards it to the leader. The leader processes the request and waits until a quorum
  * has acknowledged it. The answer returns the same way.
  *
- * Four values are assumptions and do not come from the paper: the leader's processing time, the variation of
- * the links, the size of a snapshot, and the speed at which it is sent.
+ * Four values do not come from the paper, but are assumptions. They are the leader's processing time, the
+ * variation of the links, the size of a snapshot, and its transfer speed.
  */
 import { builtInRules, prepareStrategy } from 'petrel/internals';
 import { Events, ticks } from './events.js';

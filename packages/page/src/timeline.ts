@@ -1,6 +1,6 @@
 /**
- * Prepares the history as rows with the phases of each change of leader, and as a strip that shows the
- * leaders over time and the gaps between them.
+ * Prepares the history as rows and as a strip. The rows show the phases of each change of leader. The strip
+ * shows the leaders over time, and the gaps between them.
  */
 import type { ChangeRecord, History, Status, TransitionRecord } from './schemas.js';
 import type { Leaderless } from './verdict.js';

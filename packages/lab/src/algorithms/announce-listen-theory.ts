@@ -85,10 +85,10 @@ export function suppressionMessages(n: number, delayMs: number, suppressMs: numb
 }
 
 /**
- * Returns the mean time from the leader's crash to agreement on the next leader: TL + 2Δ − E[td] + E[ts]. td
- * is the time since the leader's last announcement; its mean is TA/2. Correlated loss does not change the
- * sum. It shortens the first term, because the last announcement heard is older, and lengthens the last term
- * by the same amount.
+ * Returns the mean time from the leader's crash to agreement on the next leader: TL + 2Δ − E[td] + E[ts]. The
+ * time td since the leader's last announcement has the mean TA/2. Correlated loss does not change the sum. It
+ * shortens the first term, because the last announcement heard is older, and lengthens the last term by the
+ * same amount.
  */
 export function reestablishMs(variant: Variant, given: Conditions): number {
   const { nodes, announceMs, suppressMs, delay } = given;

@@ -121,9 +121,9 @@ class Server implements Node<Message> {
 }
 
 /**
- * Returns the probability of a split vote among `awake` nodes. A vote is split if so many nodes wake within Δ
- * of the first, and vote for themselves, that the first has no majority of n. Gaps between uniform waits give
- * P(Bin(awake, Δ/TS) ≥ awake − majority + 1).
+ * Returns the probability of a split vote among `awake` nodes. A vote is split if too many nodes wake within
+ * Δ of the first and vote for themselves. The first node then has no majority of n. Gaps between uniform
+ * waits give P(Bin(awake, Δ/TS) ≥ awake − majority + 1).
  */
 export function splitShare(n: number, awake: number, deltaShare: number): number {
   const enough = awake - Math.floor(n / 2);
