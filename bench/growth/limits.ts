@@ -28,7 +28,10 @@ export function mostSeatsInFrame(idLength: number): number {
   );
 }
 
-/** Returns the number of groups that an agent may lead without harm to the servers when its session ends. */
+/**
+ * Returns the largest number of groups that an agent may lead. With more groups, the end of its session
+ * crashes the servers.
+ */
 export function mostGroupsInSession(rootLength: number, idLength: number): number {
   const each = endBytesOf(`/${'r'.repeat(rootLength - 1)}`, 'n'.repeat(idLength));
   return Math.floor((mostEndBytes - endBytes) / each);
