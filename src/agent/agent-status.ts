@@ -6,7 +6,7 @@ export interface AgentStatus {
   readonly leads: boolean;
   readonly stage: Stage | null;
   readonly term: number | null;
-  /** Slot it has claimed. Null if none. */
+  /** Slot that the node has claimed. Null if it has claimed none. */
   readonly slot: number | null;
   readonly fencingToken: bigint | null;
   readonly lease: Lease;
@@ -16,14 +16,14 @@ export interface AgentStatus {
   readonly leaving: boolean;
 }
 
-/** Text that changes when, and only when, listeners must be notified. */
+/** Returns a text that differs exactly when listeners must be notified of the new status. */
 export function statusText(status: AgentStatus): string {
   return `${status.leads} ${status.stage} ${status.term} ${status.slot} ${status.fencingToken} ${status.joined} ${status.elector} ${status.leaving}`;
 }
 
 /**
- * Returns the agent's last message. `timeoutMs` is the session's timeout, or 0 if none was open. Servers may
- * take a third longer to expire the session.
+ * Returns the agent's last message. `timeoutMs` is the session's timeout, or 0 if no session was open. A
+ * server may take a third longer than the timeout to expire a session.
  */
 export function leftText(ended: boolean, timeoutMs: number): string {
   if (ended || timeoutMs === 0) return 'left the group';

@@ -1,10 +1,10 @@
 /**
- * The agent of one node: a loop of observe, decide, act, wait. An event only wakes the loop; each round reads
- * the group. Lost replies, replaced sessions, duplicate events and shutdown are therefore just other
- * snapshots.
+ * The agent of one node is a loop of observe, decide, act, and wait. An event only wakes the loop, and each
+ * round reads the group again. The agent therefore treats a lost reply, a replaced session, a duplicate
+ * event, or a shutdown as just another snapshot.
  *
- * Not promised: that a frozen or killed agent stops its own workload. The workload is responsible for that
- * (`ports/workload.ts`) and receives the lease for it.
+ * Not promised: that a frozen or killed agent stops its own workload. The workload is responsible for
+ * stopping itself (`ports/workload.ts`), and receives the lease for that purpose.
  */
 
 import { isDeepStrictEqual } from 'node:util';
@@ -43,18 +43,18 @@ import { Contents } from './snapshot/contents.js';
 import { SnapshotReader } from './snapshot/snapshot-reader.js';
 
 export interface AgentOptions {
-  /** Opens a new session, or attaches to one that exists. */
+  /** Opens a new session, or attaches to an existing one. */
   openStore(session?: SessionTicket): Store;
   readonly root: string;
   readonly node: string;
   readonly site: string;
   readonly priority: number;
   readonly tags: Readonly<Record<string, string>>;
-  /** The rules that this node knows. */
+  /** Strategies and constraints that this node knows. */
   readonly rules: Rules;
   /**
-   * Where this node answers probes, and the rates it learns from them. Null (the default) if it does not
-   * probe.
+   * Address at which this node answers probes, and the rates that it learns from them. Null (the default) if
+   * the node does not probe.
    */
   readonly probe?: (RatesHeard & NonNullable<NodeDescription['probe']>) | null | undefined;
   /** Petrel's version. */
@@ -65,7 +65,7 @@ export interface AgentOptions {
   readonly log: Logger;
   readonly host: Host;
   readonly sessionMemory: SessionMemory | null;
-  /** By default, a restart forgets the fencing tokens that were seen. */
+  /** Store for the fencing tokens that the node has seen. By default, a restart forgets them. */
   readonly tokenStore?: TokenStore | null | undefined;
   /** Rules for agents that share a session. By default, the agent has its own session. */
   readonly sharing?: Sharing | undefined;
@@ -150,7 +150,7 @@ export class Agent {
     });
   }
 
-  /** Identifies this run of the node's agent. */
+  /** Random id of this run of the node's agent. */
   get incarnation(): string {
     return this.#registration.incarnation;
   }
@@ -171,19 +171,19 @@ export class Agent {
     };
   }
 
-  /** The current session, for reading. Null before the first one. Replaced when it ends. */
+  /** The current session, for reading. Null before the first session. Replaced when the session ends. */
   get session(): Store | null {
     return this.#store;
   }
 
   /**
-   * The last snapshot, limited to what this node's part requires. Null if nothing was read in this session.
+   * The last snapshot, limited to what this node's part requires. Null if this session has not read one yet.
    */
   get snapshot(): GroupSnapshot | null {
     return this.#snapshotReader.snapshot;
   }
 
-  /** Calls the listener after every change of `status`. Logs what a listener throws. */
+  /** Calls the listener after every change of `status`. Logs any error that a listener throws. */
   onStatus(listener: (status: AgentStatus) => void): () => void {
     return this.#listeners.add(listener);
   }
@@ -207,8 +207,8 @@ export class Agent {
   }
 
   /**
-   * Leaves on purpose: lets a successor be elected, releases, and ends. A second call skips the wait for a
-   * successor.
+   * Leaves on purpose: waits for an elected successor, releases leadership, and ends. A second call skips the
+   * wait for a successor.
    */
   stop(): void {
     if (this.#drainingSinceMs !== null) this.#hurried = true;
@@ -218,8 +218,8 @@ export class Agent {
   }
 
   /**
-   * Runs until `stop` is done. Throws PetrelError DUPLICATE_NODE or FORBIDDEN and then stops. Waits for an
-   * ensemble that cannot be reached.
+   * Runs until `stop` has completed. While the ensemble is unreachable, keeps trying. Ends by throwing
+   * PetrelError DUPLICATE_NODE or FORBIDDEN if this node cannot take part.
    */
   async run(): Promise<void> {
     try {
@@ -238,8 +238,8 @@ export class Agent {
   }
 
   /**
-   * Returns the longest wait until the next round, in ms. The lease may require an earlier round. Returns
-   * null once the agent has left.
+   * Runs one round. Returns the longest wait until the next round, in ms, although the lease may require an
+   * earlier one. Returns null once the agent has left.
    */
   async #tryRound(): Promise<number | null> {
     try {
@@ -251,7 +251,7 @@ export class Agent {
     }
   }
 
-  /** Continues what was begun, as far as the clock allows, even if nothing can be read. */
+  /** Continues the steps that have begun, as far as the clock allows, even if the group cannot be read. */
   async #roundFailed(error: StoreError): Promise<number | null> {
     const { log } = this.#options;
     const refusal = forbidden(error, this.#paths.root, 'use');
@@ -264,13 +264,13 @@ export class Agent {
     return isRoutine && this.#store?.state === 'CONNECTED' ? retryMs / 10 : retryMs;
   }
 
-  /** Logs a problem once, and again only after it has ended or another one has followed. */
+  /** Logs a problem once. Logs it again only if it has ended or a different problem has followed. */
   #report(details: object, message: string, level: 'error' | 'warn' = 'error'): void {
     if (message !== this.#trouble) this.#options.log[level](details, message);
     this.#trouble = message;
   }
 
-  /** Releases and leaves, because ZooKeeper does not permit this node to do its part. */
+  /** Releases leadership and leaves, because ZooKeeper does not permit this node to do its part. */
   #leaveBecauseOf(refusal: PetrelError): void {
     this.#refusal ??= refusal;
     this.#hurried = true;
@@ -337,7 +337,7 @@ export class Agent {
     if (this.#hasLeft(snapshot)) return null;
     const auditing = snapshot.seat.second ? electorWatchdogMs : resyncMs;
     const scoring = snapshot.seat.below !== null ? resyncMs : this.#snapshotReader.scoresInMs;
-    // An overdue drain has been acted on. Its result wakes the agent.
+    // An overdue drain needs no timer: it has been acted on, and the result of that action wakes the agent.
     const drainMs = this.#drainOverdue() ? resyncMs : this.#drainLeftMs(this.#options.clock.monotonicMs());
     this.#trouble = '';
     return Math.min(recheckInMs ?? resyncMs, auditing, scoring, drainMs);
@@ -345,7 +345,7 @@ export class Agent {
 
   /**
    * Returns the current store, or a new one if its session has ended. Keeps the old store if ZooKeeper
-   * refuses this node altogether.
+   * refuses every request of this node.
    */
   async #openStore(): Promise<Store> {
     const { log, openStore, sessionMemory } = this.#options;
@@ -375,7 +375,10 @@ export class Agent {
     return store;
   }
 
-  /** Registers and takes a seat. False if an earlier incarnation of this node still owns its name. */
+  /**
+   * Registers the node and takes a seat. Returns false if an earlier incarnation of this node still owns its
+   * name.
+   */
   async #join(store: Store): Promise<boolean> {
     const { log, node } = this.#options;
     if (this.#drainingSinceMs !== null && this.#leadershipRunner.leadership === null) return false;
@@ -389,7 +392,10 @@ export class Agent {
     return true;
   }
 
-  /** Returns null if the lease is due for release first, because the release must not wait. */
+  /**
+   * Waits for a read of the group. Returns null if the lease requires a release first, because the release
+   * must not wait for the read.
+   */
   async #beforeLeaseEnds<T>(observing: Promise<T>): Promise<T | null> {
     const dueAtMs = this.#leadershipRunner.dueAtMs;
     if (dueAtMs === null) return await observing;
@@ -422,9 +428,9 @@ export class Agent {
   }
 
   /**
-   * Acts without reading first, if the write itself checks everything it depends on. If something has
-   * changed, it writes nothing. After a failure, the next read shows what to do. True if the agent has left
-   * as a result.
+   * Acts without reading first, if the write itself checks everything that the step depends on. If something
+   * has changed, the write has no effect. After a failure, the next read shows what to do. Returns whether
+   * the agent has left as a result.
    */
   async #actAhead(store: Store): Promise<boolean> {
     const expected = this.#snapshotReader.expected;
@@ -444,7 +450,7 @@ export class Agent {
     return false;
   }
 
-  /** Writes this node's registration if the one in ZooKeeper is out of date. True if it was written. */
+  /** Writes this node's registration if the one in ZooKeeper is outdated. Returns whether it was written. */
   async #publish(store: Store, snapshot: GroupSnapshot): Promise<boolean> {
     const unwritten = this.#unwritten(snapshot);
     if (unwritten === null) return false;
@@ -453,14 +459,17 @@ export class Agent {
     return true;
   }
 
-  /** Uses the version that was read: another agent may have taken the name since. */
+  /**
+   * Returns this node's registration if it must be written, with the version that was read. The version is
+   * checked because another agent may have taken the name since that read.
+   */
   #unwritten({ self }: GroupSnapshot): Unwritten | null {
     const data = encode(this.#registration);
     if (self === null || isDeepStrictEqual(self.value, JSON.parse(data.toString('utf8')))) return null;
     return { data, version: self.version, registration: this.#registration };
   }
 
-  /** Runs the elector's turn, or the next elector's check for a silent elector. */
+  /** Takes the elector's turn, or checks whether the elector is silent if this node is the next elector. */
   async #elect(store: Store, snapshot: GroupSnapshot, seat: string): Promise<number | null> {
     if (snapshot.members !== null && snapshot.seat?.below === null) {
       const unwritten = this.#unwritten(snapshot);
@@ -479,7 +488,7 @@ export class Agent {
     return this.#hurried || this.#drainLeftMs(this.#options.clock.monotonicMs()) <= 0;
   }
 
-  /** How much longer to wait for a successor, in ms. Infinity if this node is not leaving. */
+  /** Returns the remaining time to wait for a successor, in ms. Infinity if this node is not leaving. */
   #drainLeftMs(nowMs: number): number {
     if (this.#drainingSinceMs === null) return Number.POSITIVE_INFINITY;
     const { timeouts } = this.#snapshotReader.config ?? defaultGroupConfig;
@@ -487,8 +496,8 @@ export class Agent {
   }
 
   /**
-   * Whether the node is leaving, has no leadership left, and has nothing more to wait for. A claim that
-   * cannot be deleted, because the ensemble is unreachable, ends with the session.
+   * Whether the node is leaving, has no leadership, and has nothing more to wait for. If the ensemble is
+   * unreachable, the claim cannot be deleted and ends with the session.
    */
   #hasLeft(snapshot: GroupSnapshot | null): boolean {
     if (this.#drainingSinceMs === null) return false;
@@ -501,7 +510,7 @@ export class Agent {
   async #leave(): Promise<void> {
     const { workload, log, sessionMemory } = this.#options;
     this.#leadershipRunner.close();
-    // A workload that may still be running keeps its claim, so the session is left to expire.
+    // A workload that may still be running must keep its claim, so the session is left to expire.
     const abandon = !(await workload.close());
     if (abandon) log.error('the workload is not proven dead: leaving the session to expire');
     const ended = (await this.#store?.close({ abandon })) ?? true;
@@ -510,7 +519,9 @@ export class Agent {
     log.info({ ended }, leftText(ended, this.#store?.negotiatedTimeoutMs ?? 0));
   }
 
-  /** Keeps the registration as other nodes will read it, with long texts truncated. */
+  /**
+   * Updates the registration. Truncates long texts now, so this copy equals the one that other nodes read.
+   */
   #updateRegistration(change: Partial<Registration>): Registration {
     const text = encode({ ...this.#registration, ...change }).toString('utf8');
     this.#registration = registrationSchema.parse(JSON.parse(text));

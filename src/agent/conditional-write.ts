@@ -1,6 +1,6 @@
 import { isStoreError } from '../ports/store.js';
 
-/** Returns null if the conditions of the write no longer hold. The next round reads why. */
+/** Runs `write`. Returns null if its conditions no longer hold. The next round then reads the reason. */
 export async function ifStillTrue<T>(write: () => Promise<T>): Promise<T | null> {
   try {
     return await write();

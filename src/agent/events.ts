@@ -1,4 +1,4 @@
-/** Events in an agent that are worth counting. */
+/** Events in an agent that metrics count. */
 
 import type { Stage } from '../core/leadership.js';
 import type { LogContext } from '../core/log-context.js';
@@ -6,9 +6,7 @@ import type { Elected, TransitionRecord } from '../model/znodes.js';
 import type { HookContext, HookResult } from '../ports/workload.js';
 
 export type AgentEvent =
-  /**
-   * A round has ended. The agent may now know more about the group, or has found that it cannot learn more.
-   */
+  /** A round has ended. Either the agent knows the current state of the group, or it could not read it. */
   | { readonly kind: 'round' }
   /** This node, as the elector, has committed a decision `tookMs` after it was woken. */
   | {
@@ -20,18 +18,23 @@ export type AgentEvent =
       readonly tookMs: number;
     }
   /**
-   * This node, as the elector, has committed the record of a transition. The group has one for each
-   * transition.
+   * This node, as the elector, has committed the record of a transition. Each transition has one record in
+   * the group.
    */
   | { readonly kind: 'recorded'; readonly record: TransitionRecord }
-  /** This node, as the elector, has recorded a missed switchover request: its term ended first. */
+  /**
+   * This node, as the elector, has recorded a missed switchover request, whose term ended before it was met.
+   */
   | { readonly kind: 'request-missed' }
   /** A run of the workload has ended, whether it was requested or not. */
   | { readonly kind: 'ran'; readonly context: HookContext; readonly outcome: HookResult }
-  /** This node's leadership has reached a stage. Null: it is over. The log context names the transition. */
+  /**
+   * This node's leadership has reached a stage, or has ended if the stage is null. The log context names the
+   * transition.
+   */
   | { readonly kind: 'stage'; readonly stage: Stage | null; readonly logContext: Partial<LogContext> }
   /**
-   * A release has ended that was due because the lease had not been renewed. `leaseLeftMs` is the remaining
-   * lease, negative if the lease had already ended.
+   * A release has ended that ran because the lease had not been renewed. `leaseLeftMs` is the remaining time
+   * of the lease. It is negative if the lease had already ended.
    */
   | { readonly kind: 'self-fenced'; readonly leaseLeftMs: number };

@@ -1,7 +1,6 @@
 /**
- * A node's membership in the group within one session: its registration and its seat. Each is created once.
- * Both are looked for before they are created again, because a create whose reply was lost may have
- * succeeded.
+ * A node's membership in the group within one session: its registration and its seat. Each is created once. A
+ * create whose reply was lost may have succeeded, so both are looked up before they are created again.
  */
 import type { Rules } from '../../strategies/registry.js';
 import { PetrelError } from '../errors.js';
@@ -22,7 +21,8 @@ import { forbidden } from '../tree/ensure-tree.js';
 import { withRoom } from '../tree/history-room.js';
 
 /**
- * Returns JSON with long texts truncated: a message thrown by foreign code must not make a write too large.
+ * Returns JSON in which long texts are truncated. A message thrown by a user's own code must not make a write
+ * too large.
  */
 export function encode(content: unknown): Buffer {
   const cut = (_key: string, value: unknown) => (typeof value === 'string' ? brief(value) : value);
@@ -52,22 +52,22 @@ function ownVersions({ strategies, ownConstraints }: Rules): Record<string, stri
 }
 
 /**
- * Returns a check of the seat. A late write of an earlier incarnation fails it, even if everything else is
- * unchanged.
+ * Returns a check of the node's seat. The check rejects a late write of an earlier incarnation, even if
+ * everything else is unchanged.
  */
 export function checkSeat(paths: GroupPaths, seat: string): Operation {
   return { type: 'check', path: paths.seat(seat), version: 'any' };
 }
 
-/** Another session that owns this node's registration. */
+/** Session of an earlier incarnation, which still owns this node's registration. */
 export interface EarlierIncarnation {
   readonly session: bigint;
   readonly registration: Registration | null;
 }
 
 /**
- * Registers, or finds the registration that this session made before. Returns the earlier incarnation that
- * still owns the name, if that has to end first. The caller then waits for its end or ends it. Throws
+ * Registers the node, or finds the registration that this session has already made. Returns the earlier
+ * incarnation if one still owns the name. The caller must end that incarnation or wait for its end. Throws
  * PetrelError DUPLICATE_NODE if the name belongs to another running agent.
  */
 export async function register(
@@ -111,10 +111,7 @@ async function readRegistration(
   }
 }
 
-/**
- * Replaces this agent's own registration from a session that has ended for the agent, but not yet for the
- * ensemble.
- */
+/** Replaces this agent's own registration from its previous session, which the ensemble has not ended yet. */
 async function replaceOwn(store: Store, path: string, stat: Stat, registration: Registration): Promise<void> {
   await store.multi([
     { type: 'delete', path, version: stat.version },
@@ -131,10 +128,10 @@ function duplicate(path: string, other: Registration): PetrelError {
   );
 }
 
-/** Takes a seat, unless this session has one already. Returns its name. */
+/** Takes a seat, unless this session already has one. Returns the seat's name. */
 export async function takeSeat(store: Store, paths: GroupPaths, node: string): Promise<string> {
-  // The current server may lag behind the one that processed a create whose reply was lost. A request sent
-  // after a sync is answered after it.
+  // The current server may lag behind the one that processed a create whose reply was lost. It answers a
+  // request that follows a sync only after the sync.
   const [, held] = await Promise.all([
     store.sync(paths.election),
     heldSeats(store, paths, node, store.sessionId),
@@ -166,9 +163,9 @@ export async function heldSeats(
 }
 
 /**
- * Deletes what the session owns in this group, as its end would, while the session continues for other
- * groups. False if something is left, because another client was faster or kept changing it. Throws
- * StoreError.
+ * Deletes everything that the session owns in this group. Has the effect of the session's end, while the
+ * session continues for other groups. Returns false if something is left, because another client was faster
+ * or kept changing it. Throws StoreError.
  */
 export async function depart(
   store: Store,
@@ -199,7 +196,7 @@ async function ownedBy(store: Store, paths: GroupPaths, node: string, session: b
     const held = others.filter((_, index) => stats[index]?.ephemeralOwner === session);
     return [...held, ...seats.map((seat) => paths.seat(seat))];
   } catch (error) {
-    // If the group's znodes are gone, nothing is left.
+    // The group's znodes are gone, so nothing is left to delete.
     if (isStoreError(error, 'NO_NODE')) return [];
     throw error;
   }

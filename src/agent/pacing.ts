@@ -1,9 +1,9 @@
-/** Decides when a loop's next round begins: when it is woken, or when the time to wait is over. */
+/** Decides when a loop's next round begins: when the loop is woken, or when its waiting time is over. */
 import type { Clock } from '../ports/clock.js';
 
 export class Pacing {
   readonly #clock: Clock;
-  /** Null if nothing has requested another round since the last one began. */
+  /** Instant at which a round was first requested since the last one began. Null if none was requested. */
   #wokenAtMs: number | null = null;
   #dueSinceMs: number;
   #rouse: () => void = () => {};
@@ -21,7 +21,7 @@ export class Pacing {
     return this.#dueSinceMs;
   }
 
-  /** Begins a round. A wake from now on requests a later round. */
+  /** Begins a round. A wake after this call requests a later round. */
   begin(): void {
     this.#wokenAtMs = null;
   }
@@ -32,7 +32,7 @@ export class Pacing {
   }
 
   /**
-   * Waits until woken, for at most `restMs` or until `dueAtMs`. Reads `dueAtMs` again after each timer,
+   * Waits until woken, for at most `restMs` or until `dueAtMs`. Calls `dueAtMs` again after each timer,
    * because the lease may have been renewed.
    */
   async sleep(restMs: number, dueAtMs: () => number | null = () => null): Promise<void> {
@@ -40,7 +40,7 @@ export class Pacing {
     const leftMs = () => Math.min(restUntilMs, dueAtMs() ?? restUntilMs) - this.#clock.monotonicMs();
     const waitMs = leftMs();
     if (this.#wokenAtMs !== null || waitMs <= 0) {
-      // Even without a wait, timers and sockets get their turn.
+      // Yields to timers and sockets, even if there is nothing to wait for.
       await new Promise<void>((resolve) => this.#clock.turn(resolve));
     } else {
       for (let next = waitMs; next > 0 && this.#wokenAtMs === null; next = leftMs()) await this.#timer(next);

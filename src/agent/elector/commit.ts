@@ -1,4 +1,4 @@
-/** Writes an elector's commit as one multi: everything is written, or nothing. */
+/** Writes an elector's commit as one multi, so either all of it is written or none. */
 import type { Logger } from 'pino';
 import type { Commit, Decision } from '../../core/group-round.js';
 import { recordText } from '../../core/records.js';
@@ -14,16 +14,16 @@ import { unrecorded } from './record-pause.js';
 import type { ElectorTurn, Unwritten } from './turn.js';
 
 export interface Committed {
-  /** Number of records that the history has now. Null if none was added. */
+  /** Number of records that the history contains now. Null if no record was added. */
   readonly recorded: number | null;
-  /** Whether a quota left no room for its records. */
+  /** Whether a quota left no room for the commit's records. */
   readonly isUnrecorded: boolean;
 }
 
 /**
- * Returns null if the conditions of the commit no longer hold. A circuit breaker's record or a seat that this
- * node has no permission to write does not block the commit. Nor do records that a quota refuses. Throws
- * StoreError.
+ * Writes the commit. Returns null if its conditions no longer hold. The commit is written without the parts
+ * that this node has no permission for (a circuit breaker's record, a seat), and without records that a quota
+ * refuses. Throws StoreError.
  */
 export async function writeCommit(
   turn: ElectorTurn,
@@ -57,7 +57,10 @@ export async function writeCommit(
   }
 }
 
-/** Leaves out first the records, which only operators need, and then the circuit breaker's count. */
+/**
+ * Writes less after a refusal. Omits the records first, because only operators need them, and then the
+ * circuit breaker's count.
+ */
 async function writeLess(
   turn: ElectorTurn,
   paths: GroupPaths,
@@ -117,17 +120,17 @@ function deciding(
 }
 
 /**
- * Whether every newly elected node has a seat at which it can be notified. A node that has just registered
- * may read the decision before an elector that does not know its seat changes it. It would then not read it
- * again for a long time.
+ * Whether every newly elected node has a seat at which it can be notified. A newly registered node may read
+ * the decision before the elector changes it. If the elector knows no seat of the node, it cannot notify the
+ * node. The node would then not read the decision again for a long time.
  */
 export function canBeTold(turn: ElectorTurn, { decisions }: Commit): boolean {
   return decisions.every((decision) => !isNewlyNamed(turn, decision) || seatsOf(turn, decision).length > 0);
 }
 
 /**
- * Whether the tree has just been recreated, and the node that leads by its decision has not registered again
- * yet.
+ * Whether the tree has just been recreated, and the node that leads by its decision has not yet registered
+ * again.
  */
 export function precedesLeader(
   { snapshot, members }: Pick<ElectorTurn, 'snapshot' | 'members'>,
@@ -149,8 +152,8 @@ function seatsOf({ members }: ElectorTurn, { elected }: Decision): readonly stri
 }
 
 /**
- * Notifies a newly elected node by a write to its election znode, which it watches. No other node needs to
- * look. If the znode is gone, the decision is not made either.
+ * Returns the operations that notify a newly elected node: a write to its election znode, which only that
+ * node watches. If the znode is gone, the multi fails, and the decision is not made.
  */
 function notifying(turn: ElectorTurn, paths: GroupPaths, decision: Decision): Operation[] {
   const { node } = decision.elected;

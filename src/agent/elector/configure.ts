@@ -1,6 +1,6 @@
 /**
- * Changes that the elector itself makes to the group's configuration. Each is written together with a record
- * in the history. If a quota refuses the record, the change is written without it.
+ * Changes the group's configuration on the elector's own initiative. Each change is written together with a
+ * record in the history. If a quota refuses the record, the change is written without it.
  */
 import type { Logger } from 'pino';
 import type { ElectorAction } from '../../core/round.js';
@@ -28,8 +28,8 @@ export interface Configured {
 }
 
 /**
- * Returns the record once the change is written. Returns null if its conditions no longer hold. `at` is on
- * the ensemble's clock. Throws StoreError.
+ * Writes the change. Returns its record, or null if its conditions no longer hold. `at` is on the ensemble's
+ * clock. Throws StoreError.
  */
 export async function configure(
   { store, snapshot, seat }: Turn,

@@ -1,6 +1,6 @@
 /**
- * Logs what an elector decides and why. Writes one line for each new decision or changed reason, so the log
- * also shows why nothing happens.
+ * Logs what an elector decides and why. Writes one line for each new decision or changed reason. The log
+ * therefore also shows why the elector does nothing.
  */
 
 import type { Logger } from 'pino';
@@ -12,13 +12,13 @@ import { usesScores } from '../../model/read-config.js';
 import { slotStates, slotView } from '../../model/slots.js';
 import type { GroupSnapshot } from '../../model/snapshot.js';
 
-/** A number or a duration that is not part of a name. */
+/** Matches a number or a duration that is not part of a name. */
 const measuredValue = /(?<![\w.-])-?\d+(\.\d+)?(ms|[smhd])?\b/g;
 
 export class DecisionLog {
   readonly #log: Logger;
   readonly #rules: Rules;
-  /** Last logged reason by slot. */
+  /** Last logged reason, by slot. */
   readonly #told = new Map<number, string>();
 
   constructor(log: Logger, rules: Rules) {
@@ -27,8 +27,8 @@ export class DecisionLog {
   }
 
   /**
-   * If `config` compares scores, does not log changed values while the leader remains: each look finds new
-   * values.
+   * Logs what has changed since the last call. If `config` compares scores, changed values are not logged
+   * while the leader remains, because every call finds new values.
    */
   look({ rounds }: GroupRound, snapshot: GroupSnapshot, config: GroupConfig): void {
     const isOne = slotStates(snapshot).length === 1;

@@ -1,9 +1,10 @@
 /**
- * The next elector's check on the elector. From time to time, the next elector decides for itself from all
- * that it knows about the group. It unseats the elector if the same decision has been due for longer than any
- * reason could explain.
+ * The next elector's check on the elector. From time to time, the next elector makes the elector's decision
+ * itself, from all that it knows about the group. It unseats the elector if the same decision has been due
+ * for longer than any legitimate reason could explain.
  *
- * Safe at any time: an elector's writes check its seat, so an unseated elector writes nothing.
+ * An unseating is safe at any time. Every write of an elector checks its seat, so an unseated elector cannot
+ * write.
  */
 import { slotStates } from '../../model/slots.js';
 import { type GroupSnapshot, writeOf } from '../../model/snapshot.js';
@@ -21,7 +22,10 @@ export interface ElectorWatchdogOptions {
 export class ElectorWatchdog {
   readonly #options: ElectorWatchdogOptions;
   #dueAtMs = Number.NEGATIVE_INFINITY;
-  /** The due decision and the elector that does not make it, and since when. */
+  /**
+   * The decision that is due, the elector that fails to make it, and the instant at which this was first
+   * seen.
+   */
   #silentSince: { readonly key: string; readonly atMs: number } | null = null;
 
   constructor(options: ElectorWatchdogOptions) {
@@ -53,8 +57,8 @@ export class ElectorWatchdog {
 }
 
 /**
- * Identifies the due decision and the elector that must make it. If two looks find the same key, nothing
- * changed in between.
+ * Returns a key for the due decision and the elector that must make it. If two checks find the same key,
+ * nothing changed in between.
  */
 function keyOf(snapshot: GroupSnapshot, elector: string): string {
   const decisions = slotStates(snapshot).map(({ elected }) => writeOf(elected));

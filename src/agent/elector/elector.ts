@@ -1,6 +1,6 @@
 /**
- * Carries out what `core/round.ts` decides. Each write checks the elector's own seat, so an elector that has
- * lost its seat writes nothing.
+ * Carries out what `core/round.ts` decides. Every write checks the elector's own seat. An elector that has
+ * lost its seat therefore cannot write.
  */
 
 import type { Rules } from '../../../strategies/registry.js';
@@ -45,16 +45,16 @@ import { abandonedText, type ElectorTurn, haveAllGivenUp, lastResort, type TurnR
 export interface ElectorOptions extends FencerOptions {
   readonly rules: Rules;
   tell(event: AgentEvent): void;
-  /** Monotonic instant at which the current rounds were requested. */
+  /** Monotonic instant at which the current rounds were first requested. */
   dueSinceMs(): number;
   updateRegistration(change: Partial<Registration>): Registration;
-  /** Last readable configuration. Null if none could be read. */
+  /** Last readable configuration. Null if no configuration could be read so far. */
   config(): GroupConfig | null;
 }
 
 /**
- * A node takes its seat as soon as it has registered. A node that has had no seat for longer than this is
- * elected nevertheless, and excluded later.
+ * Longest time for which a decision waits for a node's seat. A node takes a seat as soon as it has
+ * registered. A node that has had no seat for longer is elected nevertheless, and excluded later.
  */
 const putOffMs = 1_000;
 
@@ -68,12 +68,12 @@ export class Elector {
   #clock: ClockReading | null = null;
   readonly #fencer: Fencer;
   /**
-   * Configuration version under which a new seat was no later than the one given up. This happens when the
-   * sequence counter has reached its end. No other node then gets to elect.
+   * Version of the configuration under which this node gave up its seat and got one that was no later. This
+   * happens when the sequence counter has reached its end, so that no other node can become the elector.
    */
   #stuckUnder: number | null = null;
   #lastProblem = '';
-  /** Monotonic instant since which decisions have been postponed. Null if none is. */
+  /** Monotonic instant since which decisions have been postponed. Null if none is postponed. */
   #putOffSinceMs: number | null = null;
 
   constructor(options: ElectorOptions) {
@@ -92,7 +92,7 @@ export class Elector {
     });
   }
 
-  /** Throws StoreError. */
+  /** Takes one turn as the elector. Throws StoreError. */
   async turn(turn: ElectorTurn): Promise<TurnResult> {
     this.#malformed.look(turn.snapshot, turn.members);
     const round = await this.#decide(turn);
@@ -113,14 +113,15 @@ export class Elector {
   }
 
   /**
-   * Whether this node, as the elector, would now write a decision that is plainly due. The next elector uses
-   * it to check the elector. Never true with an unreadable configuration: the last readable one may differ
-   * between the two nodes.
+   * Whether this node, if it were the elector, would now write a decision that is plainly due. The next
+   * elector uses this to check the elector. Always false if the configuration is unreadable, because the two
+   * nodes may have different last readable configurations.
    */
   async wouldWrite(turn: ElectorTurn): Promise<boolean> {
     const { value } = turn.snapshot.config;
     if (value === null || !(await this.#isDue(turn, value))) return false;
-    // Two nodes may have different versions of a user's own constraint, and disagree forever.
+    // The two nodes may have different versions of a user's own constraint. They could disagree forever, so
+    // the decision must also be due without constraints.
     return value.constraints.length === 0 || (await this.#isDue(turn, { ...value, constraints: [] }));
   }
 
@@ -141,7 +142,7 @@ export class Elector {
     return since === null || nowMs - since >= putOffMs;
   }
 
-  /** Decides for this one instant. Other work continues while a user's own rule is evaluated. */
+  /** Decides for the current instant. Other work continues while a user's own rule is evaluated. */
   async #decide(turn: ElectorTurn, by?: NamedRules): Promise<GroupRound> {
     const config = this.#usableConfig(turn.snapshot);
     const named = this.#isAbandoned(config, turn) ? lastResort : (by ?? config);
@@ -149,7 +150,10 @@ export class Elector {
     return await this.#asker.answered((rules) => this.#round(timed, prepareRules(named, rules)));
   }
 
-  /** Reads and updates the memory here, because it may have changed while a strategy was evaluated. */
+  /**
+   * Completes the round. Reads and updates the memory only here, because the memory may have changed while a
+   * strategy was evaluated.
+   */
   #round(turn: ElectorTurn & { config: GroupConfig; nowMs: number }, prepared: PreparedRules): GroupRound {
     const { node, workload } = this.#options;
     const { store, snapshot, members, config, nowMs } = turn;
@@ -167,7 +171,7 @@ export class Elector {
       memory: this.#memory,
       clock: this.#clock,
       canFence: workload.has('fence'),
-      // Whatever cut a leader off began at most one session timeout before it stopped leading.
+      // A fault that cuts a leader off begins at most one session timeout before that leader stops leading.
       observedSinceMs: store.inTouchSinceMs() + store.negotiatedTimeoutMs,
     });
     this.#memory = round.memory;
@@ -189,7 +193,7 @@ export class Elector {
     return last ?? defaultGroupConfig;
   }
 
-  /** Whether no node is left that could try the configured rules. */
+  /** Whether no node is left that could try to use the configured rules. */
   #isAbandoned(config: GroupConfig, turn: ElectorTurn): boolean {
     if (!haveAllGivenUp(turn) && this.#stuckUnder !== turn.snapshot.config.version) return false;
     this.#options.log.error({ strategy: config.strategy }, abandonedText(config));
@@ -226,8 +230,8 @@ export class Elector {
   }
 
   /**
-   * Writes all decisions and records in one multi. The multi checks or writes whatever a decision depends on.
-   * Returns the decisions that were made.
+   * Writes all decisions and records in one multi. The multi checks or writes everything that a decision
+   * depends on. Returns the decisions that were written.
    */
   async #commit(turn: ElectorTurn, commit: Commit): Promise<readonly Decision[]> {
     const { decisions, records } = commit;
@@ -243,7 +247,7 @@ export class Elector {
       if (isNew) this.#options.tell({ kind: 'elected', slot, slots, elected, tookMs });
     }
     for (const record of committed.isUnrecorded ? [] : records) {
-      // A decision's own log line covers the transition that it ended.
+      // If there is a decision, its own log line covers the transition that it ended.
       if (decisions.length === 0) this.#logRecord(record);
       this.#options.tell({ kind: 'recorded', record });
     }
@@ -254,7 +258,7 @@ export class Elector {
     return decisions;
   }
 
-  /** If the number of slots grows, creates the znodes of the new slots before any node looks for them. */
+  /** Creates the znodes of new slots before any node looks for them, if the number of slots grows. */
   async #openSlots({ store, snapshot }: ElectorTurn, decisions: readonly Decision[]): Promise<void> {
     const slots = decisions.find(({ slot }) => slot === 1)?.elected.slots ?? 1;
     if (slots <= slotStates(snapshot).length) return;
@@ -304,8 +308,8 @@ export class Elector {
   }
 
   /**
-   * Deletes the seat of an elector that stays silent while a decision is due. The elector's own writes check
-   * that seat.
+   * Deletes the seat of an elector that remains silent while a decision is due. The elector's own writes
+   * check that seat, so they fail from then on.
    */
   async unseat(turn: ElectorTurn, silent: string): Promise<void> {
     const { store, snapshot, seat } = turn;
@@ -327,7 +331,7 @@ export class Elector {
       ]),
     );
     if (done === null) return;
-    // The decision may have been due in any slot.
+    // The decision may have been due in any slot, so the log line names no slot.
     const { slot: _, ...standing } = decided(snapshot);
     log.warn(
       { ...standing, seat: silent },

@@ -1,4 +1,4 @@
-/** Acts on a claim that its owner does not release: runs the fence hook and removes the claim. */
+/** Acts on a claim whose owner does not release it: runs the fence hook and removes the claim. */
 import type { Logger } from 'pino';
 import { decided } from '../../core/log-context.js';
 import type { ElectorMemory, Fence } from '../../core/round.js';
@@ -16,7 +16,10 @@ import { hookContext } from '../leadership/hook-context.js';
 import { checkSeat, heldSeats } from '../membership.js';
 import type { ElectorTurn } from './turn.js';
 
-/** No node leads until a fence works, the claim ends, or an operator steps in. */
+/**
+ * Longest pause between two fences, in ms. No node leads until a fence succeeds, the claim ends, or an
+ * operator intervenes.
+ */
 const longestPauseMs = 60_000;
 
 /**
@@ -28,12 +31,12 @@ export function fencePauseMs(timeoutMs: number, count: number): number {
 
 export type FenceNews = Partial<Pick<ElectorMemory, 'fenced' | 'failedFences'>>;
 
-/** The part of the elector that fencing uses. */
+/** Parts of the elector that fencing uses. */
 export interface FencingElector {
   config(): GroupConfig;
   known(slot: number): ElectorMemory | undefined;
   remember(slot: number, news: FenceNews): void;
-  /** Requires that everything read from now on is read after a write. */
+  /** Discards the current reading of the ensemble's clock, so the next decision follows a new write. */
   forgetClock(): void;
 }
 
@@ -95,7 +98,7 @@ export class Fencer {
         remember(slot, { failedFences: { token, count } });
         const again = `next attempt in ${formatDuration(pauseMs)}`;
         log.error({ error: outcome.error }, `fencing ${fence.node} failed (${again}): ${outcome.error}`);
-        // By then, reads must follow a write again.
+        // After the pause, the ensemble's clock must be read again with a write.
         clock.timer(pauseMs, () => {
           forgetClock();
           mayTryAgain();
@@ -105,7 +108,7 @@ export class Fencer {
   }
 
   /**
-   * Removes the claim of an owner that is proven dead, with its seat. Does nothing if anything has changed
+   * Removes the claim and the seat of an owner that is proven dead. Does nothing if anything has changed
    * since before the fence.
    */
   async removeClaim(turn: ElectorTurn, fence: Fence): Promise<void> {

@@ -1,4 +1,4 @@
-/** Leaves out records for a while after a quota refused them, instead of retrying them constantly. */
+/** Omits records for a while after a quota refused them, instead of retrying them constantly. */
 import type { Commit, GroupAction } from '../../core/group-round.js';
 import type { Clock } from '../../ports/clock.js';
 
@@ -16,7 +16,7 @@ export class RecordPause {
     this.#untilMs = this.#clock.monotonicMs() + pauseMs;
   }
 
-  /** Returns what remains to be done now. Empty if the action was only a record. */
+  /** Returns the actions that remain after the records are omitted. Empty if the action was only a record. */
   leaves(each: GroupAction): GroupAction[] {
     const { slot, action } = each;
     if (action.do !== 'commit' || this.#clock.monotonicMs() >= this.#untilMs) return [each];

@@ -1,4 +1,4 @@
-/** A write of one slot's `elected`, as a node reports it. Versions count from 0 in each slot. */
+/** One version of a slot's `elected` znode, as a node reports it. Versions count from 0 in each slot. */
 import type { Registration } from '../../model/registration.js';
 
 export interface DecisionKnown {
@@ -6,7 +6,9 @@ export interface DecisionKnown {
   readonly version: number;
 }
 
-/** Returns the registration's fields for a claim. They do not name the slot if it is the first. */
+/**
+ * Returns the registration's fields for a claim. For the first slot, they do not contain the slot's number.
+ */
 export function claimedUnder(slot: number, version: number): Partial<Registration> {
   const claimedSlot = slot === 1 ? undefined : slot;
   return { claimedUnder: version, claimedSlot, lastFailure: null };

@@ -7,7 +7,7 @@ import { slotStates } from '../../model/slots.js';
 import type { GroupSnapshot, Member } from '../../model/snapshot.js';
 import type { Store } from '../../ports/store.js';
 
-/** This node's registration as it must be written, and the version of the outdated one in ZooKeeper. */
+/** This node's registration as it must be written, with the version of the outdated one in ZooKeeper. */
 export interface Unwritten {
   readonly registration: Registration;
   readonly data: Buffer;
@@ -19,21 +19,24 @@ export interface ElectorTurn {
   readonly snapshot: GroupSnapshot;
   readonly members: readonly Member[];
   readonly seat: string;
-  /** The elector decides with it, and writes it together with the decision. Null if there is none. */
+  /**
+   * Registration that the elector uses to decide, and writes together with the decision. Null if the one in
+   * ZooKeeper is current.
+   */
   readonly unwritten: Unwritten | null;
 }
 
 export interface TurnResult {
   /** Decisions that were made and written. */
   readonly decisions: readonly Decision[];
-  /** Whether something was written, so the group must be read again. */
+  /** Whether anything was written. The group must then be read again. */
   readonly acted: boolean;
   readonly recheckInMs: number | null;
-  /** The new seat, if the old one was given up. */
+  /** The new seat, if the elector gave up the old one. Null otherwise. */
   readonly newSeat: string | null;
 }
 
-/** Returns all members, this node with its unwritten registration. */
+/** Returns all members. This node's own entry contains the unwritten registration. */
 export function withUnwritten(members: readonly Member[], unwritten: Unwritten | null): readonly Member[] {
   if (unwritten === null) return members;
   const { registration } = unwritten;
@@ -42,7 +45,7 @@ export function withUnwritten(members: readonly Member[], unwritten: Unwritten |
   );
 }
 
-/** Returns the group with these decisions applied, so the node that made them need not read them. */
+/** Returns the snapshot with these decisions applied, so the node that made them need not read them. */
 export function withDecisions(snapshot: GroupSnapshot, decisions: readonly Decision[]): GroupSnapshot {
   const [first, ...others] = slotStates(snapshot).map((state) => {
     const made = decisions.find(({ slot }) => slot === state.slot);
@@ -53,7 +56,7 @@ export function withDecisions(snapshot: GroupSnapshot, decisions: readonly Decis
   return first === undefined ? snapshot : { ...snapshot, elected: first.elected, others };
 }
 
-/** Rules that every node can run. */
+/** Rules that every node can evaluate. */
 export const lastResort = { strategy: 'first-available', strategyOptions: {}, constraints: [] };
 
 export function abandonedText({ strategy, constraints }: GroupConfig): string {

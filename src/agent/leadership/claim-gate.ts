@@ -1,9 +1,9 @@
 /**
- * Holds a claim back while its lease would end before it can be renewed. This happens after a stall: the
- * earlier signs of life are too old, and the later ones are too recent.
+ * Delays a claim whose lease would end before it can be renewed. Such a lease occurs after a stall, when the
+ * earlier heartbeats are too old and the later ones are too recent.
  *
- * Not promised: that a claim's lease always lasts until its renewal. A live session has new signs of life
- * within half its timeout. A claim is held back no longer than that, however slowly the servers answer.
+ * Not promised: that a claim's lease always lasts until its renewal. A live session has new heartbeats within
+ * half its timeout. A claim is not delayed for longer, however slowly the servers answer.
  */
 import { renewalIntervalMs } from '../../core/lease.js';
 import type { Clock } from '../../ports/clock.js';
@@ -16,11 +16,11 @@ const longestShare = 1 / 2;
 export class ClaimGate {
   readonly #clock: GateClock;
   readonly #wake: () => void;
-  /** When a claim was first held back, and when last. Null while none is. */
+  /** The instants at which the current claim was first and last delayed. Null while no claim is delayed. */
   #held: { readonly sinceMs: number; readonly lastMs: number } | null = null;
   #cancelTimer: (() => void) | null = null;
 
-  /** Calls `wake` when a claim that was held back should be retried. */
+  /** Calls `wake` when a delayed claim should be retried. */
   constructor({ clock, wake }: { readonly clock: GateClock; readonly wake: () => void }) {
     this.#clock = clock;
     this.#wake = wake;
@@ -33,7 +33,7 @@ export class ClaimGate {
     }
     const nowMs = this.#clock.monotonicMs();
     const intervalMs = renewalIntervalMs(store.negotiatedTimeoutMs);
-    // A longer gap means another stall, or another claim.
+    // A longer gap means that another stall has occurred, or that this is another claim.
     const held = this.#held;
     const sinceMs = held !== null && nowMs - held.lastMs < 2 * intervalMs ? held.sinceMs : nowMs;
     this.#held = { sinceMs, lastMs: nowMs };

@@ -1,6 +1,6 @@
 /**
- * The writes with which a node claims, reports READY, and releases its claim. Each is one multi. It checks
- * the node's seat and the versions behind the decision, and includes the node's registration.
+ * The writes with which a node claims, reports READY, and releases its claim. Each write is one multi. The
+ * multi checks the node's seat and the versions behind the decision, and includes the node's registration.
  */
 
 import type { GroupPaths } from '../../model/paths.js';
@@ -28,8 +28,8 @@ export function claimContent(
 }
 
 /**
- * Returns null if the conditions of the claim no longer hold. All results share one zxid, which is the
- * fencing token; read it from the last one.
+ * Writes the claim. Returns null if its conditions no longer hold. All results share one zxid, which is the
+ * fencing token. The caller reads the token from the last result.
  */
 export async function claim(
   store: Store,
@@ -48,8 +48,8 @@ export async function claim(
 }
 
 /**
- * Returns the claim as `claim` created it. `stat` is that of the last operation. Every operation of a multi
- * has the same zxid, and the zxid that created `current` is its fencing token.
+ * Returns the claim as `claim` created it. `stat` belongs to the last operation. Every operation of a multi
+ * has the same zxid. The zxid that created `current` is its fencing token.
  */
 export function claimMade(value: ClaimContent, { mzxid: token, mtimeMs }: Stat, owner: bigint): Claim {
   return { value, problem: null, version: 0, modifiedAtMs: mtimeMs, createdAtMs: mtimeMs, token, owner };

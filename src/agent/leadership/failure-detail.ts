@@ -1,7 +1,7 @@
 import type { FailureDetail } from '../../model/znodes.js';
 import type { HookResult } from '../../ports/workload.js';
 
-/** Returns what the group and the log report about a run of the workload. */
+/** Returns the details of a run of the workload for the group and the log. */
 export function detailOf(phase: string, outcome: HookResult): FailureDetail {
   const { result, error, command, exitCode, signal, durationMs, outputTail } = outcome;
   return {

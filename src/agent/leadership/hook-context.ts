@@ -1,4 +1,4 @@
-/** Context for a hook or a function: the decision that it serves, and how long it may take. */
+/** Context for a hook or a function: the decision that caused the call, and the time limit of the call. */
 import { durationMs } from '../../model/duration.js';
 import type { GroupConfig } from '../../model/group-config.js';
 import type { Elected } from '../../model/znodes.js';

@@ -21,15 +21,15 @@ export interface LeadershipOptions {
   readonly log: Logger;
   readonly renewals: Renewals;
   readonly tokens: TokenMemory;
-  /** Starts another round. */
+  /** Requests another round. */
   wake(): void;
-  /** Last readable configuration. Null if none could be read. */
+  /** Last readable configuration. Null if no configuration could be read so far. */
   config(): GroupConfig | null;
-  /** Returns this node's registration with these fields changed. The caller's multi must write it. */
+  /** Changes these fields of this node's registration and returns it. The caller's multi must write it. */
   updateRegistration(change: Partial<Registration>): Registration;
   /** This node's current seat. */
   seat(): string | null;
-  /** Called when the stage or the result of `leads` has changed. */
+  /** Called when the stage or the value of `leads` has changed. */
   onStage(stage: Stage | null, logContext: Partial<LogContext>): void;
 }
 

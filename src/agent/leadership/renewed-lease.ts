@@ -1,4 +1,7 @@
-/** The lease of one leadership: until when its node may lead, and which end the workload knows. */
+/**
+ * The lease of one leadership: the instant until which its node may lead, and the end that was last reported
+ * to the workload.
+ */
 import { type Lease, leaseFrom } from '../../core/lease.js';
 import type { Clock } from '../../ports/clock.js';
 import type { Store } from '../../ports/store.js';
@@ -16,7 +19,7 @@ export class RenewedLease {
     this.#clock = clock;
   }
 
-  /** An ended lease is never revived. It may still turn out to be shorter. */
+  /** The lease that applies now. An ended lease is never extended, but may still turn out to be shorter. */
   get inForce(): Lease {
     const lease = leaseFrom(this.#store.provenAliveAtMs(), this.#store.negotiatedTimeoutMs);
     if (this.#ended === null) {
@@ -24,15 +27,16 @@ export class RenewedLease {
       return lease;
     }
     const { endsAtMs, releaseAtMs } = this.#ended;
-    // A later proof under a smaller timeout may end sooner and still be due for release later.
+    // A later heartbeat with a smaller timeout can give a lease that ends sooner, but whose release is due
+    // later.
     if (lease.endsAtMs < endsAtMs)
       this.#ended = { ...lease, releaseAtMs: Math.min(lease.releaseAtMs, releaseAtMs) };
     return this.#ended;
   }
 
   /**
-   * Returns the lease to report to the workload. Null if the workload needs no update. An ended lease is
-   * reported only if it is shorter.
+   * Returns the lease to report to the workload. Returns null if the workload needs no update. An ended lease
+   * is reported only if it has become shorter.
    */
   news(isBegun: boolean): Lease | null {
     const { inForce } = this;

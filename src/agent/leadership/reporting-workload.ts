@@ -1,6 +1,6 @@
 /**
- * A workload that reports how its runs end. It also reports how much of a lease was left when it had to
- * release by itself.
+ * Wraps a workload and reports how its runs end. Also reports how much of a lease was left when the workload
+ * had to release on its own.
  */
 import type { Clock } from '../../ports/clock.js';
 import type {
@@ -18,13 +18,13 @@ export class ReportingWorkload implements Workload {
   readonly #workload: Workload;
   readonly #clock: Clock;
   readonly #tell: (event: AgentEvent) => void;
-  /** Null if there is none, or if its remaining time has already been reported. */
+  /** Current lease. Null if there is none, or if its remaining time has already been reported. */
   #lease: WorkloadLease | null = null;
-  /** Release that runs when the lease ends by itself. */
+  /** Release that runs when the lease ends without a renewal. */
   #release: HookContext | null = null;
   /**
-   * How many times a lease has ended by itself. Such a release is reported once, even if other runs waited
-   * for it.
+   * Number of times that a lease has ended without a renewal. A release for this reason is reported once,
+   * even if it waited for other runs.
    */
   #ends = 0;
 
@@ -76,7 +76,7 @@ export class ReportingWorkload implements Workload {
   }
 
   #ended(end: WorkloadEnd): void {
-    // The processes under the guard have been killed, so a late release leaves nothing running past the
+    // The guard's processes have been killed. Even a late release therefore leaves nothing running past the
     // lease.
     if (end.cause === 'guard-lost' && end.provenDead) this.#lease = null;
     if (end.cause !== 'lease-ended') return;
@@ -88,8 +88,9 @@ export class ReportingWorkload implements Workload {
   }
 
   /**
-   * Reports nothing if the workload is not proven dead, since it has not ended. Reports nothing without a
-   * takeover, since nothing that was started could outlive the lease.
+   * Reports a release after the lease was not renewed. Reports nothing if the workload is not proven dead,
+   * because it has not ended. Reports nothing without a takeover hook, because then nothing was started that
+   * could outlive the lease.
    */
   #fenced({ provenDead }: HookResult, leaseLeftMs: number): void {
     if (!provenDead || this.#lease === null || !this.#workload.has('takeover')) return;

@@ -2,7 +2,7 @@
  * Runs a node's own leadership: carries out its steps, keeps the lease renewed, and answers whether this node
  * leads. `core/leadership.ts` decides what to do.
  *
- * Outlives sessions: what began under one session is released even after that session has ended.
+ * A runner outlives sessions: it releases a leadership even after that leadership's session has ended.
  */
 
 import {
@@ -36,18 +36,18 @@ import { RenewedLease } from './renewed-lease.js';
 export class LeadershipRunner {
   readonly #options: LeadershipOptions;
   #leadership: Leadership | null = null;
-  /** Slot of the leadership. Without one, the slot of the last step. */
+  /** Slot of the leadership, or of the last step if there is no leadership. */
   #slot = 1;
   /** Number of slots in the group, as last read. */
   #slots = 1;
-  /** Decision that this leadership serves, for the hooks' environment. */
+  /** Decision that this leadership serves. The hooks receive it in their environment. */
   #elected: Elected | null = null;
-  /** Why the leadership ends, and the term of the decision that ends it. */
+  /** Reason for which the leadership ends, and term of the decision that ends it. */
   #ending: Pick<LogContext, 'term' | 'reason'> | null = null;
   /** Store whose session owns the claim. */
   #store: Store | null = null;
   #spentToken = 0n;
-  /** Versions of `elected` count from 0 in each slot. */
+  /** Decision under which this node has failed. Versions of `elected` count from 0 in each slot. */
   #failedUnder: DecisionKnown | null = null;
   #preparedUnder: DecisionKnown | null = null;
   #preparing: DecisionKnown | null = null;
@@ -55,7 +55,7 @@ export class LeadershipRunner {
   #renewal: Renewing | null = null;
   #lease: RenewedLease | null = null;
   #cancelRetry: () => void = () => {};
-  /** Leaderships that were READY and have ended, latest last. */
+  /** Leaderships that were READY and have ended. The latest comes last. */
   #leaseLosses: readonly LeaseLoss[] = [];
   /** Release that the workload runs if the lease ends without renewal. */
   #guardedBy: HookContext | null = null;
@@ -72,7 +72,7 @@ export class LeadershipRunner {
     return this.#leadership;
   }
 
-  /** Slot of the leadership. Null without one. */
+  /** Slot of the leadership. Null if there is no leadership. */
   get slot(): number | null {
     return this.#leadership === null ? null : this.#slot;
   }
@@ -99,12 +99,12 @@ export class LeadershipRunner {
     return this.#lease?.inForce ?? noLease;
   }
 
-  /** Renews the lease before it is due, since the ensemble can be reached again. */
+  /** Renews the lease before the renewal is due, because the ensemble can be reached again. */
   reconnected(): void {
     this.#renewal?.now();
   }
 
-  /** When to look at a leadership again even if no event wakes the agent: the instant its release is due. */
+  /** Instant at which a release is due, so the agent must act even if no event wakes it. */
   get dueAtMs(): number | null {
     const stage = this.#leadership?.stage;
     return stage === undefined || stage === 'releasing' || stage === 'released'
@@ -113,8 +113,8 @@ export class LeadershipRunner {
   }
 
   /**
-   * Stops a leadership whose claim is gone, when a round cannot find out because the rest of the tree is gone
-   * too.
+   * Checks whether the claim still exists, for a round that cannot read the tree. Stops the leadership if
+   * not.
    */
   async checkClaim(store: Store): Promise<void> {
     if (this.dueAtMs === null) return;
@@ -131,8 +131,8 @@ export class LeadershipRunner {
   }
 
   /**
-   * Takes the leadership's next step based on the expected snapshot, if its write checks everything it
-   * depends on. True if the step was tried. Throws StoreError.
+   * Takes the next step based on the expected snapshot, if its write checks everything the step depends on.
+   * True if the step was tried. Throws StoreError.
    */
   async stepAhead(group: LeadershipRound): Promise<boolean> {
     const round = this.#inSlot(group);
@@ -143,8 +143,7 @@ export class LeadershipRunner {
   }
 
   /**
-   * Whether a deletion of the claim was already tried. Another node's claim may now be there at the same
-   * version.
+   * Whether a deletion of the claim was tried before. Another node's claim may now exist at the same version.
    */
   #mayBeGivenAway({ do: verb }: LeadershipAction): boolean {
     return (
@@ -264,7 +263,7 @@ export class LeadershipRunner {
     });
   }
 
-  /** Reports the failure to the elector in the registration alone, since there is no claim to delete. */
+  /** Reports the failure to the elector in the registration only, because there is no claim to delete. */
   #failWithoutClaim({ term, reason }: Elected, under: DecisionKnown, detail: FailureDetail): void {
     this.#failedUnder = under;
     this.#options.log.warn(
@@ -294,7 +293,7 @@ export class LeadershipRunner {
     const results = await claim(store, claimant, electedVersion, content);
     const written = results?.at(-1);
     if (written?.type !== 'set' || round.snapshot === null) return true;
-    // Take over without reading what was written: no node leads in the meantime.
+    // Takes over without reading the new claim, because no node leads until the takeover is complete.
     const current = claimMade(content, written.stat, store.sessionId);
     this.#begin(store, current.token, elected, electedVersion, true);
     await this.step({ ...round, snapshot: { ...round.snapshot, current } });
@@ -302,8 +301,8 @@ export class LeadershipRunner {
   }
 
   /**
-   * The proof that this session is alive may be much older than the claim. A write that is known to be
-   * committed comes first, as with a claim's own write.
+   * Takes over an existing claim of this session. The last heartbeat may be much older than that claim. A
+   * committed write therefore comes first, as it does when a node creates its claim.
    */
   async #adopt(store: Store, action: Extract<LeadershipAction, { do: 'adopt' }>): Promise<boolean> {
     const { claim, elected, electedVersion } = action;
@@ -341,7 +340,7 @@ export class LeadershipRunner {
     });
   }
 
-  /** Hands the lease in force to the guard that kills the workload when the lease ends. */
+  /** Hands the current lease to the guard, which kills the workload when the lease ends. */
   #guard(): void {
     const stage = this.#stage;
     if (stage === null || stage === 'released' || this.#elected === null) return;
@@ -389,7 +388,7 @@ export class LeadershipRunner {
     const content = claimContent(this.#options, { status: 'READY', term, electedVersion, resumes });
     const claimant = { paths: this.#paths, seat, registration: updateRegistration({}) };
     const written = await ifStillTrue(() => store.multi(sayingReady(claimant, versions, content)));
-    // While the answer was under way, the lease may have ended, and the workload with it.
+    // The lease, and with it the workload, may have ended before the answer to the write arrived.
     if (written === null || this.#stage !== stage) return true;
     this.#elected = elected;
     this.#enter('leading', { term: elected.term });
@@ -397,7 +396,7 @@ export class LeadershipRunner {
     return true;
   }
 
-  /** `term` is the term of the decision that requires the release. Null if none does. */
+  /** `term` is the term of the decision that requires the release. Null if no decision requires it. */
   #release(term: number | null, reason: string, newLeader: string | null): void {
     const elected = this.#elected;
     const leadership = present(this.#leadership, 'the leadership that is released');
@@ -468,7 +467,7 @@ export class LeadershipRunner {
         log.error(this.#fields, `leadership must end: ${reason}`);
         const failure = this.#leadership.failure ?? { ...noCommand, phase: 'workload', reason };
         this.#leadership = { ...this.#leadership, failure };
-        // Immediately: a round may be waiting for an answer that never arrives.
+        // The release must not wait for a round: a round may be waiting for an answer that never arrives.
         if (this.dueAtMs !== null) this.#release(null, reason, null);
         this.#options.wake();
       }
@@ -486,8 +485,8 @@ export class LeadershipRunner {
     const { token } = present(snapshot?.current, 'the claim that is deleted');
     if (token > this.#spentToken) this.#spentToken = token;
     const elected = snapshot?.elected;
-    // If a later decision elected this node while the old leadership was still being released, that decision
-    // has not failed.
+    // A later decision may have elected this node while it was still releasing the old leadership. Such a
+    // decision has not failed.
     const isOfThis = elected?.value?.node === node && elected.value.term === this.#leadership?.term;
     const version = isOfThis ? elected.version : this.#leadership?.claimedUnder;
     let change = {};
@@ -519,7 +518,7 @@ export class LeadershipRunner {
     this.#options.onStage(null, {});
   }
 
-  /** Stops leading, and drops timers and listeners. The owner closes the workload. */
+  /** Stops leading, and removes timers and listeners. The caller must close the workload. */
   close(): void {
     if (this.dueAtMs !== null) this.#enter('releasing');
     this.#run = null;

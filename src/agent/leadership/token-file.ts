@@ -1,6 +1,6 @@
 /**
- * The greatest fencing tokens that a node has seen in one group, kept in its state directory. Unlike the
- * session's file, this file outlives the agent, because a restart must not forget the tokens.
+ * The greatest fencing tokens that a node has seen in one group. The file is in the node's state directory.
+ * Unlike the session's file, it outlives the agent, because a restart must not forget the tokens.
  */
 import { open, rename } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
@@ -33,15 +33,15 @@ export class TokenFile implements TokenStore {
   }
 
   /**
-   * Throws PetrelError FAILED if the file cannot be read or parsed. A node that forgot its tokens would lead
-   * with a token that stores reject. A restart succeeds once the file is fixed or deleted.
+   * Opens the file. Throws PetrelError FAILED if it cannot be read or parsed: a node that has forgotten its
+   * tokens could lead with a token that stores reject. A restart succeeds once the file is fixed or deleted.
    */
   static open(stateDir: string, root: string, node: string): TokenFile {
     const path = tokenPath(stateDir, root, node);
     return new TokenFile(path, readTokens(path));
   }
 
-  /** Rejects with the file system's error. */
+  /** Writes the tokens to the file. Rejects with the file system's error. */
   async write({ epoch, bySlot }: SeenTokens): Promise<void> {
     const greatest = Object.fromEntries([...bySlot].map(([slot, token]) => [slot, String(token)]));
     makeDirectory(dirname(this.path));
@@ -49,7 +49,7 @@ export class TokenFile implements TokenStore {
     const file = await open(next, 'w', 0o600);
     try {
       await file.writeFile(JSON.stringify({ tokenEpoch: epoch, greatest }));
-      // After a power failure, a file's name may exist before its content.
+      // Without a sync, a power failure could leave the file's name without its content.
       await file.sync();
     } finally {
       await file.close();
@@ -58,7 +58,7 @@ export class TokenFile implements TokenStore {
   }
 }
 
-/** Returns null if there is no file. Throws PetrelError FAILED. */
+/** Returns the tokens in the file, or null if there is no file. Throws PetrelError FAILED. */
 export function readTokens(path: string): SeenTokens | null {
   try {
     const text = textOf(path);

@@ -1,9 +1,9 @@
 /**
- * An agent's memory of fencing tokens: every token that it sees, of any leader. The agent refuses to lead
- * with a token that has decreased, and reports it if another leader has one.
+ * An agent's memory of the fencing tokens of all leaders that it sees. The agent refuses to lead with a token
+ * that is lower than an earlier one, and reports another leader that has such a token.
  *
- * Not promised: without a state directory, a restart forgets. A standby that neither leads, elects, nor is
- * the next elector sees no claims but its own.
+ * Not promised: that the memory survives a restart without a state directory, or that every agent sees every
+ * token. A standby other than the next elector sees no claims but its own.
  */
 import type { Logger } from 'pino';
 import {
@@ -21,9 +21,12 @@ import type { GroupSnapshot } from '../../model/snapshot.js';
 import { type FailureDetail, noCommand } from '../../model/znodes.js';
 
 export interface TokenStore {
-  /** The tokens that an earlier run saw. Null if there are none. */
+  /** Tokens that an earlier run has seen. Null if there are none. */
   readonly earlier: SeenTokens | null;
-  /** Leadership does not wait for the write. May reject; a restart then forgets the new tokens. */
+  /**
+   * Writes the tokens. Leadership does not wait for this. May reject, and a restart then forgets the new
+   * tokens.
+   */
   write(seen: SeenTokens): Promise<void>;
 }
 
@@ -57,8 +60,8 @@ export class TokenMemory {
   }
 
   /**
-   * Returns why this node must not lead with the token of its own claim. Returns null if it may lead, and
-   * remembers the token.
+   * Returns the reason for which this node must not lead with the token of its own claim. If it may lead,
+   * remembers the token and returns null.
    */
   failure(
     config: GroupConfig | null,
@@ -77,7 +80,7 @@ export class TokenMemory {
     return null;
   }
 
-  /** Runs one write at a time. A failed write is retried at the next look. */
+  /** Runs one write at a time. The next snapshot retries a failed write. */
   async #write(): Promise<void> {
     if (this.#store === null || this.#isWriting) return;
     this.#isWriting = true;

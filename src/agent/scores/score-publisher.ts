@@ -1,9 +1,9 @@
 /**
- * Publishes what this node measures to the group in `scores/<nodeId>`, an ephemeral znode that no node
- * watches. The writes are independent of the agent's rounds. A node that measures nothing writes nothing.
+ * Publishes a node's measurements to the group in `scores/<nodeId>`, an ephemeral znode that no node watches.
+ * The writes are independent of the agent's rounds. A node that measures nothing writes nothing.
  *
  * Not promised: that the published values are the newest (`core/publication.ts` decides when to publish), or
- * that they can be written at all. A failed write costs the node its scores, and nothing else.
+ * that they can be written. A failed write affects only the node's scores.
  */
 import type { Logger } from 'pino';
 import type { Tolerance } from '../../core/measuring.js';
@@ -20,9 +20,9 @@ import { type Score, scoreReportText } from '../../model/scores.js';
 import type { Clock } from '../../ports/clock.js';
 import { isStoreError, type Store } from '../../ports/store.js';
 
-/** The part of the agent that its node's scores depend on. */
+/** Parts of the agent that its node's scores depend on. */
 export interface ReportingAgent {
-  /** Current session. Null before the first one. */
+  /** Current session. Null before the first session. */
   readonly session: Store | null;
   readonly incarnation: string;
   readonly status: { readonly joined: boolean };
@@ -39,8 +39,8 @@ export interface ScorePublisherOptions {
     onChange(listener: () => void): () => void;
   };
   /**
-   * Round-trip times in milliseconds, by the peer's node id. Read as often as a node may write. By default,
-   * none are measured.
+   * Round-trip times in milliseconds, by the peer's node id. Called at the interval at which a node may
+   * write. By default, none are measured.
    */
   readonly roundTrips?: (() => ReadonlyMap<string, number>) | undefined;
   readonly clock: Clock;
@@ -55,7 +55,7 @@ export class ScorePublisher {
   /** The session that the next two fields belong to. */
   #store: Store | null = null;
   #published: Published | null = null;
-  /** Version of the znode that this session created. Null if it has to be looked up. */
+  /** Version of the znode that this session created. Null if the version is unknown and must be looked up. */
   #version: number | null = null;
   #notBeforeMs = Number.NEGATIVE_INFINITY;
   #isWriting = false;
@@ -121,7 +121,7 @@ export class ScorePublisher {
     this.#look();
   }
 
-  /** Schedules a retry after the time that must pass between two writes. */
+  /** Schedules a retry after the minimum interval between two writes. */
   #failed(error: unknown): void {
     const { clock, log } = this.#options;
     this.#version = null;
@@ -144,7 +144,7 @@ export class ScorePublisher {
     this.#version = await this.#make(store, data);
   }
 
-  /** Creates the znode, or takes over one that this session created. Returns its version. */
+  /** Creates the znode, or uses the one that this session has already created. Returns its version. */
   async #make(store: Store, data: Buffer): Promise<number> {
     try {
       await store.create(this.#path, data, 'ephemeral');
@@ -160,7 +160,7 @@ export class ScorePublisher {
 
   /**
    * Replaces a znode of an earlier session, which would disappear with that session. The znode belongs to
-   * this node, as its registration does.
+   * this node, like its registration.
    */
   async #replace(store: Store, data: Buffer): Promise<number> {
     const { ephemeralOwner, version } = (await store.getData(this.#path)).stat;

@@ -1,10 +1,10 @@
 /**
- * Reads the scores that the members of a group have published, for the elector and the next elector. They are
- * read if the group's strategy compares them: from time to time, and when a node has joined or left. They are
- * kept between rounds. No watch is left, so a changed score wakes no node.
+ * Reads the scores that the members of a group have published, for the elector and the next elector. Scores
+ * are read only if the group's strategy compares them: periodically, and when a node has joined or left. The
+ * reader keeps the scores between rounds. It sets no watch, so a changed score wakes no node.
  *
- * Answers to probes contain request rates that are newer than any report, without a read or a write. This is
- * how the heartbeats of Becker, Junqueira and Serafini (2011) work.
+ * Answers to probes contain request rates that are newer than any report and need no read or write. The
+ * heartbeats of Becker, Junqueira and Serafini (2011) work in the same way.
  */
 
 import { isDeepStrictEqual } from 'node:util';
@@ -31,16 +31,16 @@ export interface RatesHeard {
 const none: ScoreReports = new Map();
 
 /**
- * A node that has just joined publishes its scores soon afterwards. Until then, they are looked for this
- * often.
+ * Interval at which missing scores are read again. A node that has just joined publishes its scores soon
+ * afterwards.
  */
 const retryMs = 1_000;
 
 interface Reading {
   readonly atMs: number;
-  /** When all of them were last read. */
+  /** Instant at which all reports were last read together. */
   readonly wholeAtMs: number;
-  /** Instant since which the set of nodes has been the same. */
+  /** Start of the period in which the set of nodes has not changed. */
   readonly sinceMs: number;
   readonly nodes: readonly string[];
   readonly reports: ScoreReports;
@@ -50,7 +50,7 @@ export interface ScoreReaderOptions {
   readonly paths: GroupPaths;
   readonly clock: Clock;
   readonly rules: Rules;
-  /** Null (the default) if this node receives no rates. */
+  /** Rates from answers to probes. Null (the default) if this node receives none. */
   readonly probe?: RatesHeard | null | undefined;
 }
 
@@ -60,8 +60,8 @@ export class ScoreReader {
   readonly #rules: Rules;
   readonly #probes: RatesHeard | null;
   /**
-   * How often scores are read while the nodes remain the same. Null if no rule compares them. Based on the
-   * last readable configuration, like the elector's decisions.
+   * Interval between two reads while the set of nodes does not change. Null if no rule compares scores. Based
+   * on the last readable configuration, like the elector's decisions.
    */
   #everyMs: number | null = null;
   #last: Reading | null = null;
@@ -73,7 +73,7 @@ export class ScoreReader {
     this.#probes = probe;
   }
 
-  /** Time until the next round is useful for scores. Infinity if no rule compares them. */
+  /** Time until scores must be read again. Infinity if no rule compares scores. */
   get nextInMs(): number {
     if (this.#everyMs === null) return Number.POSITIVE_INFINITY;
     if (this.#last === null) return 0;
@@ -87,8 +87,8 @@ export class ScoreReader {
   }
 
   /**
-   * Returns the reports of these nodes, as last read, with the rates received since. `config` is null if it
-   * is unreadable. Throws StoreError.
+   * Returns the last reports of these nodes, updated with the rates received since. `config` is null if it is
+   * unreadable. Throws StoreError.
    */
   async read(store: Store, config: GroupConfig | null, nodes: readonly string[]): Promise<ScoreReports> {
     if (config !== null) {
@@ -99,7 +99,7 @@ export class ScoreReader {
       return none;
     }
     const sorted = nodes.toSorted();
-    // Choosing the successor of a lost leader requires current scores of the other nodes.
+    // The choice of a lost leader's successor requires current scores of the other nodes.
     const isSame = this.#last !== null && isDeepStrictEqual(this.#last.nodes, sorted);
     if (this.#last === null || !isSame || this.nextInMs <= 0)
       this.#last = await this.#readAnew(store, sorted, isSame ? this.#last : null, this.#everyMs);
@@ -122,8 +122,8 @@ export class ScoreReader {
   }
 
   /**
-   * Returns the nodes that may be about to publish scores. A node that has published none for long measures
-   * nothing.
+   * Returns the nodes that may be about to publish scores. A node that has published no scores for a long
+   * time measures nothing.
    */
   #missing({ nodes, reports, sinceMs }: Reading, everyMs: number): readonly string[] {
     const isNew = this.#clock.monotonicMs() < sinceMs + everyMs;
@@ -131,7 +131,9 @@ export class ScoreReader {
   }
 }
 
-/** Adds rates only for nodes that have published a report: the report names the incarnation. */
+/**
+ * Adds the rates to the reports. Omits nodes without a report, because only a report names the incarnation.
+ */
 function withHeard(reports: ScoreReports, rates: ReadonlyMap<string, number>): ScoreReports {
   return new Map(
     [...reports].map(([node, report]) => {
@@ -142,7 +144,10 @@ function withHeard(reports: ScoreReports, rates: ReadonlyMap<string, number>): S
   );
 }
 
-/** Sends one request for each node. Omits reports that do not exist or are unreadable. Throws StoreError. */
+/**
+ * Reads the reports with one request for each node. Omits reports that do not exist or are unreadable. Throws
+ * StoreError.
+ */
 async function readReports(store: Store, paths: GroupPaths, nodes: readonly string[]): Promise<ScoreReports> {
   const reads = nodes.map(async (node): Promise<[string, ScoreReport][]> => {
     const report = await readReport(store, paths.score(node));

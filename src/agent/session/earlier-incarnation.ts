@@ -1,8 +1,9 @@
 /**
- * Deals with the session of an earlier incarnation of this node that still owns its name. Ends it immediately
- * if this node's memory has what that takes, and waits for it otherwise. Also waits while that session owns
- * the claim, unless the workload ends with its process: something of that leadership's workload may still be
- * running.
+ * Ends the session of an earlier incarnation of this node that still owns its name. Ends the session
+ * immediately if this node has remembered its id and password, and waits for its expiry otherwise.
+ *
+ * If that session owns the claim, also waits for its expiry, because its workload may still be running. There
+ * is no need to wait if the workload ends with the agent's process.
  */
 
 import type { Logger } from 'pino';
@@ -14,7 +15,10 @@ import type { Store } from '../../ports/store.js';
 import { depart, type EarlierIncarnation } from '../membership.js';
 import type { SessionMemory, SessionTicket } from './session-memory.js';
 
-/** Inside the agent's process, the workload ends with it. Outside, it may continue to run. */
+/**
+ * Place where the workload runs. Inside the agent's process, it ends with that process. Outside, it may
+ * continue to run.
+ */
 export type WorkloadPlace = 'inside' | 'outside';
 
 export interface EarlierIncarnationOptions {
@@ -23,8 +27,8 @@ export interface EarlierIncarnationOptions {
   readonly workloadPlace: WorkloadPlace;
   readonly sessionMemory: SessionMemory | null;
   /**
-   * Whether that session may serve other groups whose workload may still be running. It is then left to end
-   * by itself.
+   * Whether that session may serve other groups whose workload may still be running. The session is then left
+   * to expire.
    */
   readonly isShared: boolean;
   openStore(session: SessionTicket): Store;
@@ -32,7 +36,7 @@ export interface EarlierIncarnationOptions {
   readonly log: Logger;
 }
 
-/** A session that outlives this many of its timeouts is kept alive by another client. */
+/** Number of timeouts after which another client must be keeping the session alive. */
 const patienceTimeouts = 10;
 
 export class EarlierIncarnations {
@@ -45,8 +49,8 @@ export class EarlierIncarnations {
   }
 
   /**
-   * True if the name is free now. If false, check again when the registration changes; a watch is left on it.
-   * Throws PetrelError DUPLICATE_NODE if the session does not end.
+   * Whether the name is free now. If false, leaves a watch on the registration, and the caller must check
+   * again when it changes. Throws PetrelError DUPLICATE_NODE if the session does not end.
    */
   async isOver(store: Store, earlier: EarlierIncarnation): Promise<boolean> {
     const { paths, node } = this.#options;
@@ -68,8 +72,8 @@ export class EarlierIncarnations {
   }
 
   /**
-   * Whether the session may own a claim. Its registration, written together with the claim, names the slot.
-   * If the registration is unreadable, the claim may be of any slot.
+   * Whether the session may own a claim. The session's registration was written together with the claim, and
+   * names its slot. If the registration is unreadable, the claim may be of any slot.
    */
   async #mayWork(store: Store, session: bigint, registration: Registration | null): Promise<boolean> {
     const { workloadPlace } = this.#options;

@@ -1,7 +1,7 @@
 /**
- * Identifies a process of this machine, and answers whether it is alive. A process id alone is not enough:
- * after a restart of the machine, or over time, the system reuses it. The start time from /proc is therefore
- * part of the name. If /proc does not report it, the id has to do.
+ * Identifies a process of this machine and answers whether it is alive. A process id alone is not enough,
+ * because the system reuses ids over time and after a restart. The name of a process therefore also contains
+ * its start time from /proc. If /proc does not report one, the name contains the id alone.
  */
 import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
@@ -9,7 +9,7 @@ import { hostname } from 'node:os';
 import { hasEnded, type ProcessState, parseStat } from '../../hooks/process-state.js';
 import type { Host } from '../../ports/host.js';
 
-/** Agents that run in this process, by incarnation. */
+/** Incarnations of the agents that are running in this process. */
 const livingHere = new Set<string>();
 
 /** This process on this machine. */
@@ -27,7 +27,7 @@ export const systemHost: Host = {
 
 export interface ProcessName {
   readonly pid: number;
-  /** Null if the system does not report it. */
+  /** Start time of the process. Null if the system does not report it. */
   readonly startedAt: string | null;
 }
 
@@ -39,16 +39,16 @@ export function processText({ pid, startedAt }: ProcessName): string {
   return startedAt === null ? String(pid) : `${pid} ${startedAt}`;
 }
 
-/** Returns null if the text names no process. */
+/** Returns the process that the text names. Returns null if it names none. */
 export function parseProcess(text: string): ProcessName | null {
   const [pid, startedAt = null] = text.trim().split(' ');
   return /^[1-9]\d{0,9}$/.test(pid ?? '') ? { pid: Number(pid), startedAt } : null;
 }
 
 /**
- * Whether another process with this name is alive. A process that exists but that this process has no
- * permission to signal counts as alive. A process that has ended but has not been waited for does not. This
- * process is not another one: if it has the id, the earlier owner of the id is gone.
+ * Whether a process other than this one has this name and is alive. A process that this one has no permission
+ * to signal counts as alive. A process that has ended but has not been waited for does not count. If this
+ * process has the id, the earlier owner of the id is gone.
  */
 export function isOtherAlive({ pid, startedAt }: ProcessName): boolean {
   if (pid === process.pid || !exists(pid)) return false;
@@ -66,7 +66,7 @@ function exists(pid: number): boolean {
   }
 }
 
-/** Returns null if the system does not report it. */
+/** Returns the state of the process. Returns null if the system does not report it. */
 function lookAt(pid: number): ProcessState | null {
   try {
     return parseStat(readFileSync(`/proc/${pid}/stat`, 'latin1'));

@@ -1,8 +1,8 @@
 /**
  * Keeps a leadership's lease renewed by a committed write at regular intervals, and immediately when the
- * connection is restored. No renewal waits for an earlier one. The rounds' own reads prove nothing. A server
- * that does not answer is replaced by another while there is time: a server that dies silently must not cost
- * the leader its lease.
+ * connection is restored. Renewals do not wait for one another. The rounds' own reads renew nothing. If the
+ * server does not answer, the client switches to another server while there is time. A server that fails
+ * silently therefore does not cost the leader its lease.
  *
  * Not promised: that a renewal succeeds. Only the store knows how long the lease lasts.
  */
@@ -18,7 +18,7 @@ export interface RenewalOptions {
   readonly log: Logger;
   /** Paths that must exist for the leadership to continue. */
   paths(): readonly string[];
-  /** Called when a try has ended, successfully or not. */
+  /** Called when an attempt to renew has ended, successfully or not. */
   onTried(): void;
   /** Called when a required path is gone. `path` names it, if the store knows which one. */
   onGone(path: string | undefined): void;
@@ -40,7 +40,7 @@ export const ownRenewals: Renewals = { begin: (options) => new Renewal(options) 
 
 export class Renewal implements Renewing {
   readonly #options: RenewalOptions;
-  /** When each unanswered renewal was sent, oldest first. */
+  /** Instants at which the unanswered renewals were sent, oldest first. */
   readonly #unanswered = new Set<number>();
   #cancel: () => void = () => {};
   #stopped = false;
@@ -76,7 +76,7 @@ export class Renewal implements Renewing {
 
   async #renew(): Promise<void> {
     const { clock, store, paths, log, onTried, onGone } = this.#options;
-    // Checks only: a committed write that changes nothing and wakes no node.
+    // The multi contains only checks: a committed write that changes nothing and wakes no node.
     const checks = paths().map((path) => ({ type: 'check', path, version: 'any' }) as const);
     const sentAtMs = clock.monotonicMs();
     this.#unanswered.add(sentAtMs);

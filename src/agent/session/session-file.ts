@@ -1,9 +1,9 @@
 /**
- * What a node remembers about its session between two runs of its agent, in its state directory. It suffices
- * to end the earlier run's session immediately instead of waiting for it to expire. It never grants
- * leadership. Nodes of several groups share a directory.
+ * The file in a node's state directory that remembers its session between two runs of its agent. The content
+ * suffices to end the earlier run's session immediately instead of waiting for its expiry. It never grants
+ * leadership. Nodes of several groups can share a directory.
  *
- * The file contains the session's password, so only its owner can read it.
+ * The file contains the session's password, so only the file's owner can read it.
  */
 import {
   existsSync,
@@ -29,13 +29,13 @@ const passwordSchema = z
 const sessionSchema = z.object({ session: longSchema, password: passwordSchema });
 type RememberedSession = z.infer<typeof sessionSchema>;
 
-/** Directory for a node in several groups. No root is encoded like this. */
+/** Directory name for a node that is in several groups. No root is ever encoded as this name. */
 const severalGroups = '%groups';
 
 /** Locks that this process holds. */
 const heldHere = new Set<string>();
 
-/** Conditions that may pass without a change of settings, so a restart of the agent can succeed. */
+/** Errors that may disappear without a change of settings, so a restart of the agent can succeed. */
 const passing: ReadonlySet<unknown> = new Set([
   'ENOSPC',
   'EDQUOT',
@@ -44,9 +44,9 @@ const passing: ReadonlySet<unknown> = new Set([
   'EMFILE',
   'ENFILE',
   'ENOMEM',
-  // A link to a disk that is not mounted, or a disk that disappeared while the agent looked.
+  // The path is a link to a disk that is not mounted, or the disk disappeared during the check.
   'ENOENT',
-  // A network disk that cannot be reached.
+  // A network disk cannot be reached.
   'ESTALE',
   'ENOTCONN',
   'ETIMEDOUT',
@@ -56,14 +56,14 @@ function isPassing(cause: unknown): boolean {
   return cause instanceof Error && 'code' in cause && passing.has(cause.code);
 }
 
-/** Creates directories one by one: on a read-only disk a recursive `mkdir` reports ENOENT. */
+/** Creates directories one by one, because a recursive `mkdir` reports ENOENT on a read-only disk. */
 export function makeDirectory(path: string): void {
   if (existsSync(path)) return;
   makeDirectory(dirname(path));
   try {
     mkdirSync(path, { mode: 0o700 });
   } catch (error) {
-    // For a link that leads nowhere, mkdir reports that it exists. stat reports the actual problem.
+    // For a broken link, mkdir reports that the path exists. stat reports the actual problem.
     if (codeOf(error) === 'EEXIST') statSync(path);
     else throw error;
   }
@@ -80,9 +80,9 @@ export class SessionFile implements SessionMemory {
   }
 
   /**
-   * `root` is null for a node that is in several groups. Throws PetrelError:
+   * Opens the file and locks it. `root` is null for a node that is in several groups. Throws PetrelError:
    * - INVALID if the directory cannot be used.
-   * - FAILED if the cause may pass by itself, such as a full or read-only disk.
+   * - FAILED if the cause may disappear on its own, such as a full or read-only disk.
    * - DUPLICATE_NODE if a running agent uses the directory for this node of this group.
    */
   static open(stateDir: string, root: string | null, node: string): SessionFile {
@@ -116,7 +116,7 @@ export class SessionFile implements SessionMemory {
     heldHere.add(this.#lock);
   }
 
-  /** Returns the running process that holds the lock, or null, and the lock's content. */
+  /** Returns the lock's content and the running process that holds the lock, or null if none does. */
   #lockHolder(): { readonly holder: ProcessName | null; readonly text: string | null } {
     const text = textOf(this.#lock);
     if (heldHere.has(this.#lock)) return { holder: ownProcess(), text };
@@ -124,7 +124,7 @@ export class SessionFile implements SessionMemory {
     return { holder: holder !== null && isOtherAlive(holder) ? holder : null, text };
   }
 
-  /** Removes the lock of a dead process. If several processes find it, only one of them replaces it. */
+  /** Removes the lock of a dead process. If several processes find the same lock, only one replaces it. */
   #setAside(dead: string): void {
     const aside = `${this.#lock}.${process.pid}.dead`;
     try {
@@ -133,12 +133,12 @@ export class SessionFile implements SessionMemory {
       if (codeOf(error) === 'ENOENT') return;
       throw error;
     }
-    // Another process was faster, and this rename removed its lock.
+    // Another process was faster, and this rename removed the lock of that process. This restores it.
     if (textOf(aside) !== dead) linked(aside, this.#lock);
     rmSync(aside, { force: true });
   }
 
-  /** Returns false if another process was faster. */
+  /** Tries to create the lock. Returns false if another process was faster. */
   #lockIsMade(): boolean {
     const own = `${this.#lock}.${process.pid}`;
     writeFileSync(own, processText(ownProcess()), { mode: 0o600 });
@@ -160,7 +160,7 @@ export class SessionFile implements SessionMemory {
     return text === null ? null : parseJson(sessionSchema, text).value;
   }
 
-  /** Throws the file system's errors. */
+  /** Writes the session to the file. Throws the file system's errors. */
   write({ id, password }: SessionTicket): void {
     const remembered: RememberedSession = { session: String(id), password: password.toString('base64') };
     const next = `${this.#path}.next`;
@@ -168,7 +168,7 @@ export class SessionFile implements SessionMemory {
     renameSync(next, this.#path);
   }
 
-  /** Throws the file system's errors. */
+  /** Releases the lock, and removes the file if the session has ended. Throws the file system's errors. */
   close(ended: boolean): void {
     heldHere.delete(this.#lock);
     if (ended) rmSync(this.#path, { force: true });
@@ -176,7 +176,7 @@ export class SessionFile implements SessionMemory {
   }
 }
 
-/** Returns null if there is no such file. */
+/** Returns the text of a file. Returns null if there is no such file. */
 export function textOf(path: string): string | null {
   try {
     return readFileSync(path, 'utf8');
@@ -188,8 +188,8 @@ export function textOf(path: string): string | null {
 }
 
 /**
- * Gives a file a second name, which appears with the complete content or not at all. False if the name is
- * taken.
+ * Creates a file by linking a complete one, so the name never refers to partial content. Returns false if the
+ * name is taken.
  */
 function linked(path: string, name: string): boolean {
   try {

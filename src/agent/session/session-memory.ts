@@ -1,29 +1,32 @@
-/** What a node remembers about its session from one run of its agent to the next. Never grants leadership. */
+/** A node's memory of its session between two runs of its agent. The memory never grants leadership. */
 import type { Logger } from 'pino';
 import { errorMessage } from '../../errors.js';
 import type { Store } from '../../ports/store.js';
 
-/** What it takes to end a session. */
+/** Id and password, with which a client can end a session. */
 export interface SessionTicket {
   readonly id: bigint;
   readonly password: Buffer;
 }
 
 export interface SessionMemory {
-  /** Ticket of the earlier run, as it was when this run began. Null if there is none, or it is malformed. */
+  /** Ticket of the earlier run, as it was when this run began. Null if there is none or it is malformed. */
   readonly earlier: SessionTicket | null;
   /**
-   * `timeoutMs` is the smallest that the ensemble has ever granted. May throw; the session is then not
-   * remembered.
+   * Remembers the session. `timeoutMs` is the smallest timeout that the ensemble has ever granted. May throw,
+   * and the session is then not remembered.
    */
   write(ticket: SessionTicket, timeoutMs: number): void;
-  /** `ended`: whether the session has ended cleanly, so there is nothing to remember. May throw. */
+  /**
+   * Ends the memory of this run. `ended` is whether the session has ended cleanly, so there is nothing to
+   * remember. May throw.
+   */
   close(ended: boolean): void;
 }
 
 /**
- * Saves the session for a later run. On failure, that run has to wait for this session to end, and nothing
- * else.
+ * Saves the session for a later run. The only effect of a failure is that the later run must wait for this
+ * session to expire.
  */
 export function remember(memory: SessionMemory | null, store: Store, log: Logger): void {
   try {
@@ -34,7 +37,7 @@ export function remember(memory: SessionMemory | null, store: Store, log: Logger
   }
 }
 
-/** `ended`: whether the session has ended cleanly. */
+/** Ends the memory of this run. `ended` is whether the session has ended cleanly. */
 export function forget(memory: SessionMemory | null, ended: boolean, log: Logger): void {
   try {
     memory?.close(ended);

@@ -23,11 +23,11 @@ export class Share implements Store {
   readonly #changeListeners: Listeners<string>;
   readonly #stateListeners: Listeners<StoreState>;
   readonly #root: string;
-  /** Watched paths outside the group, for example another group's leader. */
+  /** Watched paths outside the group, such as another group's leader. */
   readonly #elsewhere = new Set<string>();
   #left: Promise<boolean> | null = null;
 
-  /** `leave` is called once. */
+  /** The share calls `leave` once. */
   constructor(store: Store, leave: (how: CloseOptions) => Promise<boolean>, root: string, log: Logger) {
     this.#changeListeners = new Listeners(log, `changes below ${root}`);
     this.#stateListeners = new Listeners(log, `the connection of ${root}`);
@@ -125,8 +125,8 @@ export class Share implements Store {
   }
 
   /**
-   * Whether the group is waiting for a change of this path, which is outside the group. True once for each
-   * watch.
+   * Whether the group is waiting for a change of this path, which is outside the group. Each watch is used up
+   * by one call that returns true.
    */
   watchesElsewhere(path: string): boolean {
     return this.#elsewhere.delete(path);
@@ -136,7 +136,7 @@ export class Share implements Store {
     if (options?.watch === true && !this.isBelow(path)) this.#elsewhere.add(path);
   }
 
-  /** Reports a change in the group, or of something that the group watches elsewhere. */
+  /** Reports a change in the group, or of a path elsewhere that the group watches. */
   changed(path: string): void {
     this.#changeListeners.notify(path);
   }

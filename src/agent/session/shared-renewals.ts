@@ -1,8 +1,10 @@
 /**
- * Renews all leaderships of one session with one committed write per interval: what proves the session alive
- * proves it for each of them. Each write checks the paths of a few leaderships, in turn. If a path is gone,
- * its leadership is notified, and the others are immediately renewed without it. A claim's watch also reports
- * that the claim is gone.
+ * Renews all leaderships of one session with one committed write per interval. One write is enough, because a
+ * proof that the session is alive serves all of its leaderships. Each write checks the paths of a few
+ * leaderships, in rotation.
+ *
+ * If a path is gone, its leadership is notified, and the others are immediately renewed without it. The watch
+ * on a claim also reports that the claim is gone.
  */
 import type { Logger } from 'pino';
 import { errorMessage } from '../../errors.js';
@@ -21,9 +23,9 @@ const batch = 16;
 
 export class SharedRenewals implements Renewals {
   readonly #options: SharedRenewalsOptions;
-  /** The most recently checked ones come last. */
+  /** Leaderships to renew. The most recently checked ones come last. */
   readonly #leaderships = new Set<RenewalOptions>();
-  /** Leaderships whose paths are gone, as far as is known. They are about to find out. */
+  /** Leaderships whose paths seem to be gone. Each of them is about to check this. */
   readonly #gone = new Set<RenewalOptions>();
   #renewal: Renewing | null = null;
   #isDue = false;
@@ -54,7 +56,7 @@ export class SharedRenewals implements Renewals {
     this.#renewal = null;
   }
 
-  /** Renews once, however many leaderships request it. */
+  /** Schedules one renewal, however many leaderships request it. */
   #soon(): void {
     if (this.#isDue) return;
     this.#isDue = true;

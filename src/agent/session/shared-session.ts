@@ -1,12 +1,12 @@
 /**
  * One session for the agents of any number of groups. Each agent gets its own store, which is a share of the
  * common session. A change below a group's root wakes that group only. A session that has ended is replaced
- * once, for all groups. One renewal keeps the leases of all leaders, because what proves a session alive
- * proves it for each of them.
+ * once, for all groups. One renewal extends the leases of all leaders, because all of them depend on the same
+ * session.
  *
  * An agent that leaves deletes what it owns in its group, while the session continues for the others. The
- * last agent ends the session, unless some group's workload may still be running. The session is then left to
- * expire, and that group's claim remains until then.
+ * last agent ends the session, unless some group's workload may still be running. In this case, the session
+ * is left to expire, and that group's claim remains until then.
  */
 import type { Logger } from 'pino';
 import { errorMessage } from '../../errors.js';
@@ -20,31 +20,37 @@ import { SharedRenewals } from './shared-renewals.js';
 import { type Sharing, Turns, usualElectorWatchdogMs, usualResyncMs } from './sharing.js';
 
 export interface SharedSessionOptions {
-  /** Opens a new session, or attaches to one that exists. */
+  /** Opens a new session, or attaches to an existing one. */
   openStore(session?: SessionTicket): Store;
   readonly node: string;
-  /** Whether the session serves several groups, or an agent's only one. */
+  /** Whether the session serves several groups. If not, it serves only one agent. */
   readonly isShared: boolean;
   readonly memory: SessionMemory | null;
   readonly clock: Clock;
   readonly log: Logger;
 }
 
-/** What the agent of one group uses to open its stores. */
+/** Parts of the session that the agent of one group uses. */
 export interface Membership {
   openStore(session?: SessionTicket): Store;
-  /** Memory of the earlier run. Writing and forgetting are left to the session. */
+  /** Memory of the earlier run. The session itself writes and forgets it. */
   readonly sessionMemory: SessionMemory;
   readonly sharing: Sharing;
 }
 
-/** Concurrent rounds: enough to keep a connection busy, and no more than a renewal can wait behind. */
+/** Number of concurrent rounds. Enough to keep a connection busy, and no more than a renewal can wait for. */
 const roundsAtOnce = 24;
-/** With more groups than this, a session looks at each of them less often. */
+/** Number of groups above which a session checks each group less often. */
 const manyGroups = 20;
-/** Less than the minute for which an elector remembers its last look. */
+/**
+ * Interval between two checks of one of many groups. Shorter than the minute for which an elector remembers
+ * its last check.
+ */
 const seldomMs = 50_000;
-/** Share of the time between two looks that varies, so a thousand groups do not look at the same moment. */
+/**
+ * Variable share of the time between two checks. It keeps a thousand groups from being checked at the same
+ * time.
+ */
 const spread = 0.2;
 
 interface Session {
@@ -53,7 +59,7 @@ interface Session {
   readonly renewals: SharedRenewals;
   /** Roots of groups whose workload may still be running. */
   readonly unproven: Set<string>;
-  /** Roots that were left while the ensemble was unreachable. */
+  /** Roots of groups that were left while the ensemble was unreachable. */
   readonly leaving: Set<string>;
 }
 
@@ -78,14 +84,15 @@ export class SharedSession {
 
   /**
    * Whether some of that group's workload may still be running, under a claim that this session keeps. The
-   * group's agent must not return before the session has ended: it would take the claim for its own.
+   * group's agent must not return before the session has ended, because it would mistake that claim for its
+   * own.
    */
   isUnproven(root: string): boolean {
     const session = this.#session;
     return session !== null && !isOver(session.store) && session.unproven.has(root);
   }
 
-  /** Forgets the session if it ended cleanly. Called when all groups have left. */
+  /** Forgets the session if it ended cleanly. Must be called when all groups have left. */
   close(): void {
     forget(this.#options.memory, this.#hasEnded, this.#options.log);
   }
@@ -153,7 +160,7 @@ export class SharedSession {
     return session;
   }
 
-  /** True if the session owns nothing of the group any more. */
+  /** Whether the session no longer owns anything in the group. */
   async #closed(session: Session, root: string, share: Share, how: CloseOptions): Promise<boolean> {
     const { store, shares, unproven } = session;
     if (shares.get(root) === share) shares.delete(root);
@@ -194,13 +201,13 @@ function isOver({ state }: Store): boolean {
   return state === 'LOST' || state === 'CLOSED';
 }
 
-/** Returns the path and all paths above it. */
+/** Returns the path and all its ancestors. */
 function rootsOf(path: string): string[] {
   const names = path.split('/');
   return names.map((_, index) => names.slice(0, index + 1).join('/') || '/');
 }
 
-/** Returns a number from 0 up to 1, always the same for a root. */
+/** Returns a number from 0 up to 1 that is always the same for the same root. */
 function shareOf(root: string): number {
   let sum = 0;
   for (const letter of root) sum = (sum * 31 + (letter.codePointAt(0) ?? 0)) % 9_973;

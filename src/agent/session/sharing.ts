@@ -1,36 +1,38 @@
 /**
  * Rules for agents of several groups that share one session. Even a thousand agents must not burden the
- * session more than its connection can bear, and no agent delays another.
+ * session more than its connection can bear. No agent may delay another.
  */
 import { ownRenewals, type Renewals } from './renewal.js';
 
-/** A place among the rounds that may read and write at the same time. */
+/**
+ * A permit to read and write during one round. Only a limited number of rounds may do so at the same time.
+ */
 export interface Turn {
-  /** Resolves when the turn has come. */
+  /** Resolves when the round may begin. */
   readonly come: Promise<void>;
-  /** Ends the turn, or withdraws it. Further calls change nothing. */
+  /** Ends the turn, or withdraws the request for it. Further calls have no effect. */
   end(): void;
 }
 
 export interface Sharing {
   /**
-   * Whether the session may own what other groups depend on, now or from an earlier run. It is then not ended
-   * for a single group.
+   * Whether the session may own znodes that other groups depend on, from now or from an earlier run. The
+   * session must then not be ended for a single group.
    */
   readonly isShared: boolean;
   readonly renewals: Renewals;
   /** Requests a turn for one round. */
   turn(): Turn;
-  /** A round happens at least this often, so even a lost event has no permanent effect. */
+  /** Longest time between two rounds, in ms. It bounds the effect of a lost event. */
   readonly resyncMs: number;
-  /** How often the next elector checks whether the elector decides. */
+  /** Interval at which the next elector checks whether the elector decides, in ms. */
   readonly electorWatchdogMs: number;
 }
 
 export const usualResyncMs = 30_000;
 export const usualElectorWatchdogMs = 10_000;
 
-/** For an agent with its own session. */
+/** Rules for an agent with its own session. */
 export const alone: Sharing = {
   isShared: false,
   renewals: ownRenewals,
@@ -39,7 +41,7 @@ export const alone: Sharing = {
   electorWatchdogMs: usualElectorWatchdogMs,
 };
 
-/** Hands out turns in the order of the requests, at most `atOnce` at a time. */
+/** Grants turns in the order of the requests, at most `atOnce` at a time. */
 export class Turns {
   readonly #atOnce: number;
   readonly #waiting = new Set<() => void>();

@@ -1,6 +1,6 @@
 /**
- * Parsed contents of a group's znodes. Most contents are the same from one look to the next. The same bytes
- * at the same path are not parsed again. Only the bytes decide that, so a result is never stale.
+ * Parsed contents of a group's znodes. Most contents do not change between two rounds. The same bytes at the
+ * same path are not parsed again. The bytes alone decide this, so a result is never stale.
  */
 
 import { type Parsed, parseJson } from '../../model/names.js';
@@ -8,7 +8,7 @@ import { parseGroupConfig } from '../../model/read-config.js';
 import { registrationSchema } from '../../model/registration.js';
 import { claimSchema, electedSchema, historyHeadSchema } from '../../model/znodes.js';
 
-/** For one group and one agent. Results are frozen, because they are returned again. */
+/** Parsers for one group and one agent. Their results are frozen, because they are returned again. */
 export class Contents {
   readonly config = parsedOnce(parseGroupConfig);
   readonly elected = parsedOnce((text) => parseJson(electedSchema, text));
@@ -19,7 +19,7 @@ export class Contents {
 
 type Reading<T> = (path: string, data: Buffer) => Parsed<T>;
 
-/** Nodes also join and leave under other names. */
+/** Limit on the remembered paths. Nodes that join and leave under new names would add paths forever. */
 const mostPaths = 1_000;
 
 function parsedOnce<T>(parse: (text: string) => Parsed<T>): Reading<T> {

@@ -1,4 +1,6 @@
-/** Reports which znodes of the group are malformed, once for as long as they are. */
+/**
+ * Reports which znodes of the group are malformed. Reports each znode once for as long as it is malformed.
+ */
 import type { Logger } from 'pino';
 import { type GroupPaths, pathsOfSlot } from '../../model/paths.js';
 import { slotStates } from '../../model/slots.js';

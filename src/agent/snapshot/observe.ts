@@ -1,7 +1,7 @@
 /**
  * Reads a group for one node, and no more of it than the node's part needs. Requests are sent in the order
  * config, elected, current, nodes, without waiting for one another. A node seen READY is therefore also seen
- * registered. Watches are left on everything that would change the node's next step.
+ * registered. Watches are left on every znode whose change could affect the node's next step.
  */
 
 import { defaultGroupConfig } from '../../model/group-config.js';
@@ -28,38 +28,38 @@ import type { Contents } from './contents.js';
 import type { Reader } from './watched-cache.js';
 
 /**
- * What a node reads:
- * - standby: the decisions.
+ * Part of a node, which determines what the node reads:
+ * - standby: reads the decisions.
  * - involved: also reads and watches the claim and the configuration, because it is elected or leads.
- * - deputy (the next elector): reads and watches everything, to check that the elector decides, and to know
- *   everything when it becomes the elector.
- * - elector: the same.
+ * - deputy (the next elector): reads and watches everything. It checks that the elector decides, and must
+ *   know everything when it becomes the elector.
+ * - elector: reads and watches everything.
  */
 export const parts = ['standby', 'involved', 'deputy', 'elector'] as const;
 export type Part = (typeof parts)[number];
 
-/** This node's seat and position. Kept between rounds, as names only. */
+/** This node's seat and its position. Only names are kept between rounds. */
 export interface SeatKnown {
   readonly name: string | null;
   readonly below: string | null;
   readonly second: boolean;
-  /** Number of seats when the position was looked up. */
+  /** Number of seats when the position was last looked up. */
   readonly among: number;
 }
 export const noSeat: SeatKnown = { name: null, below: null, second: false, among: 0 };
 
-/** What is known about the group's slots before they are read. */
+/** What is known about the group's slots before a read. */
 export interface SlotsKnown {
   /** Number of slots. */
   readonly count: number;
   /** Slots whose claim this node reads if it is neither the elector nor the next elector. */
   readonly own: readonly number[];
-  /** Whether a slot has no decision yet, or an unreadable one. Every node then watches for that decision. */
+  /** Whether a slot has no readable decision yet. Every node then watches for that decision. */
   readonly undecided: boolean;
 }
 export const oneSlot: SlotsKnown = { count: 1, own: [1], undecided: false };
 
-/** The observing node, independent of the session. */
+/** The observing node. It does not depend on a session. */
 export interface Onlooker {
   readonly paths: GroupPaths;
   readonly node: string;
@@ -69,7 +69,7 @@ export interface Onlooker {
 
 export interface Observer extends Onlooker {
   readonly store: Store;
-  /** Reads the group's own znodes. */
+  /** Reader of the group's own znodes. */
   readonly reads: Reader;
 }
 
@@ -78,14 +78,14 @@ export interface Observed {
   readonly seat: SeatKnown;
 }
 
-/** What a round reads. */
+/** What a round must read. */
 export interface Asked {
   readonly part: Part;
   readonly seat: SeatKnown;
   readonly slots: SlotsKnown;
 }
 
-/** Throws StoreError. NO_NODE means that the group's tree does not exist. */
+/** Reads the group. Throws StoreError. NO_NODE means that the group's tree does not exist. */
 export async function observe(observer: Observer, asked: Asked): Promise<Observed> {
   const { store, reads, paths, node, contents, scores } = observer;
   const { part, seat, slots } = asked;
@@ -97,12 +97,12 @@ export async function observe(observer: Observer, asked: Asked): Promise<Observe
   };
   const isConcerned = part !== 'standby';
   const decision = (slot: number) =>
-    // After the first decision, other nodes need not watch decisions: an elected node is notified at its
-    // seat.
+    // After the first decision, other nodes need not watch decisions, because an elected node is notified at
+    // its seat.
     reads.getData(pathsOfSlot(paths, slot).elected, { watch: isConcerned || slots.undecided });
   const [ownSeat, configRead, elected, decisions, current, claims, below, self, names, seatNames, head] =
     await settleAll([
-      // Read first: a node that was notified there is elected in everything that is read afterwards.
+      // The seat must be read first. If the node was notified there, every later read shows it as elected.
       seat.name === null ? null : reads.exists(paths.seat(seat.name), { watch: true }),
       reads.getData(paths.config, { watch: isConcerned }),
       decision(1),
@@ -128,7 +128,8 @@ export async function observe(observer: Observer, asked: Asked): Promise<Observe
     const decision = decisions[index];
     if (!isStoreError(decision))
       return [{ slot, elected: readElected(observer, slot, decision), current: claims[index] ?? null }];
-    // A slot that the group no longer has is not missing: the tree may have been recreated without it.
+    // A slot that the group no longer has is not missing, because the tree may have been recreated without
+    // it.
     if (slot <= count) throw decision;
     return [];
   });
@@ -165,7 +166,7 @@ interface Read {
 
 type Settled<T extends readonly unknown[]> = { -readonly [K in keyof T]: Awaited<T[K]> };
 
-/** Waits for all calls, or throws the first failure. No other failure is left unhandled. */
+/** Waits for all calls, or throws the first failure. No other failure remains unhandled. */
 async function settleAll<T extends readonly unknown[]>(calls: readonly [...T]): Promise<Settled<T>> {
   return await Promise.all(calls);
 }
@@ -179,7 +180,7 @@ async function orNull<T>(call: Promise<T>): Promise<T | null> {
   }
 }
 
-/** Returns the error if the znode does not exist. */
+/** Waits for the call. Returns the error if the znode does not exist. */
 async function orMissing<T>(call: Promise<T>): Promise<T | StoreError> {
   try {
     return await call;
@@ -190,8 +191,7 @@ async function orMissing<T>(call: Promise<T>): Promise<T | StoreError> {
 }
 
 /**
- * Returns null if the znode is gone, and `unreadable` if its ACL keeps this node out. A foreign znode does no
- * harm.
+ * Waits for the call. Returns null if the znode is gone, and `unreadable` if its ACL denies this node access.
  */
 async function readable<T>(call: Promise<T>): Promise<T | 'unreadable' | null> {
   try {
@@ -205,8 +205,8 @@ async function readable<T>(call: Promise<T>): Promise<T | 'unreadable' | null> {
 const unreadable = { value: null, problem: 'its ACL does not allow this node to read it' } as const;
 
 /**
- * Only a node that reads everything must be notified when a claim is created: the elected node itself creates
- * it, as soon as there is none.
+ * Reads the claim of a slot. Only a node that reads everything must be notified when a claim is created. The
+ * elected node creates the claim itself, as soon as no other claim exists.
  */
 async function claimAt(observer: Observer, slot: number, hearsOfMaking: boolean): Promise<Claim | null> {
   const { reads } = observer;
@@ -216,12 +216,13 @@ async function claimAt(observer: Observer, slot: number, hearsOfMaking: boolean)
   if (read === null && !hearsOfMaking) return null;
   const stat = await reads.exists(current, { watch: true });
   if (stat === null) return null;
-  // If the znode was missing before, it has been created in between.
+  // If the znode was missing before, it has been created since.
   return read === 'unreadable' ? asClaim(unreadable, stat) : await claimAt(observer, slot, hearsOfMaking);
 }
 
 /**
- * Looks up the predecessor again if the watched one is gone. `read` has the seats, if they were just read.
+ * Returns the seat's position. Looks up the predecessor again if the watched one is gone. `read` contains the
+ * seats if they were just read.
  */
 async function place(
   observer: Observer,
@@ -244,8 +245,8 @@ async function place(
 }
 
 /**
- * Whether the seat exists. The watch on its children, which it cannot have, fires only when the seat is
- * deleted. Data written to a seat concerns only its node.
+ * Whether the seat exists. The watch is on the seat's children, which it cannot have. This watch fires only
+ * when the seat is deleted. Data written to a seat concerns only the seat's own node.
  */
 async function seatStands({ reads, paths }: Observer, seat: string): Promise<boolean> {
   const path = paths.seat(seat);
@@ -258,7 +259,7 @@ function toOwnSeat({ name, below, second }: SeatKnown, stat: Stat): OwnSeat | nu
 }
 
 /**
- * Returns all registered nodes, ordered by node id. Omits a node that leaves while being read. `self` is this
+ * Returns all registered nodes, ordered by node id. Omits a node that leaves during the read. `self` is this
  * node's own registration, which was just read.
  */
 async function readMembers(
@@ -292,7 +293,7 @@ export function versioned<T>(content: Parsed<T>, stat: Stat): Versioned<T> {
   return { ...content, version: stat.version, modifiedAtMs: stat.mtimeMs };
 }
 
-/** An empty znode has not been written yet. */
+/** An empty znode has been created but not written yet. */
 function readConfig({ paths, contents }: Observer, { data, stat }: Read): GroupSnapshot['config'] {
   if (data.length === 0) return versioned({ value: defaultGroupConfig, problem: null }, stat);
   return versioned(contents.config(paths.config, data), stat);
@@ -311,7 +312,7 @@ function readElected(
   return versioned(contents.elected(pathsOfSlot(paths, slot).elected, data), stat);
 }
 
-/** An unreadable head is written again with the next record. */
+/** An unreadable head is overwritten with the next record. */
 function readHead({ paths, contents }: Observer, { data, stat }: Read): GroupSnapshot['history'] {
   if (data.length === 0) return versioned({ value: initialHistoryHead, problem: null }, stat);
   return versioned(contents.historyHead(paths.history, data), stat);
@@ -330,7 +331,7 @@ function asClaim(content: Parsed<ClaimContent>, stat: Stat): Claim {
   };
 }
 
-/** Returns the part that the snapshot requires. */
+/** Returns the part of the node according to the snapshot. */
 export function partFor(
   snapshot: GroupSnapshot,
   node: string,
@@ -344,8 +345,8 @@ export function partFor(
 }
 
 /**
- * Returns what has to be known about the slots, given the snapshot. This includes the claims of the slots
- * that concern this node, and of its leadership.
+ * Returns what must be known about the slots for the next read. This includes which claims to read: those of
+ * the slots that concern this node, and of its leadership.
  */
 export function slotsFor(
   snapshot: GroupSnapshot,
@@ -360,7 +361,7 @@ export function slotsFor(
   return {
     count,
     undecided: slotStates(snapshot).some(({ elected }) => (elected.value?.term ?? 0) === 0),
-    // With only one slot, it is the one that can concern any node.
+    // If there is only one slot, any node may be concerned with it.
     own: count === 1 ? oneSlot.own : own,
   };
 }

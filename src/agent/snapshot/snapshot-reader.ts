@@ -1,6 +1,6 @@
 /**
- * A node's view of its group. Reads as much as the node's part requires, and may learn only by reading how
- * much that is. Keeps what it knows from one look to the next.
+ * A node's view of its group. Reads only as much as the node's part requires. The reader may learn only from
+ * a read how much that is. Keeps what it knows from one round to the next.
  */
 import type { Decision } from '../../core/group-round.js';
 import type { GroupConfig } from '../../model/group-config.js';
@@ -29,8 +29,8 @@ import {
 import { WatchedCache } from './watched-cache.js';
 
 /**
- * Up to this size, a group's cache is cleared at the resync interval. Larger groups clear it less often,
- * because there is more to read again, and more nodes read it.
+ * Largest group whose cache is cleared at the resync interval. In a larger group, more nodes read more znodes
+ * again, so they clear the cache less often.
  */
 const usualSize = 100;
 
@@ -38,8 +38,8 @@ export interface SnapshotReaderOptions extends Onlooker {
   readonly clock: Clock;
   readonly tokens: TokenMemory;
   /**
-   * How often the cache is cleared, so even a lost event has no permanent effect. A large group clears it
-   * less often.
+   * Interval at which the cache is cleared. It bounds the effect of a lost event. A large group uses a longer
+   * interval.
    */
   resyncMs(): number;
 }
@@ -61,13 +61,13 @@ export class SnapshotReader {
   }
 
   /**
-   * The last snapshot, limited to what this node's part requires. Null if nothing was read in this session.
+   * The last snapshot, limited to what this node's part requires. Null if this session has not read one yet.
    */
   get snapshot(): GroupSnapshot | null {
     return this.#snapshot;
   }
 
-  /** Last readable configuration, in any session. Null if none could be read. */
+  /** Last readable configuration from any session. Null if no configuration could be read so far. */
   get config(): GroupConfig | null {
     return this.#config;
   }
@@ -80,7 +80,7 @@ export class SnapshotReader {
     return this.#part;
   }
 
-  /** What a deleted tree can be recreated with. */
+  /** Contents with which a deleted tree can be recreated. */
   get known(): KnownTree {
     const snapshot = this.#snapshot;
     const states = snapshot === null ? [] : slotStates(snapshot);
@@ -93,12 +93,12 @@ export class SnapshotReader {
     return { config: this.#config, elected, history: snapshot.history?.value ?? null };
   }
 
-  /** Time until the next look is useful for scores. Infinity if no rule compares them. */
+  /** Time until scores must be read again. Infinity if no rule compares scores. */
   get scoresInMs(): number {
     return this.#options.scores.nextInMs;
   }
 
-  /** Starts a new session. Nothing is known, except what a missing tree is recreated with. */
+  /** Starts a new session. Forgets everything except the contents for recreating a missing tree. */
   begin(): void {
     this.#before = this.known;
     this.#reads = null;
@@ -111,7 +111,10 @@ export class SnapshotReader {
     this.#seat = { ...noSeat, name };
   }
 
-  /** `leadership` is the slot of this node's leadership. Null without one. Throws StoreError. */
+  /**
+   * Reads the group. `leadership` is the slot of this node's leadership, or null if it has none. Throws
+   * StoreError.
+   */
   async look(store: Store, leadership: number | null): Promise<GroupSnapshot> {
     const { node } = this.#options;
     for (;;) {
@@ -131,9 +134,11 @@ export class SnapshotReader {
   }
 
   /**
-   * What to expect before reading: the last snapshot, without the claims that were reported as changed. It
-   * serves steps that may be tried because their write checks everything it depends on. Null if more than
-   * claims may have changed: versions start over, and a claim of the same version may be another node's.
+   * The last snapshot, without the claims that were reported as changed. It serves steps that may be tried
+   * before a read, because their write checks everything that they depend on.
+   *
+   * Null if anything other than claims may have changed. In this case versions may have started over, and a
+   * claim of the same version may be another node's.
    */
   get expected(): GroupSnapshot | null {
     const { paths } = this.#options;
@@ -148,10 +153,7 @@ export class SnapshotReader {
     return { ...this.#snapshot, current: first?.current ?? null, others };
   }
 
-  /**
-   * Applies decisions that this node made from the last snapshot. They are expected to hold until the next
-   * look.
-   */
+  /** Applies decisions that this node made from the last snapshot. The result is used until the next read. */
   decided(decisions: readonly Decision[]): GroupSnapshot | null {
     if (this.#snapshot === null) return null;
     this.#snapshot = withDecisions(this.#snapshot, decisions);
@@ -159,7 +161,7 @@ export class SnapshotReader {
     return this.#snapshot;
   }
 
-  /** Whether this node's seat was written to, as happens when the node is elected. */
+  /** Whether this node's seat was written to. The elector writes to it when the node is elected. */
   #isCalled(): boolean {
     const { name } = this.#seat;
     return (
@@ -177,8 +179,8 @@ export class SnapshotReader {
   }
 
   /**
-   * Returns the known seat. Forgets its position periodically: no watch fires when the predecessor becomes
-   * the elector.
+   * Returns the known seat. Periodically forgets its position, because no watch fires when the predecessor
+   * becomes the elector.
    */
   #seatKnown(reads: WatchedCache): SeatKnown {
     const nowMs = this.#options.clock.monotonicMs();

@@ -1,8 +1,8 @@
 /**
- * Reads a group's znodes, and does not send a read again while its result is known. What was read under a
- * watch is current until that watch reports a change. ZooKeeper reports a change before it answers anything
- * sent later. A known result is therefore no older than an answer from the same server, nor than the client's
- * own writes.
+ * Reads a group's znodes, and does not repeat a read while its result is known. A result that was read under
+ * a watch is current until that watch reports a change. ZooKeeper reports a change before it answers any
+ * later request. A known result is therefore no older than an answer from the same server, or than the
+ * client's own writes.
  *
  * Not promised: that a watch is never lost. After `forget`, everything is read again.
  */
@@ -10,7 +10,9 @@ import { type ReadOptions, type Stat, type Store, StoreError } from '../../ports
 
 export type Reader = Pick<Store, 'getData' | 'getChildren' | 'exists'>;
 
-/** After this many tries under constant changes, everything is read again instead of what has changed. */
+/**
+ * Number of attempts under constant changes. After the last one, everything is read again, changed or not.
+ */
 const tries = 10;
 
 type Known<T> = Map<string, Promise<T>>;
@@ -20,13 +22,13 @@ export class WatchedCache implements Reader {
   readonly #data: Known<{ data: Buffer; stat: Stat }> = new Map();
   readonly #children: Known<{ children: string[]; stat: Stat }> = new Map();
   readonly #stats: Known<Stat | null> = new Map();
-  /** Paths that were known, were reported as changed, and have not been read since. */
+  /** Paths that were known, were reported as changed, and have not been read since then. */
   readonly #told = new Set<string>();
-  /** How many times something known was reported as changed, or may have changed without a report. */
+  /** Number of times that a known result was reported as changed, or may have changed without a report. */
   #changes = 0;
   /**
-   * How many times the connection was lost or restored: so far, and before the last `together`. The latter is
-   * null while that read is in progress, or if it failed.
+   * Number of times that the connection was lost or restored. `#seenAfter` is this number before the last
+   * `together`. It is null while that read is in progress, or if it failed.
    */
   #breaks = 0;
   #seenAfter: number | null = null;
@@ -40,7 +42,8 @@ export class WatchedCache implements Reader {
         this.#changes += 1;
       }
     });
-    // Without a connection, no changes are reported. On another server, some may not have happened yet.
+    // Without a connection, the server reports no changes. On another server, some changes may not have
+    // happened yet.
     store.onState(() => {
       this.#breaks += 1;
       this.#changes += 1;
@@ -53,9 +56,9 @@ export class WatchedCache implements Reader {
   }
 
   /**
-   * Returns what `read` makes of several znodes. If some are requested and the rest are known, the rest were
-   * still current when the last answer came. No part is therefore older than one that was requested before
-   * it.
+   * Returns the result of `read`, which reads several znodes. If some are requested and others are known, the
+   * known ones were still current when the last answer came. No part is therefore older than a part that was
+   * requested before it.
    */
   async together<T>(read: (reads: Reader) => Promise<T>): Promise<T> {
     this.#seenAfter = null;
@@ -69,10 +72,7 @@ export class WatchedCache implements Reader {
     }
   }
 
-  /**
-   * Whether the connection has lasted since the last `together`, so that every change since has been
-   * reported.
-   */
+  /** Whether the connection has lasted since the last `together`, so every later change has been reported. */
   get isUnbroken(): boolean {
     return this.#seenAfter === this.#breaks;
   }
@@ -93,8 +93,8 @@ export class WatchedCache implements Reader {
   }
 
   /**
-   * After a failure, nothing is known about the znode: ZooKeeper reports no changes to a client without
-   * permission to read it.
+   * Reads the znode's data. After a failure, nothing is known about the znode, because ZooKeeper reports no
+   * changes to a client without permission to read it.
    */
   async getData(path: string, options: ReadOptions = {}): Promise<{ data: Buffer; stat: Stat }> {
     const stat = this.#stats.get(path);
@@ -114,8 +114,8 @@ export class WatchedCache implements Reader {
   }
 
   /**
-   * A result is known from the request on. A change that is reported before the answer is used invalidates
-   * it.
+   * Returns the known result, or sends the read. The result counts as known from the request on. A change
+   * that is reported before the answer arrives therefore invalidates it.
    */
   #read<T>(known: Known<T>, path: string, options: ReadOptions, send: () => Promise<T>): Promise<T> {
     const found = known.get(path);
