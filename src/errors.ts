@@ -1,34 +1,37 @@
 /**
- * Petrel's error classes. They are few on purpose. The `code` says what happened, the message says where and
- * what is expected, and the `cause` is the underlying error.
+ * Petrel's error classes. There are few on purpose. The `code` describes what happened. The message describes
+ * where it happened and what is expected. The `cause` is the underlying error.
  */
 
 /**
  * The kind of error, in terms that a caller can act on. Each code maps to one exit code of the command line.
  */
 export type PetrelErrorCode =
-  /** Configuration, options or arguments are wrong. Nothing was tried. */
+  /** Configuration, options or arguments are invalid. No action was taken. */
   | 'INVALID'
   /** The ensemble could not be reached, or did not answer in time. */
   | 'UNREACHABLE'
   /** ZooKeeper denied permission. */
   | 'FORBIDDEN'
-  /** The group refuses, with reasons. Nothing was changed. */
+  /** The group's state does not permit the request. The error lists the reasons. Nothing was changed. */
   | 'REFUSED'
   /** Another client is changing the same data, or changed it first. Nothing was changed. */
   | 'CONFLICT'
   /** Another running agent has this node id. */
   | 'DUPLICATE_NODE'
-  /** The operation had not ended when the wait ended. It may still succeed. */
+  /** The operation was still in progress when the time to wait ended. It may still succeed. */
   | 'UNDER_WAY'
   /** Leadership ended. */
   | 'LEADERSHIP_LOST'
   /** Anything else that failed. */
   | 'FAILED';
 
-/** A remedy. Its wording depends on where the error is shown: on the command line or over HTTP. */
+/**
+ * An action that the user can take to solve the problem. Its wording depends on where the error is shown: on
+ * the command line or over HTTP.
+ */
 export type Remedy =
-  /** Confirm the action. `does` describes its effect: "drains it before it comes back". */
+  /** Confirm the action. `does` describes its effect, for example "drains it before it comes back". */
   | { readonly kind: 'yes'; readonly does: string }
   /** Name one of the group's slots. */
   | { readonly kind: 'slot' }
@@ -42,7 +45,7 @@ export type Remedy =
 export class PetrelError extends Error {
   override readonly name = 'PetrelError';
   readonly code: PetrelErrorCode;
-  /** One line each: why a request was refused, or what is wrong in an input. */
+  /** Reasons in one line each: why a request was refused, or what is invalid in an input. */
   readonly reasons: readonly string[];
   readonly remedies: readonly Remedy[];
 
@@ -59,15 +62,15 @@ export class PetrelError extends Error {
 }
 
 /**
- * An invariant of the code is violated. Nothing catches this error: the process ends, and its guardian starts
- * another.
+ * Reports a violated invariant of the code. No code catches this error: the process ends, and its guardian
+ * starts another.
  */
 export class BrokenInvariant extends Error {
   override readonly name = 'BrokenInvariant';
 }
 
 /**
- * Returns `value`, which is present unless the code is wrong. `what` names it for developers. Throws
+ * Returns `value`, which is present unless the code has a bug. `what` names the value for developers. Throws
  * BrokenInvariant.
  */
 export function present<T>(value: T, what: string): NonNullable<T> {
@@ -76,7 +79,8 @@ export function present<T>(value: T, what: string): NonNullable<T> {
 }
 
 /**
- * Returns the text of anything thrown. Never throws: a thrown value may have no text, or a getter that fails.
+ * Returns the text of any thrown value. Never throws, although a value may have no text or a getter that
+ * fails.
  */
 export function errorMessage(error: unknown): string {
   try {

@@ -2,14 +2,14 @@
 export const exitCodes = {
   done: 0,
   failed: 1,
-  /** Wrong usage or configuration. Nothing was tried. */
+  /** Invalid usage or configuration. No action was taken. */
   usage: 2,
   /** ZooKeeper cannot be reached. */
   unreachable: 3,
   forbidden: 4,
-  /** Refused, with reasons. Nothing was changed. */
+  /** A request was refused, with reasons. Nothing was changed. */
   refused: 5,
-  /** Still under way when the wait ended. */
+  /** The operation was still in progress when the time to wait ended. */
   underWay: 6,
   leadershipLost: 7,
   interrupted: 130,
@@ -17,7 +17,7 @@ export const exitCodes = {
 
 /** Returns the exit code of a process that ended because of a signal: 128 plus the signal's number. */
 export function codeOfSignal(signal: string): number {
-  // Loaded on demand: a guardian rarely needs it.
+  // Loaded on demand, because a guardian rarely needs this module.
   const { constants } = process.getBuiltinModule('node:os');
   const number = Object.entries(constants.signals).find(([name]) => name === signal)?.[1] ?? 0;
   return 128 + number;

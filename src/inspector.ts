@@ -4,21 +4,21 @@
  */
 
 /**
- * When to close an inspector that a SIGUSR1 opened before the listener was installed. It may open with a
- * short delay.
+ * Delays after which an inspector is closed that a SIGUSR1 opened before the listener was installed. The
+ * inspector may open with a short delay.
  */
 const closeAfterMs: readonly number[] = [0, 100, 1_000];
 
-/** `--inspect-port` does not open an inspector. */
+/** Matches an option that opens an inspector. `--inspect-port` does not open one. */
 const opening = /--inspect(-brk|-wait)?(=|\s|$)/;
 
-/** Call this first in every process. */
+/** Prevents the inspector from being opened. Every process must call this first. */
 export function keepInspectorClosed(): void {
   process.on('SIGUSR1', () => {});
   closeInspector(closeAfterMs);
 }
 
-/** Closes the inspector after each of these times, unless an option requested it. */
+/** Closes the inspector after each of these delays, unless an option requested it. */
 function closeInspector([afterMs, ...later]: readonly number[]): void {
   const options = [...process.execArgv, process.env.NODE_OPTIONS];
   const isWanted = options.some((option) => option !== undefined && opening.test(option));

@@ -1,7 +1,7 @@
 /**
  * Writes lines to a file descriptor without ever blocking or failing. A log that cannot be written (its disk
  * is full, or its collector hangs or is gone) must not stop a leader. Lines that do not fit into the buffer
- * in the meantime are dropped, as are lines that the system refuses.
+ * are dropped, as are lines that the system refuses.
  *
  * Not promised: that a process can end while one of its writes is blocked. Node.js waits for that write.
  */
@@ -16,11 +16,11 @@ export class LineWriter {
   #waitingBytes = 0;
   #busy = false;
 
-  /** At most `maxBytes` are buffered. */
+  /** Creates a writer that buffers at most `maxBytes`. */
   constructor(fd: number, maxBytes: number) {
     this.#fd = fd;
     this.#maxBytes = maxBytes;
-    // Starts the threads that will write. If no thread could be started for the first line, Node.js would
+    // Starts the threads that will write. If none could be started later for the first line, Node.js would
     // abort.
     fstat(fd, () => {});
     process.once('exit', () => this.#writeRest());
@@ -33,7 +33,7 @@ export class LineWriter {
     this.#waitingBytes += bytes.length;
     if (this.#busy) return;
     this.#busy = true;
-    // Defer the write: a process that exits immediately then writes its lines at exit, in order.
+    // Defer the write. If the process exits immediately, its lines are then written at exit, in order.
     setImmediate(() => this.#next());
   }
 
@@ -56,7 +56,7 @@ export class LineWriter {
     try {
       writeSync(this.#fd, this.#take());
     } catch {
-      // The error cannot be reported any more.
+      // A write error at exit cannot be reported any more.
     }
   }
 

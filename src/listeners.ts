@@ -6,18 +6,21 @@ interface Log {
   warn(fields: object, message: string): void;
 }
 
-/** Calls a listener. `onError` receives what it throws, or what its promise rejects with. */
+/**
+ * Calls a listener. `onError` receives an error that the listener throws, or with which its promise rejects.
+ */
 export function callListener(call: () => unknown, onError: (error: unknown) => void): void {
   const failed = (error: unknown): void => {
     try {
       onError(error);
     } catch {
-      // A logger reads the thrown value, and one of its getters may throw in turn.
+      // A logger reads the thrown value, and a getter of that value may throw too.
     }
   };
   try {
     const returned = call();
-    // An unhandled rejection ends the process. Any thenable can reject, not only a Promise of this realm.
+    // An unhandled rejection would end the process. Any thenable can reject, not only a Promise of this
+    // realm.
     if (returned !== undefined) Promise.resolve(returned).catch(failed);
   } catch (error) {
     failed(error);
@@ -29,19 +32,19 @@ export class Listeners<T> {
   readonly #log: Log;
   readonly #of: string;
 
-  /** `of` is the subject of the listeners, for log messages. */
+  /** Creates a set of listeners. `of` names their subject in log messages. */
   constructor(log: Log, of: string) {
     this.#log = log;
     this.#of = of;
   }
 
-  /** The returned function unsubscribes. */
+  /** Adds a listener. The returned function removes it. */
   add(listener: (value: T) => unknown): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
   }
 
-  /** A listener added during the call is first notified of the next value. */
+  /** Calls all listeners. A listener that is added during the call receives only later values. */
   notify(value: T): void {
     for (const listener of [...this.#listeners]) {
       callListener(

@@ -1,10 +1,11 @@
 /**
- * The log, written to stderr as JSON lines, or as pretty lines on a terminal. stdout is for the output of
- * commands. Pretty lines omit fields that are too long to read on one line; JSON lines contain everything.
+ * The log, written to stderr as JSON lines, or as pretty lines on a terminal. stdout is reserved for the
+ * output of commands. Pretty lines omit fields that are too long to read on one line. JSON lines contain all
+ * fields.
  *
- * Writing JSON lines never blocks, and lines that cannot be written are dropped. Writing pretty lines does
- * block: a stalled terminal stalls the process. Secrets are censored by the name of their key, at the top and
- * one level below. Text is not searched.
+ * Writing JSON lines never blocks, and lines that cannot be written are dropped. Writing pretty lines can
+ * block: a stalled terminal stalls the process. Secrets are censored by the name of their key, at the top
+ * level and one level below. The text of messages is not searched for secrets.
  */
 import { isatty } from 'node:tty';
 import pino from 'pino';
@@ -15,7 +16,7 @@ import { pinoPretty } from './on-demand.js';
 export const logLevels = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
 export type LogLevel = (typeof logLevels)[number];
 
-/** `auto` means pretty if stderr is a terminal. */
+/** Log formats. `auto` means `pretty` if stderr is a terminal, and `json` otherwise. */
 export const logFormats = ['auto', 'pretty', 'json'] as const;
 export type LogFormat = (typeof logFormats)[number];
 
@@ -49,7 +50,7 @@ export function createLogger({ level, format, fields = {} }: LogOptions): Logger
   const isForPeople = isPretty(format);
   const options: pino.LoggerOptions = {
     level,
-    // Much of the logged data comes from untrusted sources.
+    // The log escapes control characters, because much of the logged data comes from untrusted sources.
     hooks: { streamWrite: isForPeople ? harmless : visibleJson },
     base: fields,
     timestamp: pino.stdTimeFunctions.isoTime,
@@ -63,7 +64,7 @@ export function createLogger({ level, format, fields = {} }: LogOptions): Logger
   );
 }
 
-/** For an agent in simulated time, whose log no one reads. It touches no file. */
+/** Logger for an agent in simulated time, whose log is not read. It opens no file. */
 export const silentLogger: Logger = pino({ level: 'silent' }, { write: () => {} });
 
 /** Returns a line of JSON without invisible characters and without characters that control a terminal. */
@@ -90,7 +91,7 @@ function prettyDestination(colorize: boolean): pino.DestinationStream {
   });
 }
 
-/** 64-bit numbers are strings in every JSON that Petrel writes. */
+/** Returns a 64-bit number as a string, as in all JSON that Petrel writes. */
 function wholeNumber(value: unknown): unknown {
   return typeof value === 'bigint' ? value.toString() : value;
 }

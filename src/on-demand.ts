@@ -1,5 +1,6 @@
 /**
- * Dependencies that few commands use, loaded on first use: loading them takes longer than most commands run.
+ * Dependencies that few commands use. They are loaded on first use, because loading them takes longer than
+ * running most commands.
  */
 import { createRequire } from 'node:module';
 import type pretty from 'pino-pretty';

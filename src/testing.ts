@@ -1,5 +1,5 @@
 /**
- * A ZooKeeper development server for your own tests, which runs inside the test's process.
+ * A ZooKeeper development server for your own tests. The server runs inside the test's process.
  *
  * ```ts
  * await using server = await startDevelopmentServer();

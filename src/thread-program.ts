@@ -1,14 +1,14 @@
-/** The program that a worker thread starts with. */
+/** Locates the program with which a worker thread starts. */
 import { createRequire } from 'node:module';
 import { pathToFileURL } from 'node:url';
 
 /**
- * Returns the module `name` next to `module`. It is the compiled module, or, if Petrel runs from source, the
- * source and a loader for it.
+ * Returns the URL of the module `name` next to `module`. It is the compiled module, or, if Petrel runs from
+ * source, the source and a loader for it.
  */
 export function threadProgram(module: string, name: string): URL {
   if (module.endsWith('.js')) return new URL(`./${name}.js`, module);
-  // tsx's usual import hook has no effect in a thread.
+  // In a worker thread, tsx's usual import hook has no effect.
   const tsx = pathToFileURL(createRequire(import.meta.url).resolve('tsx'));
   const loader = new URL('./esm/api/index.mjs', tsx).href;
   const source = new URL(`./${name}.ts`, module).href;

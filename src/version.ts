@@ -5,7 +5,9 @@ import * as z from 'zod';
 
 const packageSchema = z.object({ name: z.literal('petrel'), version: z.string() });
 
-/** Petrel's version, from the package.json with which it was installed: the nearest one above this file. */
+/**
+ * Petrel's version from the package.json with which Petrel was installed: the nearest one above this file.
+ */
 export const version = readVersion(dirname(fileURLToPath(import.meta.url)));
 
 function readVersion(directory: string): string {

@@ -52,10 +52,7 @@ export interface AgentOptions {
   readonly tags: Readonly<Record<string, string>>;
   /** Strategies and constraints that this node knows. */
   readonly rules: Rules;
-  /**
-   * Address at which this node answers probes, and the rates that it learns from them. Null (the default) if
-   * the node does not probe.
-   */
+  /** Probe address of this node, and the rates that it learns. Null (the default) if it does not probe. */
   readonly probe?: (RatesHeard & NonNullable<NodeDescription['probe']>) | null | undefined;
   /** Petrel's version. */
   readonly version: string;
@@ -176,9 +173,7 @@ export class Agent {
     return this.#store;
   }
 
-  /**
-   * The last snapshot, limited to what this node's part requires. Null if this session has not read one yet.
-   */
+  /** The last snapshot, limited to what this node's part requires. Null if this session has none yet. */
   get snapshot(): GroupSnapshot | null {
     return this.#snapshotReader.snapshot;
   }
@@ -192,9 +187,7 @@ export class Agent {
     return this.#events.add(listener);
   }
 
-  /**
-   * Sets the node's reported health. An unhealthy node is not elected, and an unhealthy leader is replaced.
-   */
+  /** Sets the reported health. An unhealthy node is not elected, and an unhealthy leader is replaced. */
   setHealth(ok: boolean, reason: string | null): void {
     this.#updateRegistration({ health: { ok, reason } });
     this.#wake();
@@ -206,10 +199,7 @@ export class Agent {
     this.#wake();
   }
 
-  /**
-   * Leaves on purpose: waits for an elected successor, releases leadership, and ends. A second call skips the
-   * wait for a successor.
-   */
+  /** Leaves: waits for an elected successor, releases, and ends. A second call skips the wait. */
   stop(): void {
     if (this.#drainingSinceMs !== null) this.#hurried = true;
     this.#drainingSinceMs ??= this.#options.clock.monotonicMs();
@@ -375,10 +365,7 @@ export class Agent {
     return store;
   }
 
-  /**
-   * Registers the node and takes a seat. Returns false if an earlier incarnation of this node still owns its
-   * name.
-   */
+  /** Registers and takes a seat. Returns false if an earlier incarnation still owns the node's name. */
   async #join(store: Store): Promise<boolean> {
     const { log, node } = this.#options;
     if (this.#drainingSinceMs !== null && this.#leadershipRunner.leadership === null) return false;
@@ -392,10 +379,7 @@ export class Agent {
     return true;
   }
 
-  /**
-   * Waits for a read of the group. Returns null if the lease requires a release first, because the release
-   * must not wait for the read.
-   */
+  /** Waits for a read of the group. Returns null if the lease requires a release before the read ends. */
   async #beforeLeaseEnds<T>(observing: Promise<T>): Promise<T | null> {
     const dueAtMs = this.#leadershipRunner.dueAtMs;
     if (dueAtMs === null) return await observing;
@@ -519,9 +503,7 @@ export class Agent {
     log.info({ ended }, leftText(ended, this.#store?.negotiatedTimeoutMs ?? 0));
   }
 
-  /**
-   * Updates the registration. Truncates long texts now, so this copy equals the one that other nodes read.
-   */
+  /** Updates the registration. Truncates long texts, so this copy equals the one that other nodes read. */
   #updateRegistration(change: Partial<Registration>): Registration {
     const text = encode({ ...this.#registration, ...change }).toString('utf8');
     this.#registration = registrationSchema.parse(JSON.parse(text));

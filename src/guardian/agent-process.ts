@@ -1,4 +1,4 @@
-/** The agent as a separate process: started with the same command line again, and connected by a channel. */
+/** The agent as a separate process. It runs the same command line as the guardian, connected by a channel. */
 import { type ChildProcess, fork } from 'node:child_process';
 import { codeOfSignal } from '../exit-code.js';
 import type { AgentListener, AgentProcess } from './life.js';
@@ -6,15 +6,16 @@ import { isFromAgent } from './messages.js';
 import { guardianVariable, sharedLeaseVariable } from './parent.js';
 import { SharedLease } from './shared-lease.js';
 
-/** Last messages are read for at most this long after the process has ended. */
+/** Longest time for which last messages are read after the process has ended. */
 const lastWordsMs = 100;
 const startFailed = 1;
 /** File descriptor at which the agent finds the shared lease, after its channel. */
 const sharedLeaseFd = 4;
 
 /**
- * Runs this program's own command line. The process has its own session, so a signal from a terminal reaches
- * only the guardian. It reads no input, and inherits it only to find out whether there is a terminal.
+ * Starts the agent with this program's own command line. The process has its own session, so a signal from a
+ * terminal reaches only the guardian. The agent does not read its standard input. It inherits this only to
+ * find out whether there is a terminal.
  */
 export function startAgentProcess(
   program: string,

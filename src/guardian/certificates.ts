@@ -1,6 +1,6 @@
 /**
  * The certificates with which a guardian uses TLS. The files are read again before each connection, because
- * they may have been replaced since the agent started. They are read without blocking: a disk that hangs must
+ * they may have been replaced since the agent started. The reads do not block, because a hanging disk must
  * not delay the guardian's kills.
  */
 import { readFile } from 'node:fs/promises';
@@ -16,7 +16,10 @@ export class Certificates {
   readonly #note: TlsNote;
   readonly #clock: Clock;
   readonly #newest: () => SecureOptions;
-  /** Last content of the files, and why they could not be read. The latter is null if they could. */
+  /**
+   * Last content of the files, and the reason why they could not be read. The reason is null if they could be
+   * read.
+   */
   #read: TlsParts;
   #problem: string | null = null;
   #reading: Promise<void> | null = null;
@@ -37,7 +40,7 @@ export class Certificates {
     return this.#newest();
   }
 
-  /** Reads the files. Resolves when that is done, or after `limitMs` at the latest. Never rejects. */
+  /** Reads the files again. Resolves when this is done, or after `limitMs` at the latest. Never rejects. */
   async renew(limitMs: number): Promise<void> {
     this.#reading ??= this.#readFiles().finally(() => {
       this.#reading = null;

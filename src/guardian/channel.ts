@@ -18,33 +18,33 @@ import {
 
 /** The guardian, as seen by the process that it started. */
 export interface Parent {
-  /** Whether it is alive, as far as is known. */
+  /** Whether the guardian is alive, as far as is known. */
   readonly isThere: boolean;
-  /** Keeps the order. A message to a guardian that has just died is lost. */
+  /** Sends messages in order. A message to a guardian that has just died is lost. */
   send(message: FromAgent): void;
   /**
-   * Where the guardian finds a group's newest lease when it looks. If null, or if `write` returns false, the
-   * lease must be sent to it.
+   * Memory in which the guardian finds a group's newest lease. If this is null, or if `write` returns false,
+   * the lease must be sent to the guardian.
    */
   readonly sharedLease: { write(lease: LeadershipLease, group: number): boolean } | null;
-  /** Kills it immediately, with SIGKILL. */
+  /** Kills the guardian immediately, with SIGKILL. */
   kill(): void;
   /**
-   * Reports waiting messages first. Calls `gone` once, and soon if the guardian has already died. The
-   * returned function unsubscribes.
+   * Reports waiting messages first. Calls `gone` once when the guardian has died, or soon if it was already
+   * dead. The returned function unsubscribes.
    */
   listen(told: (message: ToAgent) => void, gone: () => void): () => void;
 }
 
 export interface GuardianListener {
   asked(signal: AskedSignal): void;
-  /** The guardian has died. Each workload ends what it had the guardian run. */
+  /** Called when the guardian has died. Each workload then ends what the guardian ran for it. */
   gone(): void;
 }
 
 interface Kept {
   readonly listener: SupervisorListener;
-  /** The group's newest lease. Null before the first one. */
+  /** The group's newest lease. Null before the first lease. */
   lease: LeadershipLease | null;
   cleared: (() => void) | null;
 }
@@ -53,9 +53,9 @@ export class GuardianChannel {
   readonly #parent: Parent;
   readonly #unsubscribe: () => void;
   #listener: GuardianListener | null = null;
-  /** Messages that arrived before there was a listener. */
+  /** Calls for messages that arrived before there was a listener. */
   readonly #early: ((listener: GuardianListener) => void)[] = [];
-  /** What the guardian runs hooks for, by the group's number in messages. */
+  /** Groups for which the guardian runs hooks, by the group's number in messages. */
   readonly #kept = new Map<number, Kept>();
   #groups = 0;
   #isLost = false;
@@ -75,7 +75,7 @@ export class GuardianChannel {
     for (const tell of this.#early.splice(0)) tell(listener);
   }
 
-  /** Reports how the node is: `text` for operators, `joined` for the service manager. */
+  /** Reports the state of the node: `text` for operators, `joined` for the service manager. */
   tellStatus(joined: boolean, text: string): void {
     this.#parent.send({ type: 'status', joined, text });
   }
@@ -90,8 +90,8 @@ export class GuardianChannel {
   }
 
   /**
-   * Returns the guardian as the supervisor of every group of the agent. After its death, the supervisors of
-   * `then` follow.
+   * Returns the guardian as the supervisor of every group of the agent. After the guardian's death, `then`
+   * starts the supervisors.
    */
   supervisors(then: Supervisors): Supervisors {
     return {
@@ -117,7 +117,10 @@ export class GuardianChannel {
     };
   }
 
-  /** Gives the supervisor a separate number, because the numbers of its leaderships start over. */
+  /**
+   * Registers a group and returns its supervisor. The group gets a new number, because the numbers of the
+   * supervisor's leaderships start over.
+   */
   #keep(root: string, listener: SupervisorListener): Supervisor {
     const group = this.#groups++;
     const kept: Kept = { listener, lease: null, cleared: null };
@@ -145,8 +148,8 @@ export class GuardianChannel {
   }
 
   /**
-   * Whether a note in the shared lease suffices. The guardian looks there when the lease that it knows is
-   * due, and that is not too late.
+   * Whether a note in the shared lease suffices, without a message. The guardian reads the note when the
+   * lease that it knows is due. The note suffices if that is not too late.
    */
   #isNoted(group: number, kept: Kept, lease: LeadershipLease): boolean {
     const before = kept.lease;

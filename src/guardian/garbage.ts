@@ -1,18 +1,21 @@
 /**
- * Keeps a nearly idle process small: collects its garbage before it spreads over the memory that V8 would
- * otherwise fill first.
+ * Keeps a nearly idle process small by collecting its garbage early. Otherwise, V8 would first let garbage
+ * fill more memory.
  */
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 
-/** By then, the process has started, and its agent too. */
+/** Time after which the process and its agent have started. */
 const firstAfterMs = 5_000;
-/** Often enough that little accumulates. Memory that was once touched remains in use. */
+/**
+ * Interval between collections. It is short, so little garbage accumulates. Memory that was once touched
+ * remains in use.
+ */
 const intervalMs = 20_000;
 
 /**
- * Collects all garbage once, which returns what starting took. Then collects only the new garbage, in less
- * than a millisecond each time.
+ * Collects all garbage once, which frees the memory that the start needed. After that, collects only the new
+ * garbage, in less than a millisecond each time.
  */
 export function collectGarbage(): void {
   setFlagsFromString('--expose-gc');

@@ -2,7 +2,7 @@
  * The guardian: the small process that starts an agent, runs its hooks, and outlives it. If the agent dies or
  * hangs, the guardian ends the workload, then the session, and starts another agent.
  *
- * Not covered: the guardian and the agent killed at the same instant. The session then expires by itself.
+ * Not covered: the guardian and the agent killed at the same instant. The session then expires on its own.
  * `reaper.ts` describes what ends the workload.
  */
 import { codeOfSignal, exitCodes } from '../exit-code.js';
@@ -10,10 +10,13 @@ import { Alarm } from '../hooks/alarm.js';
 import { Life, type LifeEnd, type LifeOptions } from './life.js';
 import type { AskedSignal } from './messages.js';
 
-/** Pause before an agent that died is started again. It doubles with each agent that dies soon. */
+/**
+ * Pause before an agent that died is started again. The pause doubles with each agent that dies within
+ * `soonMs`.
+ */
 const firstPauseMs = 1_000;
 const maxPauseMs = 60_000;
-/** An agent that ran this long did not die because of the way it was started. */
+/** Run time after which an agent's death is not attributed to the way it was started. */
 const soonMs = 60_000;
 
 export class Guardian {
@@ -21,10 +24,10 @@ export class Guardian {
   readonly #pause: Alarm;
   #life: Life | null = null;
   #deaths = 0;
-  /** Whether an agent got as far as a session. */
+  /** Whether an agent has ever opened a session. */
   #hasBegun = false;
   #asked: AskedSignal | null = null;
-  /** Whether this process was asked to end while no agent was alive to be notified. */
+  /** Whether this process was requested to end while no agent was alive to be notified. */
   #askedOfDead = false;
   #isHurried = false;
   #rouse = () => {};
@@ -36,8 +39,8 @@ export class Guardian {
   }
 
   /**
-   * Resolves with the agent's exit code when the agent is done, or has died while it was leaving. Never
-   * rejects.
+   * Starts agents until the last one has ended. Resolves with the exit code of an agent that has finished, or
+   * that died while it was leaving. Never rejects.
    */
   async run(): Promise<number> {
     for (;;) {
@@ -48,7 +51,7 @@ export class Guardian {
   }
 
   /**
-   * Handles a request to end this process, or to have settings reloaded. A second request to end takes effect
+   * Handles a request to end this process, or to reload settings. A second request to end takes effect
    * immediately.
    */
   asked(signal: AskedSignal, isLeave = true): void {
@@ -60,13 +63,14 @@ export class Guardian {
       this.#asked ??= signal;
       this.#hurry();
     } else if (this.#life?.isDead === false) manager.reloading();
-    // Skip the pause before the next agent, if there is one: it reads the settings.
+    // If no agent is running, skip the pause: the next agent reads the settings when it starts.
     if (this.#life !== null) this.#life.pass(signal);
     else this.#rouse();
   }
 
   /**
-   * False if the agent has been silent for a long time and is still alive, although it was killed for that.
+   * Whether all is well. False if the agent has been silent for a long time and is still alive, although the
+   * guardian has killed it for that.
    */
   get isWell(): boolean {
     return this.#life?.isWell ?? true;
@@ -83,8 +87,8 @@ export class Guardian {
   }
 
   /**
-   * Does not treat refused settings as final if an earlier agent accepted them. They may be good again soon,
-   * for example because certificates are being replaced or a file is out of reach.
+   * Returns the end of a run. Refused settings are not final if an earlier agent accepted them. They may be
+   * valid again soon, for example because certificates are being replaced or a file is unavailable.
    */
   #judged(end: LifeEnd): LifeEnd {
     const isRefused = end.code === exitCodes.usage && !end.hasBegun;
@@ -104,7 +108,7 @@ export class Guardian {
     this.#pause.clear();
   }
 
-  /** Waits for the session to end, unless this process is asked again to end. */
+  /** Waits for the session to end, unless this process receives another request to end. */
   async #depart(end: LifeEnd): Promise<number> {
     const { session } = end;
     const hurried = new Promise<void>((resolve) => {

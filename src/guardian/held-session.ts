@@ -1,11 +1,11 @@
 /**
- * The session of an agent that has died, held and then ended by its guardian. Holding keeps the session from
- * expiring, so no other node leads while something of the dead agent's workload may still be running. Ending
- * closes it at the ensemble, so the group elects immediately.
+ * The session of an agent that has died. The guardian first holds the session and then ends it. Holding keeps
+ * the session from expiring, so no other node leads while the dead agent's workload may still be running.
+ * Ending closes the session at the ensemble, so the group elects immediately.
  *
- * Not promised: that a session is held through an outage of the ensemble that outlasts it. Nor is it promised
- * that the session is ended if no server can be reached. It then expires, like the session of a machine that
- * died.
+ * Not promised: that a session is held through an outage of the ensemble that is longer than the session
+ * timeout. Nor is it promised that the session is ended if no server can be reached. It then expires, like
+ * the session of a machine that died.
  */
 import type { LookupFunction } from 'node:net';
 import { errorMessage } from '../errors.js';
@@ -28,19 +28,20 @@ import {
 export interface HeldSessionOptions {
   readonly session: SessionNote;
   readonly dial: Dial;
-  /** Awaited before each connection. Resolves within the limit, and never rejects. */
+  /** Prepares a connection, and is awaited before each one. Resolves within the limit, and never rejects. */
   readonly prepare?: (limitMs: number) => Promise<void> | null;
   readonly clock: Clock;
-  /** From 0 up to 1. */
+  /** Returns a random number from 0 up to 1. */
   readonly random: () => number;
   readonly lookup?: LookupFunction;
 }
 
 /**
+ * How the end of a session was determined:
  * - ended: the ensemble confirmed the end.
  * - over: the session had already ended.
- * - unconfirmed: the ensemble refused, or no server could be reached for so long that the session has
- *   expired, unless the whole ensemble was stalled.
+ * - unconfirmed: the ensemble refused, or no server could be reached until the session must have expired. The
+ *   session may still exist if the whole ensemble was stalled.
  */
 export type SessionEnd = 'ended' | 'over' | 'unconfirmed';
 
@@ -68,7 +69,8 @@ export class HeldSession {
   #settle: (end: SessionEnd) => void = () => {};
   #attempt: Attempt | null = null;
   /**
-   * Smallest and greatest timeout known to be granted: one for pings, the other for when the session is over.
+   * Smallest and greatest timeout that may have been granted. The smallest determines the time between pings.
+   * The greatest determines when the session must have expired.
    */
   #leastMs: number;
   #mostMs: number;
@@ -76,7 +78,7 @@ export class HeldSession {
   #ending = false;
   #trouble: string | null = null;
 
-  /** Attaches immediately, and continues until the session has ended. */
+  /** Attaches to the session immediately, and holds it until it has ended. */
   constructor(options: HeldSessionOptions) {
     this.#options = options;
     this.#rotation = new ServerRotation(options.session.servers, options.random);
@@ -96,7 +98,7 @@ export class HeldSession {
     return this.#stopped.signal.aborted;
   }
 
-  /** Why the last attempt to reach a server failed. Null if it did not fail. */
+  /** Reason why the last attempt to reach a server failed. Null if it did not fail. */
   get trouble(): string | null {
     return this.#trouble;
   }
@@ -159,7 +161,8 @@ export class HeldSession {
     if (attempt !== this.#attempt) return;
     if (attempt.attached) {
       const closed = answerToClose(frame);
-      // A refused request is not repeated: a client that attaches to the session keeps it from expiring.
+      // A refused request is not repeated, because a client that attaches to the session keeps it from
+      // expiring.
       if (closed === null) this.#answered(attempt);
       else this.#finish(closed === 'done' ? 'ended' : 'unconfirmed');
       return;
@@ -191,7 +194,7 @@ export class HeldSession {
     this.#next.set(atMs, () => this.#lost('the server did not respond to a ping', attempt));
   }
 
-  /** From now on, the session takes this long to expire. */
+  /** Notes that the session was renewed, so its time until expiry starts over. */
   #inTouch(): void {
     const atMs = this.#options.clock.monotonicMs() + this.#mostMs * expiryShare;
     this.#expiry.set(atMs, () => this.#finish('unconfirmed'));

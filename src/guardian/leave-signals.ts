@@ -1,12 +1,13 @@
 /**
- * The signals that ask a guardian or its agent to leave. Both have the same input and outputs, so they agree.
+ * The signals that request a guardian or its agent to leave. Both processes have the same input and outputs,
+ * so they interpret a signal in the same way.
  */
 import { isatty } from 'node:tty';
 import type { AskedSignal } from './messages.js';
 
 /**
- * A terminal that is closed sends SIGHUP, and the process leaves. Other senders of SIGHUP want settings
- * reloaded.
+ * Whether the process has a terminal. A terminal that is closed sends SIGHUP, and the process leaves. Without
+ * a terminal, SIGHUP is a request to reload settings.
  */
 const hasTerminal = [0, 1, 2].some((fd) => isatty(fd));
 

@@ -1,8 +1,8 @@
 /**
- * One run of an agent as its guardian sees it: from its start until nothing of it is left.
+ * One run of an agent as seen by its guardian: from the agent's start until no process of that run is left.
  *
  * While the agent is alive, the guards (`src/hooks/guards.ts`) run its hooks and end its leaderships with
- * their leases, separately for each of its groups. After the agent is gone, its session is held until
+ * their leases, separately for each of its groups. When the agent is gone, its session is held until
  * everything that it ran, in any group, is proven dead. Only then is the session ended.
  */
 import { present } from '../errors.js';
@@ -16,14 +16,16 @@ import type { About, Report } from './report.js';
 import type { ServiceManager } from './service-manager.js';
 
 export interface AgentProcess {
-  /** Keeps the order. A message to a process that has just died is lost; `gone` follows. */
+  /**
+   * Sends messages in order. A message to a process that has just died is lost, and a call of `gone` follows.
+   */
   send(message: ToAgent): void;
-  /** Kills it immediately, with SIGKILL. */
+  /** Kills the agent immediately, with SIGKILL. */
   kill(): void;
   /**
    * Returns the newest lease of a group that the agent has noted. The agent sends only the first lease of
-   * each leadership, and any lease that is due sooner than the one before. Null if it has noted none, or
-   * cannot.
+   * each leadership, and any lease that is due sooner than the previous one. Returns null if the agent has
+   * noted none or cannot note any.
    */
   lease(group: number): LeadershipLease | null;
 }
@@ -31,17 +33,17 @@ export interface AgentProcess {
 export interface AgentListener {
   message(message: FromAgent): void;
   /**
-   * Called last: the agent has ended, and all its messages have been reported. `how` describes the end in
+   * Called last, when the agent has ended and all its messages have been reported. `how` describes the end in
    * words.
    */
   gone(how: string, code: number): void;
 }
 
 export interface LifeOptions extends Machine {
-  /** Never throws. An agent that cannot be started is soon reported `gone`. */
+  /** Starts an agent. Never throws. If it cannot be started, `gone` is called soon. */
   startAgent(listener: AgentListener): AgentProcess;
   holdSession(session: SessionNote): HeldSession;
-  /** Receives the process groups that are alive now. The receiver kills them if this process dies. */
+  /** Receives the process groups that are currently alive. The receiver kills them if this process dies. */
   watchOver(pgids: readonly number[]): void;
   readonly report: Report;
   readonly manager: ServiceManager;
@@ -51,27 +53,27 @@ export interface LifeEnd {
   /** Whether the agent must not be started again. */
   readonly isFinal: boolean;
   readonly code: number;
-  /** Whether it got as far as a session. */
+  /** Whether the agent opened a session. */
   readonly hasBegun: boolean;
   /**
-   * Exit code if the guardian is asked to end before another agent is alive: 0, or 128 plus the signal's
+   * Exit code if the guardian is requested to end before another agent is alive: 0, or 128 plus the signal's
    * number.
    */
   readonly codeWhenAsked: 'done' | 'signal';
-  /** End of its session, if the session was left to be ended. */
+  /** Resolves when the session has ended. Null if the session was not left for the guardian to end. */
   readonly session: Promise<SessionEnd> | null;
-  /** For messages about this run. */
+  /** Report for messages about this run. */
   readonly report: Report;
 }
 
 /**
- * An agent that sends nothing for this long, although it was asked to answer, is hanging. A busy agent
+ * Time without a message after which an agent that was requested to answer counts as hanging. A busy agent
  * answers much sooner.
  */
 const hangMs = 30_000;
-/** An alarm that fires later than this was delayed. */
+/** Delay, in ms, above which an alarm counts as late. */
 const punctualMs = 1_000;
-/** How often to report processes that were killed but are still there. */
+/** Interval between reports on processes that were killed but still exist. */
 const loudMs = 5_000;
 
 interface Death {
@@ -86,7 +88,7 @@ export class Life {
   readonly #guards: Guards;
   readonly #agent: AgentProcess;
   readonly #hang: Alarm;
-  /** Process groups that are alive, each with the number of the Petrel group that it serves. */
+  /** Process groups that are alive. The value is the number of the Petrel group that each one serves. */
   readonly #living = new Map<number, number>();
   #isOfOne = true;
   #session: SessionNote | null = null;
@@ -98,7 +100,7 @@ export class Life {
   #heardAtMs: number;
   #isGone = false;
   #isKilled = false;
-  /** The leaderships that a dead agent left. */
+  /** Leaderships that a dead agent left behind, by group. */
   readonly #left = new Map<number, About>();
   #cleared: (() => void) | null = null;
 
@@ -119,12 +121,12 @@ export class Life {
     this.#ask();
   }
 
-  /** Whether the agent is gone. Its processes may still be there. */
+  /** Whether the agent is gone. Its processes may still be running. */
   get isDead(): boolean {
     return this.#isGone;
   }
 
-  /** Whether the agent is gone or answers, as far as is known: a hanging agent is only recognized later. */
+  /** Whether the agent is gone or answers. A hanging agent is recognized only after a delay. */
   get isWell(): boolean {
     return this.#isGone || this.#options.clock.monotonicMs() - this.#heardAtMs <= 2 * hangMs + punctualMs;
   }
@@ -157,13 +159,13 @@ export class Life {
     if (message.type === 'gone') this.#living.delete(message.pgid);
     if (message.type === 'started' || message.type === 'gone')
       this.#options.watchOver([...this.#living.keys()]);
-    // A hanging agent does not report this, or only when it continues.
+    // The agent does not report this itself if it hangs, or reports it only when it continues.
     if (message.type === 'lease-ended') this.#reportOn(group).released(message);
     if (!this.#isGone) this.#agent.send(message);
     else if (message.type === 'outcome') this.#reportOn(group).ended(message.outcome);
   }
 
-  /** Resolves when nothing is running and nothing is left alive. */
+  /** Ends everything that is left. Resolves when no hook is running and no process is alive. */
   #clear(reason: string): Promise<void> {
     return new Promise((resolve) => {
       this.#cleared = resolve;
@@ -178,7 +180,7 @@ export class Life {
     for (const group of this.#guards.numbers) this.#left.set(group, this.#about(group, `the agent ${how}`));
     this.#isGone = true;
     const report = this.#report;
-    // The next agent reads the settings anyway.
+    // The agent cannot reload any more. The next agent reads the settings at its start.
     this.#options.manager.reloaded();
     this.#hang.clear();
     const codeAtDeath = this.#guards.hasRunWorkload ? this.#codeAtDeath : null;
@@ -216,8 +218,8 @@ export class Life {
   }
 
   /**
-   * Returns the report on the agent as a whole. It is about the agent's leadership, if the agent could have
-   * only one.
+   * Returns the report on the agent as a whole. If the agent could have only one leadership, the report's
+   * messages are about that leadership.
    */
   get #report(): Report {
     const newest = this.#guards.numbers.at(-1);
@@ -242,7 +244,7 @@ export class Life {
     this.#agent.send({ type: 'there?' });
     this.#hang.set(askedAtMs + hangMs, () => {
       const isLate = clock.monotonicMs() - askedAtMs > hangMs + punctualMs;
-      // If only this process was stalled, the agent's messages from that time are waiting to be read.
+      // If only this process was stalled, messages from the agent are waiting. They must be read first.
       clock.turn(() => {
         if (this.#isGone) return;
         if (isLate || this.#heardAtMs >= askedAtMs) return this.#ask();

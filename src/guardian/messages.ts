@@ -1,6 +1,7 @@
 /**
  * Messages between an agent and its guardian, in addition to those between an agent and its supervisor
- * (`src/hooks/messages.ts`). Both come from one build, and no other process has access to their channel.
+ * (`src/hooks/messages.ts`). Both processes belong to one build, and no other process has access to their
+ * channel.
  */
 import { type FromGuards, isFromGuards, isToGuards, type ToGuards } from '../hooks/messages.js';
 import {
@@ -16,7 +17,7 @@ import {
   shaped,
 } from '../hooks/schemas.js';
 
-/** A part is null if its setting is not given. */
+/** Parts of the TLS settings. A part is null if its setting is not given. */
 export interface TlsParts {
   readonly ca: string | null;
   readonly cert: string | null;
@@ -25,7 +26,9 @@ export interface TlsParts {
 }
 
 export interface TlsNote {
-  /** PEM texts and passphrase as the agent read them at its start, for when the files are not usable. */
+  /**
+   * PEM texts and passphrase as the agent read them at its start. They are used while the files are unusable.
+   */
   readonly atStart: TlsParts;
   /** Paths of the files. */
   readonly files: TlsParts;
@@ -33,16 +36,16 @@ export interface TlsNote {
   readonly rejectUnauthorized: boolean;
 }
 
-/** Everything that it takes to end a session of the agent. A secret. */
+/** Everything that is needed to end a session of the agent. A secret. */
 export interface SessionNote {
-  /** As a decimal number. */
+  /** Session id as a decimal number. */
   readonly id: string;
-  /** In base64. */
+  /** Session password in base64. */
   readonly password: string;
   /** The smallest timeout that the ensemble has ever granted. */
   readonly timeoutMs: number;
   readonly servers: readonly { readonly host: string; readonly port: number }[];
-  /** Null without TLS. */
+  /** TLS settings. Null if the session does not use TLS. */
   readonly tls: TlsNote | null;
   /** `USER:PASSWORD` of the digest scheme. Null if there is none. */
   readonly auth: string | null;
@@ -51,14 +54,15 @@ export interface SessionNote {
 export type FromAgent =
   | ToGuards
   /**
-   * The first message: who the agent is, and the format of its log, which the guardian also uses.
-   * `codeAtDeath` is the exit code if the agent dies after its command was started; if null, the agent is
-   * started again. `codeWhenAsked` is the exit code if the guardian is asked to end while the agent is dead.
+   * First message: the agent's identity, and the format of its log, which the guardian also uses.
+   * `codeAtDeath` is the exit code if the agent dies after its command was started. If it is null, the agent
+   * is started again. `codeWhenAsked` is the exit code if the guardian is requested to end while the agent is
+   * dead.
    */
   | {
       readonly type: 'hello';
       readonly node: string;
-      /** Null for an agent of several groups. */
+      /** Root of the agent's group. Null for an agent of several groups. */
       readonly root: string | null;
       readonly log: 'json' | 'pretty';
       readonly codeAtDeath: number | null;
@@ -66,33 +70,36 @@ export type FromAgent =
     }
   /** The current session. */
   | { readonly type: 'session'; readonly session: SessionNote }
-  /** The session was ended, or no longer concerns the guardian. */
+  /** The session has ended, or no longer concerns the guardian. */
   | { readonly type: 'session-over' }
-  /** The agent ends because it has finished or cannot continue. It must not be started again. */
+  /** The agent is about to end because it has finished or cannot continue. It must not be started again. */
   | { readonly type: 'ended'; readonly code: number }
-  /** The answer to `there?`. */
+  /** Answer to `there?`. */
   | { readonly type: 'here' }
-  /** How the node is, in words, and whether it is registered, has a seat, and is connected. */
+  /**
+   * State of the node: a text for operators, and whether the node is registered, has a seat, and is
+   * connected.
+   */
   | { readonly type: 'status'; readonly joined: boolean; readonly text: string }
-  /** Settings have been reloaded, as SIGHUP requested, or could not be. */
+  /** A reload that SIGHUP requested has ended, successfully or not. */
   | { readonly type: 'reloaded' };
 
 export type ToAgent =
   | FromGuards
-  /** The guardian was asked to end, or to have settings reloaded. */
+  /** The guardian received a request to end or to reload settings. */
   | { readonly type: 'asked'; readonly signal: AskedSignal }
   | { readonly type: 'there?' };
 
 export type AskedSignal = 'SIGTERM' | 'SIGINT' | 'SIGQUIT' | 'SIGHUP';
 export const askedSignals: readonly AskedSignal[] = ['SIGTERM', 'SIGINT', 'SIGQUIT', 'SIGHUP'];
 
-/** Who the agent is, as it reports first. */
+/** Identity of the agent, which is the content of its first message. */
 export type Hello = Omit<Extract<FromAgent, { type: 'hello' }>, 'type'>;
 
 type FromAgentAlone = Exclude<FromAgent, ToGuards>;
 type ToAgentAlone = Exclude<ToAgent, FromGuards>;
 
-/** Whether the guards of a run do not handle the message. */
+/** Whether the message is for the guardian itself, and not for the guards of a run. */
 export function isAboutLife(message: FromAgent): message is FromAgentAlone {
   return isOneOf(fromAgent, message);
 }

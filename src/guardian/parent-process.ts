@@ -1,10 +1,12 @@
-/** The guardian as this process's parent, at the other end of Node's channel between parent and child. */
+/**
+ * The guardian as this process's parent. The two communicate over Node's channel between parent and child.
+ */
 import type { Parent } from './channel.js';
 import { type FromAgent, isToAgent } from './messages.js';
 import { hasGuardian, livingGuardian, sharedLeaseNumber } from './parent.js';
 import { SharedLease } from './shared-lease.js';
 
-/** Returns null if no guardian has started this process. */
+/** Returns the guardian. Returns null if no guardian has started this process. */
 export function guardianProcess(): Parent | null {
   if (!hasGuardian()) return null;
   return {
@@ -33,8 +35,8 @@ export function guardianProcess(): Parent | null {
 }
 
 /**
- * Notifies the guardian that this process ends because it has finished or cannot continue. Does nothing
- * without a guardian.
+ * Notifies the guardian that this process is about to end because it has finished or cannot continue. Does
+ * nothing without a guardian.
  */
 export async function partFromGuardian(code: number): Promise<void> {
   if (!hasGuardian() || !process.connected) return;

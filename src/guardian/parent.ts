@@ -1,15 +1,15 @@
 /**
- * Whether a guardian has started this process. The guardian's variables are removed from the environment,
- * because what this process starts has another parent.
+ * Determines whether a guardian has started this process. Removes the guardian's variables from the
+ * environment, because the processes that this process starts have another parent.
  */
 
 /**
- * Set in an agent's environment to the pid of its guardian. `src/cli/guarded.ts` reads it by the same name,
- * before any of this is loaded.
+ * Environment variable of an agent with the pid of its guardian. `src/cli/guarded.ts` reads the same name
+ * before this module is loaded.
  */
 export const guardianVariable = 'PETREL_GUARDIAN';
 
-/** Set to the file descriptor of the shared lease. Empty if there is none. */
+/** Environment variable with the file descriptor of the shared lease. Empty if there is none. */
 export const sharedLeaseVariable = 'PETREL_GUARDIAN_SHARED_LEASE';
 
 const guardianPid = taken(guardianVariable);
@@ -17,14 +17,14 @@ const guardianPid = taken(guardianVariable);
 export const sharedLeaseNumber = taken(sharedLeaseVariable);
 
 /**
- * Whether a guardian has started this process. Also true after the guardian has died: what it started does
- * not continue without it.
+ * Whether a guardian has started this process. Also true after the guardian has died, because an agent does
+ * not continue without its guardian.
  */
 export function hasGuardian(): boolean {
   return process.send !== undefined && guardianPid !== undefined;
 }
 
-/** Returns the guardian's pid. Null if it has died. */
+/** Returns the guardian's pid. Returns null if the guardian has died or did not start this process. */
 export function livingGuardian(): number | null {
   return hasGuardian() && guardianPid === String(process.ppid) ? process.ppid : null;
 }

@@ -1,6 +1,6 @@
 /**
- * The guardian's program. It loads only this folder and its dependencies, which are Node.js alone. It is
- * therefore small, and there is nothing for it to hang on.
+ * The guardian's program. It loads only this folder and its dependencies, which need only Node.js. The
+ * process is therefore small, and has little that could hang.
  */
 import { keepPipesReady } from '../hooks/pipes.js';
 import { systemProcesses } from '../hooks/system-processes.js';
@@ -22,7 +22,7 @@ import { systemdOf } from './service-manager.js';
 const stderrFd = 2;
 const maxLogBytes = 1024 * 1024;
 
-/** Resolves with the exit code of the agent, which runs `program` with the same arguments. */
+/** Runs an agent, which is `program` with the same arguments. Resolves with the agent's exit code. */
 export async function runGuardian(program: string, args: readonly string[]): Promise<number> {
   const clock = systemClock;
   const report = new Report(clock, new LineWriter(stderrFd, maxLogBytes));
@@ -44,12 +44,12 @@ export async function runGuardian(program: string, args: readonly string[]): Pro
   for (const signal of askedSignals) {
     process.on(signal, () => guardian.asked(signal, leaveSignals.includes(signal)));
   }
-  // If it was started with a channel to a parent (`petrel dev`), it leaves when the parent is gone. Without a
-  // channel, `connected` is undefined.
+  // A guardian with a channel to a parent (`petrel dev`) leaves when the parent is gone. Without a channel,
+  // `connected` is undefined.
   process.once('disconnect', () => guardian.asked('SIGTERM'));
   if (process.connected === false) guardian.asked('SIGTERM');
   const done = guardian.run();
-  // The agent takes longest to start, and has been started.
+  // These follow the agent's start, because the agent takes longest to start.
   const reaper = new Reaper();
   void keepPipesReady();
   collectGarbage();

@@ -1,21 +1,24 @@
 /**
- * The last guard: a shell that waits at the end of a pipe for the guardian to die, in any way. It then kills
- * the process groups that the guardian ran. A workload thus dies with its guardian even if the agent, which
- * would otherwise end it, is killed at the same instant.
+ * The reaper: a shell that waits at the end of a pipe for the guardian to die, in any way. It then kills the
+ * process groups that the guardian ran. Without a guardian, the agent would end the workload. The reaper ends
+ * it even if agent and guardian are killed at the same instant.
  *
- * Not covered: all three killed at the same time. What killed them must then kill the workload, as the end of
- * a container and systemd's `KillMode=control-group` and `mixed` do. Also not covered: a process group
- * started in the guardian's last moments, and systems without /bin/sh.
+ * Not covered: all three killed at the same time. The cause must then also kill the workload, as the end of a
+ * container and systemd's `KillMode=control-group` and `mixed` do. Also not covered: a process group started
+ * in the guardian's last moments, and systems without /bin/sh.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { withoutSecrets } from '../hooks/secret-variables.js';
 
-/** Each line has all groups that are alive now. Signals to a whole service must not end the shell. */
+/**
+ * Each input line lists all groups that are currently alive. Signals to a whole service must not end the
+ * shell.
+ */
 const script = `trap '' TERM INT HUP QUIT USR1 USR2 PIPE
 while read -r line; do groups=$line; done
 for group in $groups; do kill -s KILL -- "-$group"; done`;
 
-/** Shortest time between two starts. */
+/** Shortest time between two starts of the shell. */
 const minIntervalMs = 1_000;
 
 export class Reaper {
@@ -28,13 +31,13 @@ export class Reaper {
     this.#start();
   }
 
-  /** Sets the groups that are alive now. */
+  /** Sets the groups that are currently alive. */
   watchOver(pgids: readonly number[]): void {
     this.#groups = pgids.join(' ');
     this.#shell?.stdin?.write(`${this.#groups}\n`);
   }
 
-  /** Ends the shell, because nothing is left alive. */
+  /** Ends the shell, because no group is alive any more. */
   close(): void {
     this.#isClosed = true;
     this.#shell?.stdin?.end('\n');
@@ -50,12 +53,14 @@ export class Reaper {
     if (shell === null) gone();
     shell?.once('exit', gone);
     shell?.once('error', gone);
-    // stdin is also undefined if no more files can be opened.
+    // stdin is also undefined if the process cannot open any more files.
     shell?.stdin?.on('error', () => {});
     shell?.stdin?.write(`${this.#groups}\n`);
   }
 
-  /** Starts the shell again, but not too often: without a shell, only the last guard is missing. */
+  /**
+   * Starts the shell again. Waits between two starts, because the workload has other guards in the meantime.
+   */
   #startAgain(): void {
     this.#shell = null;
     const pauseMs = Math.max(0, this.#startedAtMs + minIntervalMs - performance.now());
@@ -65,7 +70,7 @@ export class Reaper {
   }
 }
 
-/** Returns null if there is no memory for it. */
+/** Starts the shell. Returns null if there is not enough memory. */
 function started(): ChildProcess | null {
   try {
     return spawn('/bin/sh', ['-c', script, 'petrel-reaper'], {

@@ -1,6 +1,6 @@
 /**
- * Writes the guardian's messages to the agent's log on stderr, as JSON lines or as text for operators. No
- * caller waits for a write.
+ * Writes the guardian's messages to the agent's log on stderr, as JSON lines or as text for operators.
+ * Callers do not wait for writes.
  */
 
 import type { FromSupervisor } from '../hooks/messages.js';
@@ -13,11 +13,11 @@ import type { Hello } from './messages.js';
 
 type Level = 'info' | 'warn' | 'error';
 
-/** The leadership that a message is about, and why it ends. */
+/** Leadership that a message is about, and the reason for its end. */
 export interface About {
-  /** The group's root, if the agent is in several groups. */
+  /** The group's root. Set if the agent is in several groups. */
   readonly root?: string;
-  /** Set if the group has several slots. */
+  /** Number of the slot. Set if the group has several slots. */
   readonly slot?: number;
   readonly term?: number;
   readonly reason?: string | null;
@@ -35,7 +35,7 @@ export class Report {
     this.#about = about;
   }
 
-  /** Sets whose guardian this is. */
+  /** Sets the agent whose guardian writes these messages. */
   introduce(hello: Hello): void {
     this.#hello = hello;
   }
@@ -72,8 +72,8 @@ export class Report {
   }
 
   /**
-   * `groups` has the process groups, each with the root of its group. The root is null if the agent is in no
-   * other group.
+   * Reports processes that are still running. `groups` contains the process groups, each with the root of its
+   * Petrel group. The root is null if the agent is in only one group.
    */
   remains(groups: ReadonlyMap<number, string | null>, forMs: number, held: HeldSession | null): void {
     const seconds = Math.round(forMs / 1000);

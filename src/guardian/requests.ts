@@ -1,7 +1,7 @@
 /**
  * The four requests of ZooKeeper's protocol that the guardian sends, and their answers, as bytes: attach to a
- * session, authenticate, ping, close. `src/zookeeper` does the rest, with a library that the guardian does
- * without.
+ * session, authenticate, ping, close. All other requests are in `src/zookeeper`, which uses a library that
+ * the guardian does not load.
  */
 
 const lengthBytes = 4;
@@ -12,8 +12,8 @@ const authenticate = { xid: -4, type: 100 };
 const errorOffset = 12;
 
 /**
- * Returns a request to continue a session with the timeout that it has. Throws RangeError for a password of
- * another length.
+ * Returns a request to continue a session with its current timeout. Throws RangeError if the password has the
+ * wrong length.
  */
 export function attachRequest(id: bigint, password: Buffer, timeoutMs: number): Buffer {
   if (password.length !== passwordBytes)
@@ -30,8 +30,8 @@ export const pingRequest = header(ping);
 export const closeRequest = header(close);
 
 /**
- * Returns the granted timeout. Null if the session is over. Throws RangeError if the frame does not answer
- * `attachRequest`.
+ * Returns the granted timeout. Returns null if the session is over. Throws RangeError if the frame does not
+ * answer `attachRequest`.
  */
 export function grantedMs(frame: Buffer): number | null {
   const timeoutMs = frame.readInt32BE(4);
@@ -39,8 +39,8 @@ export function grantedMs(frame: Buffer): number | null {
 }
 
 /**
- * Returns null if the frame answers something else. refused: the session continues. Throws RangeError if the
- * frame is not a reply.
+ * Returns the answer to a close request. Returns null if the frame answers another request. After `refused`,
+ * the session continues. Throws RangeError if the frame is not a reply.
  */
 export function answerToClose(frame: Buffer): 'done' | 'refused' | null {
   if (frame.readInt32BE(0) !== close.xid) return null;
@@ -48,8 +48,8 @@ export function answerToClose(frame: Buffer): 'done' | 'refused' | null {
 }
 
 /**
- * Returns an authentication with `USER:PASSWORD` of the digest scheme. Servers with `enforce.auth.enabled`
- * permit nothing without one.
+ * Returns an authentication request with `USER:PASSWORD` of the digest scheme. Servers with
+ * `enforce.auth.enabled` reject every request of a session without one.
  */
 export function authRequest(credentials: string): Buffer {
   const kind = Buffer.alloc(lengthBytes);

@@ -1,38 +1,44 @@
 /**
- * Notifies the service manager (systemd, with `Type=notify`) that the node has joined, what it does, that
- * settings are being reloaded, and that it leaves. Also reports regularly that the node is well. Starts
- * nothing if no notifications are requested.
+ * Notifies the service manager (systemd, with `Type=notify`) that the node has joined, what it is doing, that
+ * settings are being reloaded, and that it is leaving. Also reports at regular intervals that the node is
+ * well. Starts no process if no notifications are requested.
  *
  * Node.js has no Unix datagram sockets, so systemd's own program sends the notifications, one after the
- * other. Not promised: that they arrive. A failure is logged once, and changes nothing.
+ * other.
+ *
+ * Not promised: that they arrive. A failure is logged once, and has no other effect.
  */
 import { spawn } from 'node:child_process';
 
-/** What a guardian reports. */
+/** Reports of a guardian to the service manager. */
 export interface ServiceManager {
-  /** `joined`: whether the node is registered, has a seat, and is connected. `text` is for operators. */
+  /**
+   * Reports the state. `joined` is whether the node is registered, has a seat, and is connected. `text` is
+   * for operators.
+   */
   status(joined: boolean, text: string): void;
   /** Settings are about to be reloaded. */
   reloading(): void;
   reloaded(): void;
-  /** The node was asked to leave. */
+  /** The node has received a request to leave. */
   stopping(): void;
 }
 
 export interface Systemd extends ServiceManager {
-  /** Reports that all is well, while it is, as often as systemd requests. */
+  /** Reports that the guardian is well while `isWell` returns true, at the interval that systemd requests. */
   watch(isWell: () => boolean): void;
 }
 
 const program = 'systemd-notify';
-/** A notification takes milliseconds. */
+/** Time limit for one notification, which normally takes milliseconds. */
 const patienceMs = 5_000;
 
 const nobody: Systemd = { status() {}, reloading() {}, reloaded() {}, stopping() {}, watch() {} };
 
 /**
- * Removes from `env` the variables that are meant for this process alone. An agent, a hook or a workload that
- * notified systemd itself would speak for this process. Calls `warn` at most once.
+ * Returns the service manager. Removes from `env` the variables that are meant for this process alone. An
+ * agent, a hook or a workload that used them would notify systemd in the name of this process. Calls `warn`
+ * at most once.
  */
 export function systemdOf(env: NodeJS.ProcessEnv, warn: (text: string) => void): Systemd {
   const { NOTIFY_SOCKET: socket, WATCHDOG_USEC: usec, WATCHDOG_PID: pid, PATH: path } = env;
@@ -100,7 +106,8 @@ class Notifier implements Systemd {
     const variables = this.#waiting.shift();
     this.#isSpeaking = variables !== undefined;
     if (variables === undefined) return;
-    // No output is read: hundreds of pipes and buffers would make a small process large.
+    // The program's output is not read, because hundreds of pipes and buffers would make a small process
+    // large.
     const options = { env: this.#env, stdio: 'ignore', timeout: patienceMs, killSignal: 'SIGKILL' } as const;
     const child = spawn(program, variables, options);
     const ended = (problem: string | null) => {

@@ -1,16 +1,19 @@
 /**
  * The shared lease: a few bytes of memory that an agent and its guardian share. The agent writes its lease
- * there at every renewal, which wakes no process. The guardian looks when it has to know. The memory contains
- * only the newest lease of each group, so there is nothing to catch up with, however long either process is
- * stalled.
+ * there at every renewal, which wakes no process. The guardian reads it only when it needs the newest lease.
+ * The memory contains only the newest lease of each group. However long either process is stalled, there is
+ * no backlog.
  *
- * A lease is written next to the one before it, with a checksum. A lease that is read while it is being
- * written does not count.
+ * Each lease is written next to the previous one, with a checksum. A lease that is read during its write is
+ * ignored.
  */
 import { closeSync, fstatSync, openSync, readSync, unlinkSync, writeSync } from 'node:fs';
 import type { LeadershipLease } from '../hooks/messages.js';
 
-/** A file system in memory, on Linux. A disk is not an alternative, because a write to it may be delayed. */
+/**
+ * Directory of a file system in memory, on Linux. A disk is no alternative, because a write to a disk may be
+ * delayed.
+ */
 const memory = '/dev/shm';
 
 const fields = 5;
@@ -22,17 +25,18 @@ export class SharedLease {
   readonly #fd: number;
   readonly #numbers = new Float64Array(slots * fields);
   readonly #written = new Map<number, number>();
-  /** Last lease read, by group. It remains known after the shared lease is closed. */
+  /** Last lease read, by group. Remains available after the shared lease is closed. */
   readonly #read = new Map<number, LeadershipLease>();
   #isClosed = false;
 
-  /** Opens the other end of a shared lease that a parent created. */
+  /** Opens the child's end of a shared lease that a parent created. */
   constructor(fd: number) {
     this.#fd = fd;
   }
 
   /**
-   * Returns null if no memory can be shared. No other process can open it, because it no longer has a name.
+   * Creates a shared lease. Returns null if no memory can be shared. The file is unlinked, so no other
+   * process can open it.
    */
   static create(): SharedLease | null {
     const path = `${memory}/petrel-${process.pid}-${process.hrtime.bigint()}`;
@@ -40,7 +44,7 @@ export class SharedLease {
       const sharedLease = new SharedLease(openSync(path, 'wx+', 0o600));
       try {
         unlinkSync(path);
-        // Allocates the first group's part now, so no later write of it can find the memory full.
+        // Allocate the first group's part now, so no later write to it can fail because the memory is full.
         writeSync(sharedLease.#fd, sharedLease.#numbers, 0, groupBytes, 0);
       } catch (error) {
         sharedLease.close();
@@ -57,7 +61,7 @@ export class SharedLease {
     return this.#fd;
   }
 
-  /** Returns false if there is no memory left for that group. */
+  /** Writes a lease. Returns false if there is no memory left for that group. */
   write(lease: LeadershipLease, group = 0): boolean {
     const { leadership, releaseAtMs, endsAtMs } = lease;
     const written = (this.#written.get(group) ?? 0) + 1;
@@ -72,7 +76,7 @@ export class SharedLease {
     return true;
   }
 
-  /** Returns the newest lease of a group. Null if none was written. */
+  /** Returns the newest lease of a group. Returns null if no lease has been written. */
   read(group = 0): LeadershipLease | null {
     if (!this.#isClosed) this.#look(group);
     return this.#read.get(group) ?? null;

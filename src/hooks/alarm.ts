@@ -1,17 +1,17 @@
 import type { Clock } from '../ports/clock.js';
 
 /**
- * Does one thing at one instant. Setting the alarm again replaces that. Never fires early, even across long
- * waits.
+ * Calls a function at one instant. Setting the alarm again replaces the function and the instant. The alarm
+ * never fires early, even after a long wait.
  *
- * An alarm that is postponed, as a lease's is at every renewal, keeps its timer. The timer checks again when
- * it fires: even a cancelled timer would wake the process.
+ * An alarm that is postponed, as a lease's alarm is at every renewal, keeps its timer. Even a cancelled timer
+ * would wake the process, so the timer checks the alarm's instant when it fires.
  */
 export class Alarm {
   readonly #clock: Clock;
   #atMs = Number.POSITIVE_INFINITY;
   #ring = () => {};
-  /** When the timer fires. */
+  /** Instant at which the timer fires. */
   #firesAtMs = Number.POSITIVE_INFINITY;
   #cancel = () => {};
 
@@ -19,7 +19,7 @@ export class Alarm {
     this.#clock = clock;
   }
 
-  /** Infinity if the alarm is not set or has fired. */
+  /** Instant for which the alarm is set. Infinity if the alarm is not set or has fired. */
   get atMs(): number {
     return this.#atMs;
   }

@@ -6,8 +6,8 @@ import { argvOf, type Command } from './command.js';
 import { startProblem } from './hook-process.js';
 
 /**
- * Returns the problems, one line each. For a shell command, checks only the shell: the rest shows when it
- * runs.
+ * Returns the problems, one line each. For a shell command, checks only the shell, because the rest cannot be
+ * checked without running it.
  */
 export async function checkHooks(commands: Readonly<Record<string, Command | null>>): Promise<string[]> {
   const checks = Object.entries(commands).map(async ([name, command]) => {
@@ -19,7 +19,9 @@ export async function checkHooks(commands: Readonly<Record<string, Command | nul
   return (await Promise.all(checks)).flat();
 }
 
-/** Returns the code of the error that starting the program would give. Null if there is none. */
+/**
+ * Returns the error code that an attempt to start the program would give. Null if the program can be started.
+ */
 async function programProblem(program: string): Promise<'ENOENT' | 'EACCES' | null> {
   const places = program.includes('/')
     ? [program]

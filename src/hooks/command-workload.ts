@@ -1,12 +1,12 @@
 /**
- * A workload of commands. They run in the supervisor, a separate process that also ends the leadership if
- * this process is frozen or dead. If the supervisor itself dies, this process kills what the supervisor ran.
+ * A workload of commands. They run in the supervisor, a separate process that ends the leadership if this
+ * process is frozen or dead. If the supervisor itself dies, this process kills what the supervisor ran.
  *
- * A takeover command that succeeds may leave processes in its process group: the workload. The workload runs
- * until the release. When the release command has ended, successfully or not, the rest of the workload is
- * told to stop. It is killed after the grace time, and proven dead. No other command leaves anything running.
- * A process that must outlive all this needs its own process group (a service manager, setsid). Petrel then
- * neither ends it nor proves it dead.
+ * A successful takeover command may leave processes in its process group: the workload. It runs until the
+ * release. After the release command, successful or not, the workload receives SIGTERM. It is killed after
+ * the grace time, and proven dead. No other command leaves anything running. A process that must outlive the
+ * leadership needs its own process group (a service manager, setsid). Petrel then neither ends it nor proves
+ * it dead.
  *
  * Not covered: agent and supervisor killed at the same instant. The workload then continues unguarded, and
  * only the fencing token stands between it and the next leader.
@@ -48,27 +48,27 @@ export interface CommandWorkloadOptions extends Machine {
   readonly root: string;
   /** Environment variables for commands, in addition to those of `hookEnvironment`. */
   readonly environment?: Readonly<Record<string, string>>;
-  /** Name of this incarnation of the agent, never reused. */
+  /** Name of this incarnation of the agent. It is never reused. */
   readonly life: string;
   readonly log: Logger;
   /**
-   * Whether `onTakeover` is itself the workload. It has taken over as soon as it runs, and has no time limit.
-   * Its output goes to this process's own output. The leadership has to end when it does. A release ends it
-   * with its whole group.
+   * Whether `onTakeover` is itself the workload. The takeover is complete as soon as the command runs, and
+   * has no time limit. Its output goes to this process's own output. The leadership must end when the command
+   * ends. A release ends the command with its whole process group.
    */
   readonly foreground?: boolean;
 }
 
-/** Finds a run's processes if their supervisor died before it could report them. */
+/** Environment variable that identifies a run's processes after the death of their supervisor. */
 const runVariable = 'PETREL_RUN';
 
-/** A supervisor that takes this much longer than its runs may take is hanging. */
+/** Time beyond its runs' limits after which a silent supervisor counts as hanging. */
 const patienceMs = 10_000;
 
-/** An alarm that fires later than this was delayed. */
+/** Delay, in ms, above which an alarm counts as late. */
 const punctualMs = 100;
 
-/** A supervisor that reports nothing this long after its processes were killed is hanging. */
+/** Time after its processes were killed, after which a silent supervisor counts as hanging. */
 const overdueMs = 1_000;
 
 export class CommandWorkload implements Workload {
@@ -85,14 +85,14 @@ export class CommandWorkload implements Workload {
   readonly #silence: Alarm;
   readonly #leaseEnd: Alarm;
   #supervisor: Supervisor | null = null;
-  /** Messages that are waiting while the remains of a dead supervisor are cleared away. Null otherwise. */
+  /** Messages that wait while the remains of a dead supervisor are cleared away. Null at other times. */
   #waiting: ToSupervisor[] | null = null;
   #leadership = newSupervisedLeadership(1);
   #lastId = 0;
   #heardAtMs = 0;
   #closed = false;
 
-  /** Starts the supervisor immediately if this node can lead, so a takeover does not wait for it. */
+  /** Starts the supervisor immediately if this node can lead, so a takeover does not wait for the start. */
   constructor(options: CommandWorkloadOptions) {
     const { commands, node, root, life, log, foreground = false, clock, processes, supervisors } = options;
     this.#commands = commands;
@@ -159,7 +159,7 @@ export class CommandWorkload implements Workload {
       if (!known) this.#send({ type: 'guard', release: this.#request(unasked, release), begun: false });
       this.#send({ type: 'lease', leadership: this.#leadership.id, ...lease });
     }
-    // The supervisor handles a lease that has already ended: it may still be starting.
+    // If the lease has already ended, the supervisor handles this. It may still be starting.
     if (this.#machine.clock.monotonicMs() < lease.endsAtMs) {
       this.#leaseEnd.set(lease.endsAtMs, () => this.#leaseOver(lease));
     }
@@ -205,10 +205,7 @@ export class CommandWorkload implements Workload {
     return [...this.#runs.values()].filter(({ settled }) => !settled);
   }
 
-  /**
-   * Kills all groups that the supervisor has not reported gone. Also kills what it may have started without
-   * being able to report it. True if nothing of them is left.
-   */
+  /** Kills all groups that the supervisor has not reported gone or started. True if nothing is left. */
   #killGroups(): Promise<boolean> {
     const { begun, released } = this.#leadership;
     const unheard = [...this.#runs].filter(([, { settled, pgid }]) => !settled && pgid === null);
@@ -306,7 +303,7 @@ export class CommandWorkload implements Workload {
     run.settle(outcome);
   }
 
-  /** A run's output is logged as its own until its group is gone. */
+  /** The log attributes output to a run until the run's process group is gone. */
   #groupGone(pgid: number): void {
     for (const [id, run] of this.#runs) {
       if (run.pgid !== pgid) continue;
@@ -360,7 +357,7 @@ export class CommandWorkload implements Workload {
     for (const message of waiting) this.#send(message);
   }
 
-  /** Watches for a hanging supervisor: one that reports nothing about a run long after its time limits. */
+  /** Watches for a hanging supervisor, which reports nothing about a run long after the run's time limits. */
   #listenFor(): void {
     const pending = this.#pending();
     if (pending.length === 0 || this.#supervisor === null) {
@@ -377,16 +374,16 @@ export class CommandWorkload implements Workload {
     if (!this.#leadership.begun || this.#leadership.released) return;
     const now = this.#machine.clock.monotonicMs();
     const end = () => this.#endOverdue(this.#leadership.id);
-    // If this process was stalled, the whole machine may have been. The supervisor may only now be ending it.
+    // A delay of this process may have been a delay of the whole machine. The supervisor may need more time.
     if (now - endsAtMs > punctualMs) this.#leaseEnd.set(now + endsAtMs - releaseAtMs, end);
     else end();
   }
 
-  /** Kills what the supervisor ran, and then the supervisor if it still reports nothing. */
+  /** Kills the processes that the supervisor started, and then the supervisor if it still reports nothing. */
   #endOverdue(leadership: number): void {
     const { clock } = this.#machine;
     const isOver = () => this.#leadership.id !== leadership || this.#leadership.released;
-    // If only this process was stalled, the supervisor's messages from that time are waiting to be read.
+    // If only this process was stalled, messages from the supervisor are waiting. They must be read first.
     clock.turn(() => {
       if (isOver() || this.#supervisor === null) return;
       this.#leadershipLog.error(
@@ -399,7 +396,7 @@ export class CommandWorkload implements Workload {
     });
   }
 
-  /** Kills the supervisor, and thereby what it ran, unless a message from it arrives now. */
+  /** Kills the supervisor, and thereby what it ran, unless a message from it is waiting to be read. */
   #killHanging(what: string): void {
     const supervisor = this.#supervisor;
     const rangAtMs = this.#machine.clock.monotonicMs();

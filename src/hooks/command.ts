@@ -14,7 +14,7 @@ export const commandSchema = z.union(
   rule,
 );
 
-/** `/bin/sh -c` runs a string. A list is run unchanged. */
+/** A string is run by `/bin/sh -c`. A list is run unchanged. */
 export type Command = z.output<typeof commandSchema>;
 
 /** Returns the program to start and its arguments. */
@@ -24,7 +24,7 @@ export function argvOf(command: Command): { program: string; args: string[] } {
   return { program, args };
 }
 
-/** Returns the command as one would type it in a shell. */
+/** Returns the command as an operator would type it in a shell. */
 export function commandText(command: Command): string {
   return typeof command === 'string' ? command : command.map(quoted).join(' ');
 }
@@ -33,7 +33,7 @@ function quoted(text: string): string {
   return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
 }
 
-/** Names in settings and messages. */
+/** Names of the hooks in settings and messages. */
 export const hookNames = {
   prepare: 'onPrepare',
   takeover: 'onTakeover',

@@ -1,6 +1,6 @@
 /**
- * The running process groups, and the leadership that each belongs to. An id is forgotten as soon as its
- * group is gone, because the system may reuse it for other processes.
+ * The running process groups, and the leadership to which each belongs. The id of a group is forgotten as
+ * soon as the group is gone, because the system may reuse the id for other processes.
  */
 import type { Machine } from '../ports/processes.js';
 import { Alarm } from './alarm.js';
@@ -14,7 +14,7 @@ export class GroupRegister {
   readonly #leaderships = new Map<number, number>();
   readonly #onGone: (pgid: number) => void;
   readonly #sweep: Alarm;
-  /** The leadership whose groups may stay alive. No other group may, except `#running`. */
+  /** Leadership whose groups may stay alive. All other groups are ended, except `#running`. */
   #living = 0;
   #running: number | null = null;
 
@@ -34,13 +34,13 @@ export class GroupRegister {
     this.#arm(sweepIntervalMs);
   }
 
-  /** The command that led the group has ended. `provenDead`: whether the whole group has. */
+  /** Records that the group's command has ended. `provenDead` is whether the whole group has ended. */
   settled(pgid: number, provenDead: boolean): void {
     if (this.#running === pgid) this.#running = null;
     if (provenDead) this.#gone(pgid);
   }
 
-  /** Takes over a group that an earlier supervisor left. */
+  /** Registers a group that an earlier supervisor left. */
   adopt(pgid: number): void {
     this.#leaderships.set(pgid, 0);
     this.#arm(0);

@@ -1,11 +1,10 @@
 /**
  * Runs hooks one after the other, and guards the leadership. If the lease passes without renewal or the agent
- * dies, it aborts the running hook and runs the release hook itself. It kills what is left of the leadership
- * before the lease ends.
+ * dies, aborts the running hook and runs the release hook itself. Kills what is left of the leadership before
+ * the lease ends.
  *
- * A machine that stalled as a whole past the lease's end wakes too late for that. Everything is then killed
- * immediately. The release hook still runs, so resources other than processes, such as an address or a mount,
- * are released too.
+ * If the whole machine was stalled until after the lease's end, everything is killed immediately. The release
+ * hook still runs, so resources other than processes, such as an address or a mount, are released too.
  *
  * A machine that was suspended wakes with a clock that was suspended too. Its lease seems valid until its
  * agent learns, at its first exchange, that the session has ended.
@@ -27,11 +26,11 @@ import {
 import { nothingRun, notRun } from './outcomes.js';
 import { Queue, type Running } from './queue.js';
 
-/** Shares of the time until the lease ends. */
+/** Shares of the time until the last kill, after which a hook is aborted or killed. */
 const takeoverAbortShare = 1 / 3;
 const releaseShare = 0.6;
 const releaseKillShare = 0.8;
-/** Time left, after the last kill, for the processes to disappear. */
+/** Time between the last kill and the end of the lease, for the processes to disappear. */
 const maxKillMarginMs = 50;
 const never = Number.POSITIVE_INFINITY;
 
@@ -50,11 +49,13 @@ export class Guard {
   readonly #leaseAlarm: Alarm;
   readonly #lastKill: Alarm;
   #leadership = newGuardedLeadership(0);
-  /** Outcomes that are held back until the end of the leadership has been reported. */
+  /** Outcomes that are not reported until the end of the leadership has been reported. */
   readonly #heldBack: { id: number; outcome: HookResult }[] = [];
-  /** Releases that were requested while an unrequested one is running. They get its outcome. */
+  /**
+   * Releases that were requested while an unrequested one was running. They get the outcome of that release.
+   */
   readonly #attached: number[] = [];
-  /** The newest foreground workload, and how it ends. */
+  /** The newest foreground workload, and its outcome. */
   #workload: { readonly leadership: number; readonly outcome: Promise<HookResult> } | null = null;
 
   /** `noted` looks up the agent's newest lease, for a guard that is not sent every lease. */
@@ -95,7 +96,7 @@ export class Guard {
     return this.#workload !== null;
   }
 
-  /** The guarded leadership, and why it is ending, if it is. Null if there is none. */
+  /** The guarded leadership, and the reason if it is ending. Null if there is no leadership. */
   get logContext(): (NamedSlot & { readonly term: number; readonly ending: string | null }) | null {
     const { lease, release, ending } = this.#leadership;
     if (lease === null || release === null) return null;
@@ -103,7 +104,7 @@ export class Guard {
     return { ...(slot === null ? {} : { slot }), term, ending };
   }
 
-  /** The agent is gone: no more requests will come. */
+  /** Notes that the agent is gone, so no more requests will come. */
   agentGone(reason: string): void {
     const { begun, released, ending } = this.#leadership;
     if (begun && !released && ending === null) this.#releaseUnasked(reason);
@@ -113,7 +114,7 @@ export class Guard {
 
   #submit(request: RunRequest): void {
     const leadership = request.leadership === 0 ? null : this.#open(request.leadership);
-    // If a leadership ended before its takeover began, nothing is released: another node may lead by now.
+    // If a leadership ended before its takeover began, do not release: another node may lead by now.
     if (request.phase === 'release' && this.#waitsToBegin(leadership)) this.#lookAtLease();
     if (request.leadership !== 0 && leadership === null) {
       this.#post(request.id, notRun('the leadership has ended'));
@@ -133,7 +134,7 @@ export class Guard {
     return this.#queue.has((request) => request.phase === 'takeover' && request.leadership === leadership.id);
   }
 
-  /** Answers a request for a leadership that is ending by itself, or has ended. */
+  /** Answers a request for a leadership that is ending or has ended without a request. */
   #submitLate(request: RunRequest, leadership: GuardedLeadership, ending: string): void {
     const outcome = request.phase === 'release' ? leadership.ended : notRun(ending);
     if (outcome === null) this.#attached.push(request.id);
@@ -141,7 +142,7 @@ export class Guard {
     else this.#post(request.id, outcome);
   }
 
-  /** Returns null if the leadership is an earlier one. A later leadership ends what it finds. */
+  /** Returns the leadership. Null if it is an earlier one. A later leadership ends what it finds. */
   #open(id: number): GuardedLeadership | null {
     if (id < this.#leadership.id) return null;
     if (id > this.#leadership.id) {
@@ -170,7 +171,7 @@ export class Guard {
   }
 
   /**
-   * A leadership that is ending never gets more time. It gets less if its session turns out to end sooner.
+   * Gives an ending leadership less time if its session turns out to end sooner. Never gives it more time.
    */
   #shorten(leadership: GuardedLeadership, reason: string, lease: WorkloadLease): void {
     if (leadership.lease === null || lease.endsAtMs >= leadership.lease.endsAtMs || leadership.released)
@@ -184,7 +185,7 @@ export class Guard {
 
   #leaseIsDue(): void {
     this.#lookUpLease();
-    // An alarm fires late if this process was stalled too. A renewal may be waiting: read it first.
+    // If this process was stalled, the alarm is late, and a renewal may be waiting. Read it first.
     if (this.#leaseAlarm.atMs === never) this.#machine.clock.turn(() => this.#lookAtLease());
   }
 
@@ -196,7 +197,7 @@ export class Guard {
     }
   }
 
-  /** Ignores the lease of another leadership. The first lease of each leadership is sent. */
+  /** Ignores the lease of another leadership. The agent sends the first lease of each leadership. */
   #lookUpLease(): void {
     const noted = this.#noted();
     const { id, lease, released } = this.#leadership;
@@ -234,7 +235,7 @@ export class Guard {
     else this.#endedUnasked(nothingRun);
   }
 
-  /** Limits a running release to the time that the lease leaves. */
+  /** Limits a running release to the remaining time of the lease. */
   #hurry(now: number, leftMs: number): void {
     const running = this.#queue.running;
     if (running?.request.phase !== 'release' || leftMs <= 0) return;
@@ -249,12 +250,12 @@ export class Guard {
   #killAll(reason: string): void {
     this.#groups.kill(() => true);
     this.#queue.abort(isNoRelease, reason);
-    // A release that is still waiting runs anyway. It releases resources other than processes, and proves
-    // the rest dead.
+    // A release that is still waiting runs anyway. It releases resources other than processes, and proves the
+    // rest dead.
     this.#queue.abortRunning(reason, this.#machine.clock.monotonicMs());
   }
 
-  /** When the leadership's last process must be killed. Infinity while nothing is urgent. */
+  /** Instant at which the leadership's last process must be killed. Infinity while no kill is due. */
   #lastKillAtMs(): number {
     const { lease, ending } = this.#leadership;
     if (lease === null || ending === null) return never;
@@ -270,7 +271,7 @@ export class Guard {
         request.graceMs,
       );
       if (!cleared) return notRun('processes of an earlier leadership are still running', 'failed');
-      // The alarm may not have fired yet.
+      // The lease may be due before its alarm has fired.
       this.#lookAtLease();
       if (running.abortedBecause === null) this.#leadership.begun = true;
     }
@@ -281,10 +282,7 @@ export class Guard {
     return { ...ended, durationMs: Math.round(this.#machine.clock.monotonicMs() - startedAtMs) };
   }
 
-  /**
-   * Reads the messages that are waiting in the channel. They may withdraw a request from before this process
-   * stalled.
-   */
+  /** Reads waiting messages. One of them may withdraw a request that was made before a stall. */
   #hearWhatWaits(): Promise<void> {
     return new Promise((resolve) => this.#machine.clock.turn(resolve));
   }
@@ -355,7 +353,7 @@ export class Guard {
     };
   }
 
-  /** After a release, no process of any leadership may be left alive. */
+  /** Ends the leadership. After a release, no process of any leadership may remain alive. */
   async #endLeadership(request: RunRequest, outcome: HookResult): Promise<HookResult> {
     const ended = await this.#endGroups(() => true, request.graceMs);
     if (request.leadership === this.#leadership.id) {

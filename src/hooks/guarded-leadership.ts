@@ -3,18 +3,18 @@ import { type RunRequest, unasked } from './messages.js';
 
 const defaultGraceMs = 2000;
 
-/** What the guard knows about a leadership. */
+/** State that the guard keeps about a leadership. */
 export interface GuardedLeadership {
   readonly id: number;
   lease: WorkloadLease | null;
-  /** Release to run if none is requested. */
+  /** Prepared release, which runs if no release is requested. */
   release: RunRequest | null;
-  /** Whether a takeover has started or a release was requested, so a release is due. */
+  /** Whether a takeover has started or a release was requested. In both cases a release is due. */
   begun: boolean;
   released: boolean;
-  /** Why the leadership ends without a request. */
+  /** Reason for which the leadership ends without a request. Null if it does not. */
   ending: string | null;
-  /** Whether the agent had requested the release before it became due. */
+  /** Whether the agent had requested a release before one became due. */
   asked: boolean;
   /** Outcome of the release that ran without a request. */
   ended: HookResult | null;
@@ -33,7 +33,7 @@ export function newGuardedLeadership(id: number): GuardedLeadership {
   };
 }
 
-/** Returns the release to run if none is requested. */
+/** Returns the release that runs if no release is requested. */
 export function releaseOf({ id, release }: GuardedLeadership, reason: string): RunRequest {
   const known = release ?? {
     term: 0,

@@ -1,7 +1,7 @@
 /**
- * The guards of all groups that one agent is in. Each runs its group's hooks one after the other and guards
- * its leadership, independently of the other groups. A group has a number, which is never reused in one run
- * of the agent.
+ * The guards of all groups that one agent is in. Each guard runs its group's hooks one after the other and
+ * guards its leadership, independently of the other groups. Each group has a number that is never reused in
+ * one run of the agent.
  */
 import type { Machine } from '../ports/processes.js';
 import { Guard } from './guard.js';
@@ -15,9 +15,12 @@ export interface GuardsListener {
 
 interface Guarded {
   readonly guard: Guard;
-  /** Null until it is known. */
+  /** Root of the group. Null until it is known. */
   root: string | null;
-  /** Whether the agent has left the group and is waiting for the report that nothing of it is left. */
+  /**
+   * Whether the agent has left the group and is waiting for a report that nothing in the group is left
+   * running.
+   */
   isLeft: boolean;
 }
 
@@ -50,7 +53,7 @@ export class Guards {
     } else guarded.guard.handle(message);
   }
 
-  /** Whether a foreground workload was started. */
+  /** Whether a foreground workload has been started in any group. */
   get hasRunWorkload(): boolean {
     return this.#hasRunWorkload || [...this.#guarded.values()].some(({ guard }) => guard.hasRunWorkload);
   }
@@ -64,12 +67,14 @@ export class Guards {
     return this.#guarded.get(group)?.root ?? null;
   }
 
-  /** Returns the guarded leadership of a group. Null if there is none. */
+  /** Returns the log context of a group's guarded leadership. Null if there is none. */
   logContext(group: number): Guard['logContext'] {
     return this.#guarded.get(group)?.guard.logContext ?? null;
   }
 
-  /** The agent is gone: no more requests will come. `idle` follows. */
+  /**
+   * Notes that the agent is gone, so no more requests will come. `idle` is called when everything has ended.
+   */
   agentGone(reason: string): void {
     for (const group of this.#guarded.keys()) this.#left.add(group);
     if (this.#left.size === 0) this.#listener.idle();

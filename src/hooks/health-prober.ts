@@ -1,6 +1,6 @@
 /**
- * Periodically runs a command that checks whether this node is eligible to lead. Runs in the agent itself,
- * one check at a time.
+ * Periodically runs a command that checks whether this node is eligible to lead. The command is started by
+ * the agent itself, one check at a time.
  *
  * A node is unhealthy until its first check has succeeded. After that, several failures in a row make it
  * unhealthy, and one success makes it healthy again. A check that hangs is killed and counts as failed.
@@ -14,16 +14,19 @@ import { HookProcess } from './hook-process.js';
 
 export interface Health {
   readonly healthy: boolean;
-  /** Why it is unhealthy, for operators, with the last line that the check wrote. Null if it is healthy. */
+  /**
+   * Reason for operators why the node is unhealthy, with the last line of the check's output. Null if it is
+   * healthy.
+   */
   readonly reason: string | null;
 }
 
 export interface HealthCheck {
   readonly command: Command;
-  /** From the start of one check to the start of the next, unless the check takes longer. */
+  /** Time from the start of one check to the start of the next, unless the check takes longer. */
   readonly intervalMs: number;
   readonly timeoutMs: number;
-  /** Failures in a row that make a healthy node unhealthy. */
+  /** Number of failures in a row that make a healthy node unhealthy. */
   readonly failures: number;
 }
 
@@ -35,7 +38,7 @@ export interface HealthProberOptions extends Machine {
   readonly log: Logger;
 }
 
-/** A check that is told to stop but does not is killed after this long. */
+/** Time after which a check that ignores SIGTERM is killed. */
 const graceMs = 500;
 
 export class HealthProber {
@@ -45,12 +48,12 @@ export class HealthProber {
   readonly #next: Alarm;
   #health: Health = { healthy: false, reason: 'the first health check has not completed' };
   #failuresInRow = 0;
-  /** Without the check's output, which may differ every time. */
+  /** Last error, without the check's output, which may differ every time. */
   #error: string | null = null;
   #check: HookProcess | null = null;
   #closed = false;
 
-  /** Starts the first check immediately, and continues until `close`. */
+  /** Starts the first check immediately, and repeats it until `close`. */
   constructor(options: HealthProberOptions) {
     this.#options = options;
     this.#listeners = new Listeners(options.log, 'health');
@@ -64,16 +67,16 @@ export class HealthProber {
   }
 
   /**
-   * Reports changes of health, and of the way in which the check fails, but not every line that it writes.
-   * The returned function unsubscribes.
+   * Reports every change of health, and every change in the way the check fails. Does not report each line
+   * that the check writes. The returned function unsubscribes.
    */
   onChange(listener: (health: Health) => void): () => void {
     return this.#listeners.add(listener);
   }
 
   /**
-   * Uses this check from now on, starting immediately unless one is running. Health remains as it was until a
-   * check finds otherwise.
+   * Uses this check from now on. Starts it immediately unless a check is running. Health does not change
+   * until a check has a different result.
    */
   use(check: HealthCheck): void {
     this.#rule = check;

@@ -1,4 +1,7 @@
-/** One run of one command, in its own process group: started, timed, told to stop, killed, proven dead. */
+/**
+ * One run of one command in its own process group. The run starts the command, limits its time, ends it with
+ * SIGTERM or SIGKILL, and proves its processes dead.
+ */
 
 import type { CommandLine, Exit, Machine, StartedCommand } from '../ports/processes.js';
 import type { HookResult } from '../ports/workload.js';
@@ -7,26 +10,28 @@ import { HookOutput, type OutputListener } from './output.js';
 import { askGroupToStop, endGroup } from './process-group.js';
 
 export interface HookSpec extends CommandLine {
-  /** For messages, for example onTakeover. */
+  /** Name for messages, for example onTakeover. */
   readonly name: string;
-  /** The command as one would type it. */
+  /** The command as an operator would type it. */
   readonly commandText: string;
   readonly timeoutMs: number;
   readonly graceMs: number;
-  /** Whether what the command leaves in its group when it succeeds is its workload, and stays. */
+  /** Whether processes that a successful command leaves in its group are its workload, and stay. */
   readonly leavesWorkload: boolean;
-  /** How long the output is still read after the command has ended, at most. Default: 20. */
+  /** Longest time for which the output is read after the command has ended. Default: 20. */
   readonly drainMs?: number;
 }
 
 const defaultDrainMs = 20;
-/** A killed process that has not ended after this long is no longer waited for, and counts as unproven. */
+/**
+ * Time after which a killed process that has not ended is no longer waited for. It then counts as unproven.
+ */
 const killPatienceMs = 2000;
 
 export class HookProcess {
-  /** Never rejects. */
+  /** Result of the run. Never rejects. */
   readonly outcome: Promise<HookResult>;
-  /** Null if it could not be started. */
+  /** Id of the process group. Null if the command could not be started. */
   readonly pgid: number | null;
   readonly #spec: HookSpec;
   readonly #machine: Machine;
@@ -53,7 +58,7 @@ export class HookProcess {
     this.outcome = this.#run(command);
   }
 
-  /** Brings the time limit forward, and the kill with it to `killAtMs` at the latest. */
+  /** Brings the time limit forward to `endAtMs`, and the kill to `killAtMs` at the latest. */
   limit(endAtMs: number, killAtMs = Number.POSITIVE_INFINITY): void {
     this.#latestKillAtMs = Math.min(this.#latestKillAtMs, killAtMs);
     if (this.#stopped !== null) this.#stop(killAtMs);
@@ -66,7 +71,7 @@ export class HookProcess {
   }
 
   /**
-   * Tells the command to stop now, and kills it after the grace time or at `killAtMs`. A repeated call can
+   * Sends SIGTERM to the command now, and kills it after the grace time or at `killAtMs`. A repeated call can
    * only bring the kill forward.
    */
   abort(reason: string, killAtMs = Number.POSITIVE_INFINITY): void {
@@ -94,7 +99,7 @@ export class HookProcess {
     this.#timeLimit.clear();
     this.#kill.clear();
     this.#output.hurry();
-    // A workload keeps the pipes open, so do not wait for them to close.
+    // A workload keeps the pipes open, so the wait for their end must be limited.
     await Promise.race([command.closed, sleep(this.#machine.clock, this.#spec.drainMs ?? defaultDrainMs)]);
     const failure = this.#failure(exit);
     return {
@@ -109,7 +114,7 @@ export class HookProcess {
     };
   }
 
-  /** Returns null if the command was killed and is not known to have ended. */
+  /** Waits for the command's exit. Returns null if the command was killed and is not known to have ended. */
   #exitOf({ stdout, stderr, exit }: StartedCommand): Promise<Exit | null> {
     if (stdout !== null) this.#output.read('stdout', stdout);
     if (stderr !== null) this.#output.read('stderr', stderr);
@@ -121,7 +126,7 @@ export class HookProcess {
 
   async #leftoversEnded(succeeded: boolean): Promise<boolean> {
     if (this.pgid === null) return true;
-    // A workload that goes into the background forks and exits, so a check may find only zombies.
+    // A workload that goes into the background forks and exits. A scan at that instant may find only zombies.
     if (succeeded && this.#spec.leavesWorkload) return !this.#machine.processes.groupExists(this.pgid);
     const graceEndMs = this.#machine.clock.monotonicMs() + this.#spec.graceMs;
     return endGroup(this.#machine, this.pgid, () =>
@@ -147,7 +152,7 @@ export class HookProcess {
   }
 }
 
-/** Returns why a program cannot be started, in words. */
+/** Returns an explanation of why a program cannot be started. */
 export function startProblem(program: string, errorCode: string): string {
   if (errorCode === 'ENOENT') return `program "${program}" not found`;
   if (errorCode === 'EACCES') return `program "${program}" is not executable`;

@@ -1,6 +1,4 @@
-/**
- * The process groups that an agent knows: those that its supervisor reported, and those that it found itself.
- */
+/** The process groups that an agent knows. Its supervisor reported them, or the agent found them itself. */
 import type { Machine } from '../ports/processes.js';
 import { endGroup, endGroupsWith } from './process-group.js';
 
@@ -28,8 +26,8 @@ export class KnownGroups {
   }
 
   /**
-   * Kills all known groups, and everything with one of these values in its environment. True if nothing is
-   * left. A group that is left counts as known from now on.
+   * Kills all known groups, and every process with one of these values in its environment. True if nothing is
+   * left. Any group that remains counts as known from now on.
    */
   async kill(variable: string, values: readonly string[]): Promise<boolean> {
     const kill = async (pgid: number) => {

@@ -1,6 +1,6 @@
 /**
- * Messages between the agent and its supervisor, for each group that the agent is in. Both come from one
- * build, and no other process has access to their channel.
+ * Messages between the agent and its supervisor, for each group that the agent is in. Agent and supervisor
+ * belong to one build, and no other process has access to their channel.
  */
 import type { HookResult, Phase, WorkloadLease } from '../ports/workload.js';
 import type { OutputStream } from './output.js';
@@ -23,24 +23,24 @@ export const unasked = 0;
 
 export interface RunRequest {
   readonly id: number;
-  /** Number given by the agent. 0 for a run that belongs to no leadership. */
+  /** Number that the agent gives to a leadership. 0 for a run that belongs to no leadership. */
   readonly leadership: number;
   readonly phase: Phase;
   /** Term of the leadership, for the log. */
   readonly term: number;
-  /** Null if the group has only one. */
+  /** Number of the slot. Null if the group has only one slot. */
   readonly slot: number | null;
-  /** For messages, for example onTakeover. */
+  /** Name for messages, for example onTakeover. */
   readonly name: string;
-  /** Null if nothing is configured. It still counts as run. */
+  /** Command to run. Null if none is configured. The run still counts as performed. */
   readonly command: {
     readonly program: string;
     readonly args: readonly string[];
     readonly text: string;
   } | null;
   /**
-   * Whether the command is the workload itself. It has taken over once it runs, and its output is passed
-   * through.
+   * Whether the command is the workload itself. The takeover is complete once the command runs, and the
+   * command's output is passed through.
    */
   readonly foreground: boolean;
   readonly env: Readonly<Record<string, string>>;
@@ -54,7 +54,7 @@ export interface LeadershipLease extends WorkloadLease {
 
 export type ToSupervisor =
   | { readonly type: 'run'; readonly request: RunRequest }
-  /** A null `killAtMs` means after the grace time. */
+  /** Aborts a run. A null `killAtMs` means that the kill follows after the grace time. */
   | {
       readonly type: 'abort';
       readonly id: number;
@@ -62,13 +62,13 @@ export type ToSupervisor =
       readonly killAtMs: number | null;
     }
   /**
-   * What to run if the lease passes without renewal or the agent dies. `begun`: whether the leadership began
-   * under an earlier supervisor, so that a release is due.
+   * Release to run if the lease passes without renewal or the agent dies. `begun` is whether the leadership
+   * began under an earlier supervisor, so that a release is due.
    */
   | { readonly type: 'guard'; readonly release: RunRequest; readonly begun: boolean }
   | ({ readonly type: 'lease' } & LeadershipLease)
   | { readonly type: 'end-leadership'; readonly leadership: number }
-  /** A group that an earlier supervisor left, killed but not proven dead. */
+  /** Process group that an earlier supervisor left. It was killed but is not proven dead. */
   | { readonly type: 'adopt'; readonly pgid: number };
 
 export type FromSupervisor =
@@ -78,8 +78,8 @@ export type FromSupervisor =
   | { readonly type: 'left-out'; readonly id: number; readonly lines: number }
   | { readonly type: 'outcome'; readonly id: number; readonly outcome: HookResult }
   /**
-   * `leaseLeftMs` is what remained of the lease when everything was over, negative if it had ended. Null
-   * without a lease.
+   * A leadership has ended without a request. `leaseLeftMs` is the time that remained of the lease when all
+   * processes had ended, negative if the lease had ended before. It is null if there was no lease.
    */
   | {
       readonly type: 'lease-ended';
@@ -87,10 +87,10 @@ export type FromSupervisor =
       readonly outcome: HookResult;
       readonly leaseLeftMs: number | null;
     }
-  /** A foreground workload ended by itself. */
+  /** A foreground workload has ended without a request. */
   | { readonly type: 'workload-ended'; readonly leadership: number; readonly outcome: HookResult };
 
-/** The group that a message is about, by the number that the agent gives it. */
+/** The group to which a message belongs, by the number that the agent gives it. */
 interface OfGroup {
   readonly group: number;
 }
@@ -98,9 +98,9 @@ interface OfGroup {
 export type ToGuards = OfGroup &
   (
     | ToSupervisor
-    /** The first message, with the group's root. */
+    /** First message about a group, with the group's root. */
     | { readonly type: 'begin'; readonly root: string }
-    /** No more requests will come, so end everything that is left. Answered by `cleared`. */
+    /** No more requests will come, so everything that is left must be ended. Answered by `cleared`. */
     | { readonly type: 'clear' }
   );
 export type FromGuards = OfGroup & (FromSupervisor | { readonly type: 'cleared' });
@@ -128,7 +128,7 @@ export function isFromSupervisor(message: unknown): message is FromSupervisor {
   return isOneOf(fromSupervisor, message);
 }
 
-/** No other number names a group: 0 and 1 would mean this process's own group and all processes. */
+/** The system calls reserve 0 and 1: they would mean this process's own group and all processes. */
 const isGroup: Check<number> = (value): value is number =>
   typeof value === 'number' && Number.isSafeInteger(value) && value > 1;
 const isCount: Check<number> = (value): value is number => Number.isSafeInteger(value) && Number(value) >= 0;

@@ -28,8 +28,8 @@ export function logOf(log: Logger, context: HookContext | null): Logger {
 }
 
 /**
- * Returns the logger for messages about a leadership. It leaves out the reason of the release that is held
- * for the leadership, because that applies only once the release is run.
+ * Returns the logger for messages about a leadership. Omits the reason of the prepared release, because the
+ * reason applies only once that release runs.
  */
 export function leadershipLogOf(log: Logger, release: HookContext | null): Logger {
   if (release === null) return log;
@@ -37,7 +37,7 @@ export function leadershipLogOf(log: Logger, release: HookContext | null): Logge
   return log.child({ ...named(slot, slots), term });
 }
 
-/** Logs the outcome in one line, at the level that it deserves. */
+/** Logs the outcome in one line, at a level that matches its severity. */
 export function logOutcome(log: Logger, name: string, outcome: HookResult): void {
   const { result, exitCode, signal, durationMs, command, error, provenDead } = outcome;
   const fields = { result, exitCode, signal, durationMs, command, provenDead };

@@ -1,10 +1,9 @@
 /**
- * Reads a command's output as lines. Keeps the last few, and passes each on while they come at a reasonable
- * rate.
+ * Reads a command's output as lines. Keeps the last few lines, and passes on lines up to a limited rate.
  *
  * Memory and processor time remain bounded however much is written, with or without newlines. Long lines are
- * cut. Excess lines are counted and left out. A command that writes faster than its output is read has to
- * wait, as with any pipe. The supervisor runs this, so it needs only Node.js.
+ * cut. Excess lines are counted and omitted. A command that writes faster than its output is read must wait,
+ * as with any pipe. The supervisor runs this code, so it needs only Node.js.
  */
 import type { Readable } from 'node:stream';
 import { stripVTControlCharacters } from 'node:util';
@@ -12,10 +11,10 @@ import type { Clock } from '../ports/clock.js';
 
 const maxLineLength = 500;
 const tailLines = 20;
-/** Lines passed on in one period. Further lines of the period are left out. */
+/** Number of lines passed on in one period. Further lines of the period are omitted. */
 const linesPerPeriod = 200;
 const periodMs = 1000;
-/** Characters read in one slice of time. After that, the command waits for the next slice. */
+/** Number of characters read in one slice of time. After that, the command waits for the next slice. */
 const charactersPerSlice = 1024 * 1024;
 const sliceMs = 100;
 
@@ -23,7 +22,7 @@ export type OutputStream = 'stdout' | 'stderr';
 
 export interface OutputListener {
   line(stream: OutputStream, text: string): void;
-  /** Number of lines that came too fast to be passed on. */
+  /** Reports the number of lines that arrived too fast to be passed on. */
   leftOut(lines: number): void;
 }
 
@@ -54,12 +53,12 @@ export class HookOutput {
     this.#readers.push(reader);
   }
 
-  /** Reads the last output without delay, because the command has ended. */
+  /** Reads the remaining output without pacing, because the command has ended. */
   hurry(): void {
     for (const reader of this.#readers) reader.hurry();
   }
 
-  /** How many lines may be passed on now. */
+  /** Returns the number of lines that may be passed on now. */
   #allowance(): number {
     const now = this.#clock.monotonicMs();
     if (now - this.#periodStartMs >= periodMs) {
@@ -84,7 +83,7 @@ export class HookOutput {
   }
 }
 
-/** Lines that are not passed on: their number, and the last of them. */
+/** Number of lines that were not passed on, and the last few of these lines. */
 interface LeftOut {
   readonly count: number;
   readonly last: readonly string[];
@@ -102,7 +101,7 @@ class LineReader {
   readonly #readable: Readable;
   readonly #clock: Clock;
   readonly #listener: LineListener;
-  /** Start of an unfinished line, with at most one character more than is shown, to detect a cut. */
+  /** Start of an unfinished line. It has at most one character more than is shown, to detect a cut. */
   #pending = '';
   #sliceEndMs = 0;
   #inSlice = 0;
@@ -120,7 +119,7 @@ class LineReader {
       if (this.#pending !== '') listener.lines([this.#pending], nothingLeftOut);
       listener.end();
     });
-    // The pipe of a killed command may break. Its outcome reports more.
+    // The pipe of a killed command may break. The command's outcome contains more than this error.
     readable.on('error', () => {});
   }
 
@@ -147,7 +146,7 @@ class LineReader {
     this.#pending = this.#joined(chunk, Math.max(from, lastEnd + 1), chunk.length);
   }
 
-  /** Takes no more time than necessary, because floods of output end up here. */
+  /** Returns the lines that are not passed on. Must be fast, because it handles floods of output. */
   #leftOut(chunk: string, from: number, lastEnd: number): LeftOut {
     let start = lastEnd;
     for (let lines = 0; lines < tailLines && start >= from; lines++) {
@@ -162,7 +161,7 @@ class LineReader {
     return { count, last };
   }
 
-  /** Returns the pending text with this part of the chunk. Nothing is pending afterwards. */
+  /** Returns the pending text, joined with this part of the chunk. No text is pending afterwards. */
   #joined(chunk: string, from: number, to: number): string {
     const room = Math.max(0, maxLineLength + 1 - this.#pending.length);
     const line = this.#pending + chunk.slice(from, Math.min(to, from + room));

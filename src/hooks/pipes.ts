@@ -1,14 +1,14 @@
 /**
- * Pipes for the output of commands. Node.js gives its children sockets, which cannot be opened by name: `echo
- * > /dev/stderr` fails. Node.js cannot create pipes, so `mkfifo` does. The name of each pipe is removed as
- * soon as it is open.
+ * Pipes for the output of commands. Node.js gives its children sockets, which cannot be opened by name, so
+ * `echo > /dev/stderr` would fail. Node.js cannot create pipes, so `mkfifo` creates them. The name of each
+ * pipe is removed as soon as the pipe is open.
  *
  * Some pipes are kept ready, so starting a command does not wait for mkfifo. Commands write to sockets if
  * there are no pipes.
  *
  * Not promised: pipes without mkfifo, or without a directory to create them in. More commands may also start
- * at the same time than pipes are ready. On a machine so busy that mkfifo takes longer than `patienceMs`,
- * they get no pipes, because a process that starts commands must not stall.
+ * at the same time than pipes are ready. If the machine is so busy that mkfifo takes longer than
+ * `patienceMs`, those commands get no pipes, because a process that starts commands must not stall.
  */
 import { spawn, spawnSync } from 'node:child_process';
 import { closeSync, constants, mkdtempSync, openSync, rmSync } from 'node:fs';
@@ -26,7 +26,10 @@ export interface OutputPipes {
   readonly stderr: Pipe;
 }
 
-/** The place that worked last comes first. Initially, that is a file system in memory, on Linux. */
+/**
+ * Directories in which pipes can be created. The one that worked last comes first. The first default is a
+ * file system in memory, on Linux.
+ */
 let places: readonly string[] = ['/dev/shm', tmpdir()];
 const batch = 8;
 const fewReady = 4;
@@ -36,7 +39,7 @@ const patienceMs = 300;
 const ready: OutputPipes[] = [];
 let filling: Promise<void> | null = null;
 
-/** Returns null if no pipes can be created. */
+/** Returns the pipes for one command. Returns null if no pipes can be created. */
 export function takePipes(): OutputPipes | null {
   if (ready.length === 0) fillNow();
   const taken = ready.pop() ?? null;
@@ -83,7 +86,10 @@ interface Paths {
   readonly pairs: readonly (readonly [string, string])[];
 }
 
-/** Tries the next place, too: a place may have room for a directory, but not for pipes. */
+/**
+ * Creates pipes now. Tries the next place after a failure, because a place may have room for a directory but
+ * not for pipes.
+ */
 function fillNow(): void {
   for (const place of places) {
     const paths = newPaths(place);
@@ -101,8 +107,8 @@ function options() {
 }
 
 /**
- * Lets a process that was given a pipe open it as another user too, as with sudo. No other process can find
- * the pipe.
+ * Returns mkfifo's arguments. The mode lets a process that was given a pipe open it as another user too, as
+ * with sudo. No other process can find the pipe.
  */
 function argumentsOf({ pairs }: Paths): string[] {
   return ['-m', '666', ...pairs.flat()];
@@ -116,7 +122,7 @@ function firstPaths(): Paths | null {
   return null;
 }
 
-/** Returns null if no directory can be created in that place. */
+/** Returns paths for new pipes. Returns null if no directory can be created in that place. */
 function newPaths(place: string): Paths | null {
   try {
     const directory = mkdtempSync(join(place, 'petrel-pipes-'));
@@ -154,7 +160,7 @@ function opened(stdout: string, stderr: string): OutputPipes {
   }
 }
 
-/** Opens the reading end first, because opening the writing end would wait for it. */
+/** Opens a pipe. The reading end must be opened first, because opening the writing end would wait for it. */
 function openedPipe(path: string): Pipe {
   const readFd = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
   try {

@@ -1,19 +1,18 @@
-/** Ends process groups: tells a group to stop, kills it, and proves that nothing of it is left. */
+/** Ends process groups: sends SIGTERM to a group, kills it, and proves that nothing of it is left. */
 import type { Machine, Processes } from '../ports/processes.js';
 import { sleep } from './alarm.js';
 
-/** Time between looks at a group that should be ending. */
+/** Shortest and longest time between two checks of a group that should be ending. */
 const firstLookMs = 2;
 const longestLookMs = 50;
-/** After this many looks, check whether only zombies are left. */
+/** Number of checks after which a scan determines whether only zombies are left. */
 const looksBeforeScan = 4;
 /**
- * How long to wait for the proof after SIGKILL. A process in uninterruptible sleep dies only when the sleep
- * ends.
+ * Time to wait for the proof after SIGKILL. A process in uninterruptible sleep ends only when the sleep ends.
  */
 const proofPatienceMs = 2000;
 
-/** Within this time, a started process has become its own program, with its own environment. */
+/** Time within which a started process executes its own program, with its own environment. */
 const becomingMs = 50;
 
 /** Sends SIGTERM, and SIGCONT so that a stopped process receives it. */
@@ -23,8 +22,8 @@ export function askGroupToStop(processes: Processes, pgid: number): void {
 }
 
 /**
- * Asks the group to stop, and kills it at `killAtMs()`, which is read again at every check. Resolves to true
- * when nothing of the group is left. Resolves to false if something is left a while after the kill.
+ * Sends SIGTERM to the group, and kills it at `killAtMs()`, which is called again at every check. Resolves to
+ * true when nothing of the group is left. Resolves to false if something is left a while after the kill.
  */
 export async function endGroup(machine: Machine, pgid: number, killAtMs: () => number): Promise<boolean> {
   const { clock, processes } = machine;
@@ -44,8 +43,8 @@ export async function endGroup(machine: Machine, pgid: number, killAtMs: () => n
 }
 
 /**
- * Whether the group is proven dead. A check may miss a process that forks and exits. Killed processes no
- * longer fork, so the next check misses none.
+ * Whether the group is proven dead. A scan may miss a process that forks and exits. Killed processes no
+ * longer fork, so the next scan misses none.
  */
 function isDead(processes: Processes, pgid: number): boolean {
   if (!processes.groupExists(pgid)) return true;
@@ -55,8 +54,8 @@ function isDead(processes: Processes, pgid: number): boolean {
 }
 
 /**
- * Ends, with `end`, what was started with this variable in its environment, by any process. False if that
- * cannot be determined, or something is left.
+ * Ends, with `end`, all process groups that any process started with this variable in its environment. False
+ * if these cannot be determined, or something is left.
  */
 export async function endGroupsWith(
   machine: Machine,

@@ -1,7 +1,7 @@
 /**
- * Performs requests one after the other, in the order of arrival. Requests can be aborted while they wait or
- * run. A release is performed even if it was aborted while it waited, because there is still a leadership to
- * end.
+ * Performs requests one after the other, in the order of arrival. A request can be aborted while it waits or
+ * runs. A release is performed even if it was aborted while it waited, because the leadership must still be
+ * ended.
  */
 import type { HookResult } from '../ports/workload.js';
 import type { HookProcess } from './hook-process.js';
@@ -10,9 +10,9 @@ import { notRun } from './outcomes.js';
 
 export interface Running {
   readonly request: RunRequest;
-  /** Null if it is not running yet, or has nothing to run. */
+  /** Process of the request. Null if it is not running yet, or there is no command to run. */
   process: HookProcess | null;
-  /** Why it must end. If it has not started, it must not start. */
+  /** Reason for which the request must end, or must not start. Null if there is none. */
   abortedBecause: string | null;
 }
 
@@ -57,8 +57,8 @@ export class Queue {
   }
 
   /**
-   * Settles a waiting request immediately, unless it is a release. A running request settles when it has
-   * ended.
+   * Aborts the requests that `which` selects. A waiting request settles immediately, unless it is a release.
+   * A running request settles when it has ended.
    */
   abort(which: (request: RunRequest) => boolean, reason: string, killAtMs = Number.POSITIVE_INFINITY): void {
     for (const waiting of this.#queue.filter(({ request }) => which(request))) {

@@ -1,9 +1,10 @@
 /**
- * A workload that is one foreground process. When the process ends by itself, the policy decides whether it
- * is restarted, within the leadership and under its fencing token. Its end is always reported.
+ * A workload that is one foreground process. When the process ends without a request, the policy decides
+ * whether it is restarted. A restart belongs to the same leadership and fencing token. The end of the process
+ * is always reported.
  *
- * Not promised: that any node but its own notices that a workload keeps failing, before the restarts are used
- * up. Until then, the node leads.
+ * Not promised: that other nodes notice a workload that keeps failing before the restarts are used up. Until
+ * then, the node leads.
  */
 import { Listeners } from '../listeners.js';
 import type { Logger } from '../log.js';
@@ -20,55 +21,55 @@ import type {
 import { Alarm } from './alarm.js';
 import { logOf } from './outcomes.js';
 
-/** What to do when the workload ends by itself. on-failure: restart it unless its exit code is 0. */
+/** Policies for a process that ends without a request. `on-failure` restarts it unless its exit code is 0. */
 export const restartPolicies = ['no', 'on-failure', 'always'] as const;
 export type RestartPolicy = (typeof restartPolicies)[number];
 
 /** How a process ended. */
 export interface CommandEnd {
   readonly exitCode: number | null;
-  /** Name of the signal that ended it. */
+  /** Name of the signal that ended the process. Null if none did. */
   readonly signal: string | null;
-  /** One line. Null if the process succeeded. */
+  /** Error in one line. Null if the process succeeded. */
   readonly error: string | null;
 }
 
 export interface RestartingWorkloadOptions {
-  /** Runs the process as its takeover. */
+  /** Workload that runs the process as its takeover. */
   readonly workload: Workload;
   readonly policy: RestartPolicy;
-  /** Number of restarts after failures in a row. After that, the leadership has to end. */
+  /** Number of restarts after failures in a row. After the last one, the leadership must end. */
   readonly restartLimit: number;
   readonly clock: Clock;
   readonly log: Logger;
   /**
-   * Called when the process ended by itself and must not run again. After a failure, called once the claim
-   * has been released, so that the group knows of the failure.
+   * Called when the process has ended without a request and must not run again. After a failure, this call
+   * follows the release of the claim, so the group already knows of the failure.
    */
   onFinished(end: CommandEnd): void;
   /**
-   * Called when a leadership in which the process ran has ended for another reason. Null if it is unknown how
-   * the process ended.
+   * Called when a leadership in which the process ran has ended for a reason other than the process. `end` is
+   * null if it is unknown how the process ended.
    */
   onStopped(end: CommandEnd | null): void;
 }
 
 const firstPauseMs = 250;
 const longestPauseMs = 10_000;
-/** A failure after a run of this length does not count as one in a row with earlier failures. */
+/** Length of a run after which a failure no longer counts as one in a row with earlier failures. */
 const stableMs = 60_000;
 
 interface RunningCommand {
   readonly takeover: HookContext;
-  /** Whether it has run at least once. */
+  /** Whether the process has run at least once. */
   hasRun: boolean;
   startedAtMs: number;
   failures: number;
-  /** Ends in a row after which it was restarted. */
+  /** Number of ends in a row after which the process was restarted. */
   restarts: number;
   /** Whether the leadership ends because of the process. */
   finished: boolean;
-  /** Whether it is being ended. Reports about the process are out of date from now on. */
+  /** Whether the process is being ended. Reports about it are outdated from now on. */
   ending: boolean;
 }
 
@@ -78,7 +79,7 @@ export class RestartingWorkload implements Workload {
   readonly #listeners: Listeners<WorkloadEnd>;
   readonly #patient = new WeakMap<HookContext, HookContext>();
   #leadership: RunningCommand | null = null;
-  /** The end that has yet to be reported. */
+  /** End of the process that must still be reported. Null if there is none. */
   #finished: CommandEnd | null = null;
 
   constructor(options: RestartingWorkloadOptions) {
@@ -124,7 +125,7 @@ export class RestartingWorkload implements Workload {
     return this.#options.workload.close();
   }
 
-  /** Gives a workload that is told to stop as much time as a release may take, instead of the grace time. */
+  /** Returns the release with a longer grace time: the workload gets as much time as a release may take. */
   #withPatience(release: HookContext): HookContext {
     const known = this.#patient.get(release);
     if (known !== undefined) return known;
@@ -146,7 +147,7 @@ export class RestartingWorkload implements Workload {
     this.#leadership = running;
     const run = this.#start(running);
     void run.outcome.then((outcome) => {
-      // Not if the supervisor that should have started it failed.
+      // The command has not failed if the supervisor that should have started it failed.
       const cannotStart = outcome.result === 'failed' && outcome.command !== null;
       if (cannotStart && this.#options.policy === 'no') this.#finish(running, outcome);
     });
@@ -181,7 +182,7 @@ export class RestartingWorkload implements Workload {
     const failed = outcome.result !== 'ok';
     if (policy === 'no' || (policy === 'on-failure' && !failed)) {
       this.#finish(running, outcome);
-      // A workload that has finished its work has not failed. The node leaves, and nothing else happens.
+      // A workload that has finished its work has not failed. The node leaves.
       if (failed) this.#listeners.notify({ cause: 'workload-ended', workload: outcome });
       else this.#tellFinished();
       return;

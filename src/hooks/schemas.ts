@@ -1,11 +1,11 @@
 /**
- * Checks of messages between processes of one build. They have no dependencies, because the guardian must
- * have none.
+ * Checks of messages between processes of one build. This module has no dependencies, because the guardian
+ * must have none.
  */
 
 export type Check<T> = (value: unknown) => value is T;
 export type Shape<T> = { readonly [Key in keyof T]-?: Check<T[Key]> };
-/** What each type of message contains in addition to its type. */
+/** Fields of each type of message, in addition to its type. */
 export type Shapes<Message extends { type: string }> = {
   readonly [Type in Message['type']]: Shape<Omit<Extract<Message, { type: Type }>, 'type'>>;
 };

@@ -1,11 +1,11 @@
 /**
- * Variables that are kept from the environment of everything that Petrel starts. The supervisor runs this, so
- * it needs only Node.js.
+ * Environment variables that no process started by Petrel receives. The supervisor runs this code, so it
+ * needs only Node.js.
  */
 
 /**
- * Variables that contain a secret themselves. Variables that name a file with a secret are passed on: the
- * file has its own protection.
+ * Variables that contain a secret themselves. Variables that name a file with a secret are passed on, because
+ * the file has its own protection.
  */
 export const secretVariables = [
   'PETREL_AUTH',

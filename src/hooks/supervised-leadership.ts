@@ -1,4 +1,4 @@
-/** What an agent has requested from its supervisor, and remembers until it is settled. */
+/** Requests of an agent to its supervisor. The agent remembers each request until it is settled. */
 import type { Logger } from '../log.js';
 import type { HookContext, HookResult, WorkloadLease } from '../ports/workload.js';
 
@@ -8,7 +8,7 @@ export interface Run {
   readonly log: Logger;
   readonly settle: (outcome: HookResult) => void;
   settled: boolean;
-  /** Whether a new supervisor must run it if this one dies. It does so once. */
+  /** Whether a new supervisor must perform the run if this one dies. A run is passed on only once. */
   due: boolean;
   pgid: number | null;
 }
@@ -25,7 +25,7 @@ export function newSupervisedLeadership(id: number): SupervisedLeadership {
   return { id, lease: null, release: null, begun: false, released: false };
 }
 
-/** Returns how long the longest of these may take, including the end of its processes. */
+/** Returns the longest time that one of these runs may take, including the end of its processes. */
 export function longestMs(contexts: readonly (HookContext | null)[]): number {
   const limits = contexts.map((context) => (context === null ? 0 : context.timeoutMs + 2 * context.graceMs));
   return Math.max(0, ...limits);

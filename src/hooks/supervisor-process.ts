@@ -14,12 +14,15 @@ import {
   type Supervisors,
 } from './supervisors.js';
 
-/** Gives each agent its own process. */
+/** Starts a separate process for each agent. */
 export const systemSupervisors: Supervisors = {
   start: (options, listener) => sharedSupervisors().start(options, listener),
 };
 
-/** Uses one process for all groups of an agent, and another one when that has died. */
+/**
+ * Returns supervisors that use one process for all groups of an agent, and a new process after the first has
+ * died.
+ */
 export function sharedSupervisors(): Supervisors {
   let shared: SupervisorProcess | null = null;
   return {
@@ -65,7 +68,7 @@ class SupervisorProcess {
     );
   }
 
-  /** Whether it is gone or about to be. */
+  /** Whether the process is gone or about to be. */
   get isGone(): boolean {
     return this.#isGone;
   }
@@ -120,7 +123,7 @@ class SupervisorProcess {
   }
 }
 
-/** Returns a supervisor that was never started. */
+/** Returns a supervisor for a process that could not be started. */
 function notStarted(error: Error, listener: SupervisorListener): Supervisor {
   const gone = Promise.resolve().then(() => listener.gone(startFailure(error)));
   return { name: supervisorName, send: () => {}, kill: () => {}, leave: () => gone };
@@ -140,7 +143,10 @@ function forked({ node, root, passesOutput }: SupervisorOptions): ChildProcess {
   });
 }
 
-/** Next to this module: compiled, or, when Petrel runs from its sources, the source and a loader for it. */
+/**
+ * Returns the program next to this module. It is the compiled module, or, if Petrel runs from source, the
+ * source and a loader for it.
+ */
 function supervisorProgram(): { path: string; execArgv: string[] } {
   if (import.meta.url.endsWith('.js')) return { path: nextToThisModule('./supervisor.js'), execArgv: [] };
   const loader = createRequire(import.meta.url).resolve('tsx');

@@ -1,9 +1,9 @@
 /**
  * The supervisor: a separate process that runs an agent's hooks, and can end the workload if the agent is
- * frozen or dead. The agent starts it with a channel between them. It has its own session, so a signal from a
- * terminal reaches only the agent. It exits when the agent is gone and the workload has ended.
+ * frozen or dead. The agent starts it with a channel between them. The supervisor has its own session, so a
+ * signal from a terminal reaches only the agent. It exits when the agent is gone and the workload has ended.
  *
- * It needs only Node.js, to be small and quick to start.
+ * The supervisor needs only Node.js, to be small and to start fast.
  */
 import { write } from 'node:fs';
 import { keepInspectorClosed } from '../inspector.js';
@@ -33,8 +33,8 @@ function idle(): void {
 }
 
 /**
- * A frozen agent does not read. The messages remain few: what it runs is ended soon, and lines come at a
- * bounded rate.
+ * Sends a message to the agent. A frozen agent does not read, but few messages accumulate: its hooks are
+ * ended soon, and output lines arrive at a limited rate.
  */
 function post(message: FromGuards): void {
   if (process.connected) process.send?.(message, undefined, undefined, () => {});
@@ -42,8 +42,8 @@ function post(message: FromGuards): void {
 }
 
 /**
- * With the agent gone, writes what matters to the log that they shared. Writes asynchronously, because
- * nothing may delay the supervisor.
+ * Writes important messages to the log that the supervisor shares with the agent, when the agent is gone.
+ * Writes asynchronously, because nothing may delay the supervisor.
  */
 function note(message: FromGuards): void {
   if (message.type !== 'lease-ended') return;
@@ -78,6 +78,6 @@ process.on('disconnect', () => {
   guards.agentGone('the agent died');
 });
 void keepPipesReady();
-// The agent decides when to end. A signal to all processes of a service must not end its guard.
+// The agent decides when the supervisor ends. A signal to all processes of a service must not end its guard.
 const ignored = ['SIGTERM', 'SIGINT', 'SIGHUP', 'SIGQUIT', 'SIGUSR2'] as const;
 for (const signal of ignored) process.on(signal, () => {});

@@ -1,40 +1,43 @@
-/** The supervisor as its agent sees it. Implemented by `supervisor-process.ts`. */
+/** The supervisor as its agent uses it. `supervisor-process.ts` implements it. */
 import type { FromSupervisor, ToSupervisor } from './messages.js';
 
 export interface SupervisorOptions {
-  /** For its log, and for operators who look at the list of processes. */
+  /** Id of the node. It appears in the supervisor's log, and for operators in the list of processes. */
   readonly node: string;
   readonly root: string;
   /** Whether foreground commands write to this process's stdout. */
   readonly passesOutput: boolean;
 }
 
-/** Describes the end of a supervisor that its agent has killed. */
+/** Returns a description of the end of a supervisor that its agent has killed. */
 export function killedText(sign: string): string {
   return `was killed by its agent, because it ${sign}`;
 }
 
 export interface SupervisorListener {
   message(message: FromSupervisor): void;
-  /** Called when it is gone and no more messages will come. `how` describes the end in words. */
+  /** Called when the supervisor is gone and no more messages will come. `how` describes its end in words. */
   gone(how: string): void;
 }
 
 export interface Supervisor {
-  /** For messages: the guardian, or a supervisor that is only that. */
+  /** Name for messages: the guardian, or a supervisor without other tasks. */
   readonly name: string;
-  /** Keeps the order. A message to a supervisor that has just died is lost; `gone` follows. */
+  /**
+   * Sends messages in order. A message to a supervisor that has just died is lost, and a call of `gone`
+   * follows.
+   */
   send(message: ToSupervisor): void;
   /**
-   * Kills it immediately, with SIGKILL, because it hangs. `sign` describes the symptom. What it ran keeps
-   * running.
+   * Kills a hanging supervisor immediately with SIGKILL. `sign` describes the symptom. The processes that the
+   * supervisor started continue to run.
    */
   kill(sign: string): void;
-  /** Lets it end what it guards. Resolves when it is gone. */
+  /** Lets the supervisor end what it guards. Resolves when the supervisor is gone. */
   leave(): Promise<void>;
 }
 
 export interface Supervisors {
-  /** Never throws. A supervisor that cannot be started is soon reported `gone`. */
+  /** Starts a supervisor. Never throws. If it cannot be started, `gone` is called soon. */
   start(options: SupervisorOptions, listener: SupervisorListener): Supervisor;
 }

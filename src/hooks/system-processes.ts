@@ -1,4 +1,4 @@
-/** The operating system's processes. The supervisor runs this, so it needs only Node.js. */
+/** The operating system's processes. The supervisor runs this code, so it needs only Node.js. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { closeSync, openSync, readdirSync, readFileSync, readSync } from 'node:fs';
 import { Socket } from 'node:net';
@@ -10,9 +10,9 @@ import { withoutSecrets } from './secret-variables.js';
 
 /** Access to the operating system. */
 export interface System {
-  /** Throws the system's error, with its code. */
+  /** Sends a signal. Throws the system's error, with its code. */
   kill(pid: number, signal: NodeJS.Signals | 0): void;
-  /** Where /proc is mounted. */
+  /** Path at which /proc is mounted. */
   readonly proc: string;
 }
 
@@ -69,9 +69,11 @@ function spawned({ program, args, env }: CommandLine, stdout: Output, stderr: Ou
   });
 }
 
-/** `output` has stdout and stderr, unless they are the child's own streams. */
+/**
+ * Returns the started command. `output` contains stdout and stderr, unless they are the child's own streams.
+ */
 function started(child: ChildProcess, output: readonly Readable[] = []): StartedCommand {
-  // The child's streams are also undefined if no more files can be opened.
+  // The child's streams are also undefined if the process cannot open any more files.
   const [stdout = child.stdout ?? null, stderr = child.stderr ?? null] = output;
   const closes = output.map((one) => new Promise((resolve) => one.once('close', resolve)));
   const closed = new Promise((resolve) => child.once('close', resolve));
@@ -102,7 +104,10 @@ function failedStart(error: Error): Exit {
   return { code: null, signal: null, startError: String(code ?? error.message) };
 }
 
-/** Returns false only if the system reports that there is no such group. No other answer proves it. */
+/**
+ * Sends a signal to a group. Returns false only if the system reports that there is no such group. No other
+ * error proves that the group is gone.
+ */
 function signalled({ kill }: System, pgid: number, signal: NodeJS.Signals | 0): boolean {
   try {
     kill(-pgid, signal);
@@ -112,7 +117,10 @@ function signalled({ kill }: System, pgid: number, signal: NodeJS.Signals | 0): 
   }
 }
 
-/** Whether all members are zombies. False if /proc cannot be read, shows no member, or may hide some. */
+/**
+ * Whether all members of the group are zombies. False if /proc cannot be read, shows no member, or may hide
+ * some.
+ */
 function onlyZombies(proc: string, pgid: number): boolean {
   let members = 0;
   try {
@@ -138,8 +146,8 @@ function groupsWith(proc: string, assignment: string): number[] | null {
 }
 
 /**
- * Whether /proc shows all processes. With hidepid, it hides other users' processes, such as those that a hook
- * runs with sudo. Throws if unreadable.
+ * Whether /proc shows all processes. The mount option hidepid hides other users' processes, such as those
+ * that a hook runs with sudo. Throws if /proc is unreadable.
  */
 function showsAll(proc: string): boolean {
   const mount = readFileSync(`${proc}/self/mountinfo`, 'latin1')
@@ -153,7 +161,8 @@ function pids(proc: string): string[] {
 }
 
 /**
- * Reads the environment from any living thread: the main thread may have ended. Empty if none can be read.
+ * Reads the environment from any living thread, because the main thread may have ended. Empty if no
+ * environment can be read.
  */
 function environmentOf(proc: string, pid: string): string[] {
   const own = environmentAt(`${proc}/${pid}`);
@@ -169,7 +178,7 @@ function environmentOf(proc: string, pid: string): string[] {
   }
 }
 
-/** Returns null if it cannot be read. */
+/** Returns the environment of a process or thread. Returns null if it cannot be read. */
 function environmentAt(directory: string): string[] | null {
   try {
     return readFileSync(`${directory}/environ`, 'latin1').split('\0');
@@ -178,10 +187,10 @@ function environmentAt(directory: string): string[] | null {
   }
 }
 
-/** Reused for every read: checking every process of the machine should not allocate memory for each. */
+/** Reused for every read, so scanning every process of the machine allocates no memory for each. */
 const statBuffer = Buffer.alloc(1024);
 
-/** Returns null for a process that is gone. Throws for any other error. */
+/** Returns the state of a process. Returns null if the process is gone. Throws for any other error. */
 function stateOf(proc: string, pid: string): ProcessState | null {
   let fd: number | null = null;
   try {
