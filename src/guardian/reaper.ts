@@ -1,7 +1,7 @@
 /**
  * The reaper: a shell that waits at the end of a pipe for the guardian to die, in any way. It then kills the
- * process groups that the guardian ran. Without a guardian, the agent would end the workload. The reaper ends
- * it even if agent and guardian are killed at the same instant.
+ * process groups that the guardian ran. If only the guardian is killed, the agent ends the workload. If both
+ * are killed at the same instant, only the reaper can.
  *
  * Not covered: all three killed at the same time. The cause must then also kill the workload, as the end of a
  * container and systemd's `KillMode=control-group` and `mixed` do. Also not covered: a process group started

@@ -1,9 +1,10 @@
 /**
- * The workload of a service that leads inside its own process: a function that is called with leadership. Its
- * signal reports when leadership must end.
+ * The workload of a service that leads inside its own process: a function that is called with leadership. The
+ * function's signal fires when leadership must end.
  *
- * Not promised: that the function stops. A function cannot be killed. While it does not settle, the claim is
- * kept as long as the session exists. After that, only the fencing token protects the stores it writes to.
+ * Not promised: that the function stops. A function cannot be killed. Until it settles, the claim is kept as
+ * long as the session exists. After that, only the fencing token protects the stores to which the function
+ * writes.
  */
 
 import { errorMessage, PetrelError, present } from '../errors.js';
@@ -21,42 +22,42 @@ import type {
 } from '../ports/workload.js';
 
 export interface Leadership {
-  /** Counts decisions. For display. */
+  /** Term of the leadership, which counts decisions. For display only. */
   readonly term: number;
-  /** The slot that this node leads. 1 if the group has one leader. */
+  /** Slot that this node leads. 1 if the group has one leader. */
   readonly slot: number;
   /**
-   * Grows with every leadership in the group. A store that remembers the highest token seen can reject older
-   * ones.
+   * Number that grows with every leadership in the group. A store that remembers the highest token seen can
+   * reject requests with older ones.
    */
   readonly fencingToken: bigint;
-  /** Why this node was elected. */
+  /** Reason for which this node was elected. */
   readonly reason: string;
-  /** The previous leader, if there was one. */
+  /** Id of the previous leader. Null if there was none. */
   readonly previousLeader: string | null;
   /**
-   * Whether leadership is still held. Checked against the clock, so it is correct even in a process that was
-   * just frozen.
+   * Whether leadership is still valid. Checked against the clock, so the answer is correct even in a process
+   * that was just frozen.
    */
   readonly held: boolean;
 }
 
 /**
- * Called when this node takes over. It must settle soon after the signal fires. The signal's reason is a
- * PetrelError LEADERSHIP_LOST that says why.
+ * Called when this node takes over. The function must settle soon after the signal fires. The signal's reason
+ * is a PetrelError LEADERSHIP_LOST, whose message explains why.
  */
 export type LeaderFunction = (leadership: Leadership, signal: AbortSignal) => Promise<void> | void;
 
 export interface LeaderFunctions {
-  /** Runs while this node leads. If it settles before the signal fires, leadership is released. */
+  /** Runs while this node leads. If the function settles before the signal fires, leadership is released. */
   readonly work: LeaderFunction;
-  /** Runs before the node is READY, to recover or warm up. A rejection is a failed takeover. */
+  /** Runs before the node is READY, to recover or warm up. The takeover fails if the promise rejects. */
   readonly takeover?: LeaderFunction;
 }
 
 /** The running functions of one leadership. */
 interface Service {
-  /** Null until the takeover begins. */
+  /** The leadership. Null until the takeover begins. */
   leadership: Leadership | null;
   readonly controller: AbortController;
   running: Promise<HookResult> | null;
@@ -71,9 +72,9 @@ export class FunctionWorkload implements Workload {
   #service: Service | null = null;
   #lease: WorkloadLease | null = null;
   #cancelLease: () => void = () => {};
-  /** Hook runs that are waiting for `use`. Each entry ends one. */
+  /** Waiting hook runs, each of which waits for a call of `use`. Calling an entry ends that run. */
   readonly #awaiting = new Set<(end: Partial<HookResult>) => void>();
-  /** How long a function may take to settle after its signal has fired, as configured in the group. */
+  /** Time that a function may take to settle after its signal has fired, as configured in the group. */
   #settleWithinMs = 0;
 
   /** `isHeld` returns whether this node leads at this instant. */
@@ -89,8 +90,8 @@ export class FunctionWorkload implements Workload {
   }
 
   /**
-   * A process may be elected before it has a work function, for example because its previous incarnation led.
-   * It then prepares by waiting for one.
+   * Whether there is a function for this phase. A process may be elected before it has a work function, for
+   * example because its previous incarnation led. The prepare phase then waits for a work function.
    */
   has(phase: Phase): boolean {
     if (phase === 'prepare') return this.#functions === null;
@@ -106,8 +107,8 @@ export class FunctionWorkload implements Workload {
   }
 
   /**
-   * Starts the work function once READY is written. Returns its leadership; null if there is none to lead
-   * with.
+   * Starts the work function when READY has been written. Returns its leadership. Returns null if there is no
+   * leadership for which to start it.
    */
   startWork(): Leadership | null {
     const service = this.#service;
@@ -126,12 +127,12 @@ export class FunctionWorkload implements Workload {
     return leadership;
   }
 
-  /** Whether the work function was started and has not been asked to end. */
+  /** Whether the work function was started and its signal has not fired. */
   get isAtWork(): boolean {
     return this.#service?.isAtWork === true && !this.#service.controller.signal.aborted;
   }
 
-  /** Fires the signal: leadership is over, whatever cleanup remains. */
+  /** Fires the signal, because leadership is over. Cleanup may still be in progress. */
   revoke(reason: string): void {
     this.#service?.controller.abort(lost(reason));
   }
@@ -163,7 +164,7 @@ export class FunctionWorkload implements Workload {
     return this.#listeners.add(listener);
   }
 
-  /** Waits for the running function, at most as long as a release may take. */
+  /** Revokes leadership and waits for the running function, at most as long as a release may take. */
   async close(): Promise<boolean> {
     this.revoke('the node is leaving');
     this.#endAwaiting({ result: 'aborted', error: 'the node is leaving' });
@@ -233,7 +234,7 @@ export class FunctionWorkload implements Workload {
     return await this.#settled(service, context.timeoutMs);
   }
 
-  /** Returns the result of the release: whether the function settled in time. */
+  /** Waits for the function, and returns the result of the release: whether the function settled in time. */
   async #settled(service: Service, timeoutMs: number): Promise<HookResult> {
     const startedAtMs = this.#clock.monotonicMs();
     const ended = await this.#within(service.running ?? Promise.resolve(outcomeOf(0)), timeoutMs, () => {});
@@ -269,7 +270,7 @@ export class FunctionWorkload implements Workload {
   }
 }
 
-/** Returns the signal's reason. */
+/** Returns the error with which the signal fires. */
 function lost(why: string): PetrelError {
   return new PetrelError('LEADERSHIP_LOST', `leadership must end: ${why}`);
 }

@@ -11,66 +11,73 @@ import type { ScoreSourceOptions } from '../scores/source.js';
 import type { TlsOptions } from '../zookeeper/tls-options.js';
 
 export interface ProbeOptions {
-  /** `HOST:PORT` of this machine. */
+  /** Address of this machine on which to answer probes, in the form `HOST:PORT`. */
   readonly listen: string;
   /**
-   * `HOST` or `HOST:PORT` at which other nodes reach the listener. Default: the listen address, with the host
-   * name if it is a wildcard address.
+   * `HOST` or `HOST:PORT` at which other nodes reach the listener. Default: the listen address. If this is a
+   * wildcard address, its host is replaced by the host name.
    */
   readonly address?: string | undefined;
-  /** Default: `auto`, which uses UDP, and TCP if UDP is blocked. */
+  /** Transport for probes. The default `auto` uses UDP, and TCP if UDP is blocked. */
   readonly protocol?: 'auto' | 'udp' | 'tcp' | undefined;
   /** Time between two probes of a peer. Default: `1s`. */
   readonly interval?: string | undefined;
   /**
-   * Must be the same on all nodes of the group, with at least 16 characters. Without a secret, anyone who can
-   * send packets can answer probes.
+   * Secret of at least 16 characters, which must be the same on all nodes of the group. Without a secret,
+   * anyone who can send packets can answer probes.
    */
   readonly secret?: string | undefined;
 }
 
 /**
- * Each identity is in the form that `petrel acl digest` prints. Must be the same on all nodes of the group.
+ * Identities that have access to the group. Each identity has the form that `petrel acl digest` prints. The
+ * options must be the same on all nodes of the group.
  */
 export interface AclOptions {
-  /** Agents may do everything. They must include the `credentials`. Default: only those. */
+  /**
+   * Identities of agents, which may do everything. They must include the `credentials`. Default: only those.
+   */
   readonly agents?: readonly string[] | undefined;
-  /** Operators may change the group with commands. */
+  /** Identities of operators, who may change the group with commands. */
   readonly operators?: readonly string[] | undefined;
   readonly observers?: readonly string[] | undefined;
-  /** Rights of everyone. Default: `none`. */
+  /** Rights of all clients, with or without credentials. Default: `none`. */
   readonly world?: 'none' | 'read' | 'all' | undefined;
 }
 
 export interface JoinOptions {
-  /** `host:port,host:port[/chroot]`. Default: `127.0.0.1:2181`. */
+  /** Servers of the ensemble, in the form `host:port,host:port[/chroot]`. Default: `127.0.0.1:2181`. */
   readonly zookeeper?: string | undefined;
   /** Root path of the group. Default: `/cluster`. */
   readonly root?: string | undefined;
-  /** Unique in the group. Default: the host name. */
+  /** Id of this node, unique in the group. Default: the host name. */
   readonly nodeId?: string | undefined;
-  /** Default: `default`. */
+  /** Site of this node. Default: `default`. */
   readonly site?: string | undefined;
-  /** Priority within the site. Higher is better, and 0 never leads. Default: 100. */
+  /**
+   * Priority within the site. A higher value is better, and a node with priority 0 never leads. Default: 100.
+   */
   readonly priority?: number | undefined;
   readonly tags?: Readonly<Record<string, string>> | undefined;
   /**
-   * Scores to measure on this node, by name, as in an agent's settings file. `setScore` sets other scores.
+   * Scores to measure on this node, by name, as in an agent's settings file. Other scores can be set with
+   * `setScore`.
    */
   readonly scores?: Readonly<Record<string, ScoreSourceOptions>> | undefined;
   /**
-   * Your own strategies, which the group's configuration may name: paths of ES modules, or names of packages.
+   * Your own strategies, which the group's configuration may name. Each is a path of an ES module or the name
+   * of a package.
    */
   readonly strategies?: readonly string[] | undefined;
-  /** Your own constraints, in the same form. */
+  /** Your own constraints. Each is a path of an ES module or the name of a package. */
   readonly constraints?: readonly string[] | undefined;
-  /** Requested session timeout. The ensemble may grant another. Default: `6s`. */
+  /** Requested session timeout. The ensemble may grant a different one. Default: `6s`. */
   readonly sessionTimeout?: string | undefined;
-  /** ZooKeeper digest credentials, `USER:PASSWORD`. */
+  /** ZooKeeper digest credentials, in the form `USER:PASSWORD`. */
   readonly credentials?: string | undefined;
   /**
-   * Access to the group's znodes. Default: only the `credentials` have access if they are given, otherwise
-   * everyone.
+   * Access to the group's znodes. Default: only the `credentials` have access. Without `credentials`,
+   * everyone has access.
    */
   readonly acl?: AclOptions | undefined;
   readonly tls?: TlsOptions | undefined;
@@ -79,11 +86,11 @@ export interface JoinOptions {
    * Default: none.
    */
   readonly stateDir?: string | undefined;
-  /** Measures round trips to the other nodes and answers their probes. Default: neither. */
+  /** Measures round trips to the other nodes and answers their probes. Default: this node does neither. */
   readonly probe?: ProbeOptions | undefined;
-  /** A pino logger. Default: no logging. */
+  /** A pino logger. By default, nothing is logged. */
   readonly logger?: Logger | undefined;
-  /** Cancels joining, or makes the process leave. */
+  /** Cancels the join if it fires before that has finished. Makes the process leave if it fires later. */
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -141,7 +148,7 @@ const joinSchema = strictObject({
 
 export type JoinSettings = z.output<typeof joinSchema>;
 
-/** Throws PetrelError INVALID with a reason for each invalid option. */
+/** Returns the validated settings. Throws PetrelError INVALID with a reason for each invalid option. */
 export function readJoinOptions(options: JoinOptions): JoinSettings {
   const parsed = joinSchema.safeParse(options);
   if (parsed.success) return parsed.data;

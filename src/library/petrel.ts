@@ -1,9 +1,9 @@
 /**
  * Leadership inside your own process: join a group, and have a function called while this process leads.
  *
- * Promised, as long as this process gets to run: before any listener is notified that leadership ended, and
- * before any other node can be READY, `leads` is false and the signal has fired. For what is not promised,
- * see `FunctionWorkload`.
+ * Promised, as long as this process gets to run: when leadership ends, `leads` is false and the signal has
+ * fired before any listener is notified of the end, and before any other node can be READY.
+ * `FunctionWorkload` describes what is not promised.
  */
 
 import { EventEmitter } from 'node:events';
@@ -33,13 +33,13 @@ import { joinAccess } from './join-access.js';
 import { type JoinOptions, type JoinSettings, readJoinOptions } from './join-options.js';
 
 export interface PetrelEvents {
-  /** This process leads: READY is written. */
+  /** This process leads, and READY has been written. */
   leader: [leadership: Leadership];
-  /** This process no longer leads. The signal has fired. */
+  /** This process no longer leads, and the signal has fired. */
   follower: [];
-  /** A field of `status` changed. */
+  /** A field of `status` has changed. */
   status: [status: AgentStatus];
-  /** The node has left permanently, because of an error that waiting cannot fix. */
+  /** The node has left permanently, because of an error that does not disappear over time. */
   failed: [error: unknown];
 }
 
@@ -116,11 +116,11 @@ export class Petrel implements AsyncDisposable {
   }
 
   /**
-   * Joins a group. Resolves when this node is registered and has its election znode. Waits for an ensemble
-   * that cannot be reached. The node can be elected once `lead` has been called.
-   * @throws PetrelError INVALID for an invalid option, or if it cannot listen on the address for probes.
-   * DUPLICATE_NODE if another running agent has the node id. FORBIDDEN if ZooKeeper denies permission. Throws
-   * the signal's reason if it fires first.
+   * Joins a group. Resolves when this node is registered and has its election znode. While the ensemble is
+   * unreachable, keeps trying. The node can be elected once `lead` has been called.
+   * @throws PetrelError INVALID if an option is invalid, or if the process cannot listen on the address for
+   * probes. DUPLICATE_NODE if another running agent has the node id. FORBIDDEN if ZooKeeper denies
+   * permission. The signal's reason if the signal fires first.
    */
   static async join(options: JoinOptions = {}): Promise<Petrel> {
     const settings = readJoinOptions(options);
@@ -141,8 +141,8 @@ export class Petrel implements AsyncDisposable {
   }
 
   /**
-   * Sets the function to call while this node leads. From now on, the node can be elected. If called again,
-   * the new function is used from the next leadership on.
+   * Sets the function to call while this node leads. The node can be elected from this call on. Another call
+   * replaces the function from the next leadership on.
    * @throws PetrelError INVALID if an argument is not a function.
    */
   lead(work: LeaderFunction, options: Omit<LeaderFunctions, 'work'> = {}): void {
@@ -158,7 +158,7 @@ export class Petrel implements AsyncDisposable {
     this.#publishHealth();
   }
 
-  /** Whether this process leads. Checked against the clock at every call. */
+  /** Whether this process leads. Checks the clock at every call. */
   get leads(): boolean {
     return this.#agent.status.leads && this.#workload.isAtWork;
   }
@@ -167,16 +167,18 @@ export class Petrel implements AsyncDisposable {
     return { ...this.#agent.status, leads: this.leads };
   }
 
-  /** Reports whether this node is healthy, and if not, why. An unhealthy leader is replaced. */
+  /** Sets whether this node is healthy, and if not, why. An unhealthy leader is replaced. */
   setHealth(ok: boolean, reason: string | null = null): void {
     this.#health = { ok, reason };
     this.#publishHealth();
   }
 
   /**
-   * Publishes a score of this node, for a strategy that compares it. Null removes the score. It remains valid
-   * until it is set again. A bigint of up to 64 bits is kept exactly. `tolerance` is the change that is
-   * needed to publish a new value: a share such as `5%`, or a number. Default: 5 %, and zero for `history`.
+   * Publishes a score of this node, for a strategy that compares scores. The score remains valid until it is
+   * set again. Null removes the score. A bigint of up to 64 bits is kept exactly.
+   *
+   * `tolerance` is the change that is needed to publish a new value: a share such as `5%`, or a number.
+   * Default: 5 %, and zero for `history`.
    * @throws PetrelError INVALID for an invalid name, value or tolerance, or for a score that the option
    * `scores` measures.
    */
@@ -185,8 +187,8 @@ export class Petrel implements AsyncDisposable {
   }
 
   /**
-   * Adds a listener. Its errors and rejections are logged and affect nothing else. The returned function
-   * unsubscribes.
+   * Adds a listener. Errors and rejections of the listener are logged and have no other effect. The returned
+   * function unsubscribes.
    */
   on<Event extends keyof PetrelEvents>(
     event: Event,
@@ -204,9 +206,10 @@ export class Petrel implements AsyncDisposable {
 
   /**
    * Hands over leadership if this process has it, leaves the group, and releases every handle. Never rejects,
-   * and may be called at any time. Takes up to two session timeouts while ZooKeeper is unreachable. Waits for
-   * the running functions to settle: while one ignores its signal, the claim is kept and this does not
-   * resolve.
+   * and may be called at any time. Takes up to two session timeouts while ZooKeeper is unreachable.
+   *
+   * Waits for the running functions to settle. While a function ignores its signal, the claim is kept and
+   * this promise does not resolve.
    */
   async close(): Promise<void> {
     this.#closing ??= this.#leave();
@@ -249,7 +252,10 @@ export class Petrel implements AsyncDisposable {
     if (signal.aborted) leave();
   }
 
-  /** A process without a work function must not be elected. */
+  /**
+   * Publishes the health. A process without a work function counts as unhealthy, because it must not be
+   * elected.
+   */
   #publishHealth(): void {
     if (this.#hasWork) this.#agent.setHealth(this.#health.ok, this.#health.reason);
     else this.#agent.setHealth(false, 'this process has no work yet: lead() was not called');

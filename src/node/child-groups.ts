@@ -1,4 +1,7 @@
-/** The groups directly below a path: each child of the path is one. A watch reports new and removed ones. */
+/**
+ * The groups directly below a path. Each child of the path is one group. A watch reports new and removed
+ * children.
+ */
 import type { Logger } from 'pino';
 import { Pacing } from '../agent/pacing.js';
 import { usualResyncMs } from '../agent/session/sharing.js';
@@ -12,7 +15,9 @@ export interface ChildGroupsOptions {
   openStore(): Store;
   readonly clock: Clock;
   readonly log: Logger;
-  /** Called with the groups' roots, in order, after each read. If reading fails, the previous ones remain. */
+  /**
+   * Called with the groups' roots, in order, after each read. If a read fails, the previous groups remain.
+   */
   found(roots: readonly string[]): void;
 }
 
@@ -33,7 +38,7 @@ export class ChildGroups {
     this.#over = this.#look();
   }
 
-  /** Never rejects. */
+  /** Stops reading. Never rejects. */
   async close(): Promise<void> {
     this.#isClosed = true;
     this.#pacing.wake();
@@ -57,13 +62,13 @@ export class ChildGroups {
     this.#store = store;
     store.onState(() => this.#pacing.wake());
     store.onChange((path) => {
-      // Changes inside the groups are handled by their own agents.
+      // Ignore changes inside the groups, because the groups' own agents handle them.
       if (path === this.#options.path) this.#pacing.wake();
     });
     return store;
   }
 
-  /** Returns false if the read must be retried soon. */
+  /** Reads the groups. Returns false if the read must be retried soon. */
   async #read(store: Store): Promise<boolean> {
     const { path, found, log } = this.#options;
     try {
@@ -89,7 +94,7 @@ export class ChildGroups {
     this.#isGroup = isGroup;
   }
 
-  /** Waits for the path to be created. Until then, there are no groups. */
+  /** Waits for the path to be created. There are no groups before that. */
   async #await(store: Store): Promise<boolean> {
     const { path, found } = this.#options;
     try {

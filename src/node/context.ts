@@ -1,5 +1,5 @@
 /**
- * What a node has regardless of the groups it is in: its session, its guardian, and the supervisors of its
+ * The parts of a node that do not depend on its groups: its session, its guardian, and the supervisors of its
  * hooks.
  */
 import { systemHost } from '../agent/session/process-life.js';
@@ -19,7 +19,7 @@ import type { NodeSettings } from './reload.js';
 
 export interface NodeContextOptions {
   readonly settings: NodeSettings;
-  /** Root of its group; null if it is in several. */
+  /** Root of the node's group. Null if the node is in several groups. */
   readonly root: string | null;
   readonly store: ReturnType<typeof reach>;
   readonly codes: Pick<Hello, 'codeAtDeath' | 'codeWhenAsked'>;
@@ -28,7 +28,7 @@ export interface NodeContextOptions {
 }
 
 export interface NodeContext {
-  /** Null if no guardian started this process. */
+  /** Channel to the guardian. Null if no guardian started this process. */
   readonly guardian: GuardianChannel | null;
   readonly supervisors: Supervisors;
   readonly shared: SharedSession;
@@ -37,7 +37,8 @@ export interface NodeContext {
 }
 
 /**
- * Returns the options for the agent's sessions. `rootOf` is as in `storeOptions`. Throws PetrelError INVALID.
+ * Returns the options for the agent's sessions. `rootOf` has the same meaning as in `storeOptions`. Throws
+ * PetrelError INVALID.
  */
 export function reach(settings: NodeSettings, rootOf?: (path: string) => string) {
   checkAgent(settings);

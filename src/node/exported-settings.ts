@@ -3,8 +3,8 @@ import { reachSettings } from '../config/node-settings.js';
 import { flagsAsVariables, type SettingSources } from '../config/read-settings.js';
 
 /**
- * Sets them as environment variables for the processes that this process starts. Also returns them, for code
- * that starts processes in another way.
+ * Sets connection settings as environment variables for the processes that this process starts. Also returns
+ * the variables, for code that starts processes in another way.
  */
 export function exportSettings(flags: SettingSources['flags']): Record<string, string> {
   const variables = flagsAsVariables(reachSettings, flags);

@@ -1,7 +1,7 @@
 /**
- * A name for a node without a configured id: the host name, with a number if other nodes of the same group
- * run on this machine. It is the lowest free number, so a restarted node gets the same name and keeps what
- * the group knows about it.
+ * Determines a name for a node without a configured id: the host name, with a number if other nodes of the
+ * same group run on this machine. The number is the lowest free one. A restarted node therefore gets the same
+ * name and keeps the group's knowledge about it.
  *
  * Not promised: that two machines with the same host name are distinguished. Set node ids in that case.
  */
@@ -16,7 +16,7 @@ export interface NamedMemory {
 
 const mostNodes = 1000;
 
-/** Throws PetrelError like `SessionFile.open`. */
+/** Takes the first free name. Throws the PetrelErrors of `SessionFile.open`. */
 export function takeFreeName(stateDir: string, root: string): NamedMemory {
   for (let number = 1; ; number++) {
     const node = number === 1 ? hostname() : `${hostname()}-${number}`;

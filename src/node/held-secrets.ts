@@ -1,5 +1,6 @@
 /**
- * Secrets that a node reads from files only at its start. New content requires a restart, as does a new path.
+ * Secrets that a node reads from files only at its start. A changed file requires a restart, and so does a
+ * changed path.
  */
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
@@ -13,7 +14,7 @@ const held = [
   { name: 'probeSecretFile', key: 'probe.secretFile' },
 ] as const;
 
-/** Digests, by the name of the setting that names the file. */
+/** Digests of the secrets, by the name of the setting that names the file. */
 export type HeldSecrets = ReadonlyMap<string, string>;
 
 export function heldSecrets(settings: Named): HeldSecrets {
@@ -25,7 +26,7 @@ export function heldSecrets(settings: Named): HeldSecrets {
   );
 }
 
-/** Returns settings that name the same file as before, if that file now contains another secret. */
+/** Returns the settings that name the same file as before, if that file now contains a different secret. */
 export function replacedSecrets(before: HeldSecrets, first: Named, now: Named): SettingName[] {
   const present = heldSecrets(now);
   return held.filter(({ name }) => {
@@ -34,7 +35,10 @@ export function replacedSecrets(before: HeldSecrets, first: Named, now: Named): 
   });
 }
 
-/** Returns null if there is no file or it cannot be read. The latter is reported where the file is used. */
+/**
+ * Returns the digest of a file. Returns null if there is no file or it cannot be read. A read error is
+ * reported where the file is used.
+ */
 function digestOf(path: string | null): string | null {
   try {
     return path === null ? null : createHash('sha256').update(readFileSync(path)).digest('hex');

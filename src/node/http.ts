@@ -1,4 +1,7 @@
-/** An agent's HTTP interface, as configured. The server is loaded only if it is enabled. */
+/**
+ * Opens an agent's HTTP interface, as configured. The server's code is loaded only if the interface is
+ * enabled.
+ */
 
 import { readFileSync } from 'node:fs';
 import type { Rules } from '../../strategies/registry.js';
@@ -24,8 +27,9 @@ const sessionTimeoutMs = 10_000;
 const callTimeoutMs = 5_000;
 
 /**
- * Returns null if HTTP is off, or if the default address is taken and none was configured. Throws PetrelError
- * INVALID for an unusable token or certificate, FAILED if it cannot listen.
+ * Opens the HTTP interface. Returns null if HTTP is off, or if no address is configured and the default
+ * address is taken. Throws PetrelError INVALID for an unusable token or certificate, and FAILED if the server
+ * cannot listen.
  */
 export async function openHttp(
   settings: NodeSettings,
@@ -62,14 +66,14 @@ export async function openHttp(
   }
 }
 
-/** Throws PetrelError INVALID. */
+/** Reads the token and the certificate. Throws PetrelError INVALID. */
 export function readSecrets({ httpToken, httpTokenFile, httpTlsCert, httpTlsKey }: HttpSettings): Secrets {
   const token = httpToken ?? (httpTokenFile === null ? null : readTokenFile(httpTokenFile));
   if (httpTlsCert === null || httpTlsKey === null) return { token, certificate: null };
   return { token, certificate: { cert: readPem(httpTlsCert), key: readPem(httpTlsKey) } };
 }
 
-/** Reads the token and the certificate again. If that fails, the old ones remain. */
+/** Reads the token and the certificate again. If this fails, the server keeps the old ones. */
 export function reloadHttp(server: HttpServer, settings: HttpSettings, log: Logger): void {
   try {
     if (server.use(readSecrets(settings))) log.info('HTTP: loaded the new token and certificate');

@@ -1,4 +1,4 @@
-/** One group that a node is in: its agent, the agent's workload, and what it measures and reports. */
+/** One group that a node is in: its agent, the agent's workload, and the node's measurements and reports. */
 import type { Rules } from '../../strategies/registry.js';
 import type { Agent, AgentStatus } from '../agent/agent.js';
 import type { TokenStore } from '../agent/leadership/token-memory.js';
@@ -38,7 +38,7 @@ export interface NodeGroupOptions {
   readonly log: Logger;
 }
 
-/** Throws PetrelError INVALID for a command that cannot be executed. */
+/** Checks the configured commands. Throws PetrelError INVALID for a command that cannot be executed. */
 export async function checkCommands(
   settings: NodeSettings,
   { commands, foreground }: NodeWorkload,
@@ -61,7 +61,7 @@ export class NodeGroup {
   readonly #scores: NodeScores;
   #tracing: Tracing | null = null;
 
-  /** Does not register before `run`. */
+  /** Prepares the node's part in the group. Does not register before `run`. */
   constructor(options: NodeGroupOptions) {
     const { settings, work, probes, log } = options;
     const { nodeId: node, root, site, priority, tags, scores: sources } = settings;
@@ -159,7 +159,7 @@ function healthCheckOf(settings: LiveSettings, command: Command): HealthCheck {
   };
 }
 
-/** Returns the status for operators who look at the service. */
+/** Returns the status as text for operators who inspect the service. */
 export function statusText({ stage, term, joined, elector }: AgentStatus, root: string): string {
   if (stage === 'leading') return `leads ${root} in term ${term}`;
   if (stage === 'releasing' || stage === 'released')

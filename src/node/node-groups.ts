@@ -1,7 +1,7 @@
 /**
- * The groups that a node is in, which are independent of one another. A group that cannot be joined (no
- * permission, duplicate node id, a hook that cannot be executed) is retried and does not affect the others. A
- * group that is no longer wanted is left gracefully.
+ * The groups that a node is in. They are independent of one another. A group that cannot be joined (no
+ * permission, duplicate node id, a hook that cannot be executed) is retried and does not affect the others.
+ * The node leaves a group gracefully when the group is no longer wanted.
  */
 import type { AgentSettings } from '../config/settings.js';
 import { errorMessage, PetrelError } from '../errors.js';
@@ -11,9 +11,9 @@ import type { NodeGroup } from './node-group.js';
 import { type LiveSettings, liveChange } from './reload.js';
 
 export interface NodeGroupsOptions {
-  /** Throws PetrelError if the group cannot be opened. */
+  /** Opens a group. Throws PetrelError if the group cannot be opened. */
   open(settings: AgentSettings, log: Logger): Promise<NodeGroup>;
-  /** Returns why the group cannot be joined now; null if it can. */
+  /** Returns the reason why the group cannot be joined now. Null if it can be joined. */
   ineligibleReason(root: string): string | null;
   readonly clock: Clock;
   readonly log: Logger;
@@ -30,7 +30,7 @@ interface Place {
   inForce: LiveSettings | null;
   group: NodeGroup | null;
   isWanted: boolean;
-  /** Whether ZooKeeper denied permission to join or use the group the last time. */
+  /** Whether ZooKeeper denied permission at the last attempt to join or use the group. */
   isRefused: boolean;
   rouse: () => void;
   readonly log: Logger;
@@ -57,19 +57,19 @@ export class NodeGroups {
     return roots.flatMap((root) => this.#places.get(root)?.group ?? []);
   }
 
-  /** The number of wanted groups. */
+  /** Number of wanted groups. */
   get size(): number {
     return [...this.#places.values()].filter(({ isWanted }) => isWanted).length;
   }
 
-  /** The number of wanted groups for which ZooKeeper denies this node permission. */
+  /** Number of wanted groups for which ZooKeeper denies this node permission. */
   get refused(): number {
     const isRefused = ({ isWanted, isRefused, group }: Place) =>
       isWanted && isRefused && group?.agent.status.joined !== true;
     return [...this.#places.values()].filter(isRefused).length;
   }
 
-  /** Sets the wanted groups, with their settings: joins new ones and leaves those that are missing. */
+  /** Sets the wanted groups, with their settings. Joins new groups and leaves those that are missing. */
   use(wanted: ReadonlyMap<string, AgentSettings>): void {
     if (this.#isLeaving) return;
     for (const [root, place] of this.#places) {
@@ -83,7 +83,7 @@ export class NodeGroups {
     this.#options.onGroups();
   }
 
-  /** Leaves all groups. A second call makes it leave without waiting for successors. */
+  /** Leaves all groups. A second call skips the wait for successors. */
   stop(): void {
     this.#isLeaving = true;
     for (const place of this.#places.values()) {
@@ -143,7 +143,7 @@ export class NodeGroups {
       );
   }
 
-  /** Runs until the group is no longer wanted and has been left. Never rejects. */
+  /** Runs the group until it is no longer wanted and has been left. Never rejects. */
   async #live(root: string, place: Place): Promise<void> {
     const { onGone } = this.#options;
     while (place.isWanted) {

@@ -1,6 +1,6 @@
 /**
- * The scores of one node. They are measured by its sources or set by its application, and published to its
- * group.
+ * The scores of one node. Its sources measure scores, and its application can set others. All are published
+ * to its group.
  */
 import { type ReportingAgent, ScorePublisher } from '../agent/scores/score-publisher.js';
 import { defaultTolerance, readScore, type Tolerance, toleranceSchema } from '../core/measuring.js';
@@ -31,7 +31,7 @@ export class NodeScores {
   #measuring: ScoreSources | null = null;
   #publisher: ScorePublisher | null = null;
 
-  /** Does not measure before `begin`. */
+  /** Prepares the scores. Does not measure before `begin`. */
   constructor(options: NodeScoresOptions) {
     this.#options = options;
     this.#sources = options.sources;
@@ -42,7 +42,7 @@ export class NodeScores {
     return this.#measurements.values;
   }
 
-  /** The reported rate of its clients' requests; null if it is not measured. */
+  /** Rate of the node's client requests, as reported. Null if the rate is not measured. */
   get requestsPerSecond(): number | null {
     const rate = this.values.get(requestsScore);
     return rate === undefined ? null : Number(rate);
@@ -56,20 +56,23 @@ export class NodeScores {
     this.#publisher = new ScorePublisher({ ...shared, agent, roundTrips });
   }
 
-  /** Replaces the sources. */
+  /** Replaces the sources of the scores. */
   use(sources: SourcesByName): void {
     this.#sources = sources;
     this.#measuring?.use(sources);
   }
 
-  /** Throws PetrelError INVALID for an invalid score or tolerance, or for a score that a source measures. */
+  /**
+   * Sets a score. Throws PetrelError INVALID for an invalid score or tolerance, or for a score that a source
+   * measures.
+   */
   tell(name: string, score: Score | null, tolerance: Tolerance = defaultTolerance(name)): void {
     const problem = this.#problemOf(name, score) ?? toleranceProblem(tolerance);
     if (problem !== null) throw new PetrelError('INVALID', `setScore: ${problem}`);
     this.#measurements.tell(name, score, tolerance);
   }
 
-  /** Kills running measurements. Never rejects. */
+  /** Ends the measurements, and kills any that are running. Never rejects. */
   async close(): Promise<void> {
     this.#publisher?.close();
     await this.#measuring?.close();

@@ -21,15 +21,15 @@ export interface NodeOptions {
   readonly site: string;
   readonly priority: number;
   readonly tags: Readonly<Record<string, string>>;
-  /** The rules that are known here. */
+  /** Strategies and constraints that this node knows. */
   readonly rules: Rules;
-  /** Null if the node does not probe. */
+  /** Prober of this node. Null if the node does not probe. */
   readonly probe: Prober | null;
-  /** Null if the session is not remembered across restarts. */
+  /** Memory of the session. Null if the session is not remembered across restarts. */
   readonly sessionMemory: SessionMemory | null;
-  /** Null if a restart forgets the fencing tokens that were seen. */
+  /** Store for fencing tokens. Null if a restart forgets the tokens that were seen. */
   readonly tokenStore: TokenStore | null;
-  /** Membership in a shared session, instead of `store` and `sessionMemory`. */
+  /** Membership in a shared session. Replaces `store` and `sessionMemory`. */
   readonly membership?: Membership;
   readonly workload: Workload;
   readonly workloadPlace: WorkloadPlace;
@@ -42,7 +42,7 @@ export function openAgent(options: NodeOptions): Agent {
   return new Agent({ ...rest, openStore, ...membership, log, version, clock: systemClock, host: systemHost });
 }
 
-/** Opens a new session, or attaches to an existing one. */
+/** Returns a function that opens a new session, or attaches to an existing one. */
 export function storeOpener(store: NodeOptions['store'], logger: Logger): (session?: SessionTicket) => Store {
   return (session) => openStore({ ...store, logger, ...(session === undefined ? {} : { session }) });
 }

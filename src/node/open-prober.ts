@@ -4,7 +4,10 @@ import type { Logger } from '../log.js';
 import { systemClock } from '../ports/clock.js';
 import { Prober, type ProbeSettings } from '../probe/prober.js';
 
-/** Returns null if the node does not probe. Throws PetrelError INVALID if it cannot listen. */
+/**
+ * Opens a prober. Returns null if the node does not probe. Throws PetrelError INVALID if the prober cannot
+ * listen.
+ */
 export async function openProber(
   settings: ProbeSettings | null | undefined,
   node: { readonly node: string; readonly root: string; readonly log: Logger },

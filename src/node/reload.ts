@@ -1,10 +1,10 @@
 /**
- * Reloads settings on SIGHUP while a node runs. It applies what a running node can change immediately, and
- * reports what requires a restart. Invalid settings change nothing.
+ * Reloads settings on SIGHUP while a node runs. Applies the settings that a running node can change, and
+ * reports those that require a restart. Invalid settings change nothing.
  *
  * Not reloaded: flags and environment, which are fixed for a process, and files that settings only name, such
- * as certificates. Hooks are not reloaded either, so that each leadership is released by the hooks that
- * belong to its takeover.
+ * as certificates. Hooks are not reloaded either, so each leadership is released by the hooks that belong to
+ * its takeover.
  */
 import { isDeepStrictEqual } from 'node:util';
 import {
@@ -44,12 +44,12 @@ export interface Reread<Values extends NodeSettings = NodeSettings>
   readonly differing: readonly SettingName[];
 }
 
-/** Throws PetrelError INVALID. */
+/** Reads the settings again. Throws PetrelError INVALID. */
 export type Rereading<Values extends NodeSettings = NodeSettings> = () => Promise<Reread<Values>>;
 
 /**
- * Returns a function that reads the settings again from the same sources. `first` are the settings at the
- * start.
+ * Returns a function that reads the settings again from the same sources. `first` contains the settings at
+ * the start.
  */
 export function rereading<Values extends NodeSettings>(
   schema: SettingsSchema<Values>,
@@ -71,11 +71,11 @@ export interface ReloadOptions<Values extends NodeSettings> {
   readonly log: Logger;
   /** Applies the settings to the running node. */
   apply(settings: LiveSettings): void;
-  /** Called with all values that were read, if they are valid. */
+  /** Called with all values that were read, if the values are valid. */
   took?(values: Values): void;
-  /** Settings that `took` applies in addition to the live ones. */
+  /** Names of settings that `took` applies in addition to the live ones. */
   readonly taken?: readonly string[];
-  /** Called when the reload has ended, even if it failed. */
+  /** Called when the reload has ended, even if the reload failed. */
   done(): void;
 }
 
@@ -89,7 +89,7 @@ export class Reload<Values extends NodeSettings> {
     this.#inForce = options.first;
   }
 
-  /** Starts a reload after any earlier one. Never throws. */
+  /** Starts a reload, which waits for any earlier reload. Never throws. */
   begin(): void {
     this.#underWay = this.#underWay.then(() => this.#reload());
   }
@@ -131,10 +131,10 @@ export interface LiveChange {
   readonly changed: readonly string[];
 }
 
-/** Returns how new values change a running node's settings. */
+/** Returns how the new values change a running node's settings. */
 export function liveChange(before: LiveSettings, values: LiveSettings): LiveChange {
-  // A node without a health check counts as healthy. With a new one it would be unhealthy until the first
-  // check succeeds.
+  // A node without a health check counts as healthy. With a new check, it would be unhealthy until that check
+  // succeeds.
   const hasCheckAsBefore = (values.healthCheck === null) === (before.healthCheck === null);
   const live = liveNames.filter((name) => hasCheckAsBefore || name !== 'healthCheck');
   const changed = live.filter((name) => !isDeepStrictEqual(values[name], before[name]));

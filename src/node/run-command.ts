@@ -1,4 +1,4 @@
-/** `petrel run`: a node whose workload is one command, and the resulting exit code. */
+/** `petrel run`: runs a node whose workload is one command, and determines the resulting exit code. */
 import type { Agent } from '../agent/agent.js';
 import type { SessionMemory } from '../agent/session/session-memory.js';
 import type { RunSettings } from '../config/settings.js';
@@ -13,11 +13,12 @@ import { runNode } from './run-node.js';
 import type { NodeWorkload } from './workload.js';
 
 /**
- * Runs until the command has ended for good or the process is asked to leave. Resolves with the exit code:
- * the command's own, or 128 plus the number of a signal. The latter also applies if a signal made this
- * process leave before the command had run. Throws PetrelError LEADERSHIP_LOST if losing leadership ended a
- * command that is run once, and FAILED if the command could not be started. Also throws whatever `runNode`
- * throws.
+ * Runs until the command has ended for good or the process receives a request to leave. Resolves with the
+ * command's exit code, or with 128 plus the number of the signal that ended the command. A signal that makes
+ * this process leave before the command has run gives the same kind of code.
+ *
+ * Throws PetrelError LEADERSHIP_LOST if losing leadership ended a command that is run only once, and FAILED
+ * if the command could not be started. Also throws whatever `runNode` throws.
  */
 export async function runCommand(
   settings: RunSettings,
@@ -41,7 +42,7 @@ class Run implements NodeWorkload {
   readonly #log: Logger;
   #agent: Agent | null = null;
   #asked: NodeJS.Signals | null = null;
-  /** How the run ends. The first value counts. */
+  /** How the run ends. The first value that is set counts. */
   #end: { readonly workload: CommandEnd } | 'lost' | null = null;
 
   constructor(
@@ -51,7 +52,7 @@ class Run implements NodeWorkload {
     log: Logger,
   ) {
     const { onPrepare, onFence } = settings;
-    // A command that must run only once is not run again after the agent died.
+    // A command that must run only once is not run again after the agent has died.
     const codeAtDeath = settings.restart === 'no' ? exitCodes.leadershipLost : null;
     this.codes = { codeAtDeath, codeWhenAsked: 'signal' };
     this.commands = { onPrepare, onTakeover: command, onRelease: null, onFence };
@@ -89,7 +90,7 @@ class Run implements NodeWorkload {
     return this.#asked === null ? exitCodes.failed : codeOfSignal(this.#asked);
   }
 
-  /** Called when a leadership has ended, and the command with it. */
+  /** Called when a leadership has ended, and its command with it. */
   #stopped(workload: CommandEnd | null): void {
     if (this.#asked !== null) this.#end ??= workload === null ? null : { workload };
     else if (this.#settings.restart === 'no') this.#leave('lost');

@@ -25,9 +25,10 @@ import { hookWorkload, type NodeWorkload } from './workload.js';
 
 /**
  * Runs until the node has left all its groups, like `runNode` for one group. On SIGHUP, and when children of
- * `groupsUnder` are created or deleted, it joins new groups and leaves removed ones. Throws PetrelError
- * INVALID for settings that are incompatible, and what opening a `SessionFile` and `openHttp` throw. Errors
- * of a single group are logged.
+ * `groupsUnder` are created or deleted, joins new groups and leaves removed ones.
+ *
+ * Throws PetrelError INVALID for incompatible settings. Also throws whatever opening a `SessionFile` and
+ * `openHttp` throw. Errors of a single group are logged.
  */
 export async function runGroups(
   settings: AgentSettings,
@@ -133,7 +134,7 @@ function ineligibleReason({ shared }: NodeContext, root: string): string | null 
   return 'processes of this group’s workload may still be running; the claim remains until the session ends';
 }
 
-/** The wanted groups, from the settings and from the children of `groupsUnder`. */
+/** The wanted groups, which the settings and the children of `groupsUnder` determine. */
 class WantedGroups {
   readonly #context: NodeContext;
   readonly #log: Logger;
@@ -168,14 +169,14 @@ class WantedGroups {
     this.#tell();
   }
 
-  /** Stops looking for groups. */
+  /** Stops watching for groups. */
   close(): void {
     const children = this.#children;
     this.#children = null;
     if (children !== null) this.#closing = Promise.all([this.#closing, children.close()]).then(() => {});
   }
 
-  /** Resolves when its share of the session has been released. */
+  /** Resolves when this object's share of the session has been released. */
   async over(): Promise<void> {
     await this.#closing;
   }

@@ -1,6 +1,6 @@
 /**
- * Runs one node of one group in the foreground: from settings to an agent whose workload is the configured
- * hooks, or one command.
+ * Runs one node of one group in the foreground. Reads its settings and runs an agent whose workload is the
+ * configured hooks or one command.
  */
 
 import { TokenFile } from '../agent/leadership/token-file.js';
@@ -21,8 +21,8 @@ import { leaveOnSignal } from './signals.js';
 import { hookWorkload, type NodeWorkload } from './workload.js';
 
 /**
- * Runs a node whose workload is its hooks, like `runNode`. Also throws whatever opening a `SessionFile`
- * throws.
+ * Runs a node whose workload is its hooks. Ends and throws like `runNode`. Also throws whatever opening a
+ * `SessionFile` throws.
  */
 export async function runAgent(
   settings: AgentSettings,
@@ -35,10 +35,11 @@ export async function runAgent(
 }
 
 /**
- * Runs until the node has left. On SIGTERM or SIGINT it hands over and leaves; after a second one it does not
- * wait for a successor. On SIGHUP it reloads its settings. Throws PetrelError INVALID for a command that
- * cannot be executed, or if it cannot listen on the address for probes. Also throws whatever
- * `TokenFile.open`, `openHttp` and `Agent.run` throw.
+ * Runs until the node has left. On SIGTERM or SIGINT, the node hands over and leaves. A second signal skips
+ * the wait for a successor. On SIGHUP, the node reloads its settings.
+ *
+ * Throws PetrelError INVALID for a command that cannot be executed, or if the node cannot listen on the
+ * address for probes. Also throws whatever `TokenFile.open`, `openHttp` and `Agent.run` throw.
  */
 export async function runNode(
   settings: NodeSettings,

@@ -1,4 +1,4 @@
-/** The groups that an agent is in, as its HTTP interface sees them. */
+/** The groups that an agent is in, as its HTTP interface uses them. */
 import type { Agent } from '../agent/agent.js';
 
 export interface ServedGroup {
@@ -8,14 +8,14 @@ export interface ServedGroup {
 }
 
 export interface ServedGroups {
-  /** The present groups. */
+  /** Groups that the agent is currently in. */
   all(): readonly ServedGroup[];
-  /** Calls `listener` for each present group and for each new one. */
+  /** Calls `listener` for each current group, and later for each new one. */
   onCome(listener: (group: ServedGroup) => void): void;
   onGone(listener: (root: string) => void): void;
 }
 
-/** Returns the group of an agent that is in only one. */
+/** Returns the groups of an agent that is in only one group. */
 export function theOnly(group: ServedGroup): ServedGroups {
   return { all: () => [group], onCome: (listener) => listener(group), onGone() {} };
 }

@@ -1,5 +1,6 @@
 /**
- * Limits the number of groups per session, by the total length of the paths that the session owns in them.
+ * Limits the number of groups per session. The limit depends on the total length of the paths that the
+ * session owns in these groups.
  */
 import { endBytes, endBytesOf, mostEndBytes } from '../core/session-end.js';
 
@@ -12,7 +13,10 @@ export class SessionQuota {
     this.#node = node;
   }
 
-  /** Reserves room for a group until `giveBack`. Returns null on success, or why there is no room. */
+  /**
+   * Reserves room for a group until `giveBack` is called. Returns null on success, or the reason why there is
+   * no room.
+   */
   take(root: string): string | null {
     if (this.#taken.has(root)) return null;
     const own = endBytesOf(root, this.#node);

@@ -1,20 +1,20 @@
 /**
- * Requests to a node in the foreground to leave or to reload its settings. They come as signals or from its
- * guardian.
+ * Requests to a node in the foreground to leave or to reload its settings. The requests arrive as signals or
+ * from the node's guardian.
  */
 import type { GuardianChannel } from '../guardian/channel.js';
 import { leaveSignals } from '../guardian/leave-signals.js';
 import { type AskedSignal, askedSignals } from '../guardian/messages.js';
 import type { Logger } from '../log.js';
 
-/** Something that can leave all its groups. After a second `stop`, it does not wait for a successor. */
+/** A node that can leave all its groups. A second call of `stop` skips the wait for a successor. */
 export interface Leaving {
   stop(): void;
 }
 
 export interface Askers {
   readonly guardian: GuardianChannel | null;
-  /** Called when the node has been asked to leave. */
+  /** Called when the node has received a request to leave. */
   asked(signal: AskedSignal): void;
   /** Called when the settings must be reloaded. */
   reload(): void;
@@ -23,14 +23,14 @@ export interface Askers {
 type Source = 'signal' | 'guardian' | 'parent';
 
 /**
- * Handles signals until the returned function is called. After that, signals are ignored: they would kill a
- * process that is about to end normally.
+ * Handles signals until the returned function is called. After that, signals are ignored, because a signal
+ * would kill a process that is about to end normally.
  */
 export function leaveOnSignal(agent: Leaving, log: Logger, { guardian, asked, reload }: Askers): () => void {
   const askedBy = new Set<Source>();
   let isOver = false;
-  // A signal to a whole service reaches both the agent and the guardian. Only a second request from the same
-  // source means haste.
+  // A signal to a whole service reaches both the agent and the guardian. Therefore, only a second request
+  // from the same source means that the node must leave faster.
   const leave = (signal: AskedSignal, source: Source) => {
     if (askedBy.size === 0 || askedBy.has(source)) {
       log.info({ signal }, `${signal}: leaving the group`);

@@ -1,6 +1,6 @@
 /**
- * The state of a node with many groups, as one line for its guardian. Updates are limited to a rate that
- * operators can read.
+ * Reports the state of a node with many groups to its guardian, as one line of text. The rate of updates is
+ * limited, so operators can read them.
  */
 import type { Clock } from '../ports/clock.js';
 import type { NodeGroups } from './node-groups.js';
@@ -32,7 +32,7 @@ export class StatusOfGroups {
     this.#cancel?.();
   }
 
-  /** A group that cannot be joined does not keep the node from counting as joined. */
+  /** The node counts as joined even if one of its groups cannot be joined. */
   #say(groups: NodeGroups): void {
     const all = groups.all().map(({ agent }) => agent.status);
     const led = all.filter(({ leads }) => leads).length;

@@ -1,6 +1,6 @@
 /**
- * An agent's traces, if the environment names an exporter, following OpenTelemetry's conventions. Otherwise,
- * none of the tracing code is loaded.
+ * An agent's traces, which follow OpenTelemetry's conventions. They are sent if the environment names an
+ * exporter. Otherwise, none of the tracing code is loaded.
  */
 import type { Agent } from '../agent/agent.js';
 import { errorMessage } from '../errors.js';
@@ -26,7 +26,7 @@ export const tracingPackages = [
   '@opentelemetry/sdk-trace@^2.12.1',
 ] as const;
 
-/** Returns null if tracing is off. An error disables only the traces. */
+/** Starts tracing. Returns null if tracing is off. An error disables only the traces. */
 export async function openTracing(agent: Agent, traced: Traced, log: Logger): Promise<Tracing | null> {
   const { wanted, problem } = readExporter(process.env);
   if (problem !== null) log.warn(`running without traces: ${problem}`);
@@ -60,7 +60,9 @@ function isMissingPackage(error: unknown): boolean {
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** Whether the environment names an exporter, and a problem if it names one that Petrel does not support. */
+/**
+ * Returns whether the environment names an exporter, and a problem if Petrel does not support that exporter.
+ */
 export function readExporter(env: Environment): {
   readonly wanted: boolean;
   readonly problem: string | null;

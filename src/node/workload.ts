@@ -1,4 +1,4 @@
-/** The workload of a node. */
+/** The type of a node's workload, and the workload that consists of hooks. */
 import type { Agent } from '../agent/agent.js';
 import type { AgentSettings } from '../config/settings.js';
 import type { Hello } from '../guardian/messages.js';
@@ -7,17 +7,17 @@ import type { Workload } from '../ports/workload.js';
 
 export interface NodeWorkload {
   readonly commands: HookCommands;
-  /** As in `CommandWorkload`. */
+  /** Whether the takeover command is itself the workload, as in `CommandWorkload`. */
   readonly foreground: boolean;
-  /** As in `CommandWorkload`. */
+  /** Environment variables for commands, as in `CommandWorkload`. */
   readonly environment: Readonly<Record<string, string>>;
-  /** Returns the agent's workload, built on the one that runs the commands. */
+  /** Returns the agent's workload. It wraps the workload that runs the commands. */
   workload(commands: CommandWorkload): Workload;
   /** Called when the agent is about to run. */
   begins(agent: Agent): void;
-  /** Called when the node has been asked to leave. */
+  /** Called when the node has received a request to leave. */
   asked(signal: NodeJS.Signals): void;
-  /** Exit codes of its guardian for cases in which no agent can report one. */
+  /** Exit codes of the node's guardian for cases in which no agent can report one. */
   readonly codes: Pick<Hello, 'codeAtDeath' | 'codeWhenAsked'>;
 }
 
