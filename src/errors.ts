@@ -13,7 +13,7 @@ export type PetrelErrorCode =
   | 'UNREACHABLE'
   /** ZooKeeper denied permission. */
   | 'FORBIDDEN'
-  /** The group's state does not permit the request. The error lists the reasons. Nothing was changed. */
+  /** Petrel refuses the request, for reasons that the error lists. Nothing was changed. */
   | 'REFUSED'
   /** Another client is changing the same data, or changed it first. Nothing was changed. */
   | 'CONFLICT'

@@ -40,7 +40,7 @@ export class Pacing {
     const leftMs = () => Math.min(restUntilMs, dueAtMs() ?? restUntilMs) - this.#clock.monotonicMs();
     const waitMs = leftMs();
     if (this.#wokenAtMs !== null || waitMs <= 0) {
-      // Yields to timers and sockets, even if there is nothing to wait for.
+      // Yield to timers and sockets, even if there is nothing to wait for.
       await new Promise<void>((resolve) => this.#clock.turn(resolve));
     } else {
       for (let next = waitMs; next > 0 && this.#wokenAtMs === null; next = leftMs()) await this.#timer(next);

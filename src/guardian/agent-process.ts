@@ -14,8 +14,8 @@ const sharedLeaseFd = 4;
 
 /**
  * Starts the agent with this program's own command line. The process has its own session, so a signal from a
- * terminal reaches only the guardian. The agent does not read its standard input. It inherits this only to
- * find out whether there is a terminal.
+ * terminal reaches only the guardian. The agent never reads its standard input. It inherits standard input
+ * only to find out whether there is a terminal.
  */
 export function startAgentProcess(
   program: string,

@@ -1,6 +1,6 @@
 /**
- * The signals that request a guardian or its agent to leave. Both processes have the same input and outputs,
- * so they interpret a signal in the same way.
+ * The signals that make a guardian or its agent leave. Both processes have the same input and outputs, so
+ * they interpret a signal in the same way.
  */
 import { isatty } from 'node:tty';
 import type { AskedSignal } from './messages.js';

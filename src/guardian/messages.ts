@@ -62,7 +62,7 @@ export type FromAgent =
   | {
       readonly type: 'hello';
       readonly node: string;
-      /** Root of the agent's group. Null for an agent of several groups. */
+      /** Root of the agent's group. Null if the agent is in several groups. */
       readonly root: string | null;
       readonly log: 'json' | 'pretty';
       readonly codeAtDeath: number | null;

@@ -49,7 +49,7 @@ export async function runGuardian(program: string, args: readonly string[]): Pro
   process.once('disconnect', () => guardian.asked('SIGTERM'));
   if (process.connected === false) guardian.asked('SIGTERM');
   const done = guardian.run();
-  // These follow the agent's start, because the agent takes longest to start.
+  // Start everything else after the agent, because the agent takes longest to start.
   const reaper = new Reaper();
   void keepPipesReady();
   collectGarbage();

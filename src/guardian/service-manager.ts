@@ -6,7 +6,7 @@
  * Node.js has no Unix datagram sockets, so systemd's own program sends the notifications, one after the
  * other.
  *
- * Not promised: that they arrive. A failure is logged once, and has no other effect.
+ * Not promised: that the notifications arrive. A failure is logged once, and has no other effect.
  */
 import { spawn } from 'node:child_process';
 

@@ -205,7 +205,7 @@ export class CommandWorkload implements Workload {
     return [...this.#runs.values()].filter(({ settled }) => !settled);
   }
 
-  /** Kills all groups that the supervisor has not reported gone or started. True if nothing is left. */
+  /** Kills all known groups and all runs whose group is unknown. True if nothing is left. */
   #killGroups(): Promise<boolean> {
     const { begun, released } = this.#leadership;
     const unheard = [...this.#runs].filter(([, { settled, pgid }]) => !settled && pgid === null);
@@ -374,7 +374,7 @@ export class CommandWorkload implements Workload {
     if (!this.#leadership.begun || this.#leadership.released) return;
     const now = this.#machine.clock.monotonicMs();
     const end = () => this.#endOverdue(this.#leadership.id);
-    // A delay of this process may have been a delay of the whole machine. The supervisor may need more time.
+    // If this process was stalled, the whole machine may have been. The supervisor then needs more time.
     if (now - endsAtMs > punctualMs) this.#leaseEnd.set(now + endsAtMs - releaseAtMs, end);
     else end();
   }

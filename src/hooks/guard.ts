@@ -36,7 +36,7 @@ const never = Number.POSITIVE_INFINITY;
 
 export interface GuardListener {
   post(message: FromSupervisor): void;
-  /** Called when nothing is running or waiting, and nothing is left alive. */
+  /** Called when no request is running or waiting, and no process is alive. */
   idle(): void;
 }
 
@@ -58,7 +58,7 @@ export class Guard {
   /** The newest foreground workload, and its outcome. */
   #workload: { readonly leadership: number; readonly outcome: Promise<HookResult> } | null = null;
 
-  /** `noted` looks up the agent's newest lease, for a guard that is not sent every lease. */
+  /** `noted` returns the agent's newest lease. The agent may note leases there instead of sending them. */
   constructor(listener: GuardListener, machine: Machine, noted: () => LeadershipLease | null = () => null) {
     this.#listener = listener;
     this.#machine = machine;

@@ -9,7 +9,7 @@ import type { FromGuards, LeadershipLease, ToGuards } from './messages.js';
 
 export interface GuardsListener {
   post(message: FromGuards): void;
-  /** Called when nothing is running, waiting or left alive in any group. */
+  /** Called when no group has a request that is running or waiting, or a process that is alive. */
   idle(): void;
 }
 
@@ -33,7 +33,7 @@ export class Guards {
   readonly #left = new Set<number>();
   #hasRunWorkload = false;
 
-  /** `noted` looks up a group's newest lease, for a guard that is not sent every lease. */
+  /** `noted` returns a group's newest lease. The agent may note leases there instead of sending them. */
   constructor(
     listener: GuardsListener,
     machine: Machine,

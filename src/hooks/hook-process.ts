@@ -18,7 +18,7 @@ export interface HookSpec extends CommandLine {
   readonly graceMs: number;
   /** Whether processes that a successful command leaves in its group are its workload, and stay. */
   readonly leavesWorkload: boolean;
-  /** Longest time for which the output is read after the command has ended. Default: 20. */
+  /** Longest time for which the output is read after the command has ended. Default: 20 ms. */
   readonly drainMs?: number;
 }
 
@@ -58,7 +58,7 @@ export class HookProcess {
     this.outcome = this.#run(command);
   }
 
-  /** Brings the time limit forward to `endAtMs`, and the kill to `killAtMs` at the latest. */
+  /** Moves the time limit forward to `endAtMs`. The kill follows at `killAtMs` at the latest. */
   limit(endAtMs: number, killAtMs = Number.POSITIVE_INFINITY): void {
     this.#latestKillAtMs = Math.min(this.#latestKillAtMs, killAtMs);
     if (this.#stopped !== null) this.#stop(killAtMs);
@@ -126,7 +126,8 @@ export class HookProcess {
 
   async #leftoversEnded(succeeded: boolean): Promise<boolean> {
     if (this.pgid === null) return true;
-    // A workload that goes into the background forks and exits. A scan at that instant may find only zombies.
+    // While a workload forks into the background, a scan may find only zombies. Only check that the group
+    // exists.
     if (succeeded && this.#spec.leavesWorkload) return !this.#machine.processes.groupExists(this.pgid);
     const graceEndMs = this.#machine.clock.monotonicMs() + this.#spec.graceMs;
     return endGroup(this.#machine, this.pgid, () =>

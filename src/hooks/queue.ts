@@ -19,7 +19,7 @@ export interface Running {
 export interface QueueListener {
   perform(running: Running): Promise<HookResult>;
   settled(request: RunRequest, outcome: HookResult): void;
-  /** Called when nothing is running or waiting. */
+  /** Called when no request is running or waiting. */
   idle(): void;
 }
 

@@ -25,7 +25,7 @@ import { logOf } from './outcomes.js';
 export const restartPolicies = ['no', 'on-failure', 'always'] as const;
 export type RestartPolicy = (typeof restartPolicies)[number];
 
-/** How a process ended. */
+/** End of a process: its exit code or signal, and the error. */
 export interface CommandEnd {
   readonly exitCode: number | null;
   /** Name of the signal that ended the process. Null if none did. */

@@ -90,7 +90,7 @@ export interface JoinOptions {
   readonly probe?: ProbeOptions | undefined;
   /** A pino logger. By default, nothing is logged. */
   readonly logger?: Logger | undefined;
-  /** Cancels the join if it fires before that has finished. Makes the process leave if it fires later. */
+  /** Signal that cancels the join while it is in progress. Later, the signal makes the process leave. */
   readonly signal?: AbortSignal | undefined;
 }
 

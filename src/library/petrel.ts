@@ -167,7 +167,7 @@ export class Petrel implements AsyncDisposable {
     return { ...this.#agent.status, leads: this.leads };
   }
 
-  /** Sets whether this node is healthy, and if not, why. An unhealthy leader is replaced. */
+  /** Sets the health of this node, and the reason if it is unhealthy. An unhealthy leader is replaced. */
   setHealth(ok: boolean, reason: string | null = null): void {
     this.#health = { ok, reason };
     this.#publishHealth();

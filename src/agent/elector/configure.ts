@@ -23,7 +23,7 @@ interface Turn {
 
 export interface Configured {
   readonly record: ChangeRecord;
-  /** Why the change is missing from the history. Null if it was recorded. */
+  /** Reason why the change is missing from the history. Null if the change was recorded. */
   readonly unrecorded: string | null;
 }
 

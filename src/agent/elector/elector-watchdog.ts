@@ -1,7 +1,7 @@
 /**
- * The next elector's check on the elector. From time to time, the next elector makes the elector's decision
- * itself, from all that it knows about the group. It unseats the elector if the same decision has been due
- * for longer than any legitimate reason could explain.
+ * The next elector's check on the elector. From time to time, the next elector works out which decision is
+ * due, from all that it knows about the group. It unseats the elector if the same decision has been due for
+ * longer than any legitimate reason could explain.
  *
  * An unseating is safe at any time. Every write of an elector checks its seat, so an unseated elector cannot
  * write.

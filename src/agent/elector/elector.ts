@@ -193,7 +193,7 @@ export class Elector {
     return last ?? defaultGroupConfig;
   }
 
-  /** Whether no node is left that could try to use the configured rules. */
+  /** Whether no node remains that could try the configured rules as the elector. */
   #isAbandoned(config: GroupConfig, turn: ElectorTurn): boolean {
     if (!haveAllGivenUp(turn) && this.#stuckUnder !== turn.snapshot.config.version) return false;
     this.#options.log.error({ strategy: config.strategy }, abandonedText(config));

@@ -1,6 +1,6 @@
 /**
- * Delays a claim whose lease would end before it can be renewed. Such a lease occurs after a stall, when the
- * earlier heartbeats are too old and the later ones are too recent.
+ * Delays a claim whose lease would end before it can be renewed. This happens after a stall: earlier
+ * heartbeats are too old for a lease, and later ones are too recent to be proven.
  *
  * Not promised: that a claim's lease always lasts until its renewal. A live session has new heartbeats within
  * half its timeout. A claim is not delayed for longer, however slowly the servers answer.

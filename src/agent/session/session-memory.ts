@@ -18,8 +18,8 @@ export interface SessionMemory {
    */
   write(ticket: SessionTicket, timeoutMs: number): void;
   /**
-   * Ends the memory of this run. `ended` is whether the session has ended cleanly, so there is nothing to
-   * remember. May throw.
+   * Closes the memory at the end of a run. `ended` is whether the session has ended cleanly, so there is
+   * nothing to remember. May throw.
    */
   close(ended: boolean): void;
 }
@@ -37,7 +37,7 @@ export function remember(memory: SessionMemory | null, store: Store, log: Logger
   }
 }
 
-/** Ends the memory of this run. `ended` is whether the session has ended cleanly. */
+/** Closes the memory at the end of a run. `ended` is whether the session has ended cleanly. */
 export function forget(memory: SessionMemory | null, ended: boolean, log: Logger): void {
   try {
     memory?.close(ended);

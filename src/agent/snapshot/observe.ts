@@ -48,7 +48,7 @@ export interface SeatKnown {
 }
 export const noSeat: SeatKnown = { name: null, below: null, second: false, among: 0 };
 
-/** What is known about the group's slots before a read. */
+/** Knowledge about the group's slots before a read. */
 export interface SlotsKnown {
   /** Number of slots. */
   readonly count: number;
@@ -78,7 +78,7 @@ export interface Observed {
   readonly seat: SeatKnown;
 }
 
-/** What a round must read. */
+/** Scope of a round's read. */
 export interface Asked {
   readonly part: Part;
   readonly seat: SeatKnown;
@@ -216,7 +216,7 @@ async function claimAt(observer: Observer, slot: number, hearsOfMaking: boolean)
   if (read === null && !hearsOfMaking) return null;
   const stat = await reads.exists(current, { watch: true });
   if (stat === null) return null;
-  // If the znode was missing before, it has been created since.
+  // If the znode was missing at the first read, it has been created since then.
   return read === 'unreadable' ? asClaim(unreadable, stat) : await claimAt(observer, slot, hearsOfMaking);
 }
 

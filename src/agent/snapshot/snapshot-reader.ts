@@ -1,6 +1,6 @@
 /**
- * A node's view of its group. Reads only as much as the node's part requires. The reader may learn only from
- * a read how much that is. Keeps what it knows from one round to the next.
+ * A node's view of its group. Reads only as much as the node's part requires. If a read shows that the node
+ * has another part, reads again. Keeps what it knows from one round to the next.
  */
 import type { Decision } from '../../core/group-round.js';
 import type { GroupConfig } from '../../model/group-config.js';
@@ -52,7 +52,7 @@ export class SnapshotReader {
   #seat: SeatKnown = noSeat;
   #slots: SlotsKnown = oneSlot;
   #part: Part = 'standby';
-  /** What was known in the previous session. */
+  /** State of the tree that the previous session read last. */
   #before: KnownTree = nothingKnown;
   #placedAtMs = Number.NEGATIVE_INFINITY;
 
