@@ -4,8 +4,8 @@
  */
 
 /**
- * Delays after which an inspector is closed that a SIGUSR1 opened before the listener was installed. The
- * inspector may open with a short delay.
+ * Delays before each attempt to close the inspector. A SIGUSR1 may have opened it before the listener was
+ * installed, and it may open with a short delay.
  */
 const closeAfterMs: readonly number[] = [0, 100, 1_000];
 

@@ -247,7 +247,7 @@ export class Elector {
       if (isNew) this.#options.tell({ kind: 'elected', slot, slots, elected, tookMs });
     }
     for (const record of committed.isUnrecorded ? [] : records) {
-      // If there is a decision, its own log line covers the transition that it ended.
+      // If there is a decision, the log line of that decision covers the transition that it ended.
       if (decisions.length === 0) this.#logRecord(record);
       this.#options.tell({ kind: 'recorded', record });
     }

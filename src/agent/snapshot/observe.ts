@@ -293,7 +293,7 @@ export function versioned<T>(content: Parsed<T>, stat: Stat): Versioned<T> {
   return { ...content, version: stat.version, modifiedAtMs: stat.mtimeMs };
 }
 
-/** An empty znode has been created but not written yet. */
+/** Returns the configuration. An empty znode has been created but not written yet, so the default applies. */
 function readConfig({ paths, contents }: Observer, { data, stat }: Read): GroupSnapshot['config'] {
   if (data.length === 0) return versioned({ value: defaultGroupConfig, problem: null }, stat);
   return versioned(contents.config(paths.config, data), stat);
@@ -312,7 +312,7 @@ function readElected(
   return versioned(contents.elected(pathsOfSlot(paths, slot).elected, data), stat);
 }
 
-/** An unreadable head is overwritten with the next record. */
+/** Returns the head of the history. An unreadable head is overwritten with the next record. */
 function readHead({ paths, contents }: Observer, { data, stat }: Read): GroupSnapshot['history'] {
   if (data.length === 0) return versioned({ value: initialHistoryHead, problem: null }, stat);
   return versioned(contents.historyHead(paths.history, data), stat);
