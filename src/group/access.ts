@@ -1,7 +1,7 @@
 /**
- * The ACLs of a group's znodes: reads the present ones, determines the wanted ones, and sets them. Petrel
- * sets a znode's ACL only when it creates the znode. Znodes that are older or were created under other
- * settings are changed here.
+ * ACLs of a group's znodes: reads the present ACLs, determines the wanted ones, and sets them. In normal
+ * operation, Petrel sets a znode's ACL only when it creates the znode. This file changes znodes that are
+ * older or were created under other settings.
  */
 
 import { PetrelError } from '../errors.js';
@@ -20,7 +20,7 @@ import { isStoreError, type Store } from '../ports/store.js';
 
 export interface ZnodeAcl {
   readonly path: string;
-  /** Null if the ACL does not allow reading it. */
+  /** The present ACL. Null if it does not allow this process to read it. */
   readonly acl: Acl | null;
   readonly wanted: Acl;
   readonly isRight: boolean;
@@ -30,7 +30,7 @@ export interface ZnodeAcl {
 
 /**
  * Reads the ACLs of the group's root and of everything below it. Returns an empty list if there is no group.
- * `access` is null if everything must be open. Throws StoreError.
+ * If `access` is null, everything should be open. Throws StoreError.
  */
 export async function readAcls(store: Store, paths: GroupPaths, access: Access | null): Promise<ZnodeAcl[]> {
   const all: ZnodeAcl[] = [];
@@ -44,7 +44,7 @@ export async function readAcls(store: Store, paths: GroupPaths, access: Access |
   return all;
 }
 
-/** Returns null if the znode does not exist (any more). */
+/** Reads the ACL of one znode. Returns null if the znode does not exist. */
 async function look(store: Store, paths: GroupPaths, access: Access | null, path: string) {
   const wanted = access === null ? openAcl : aclOf(access, paths, path);
   const [known, children] = await Promise.all([
@@ -61,7 +61,7 @@ async function look(store: Store, paths: GroupPaths, access: Access | null, path
   return { znode, children: children?.children ?? [] };
 }
 
-/** Returns null if an ACL forbids the call. Throws StoreError otherwise. */
+/** Returns null if an ACL forbids the call. Throws every other StoreError. */
 export async function unlessForbidden<T>(call: Promise<T>): Promise<T | null> {
   try {
     return await call;
@@ -72,8 +72,9 @@ export async function unlessForbidden<T>(call: Promise<T>): Promise<T | null> {
 }
 
 /**
- * Returns the znodes whose ACL is wrong and must be set. If everyone may do everything, a registration made
- * without credentials stays as it is: only its ACL later shows `lockedOut` that its agent has none.
+ * Returns the znodes whose ACL is wrong and must be set. If the wanted ACLs allow everyone everything,
+ * registrations made without credentials keep their ACL. Only that ACL later shows `lockedOut` that the agent
+ * has no credentials.
  */
 export function toSet(znodes: readonly ZnodeAcl[], paths: GroupPaths, access: Access): ZnodeAcl[] {
   const kept = access.world === 'all' ? lockedOut(znodes, paths, access).map(paths.node) : [];
@@ -81,8 +82,8 @@ export function toSet(znodes: readonly ZnodeAcl[], paths: GroupPaths, access: Ac
 }
 
 /**
- * Sets one ACL. Returns false if the znode is gone or its ACL has changed. Throws PetrelError FORBIDDEN,
- * StoreError.
+ * Sets one ACL. Returns false if the znode no longer exists or its ACL has changed. Throws PetrelError
+ * FORBIDDEN, StoreError.
  */
 export async function setAcl(store: Store, { path, wanted, version }: ZnodeAcl): Promise<boolean> {
   try {
@@ -98,8 +99,8 @@ export async function setAcl(store: Store, { path, wanted, version }: ZnodeAcl):
 }
 
 /**
- * Returns the nodes that the wanted ACLs would lock out. Their registrations name none of the wanted agents,
- * so their agents run without credentials or with others.
+ * Returns the nodes that the wanted ACLs would lock out. The ACLs of their registrations name none of the
+ * wanted agents, so their agents have no credentials or different ones.
  */
 export function lockedOut(znodes: readonly ZnodeAcl[], paths: GroupPaths, access: Access): string[] {
   const agents = access.agents.map(({ id }) => id);
@@ -115,9 +116,9 @@ function isMadeBy(acl: Acl | null, agents: readonly string[]): boolean {
 }
 
 /**
- * Checks that records written by this process would get the same ACL as the group's history: everyone who can
- * read the group must be able to read them. `own` is this process's identity. Throws PetrelError REFUSED if
- * the records would be open to others than the history is.
+ * Checks that records written by this process would get the same ACL as the group's history. Everyone who can
+ * read the group must be able to read the records. `own` is this process's identity. Throws PetrelError
+ * REFUSED if the ACL would differ.
  */
 export async function checkSameAccess(
   store: Store,
@@ -151,8 +152,9 @@ export async function checkSameAccess(
 }
 
 /**
- * Whether the ACL allows these identities to create children. `own` contains names of identities. The answer
- * is a best guess where hashes are hidden. ZooKeeper itself rejects those that lack permission.
+ * Whether the ACL allows one of these identities to create children. `own` contains names of identities.
+ * Where hashes are hidden, the answer is a best guess. ZooKeeper itself rejects identities that lack
+ * permission.
  */
 export function mayCreate(acl: Acl, own: readonly string[]): boolean {
   const names = ['world:anyone', ...own];

@@ -1,4 +1,4 @@
-/** Many groups, one line each: the output of `list --all`. Its format is a contract with users' scripts. */
+/** Output of `list --all`: many groups, one line each. The format is a contract with users' scripts. */
 
 import * as z from 'zod';
 import { errorMessage } from '../errors.js';
@@ -11,12 +11,12 @@ import { transitionText } from './transition.js';
 import { type GroupReading, readGroup } from './view.js';
 
 const slotShape = {
-  /** Owner of the claim; null if there is none. */
+  /** Owner of the claim. Null if no node owns it. */
   leader: z.string().nullable(),
-  /** Status of the leader. */
+  /** Status of the leader. Null if there is no leader. */
   status: z.enum(['PROGRESS', 'READY']).nullable(),
   term: z.int().nullable(),
-  /** The change of leader that is under way, in words. */
+  /** Describes the change of leader that is under way. Null if none is. */
   transition: z.string().nullable(),
 };
 export const slotLineSchema = z.object({ slot: z.int(), ...slotShape });
@@ -34,23 +34,23 @@ export const groupLineSchema = z.object({
   /** Number of registered nodes. */
   nodes: z.int(),
   paused: z.boolean(),
-  /** Why the group could not be read. */
+  /** Why the group could not be read. Null if it was read. */
   problem: z.string().nullable(),
 });
 export type GroupLine = z.infer<typeof groupLineSchema>;
 export const groupLinesSchema = z.array(groupLineSchema);
 
-/** Number of groups that are read concurrently. */
+/** Maximum number of groups that are read concurrently. */
 const atOnce = 16;
-/** How many levels below a path groups are searched for. */
+/** Maximum depth of the search for groups, in levels below the path. */
 const deepest = 6;
 const zooKeepersOwn = '/zookeeper';
 
 type Closed = (path: string) => void;
 
 /**
- * Returns the roots of the groups at and below a path, in order. A path that may not be read counts as
- * containing no groups, and is passed to `closed`. Throws StoreError.
+ * Returns the roots of the groups at and below a path, in order. A path that an ACL does not allow this
+ * process to read counts as containing no groups, and is passed to `closed`. Throws StoreError.
  */
 export async function findGroups(store: Store, under: string, closed: Closed = () => {}): Promise<string[]> {
   const found: string[] = [];
@@ -76,7 +76,9 @@ export async function childrenOf(store: Store, path: string, closed: Closed): Pr
   }
 }
 
-/** Returns one line for each group, in the same order. The line of a group that cannot be read says why. */
+/**
+ * Returns one line for each group, in the order of the groups. If a group cannot be read, its line says why.
+ */
 export async function readGroups(
   reading: Omit<GroupReading, 'paths'>,
   roots: readonly string[],

@@ -11,30 +11,33 @@ import type { GroupView } from './view.js';
 import { type Outcome, outcomeSchema } from './wait.js';
 
 export const changeResultSchema = z.object({
-  /** The action taken, or why none was needed. */
+  /** Describes the action taken, or why none was needed. */
   what: z.string(),
   changed: z.boolean(),
   dryRun: z.boolean(),
-  /** Keys of the configuration that were written, or would be. */
+  /** Keys of the configuration that the change wrote or, if it was only planned, would write. */
   changes: z.array(configDifferenceSchema),
   /** Version of the configuration that contains the change. */
   configVersion: z.int().nullable(),
-  /** The node that the elector will choose then; null if that cannot be determined. */
+  /**
+   * The elector's choice after the change. `node` is null if no node will be elected. Null if the choice
+   * cannot be determined.
+   */
   follows: z
     .object({ node: z.string().nullable(), changes: z.boolean(), cause: causeSchema, reason: z.string() })
     .nullable(),
   /** The slot that `follows` and `term` refer to. */
   slot: z.int(),
-  /** The term to follow; null when no transition is expected. */
+  /** The term that the change leads to. Null if no transition is expected. */
   term: z.int().nullable(),
-  /** Null if the outcome was not awaited, or there is nothing to wait for. */
+  /** Null if the command did not wait for the outcome, or if there was nothing to wait for. */
   outcome: outcomeSchema.nullable(),
 });
 export type ChangeResult = z.infer<typeof changeResultSchema>;
 
 export interface Made {
   readonly dryRun: boolean;
-  /** Version of the configuration that contains the change; null if nothing was written. */
+  /** Version of the configuration that contains the change. Null if nothing was written. */
   readonly version: number | null;
   readonly outcome: Outcome | null;
 }
@@ -59,13 +62,16 @@ function termIn(view: GroupView, slot: number): number {
   return effectiveDecision(viewOfSlot(view, slot)).term;
 }
 
-/** Whether a transition is expected soon. */
+/** Whether a transition is expected soon after the change. */
 export function isTransitionExpected({ config, follows, after }: Plan): boolean {
   if (config === null || follows === null) return false;
   return follows.changes && !isPutOff(follows, config, after.rules);
 }
 
-/** Whether the plan requests a switchover. It may be due later, but the next term will result from it. */
+/**
+ * Whether the plan requests a switchover. The switchover may be due later, but the next term will result from
+ * it.
+ */
 function asksForSwitchover({ before, config }: Plan): boolean {
   return (
     config !== null && config.switchover !== null && config.switchover !== before.config.value?.switchover

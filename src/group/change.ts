@@ -1,9 +1,10 @@
 /**
- * Changes to a group's configuration. Each is decided on what was read, and written by compare-and-set
- * together with a record in the history. If another client was faster, it is decided again.
+ * Changes to a group's configuration. A request decides on what was read. Its decision is written by
+ * compare-and-set, together with a record in the history. If another client has changed the configuration
+ * first, the request decides again.
  *
- * Not promised: that anything follows. `core` determines what the elector makes of it; `wait.ts` waits for
- * that.
+ * Not promised: that the elector acts on the change. `core` determines the elector's choice, and `wait.ts`
+ * waits for its effect.
  */
 import { isDeepStrictEqual } from 'node:util';
 import type { Choice } from '../core/choice.js';
@@ -31,34 +32,34 @@ import { type GroupView, readGroup, underConfig } from './view.js';
 export interface Author {
   /** Author of the request. */
   readonly by: string;
-  /** One line; null if none was given. */
+  /** Reason for the request, in one line. Null if none was given. */
   readonly reason: string | null;
 }
 
-/** The basis on which a request is decided. */
+/** Everything that a request decides on. */
 export interface Scene {
   readonly view: GroupView;
   readonly config: GroupConfig;
   readonly elected: Elected;
-  /** Milliseconds since the epoch, on the ensemble's clock. */
+  /** The present time on the ensemble's clock, in milliseconds since the epoch. */
   readonly nowMs: number;
-  /** The author, the reason and the time, as the configuration records them. */
+  /** Author, reason and time of the request, in the form that the configuration records. */
   readonly byHand: { readonly by: string; readonly reason: string; readonly at: string };
 }
 
-/** `config` is null if there is nothing to change. `what` then says why. */
+/** Result of a request. If there is nothing to change, `config` is null and `what` says why. */
 export interface Decision {
   readonly config: GroupConfig | null;
-  /** One line: "site a: priority 0 until …". */
+  /** Describes the change in one line, such as "site a: priority 0 until …". */
   readonly what: string;
-  /** The slot that the decision concerns; missing for all slots. */
+  /** The slot that the decision concerns. Missing if it concerns all slots. */
   readonly slot?: number;
 }
 
 /**
- * A pure function. Throws PetrelError with reasons: REFUSED for what the group does not allow, CONFLICT while
- * something else is under way. Throws Unanswered if a strategy must be queried first; it is called again
- * after that.
+ * Decides on a change, as a pure function. Throws PetrelError with reasons: REFUSED if the group does not
+ * allow the change, CONFLICT while another change is under way. Throws Unanswered if a strategy must be
+ * queried first. It is called again after the query.
  */
 export type Request = (scene: Scene) => Decision;
 
@@ -66,34 +67,40 @@ export interface Plan extends Decision {
   /** The group as it was read. */
   readonly before: GroupView;
   readonly nowMs: number;
-  /** The group as it will be. */
+  /** The group as it will be after the change. */
   readonly after: GroupView;
-  /** The slot that `follows` refers to: one in which the choice changes something, if there is any. */
+  /**
+   * The slot that `follows` refers to. If the choice changes something in any slot, it is one of those slots.
+   */
   readonly slot: number;
-  /** The elector's choice after the change; null if that cannot be determined. */
+  /** The elector's choice after the change. Null if the choice cannot be determined. */
   readonly follows: Choice | null;
-  /** Whether a slot that has a READY leader now would have none. */
+  /** Whether a slot that now has a READY leader would have none after the change. */
   readonly leavesNobody: boolean;
 }
 
 export interface Change extends Plan {
-  /** Version of `config` that contains the change; null if nothing was changed. */
+  /** Version of `config` that contains the change. Null if nothing was changed. */
   readonly version: number | null;
   readonly reading: ClockReading;
 }
 
 const attempts = 5;
 
-/** Reads and decides, but writes nothing. Throws whatever the request throws, and StoreError. */
+/**
+ * Reads the group and decides on the request, but writes nothing. Throws whatever the request throws, and
+ * StoreError.
+ */
 export async function planChange(access: GroupAccess, author: Author, request: Request): Promise<Plan> {
   return (await plan(access, author, request)).plan;
 }
 
 /**
- * Changes the configuration. Calls `accept` before every attempt; it can stop the change by throwing. Throws
- * whatever the request throws. Throws PetrelError INVALID if the result would not be a valid configuration,
- * and CONFLICT if other clients were faster in every attempt. Throws StoreError; if its `outcomeUnknown` is
- * true, it is unknown whether the change was made.
+ * Changes the configuration. Calls `accept` before every attempt. `accept` can stop the change by throwing.
+ *
+ * Throws whatever the request throws. Throws PetrelError INVALID if the resulting configuration would not be
+ * valid, and CONFLICT if other clients were faster in every attempt. Throws StoreError. If the error's
+ * `outcomeUnknown` is true, it is unknown whether the change was made.
  */
 export async function changeGroup(
   access: GroupAccess,
@@ -158,8 +165,8 @@ async function plan(access: GroupAccess, author: Author, request: Request) {
 }
 
 /**
- * A pure function. Throws whatever the request throws, PetrelError INVALID for an invalid configuration, and
- * Unanswered.
+ * Decides on the request, as a pure function. Throws whatever the request throws, PetrelError INVALID for an
+ * invalid configuration, and Unanswered.
  */
 function decided(request: Request, scene: Scene) {
   const { view, config, nowMs } = scene;
@@ -170,8 +177,9 @@ function decided(request: Request, scene: Scene) {
 }
 
 /**
- * Checks the strategy and the constraints only if they change. Otherwise, one that is unusable here or fails
- * would prevent pausing, draining or failing over.
+ * Throws if the configuration is not valid. Checks the strategy and the constraints only if they change.
+ * Otherwise, a strategy that fails or is unusable in this process would prevent operators from pausing,
+ * draining or failing over.
  */
 function mustBeValid(config: GroupConfig, { members, rules }: GroupView, before: GroupConfig): void {
   const rankingOf = (one: GroupConfig) => [one.strategy, one.strategyOptions];
@@ -195,7 +203,10 @@ function mustBeValid(config: GroupConfig, { members, rules }: GroupView, before:
   );
 }
 
-/** Nodes take a lower epoch as a sign of a restored backup. */
+/**
+ * Returns why the epoch must not change as requested. It must not decrease, because nodes interpret a lower
+ * epoch as a restored backup.
+ */
 function epochProblems({ tokenEpoch }: GroupConfig, before: GroupConfig): string[] {
   if (tokenEpoch >= before.tokenEpoch) return [];
   return [
@@ -203,7 +214,7 @@ function epochProblems({ tokenEpoch }: GroupConfig, before: GroupConfig): string
   ];
 }
 
-/** The choices by slot, in slot order. Empty if they cannot be determined. */
+/** Returns the elector's choices by slot, in slot order. Empty if the choices cannot be determined. */
 function choicesOrNull(view: GroupView, nowMs: number): ReadonlyMap<number, Choice> {
   try {
     return new Map([...judgeSlots(view, nowMs)].toSorted(([one], [other]) => one - other));

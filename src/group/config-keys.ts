@@ -1,4 +1,4 @@
-/** A group's configuration as keys and values, as operators see it and set it key by key. */
+/** A group's configuration as keys and values. Operators see and set it in this form. */
 import * as z from 'zod';
 import { nearestOf } from '../config/nearest.js';
 import { readYaml } from '../config/yaml.js';
@@ -13,7 +13,7 @@ import { describeIssues } from '../model/names.js';
 import { cut, depthProblem, quoted } from '../model/outside.js';
 import type { Request } from './change.js';
 
-/** Keys that have their own commands, which also record who made the change and why. */
+/** Keys that have their own commands. Those commands also record the author of the change and the reason. */
 const ownCommands: readonly { readonly pattern: RegExp; readonly command: string }[] = [
   { pattern: /^(paused|resumed)\b/, command: 'petrel pause or petrel resume' },
   { pattern: /^switchover\b/, command: 'petrel switchover or petrel failover' },
@@ -30,7 +30,7 @@ const strategyOptionKey = /^strategyOptions\.(?<option>.+)$/;
 const plainKeys = flatten(defaultGroupConfig)
   .map(({ key }) => key)
   .filter((key) => key !== 'sites' && !ownCommands.some(({ pattern }) => pattern.test(key)));
-/** The keys that can be set, as operators write them. */
+/** The keys that operators can set, in the form in which they write them. */
 export const settableKeys: readonly string[] = [
   ...plainKeys,
   'strategyOptions.NAME',
@@ -42,7 +42,7 @@ export const configKeySchema = z.object({
   key: z.string(),
   value: z.unknown(),
   default: z.unknown(),
-  /** False if the default applies. */
+  /** Whether the key is set. If it is not, the default applies. */
   set: z.boolean(),
 });
 export type ConfigKey = z.infer<typeof configKeySchema>;
@@ -65,7 +65,7 @@ const oneSite = groupConfigSchema.parse({ sites: { any: {} } }).sites.any;
 
 export const configDifferenceSchema = z.object({
   key: z.string(),
-  /** Null also if there is no value. */
+  /** Value before the change. Null also if the key had no value. */
   from: z.unknown(),
   to: z.unknown(),
 });
@@ -83,14 +83,17 @@ export function configDifferences(from: GroupConfig, to: GroupConfig): ConfigDif
 }
 
 /**
- * Returns the leaves except empty objects. Otherwise, adding the first entry to an object would also be
- * reported as a change of the object itself.
+ * Returns the leaves except empty objects. With them, adding the first entry to an object would also be
+ * reported as a change of the object.
  */
 function contents(config: GroupConfig): Leaf[] {
   return flatten(config).filter(({ value }) => JSON.stringify(value) !== '{}');
 }
 
-/** Adds the named sites. A site that is not configured has the defaults. */
+/**
+ * Returns the configuration with an entry for each named site. A site that is not configured gets the
+ * defaults.
+ */
 function withSites(config: GroupConfig, names: readonly string[]): GroupConfig {
   return { ...config, sites: Object.fromEntries(names.map((name) => [name, siteConfig(config, name)])) };
 }
@@ -101,8 +104,8 @@ interface Leaf {
 }
 
 /**
- * Returns an object's leaves under dotted keys. An empty object, a list, and a record of who did something
- * (it has `by`) count as leaves.
+ * Returns an object's leaves under dotted keys. These count as leaves too: an empty object, a list, and a
+ * record of an operator's action (an object with `by`).
  */
 function flatten(value: unknown, key = ''): Leaf[] {
   const isBranch = typeof value === 'object' && value !== null && !Array.isArray(value) && !('by' in value);
@@ -113,7 +116,7 @@ function flatten(value: unknown, key = ''): Leaf[] {
 
 export interface Assignment {
   readonly key: string;
-  /** As YAML; null for the default. */
+  /** The value as YAML. Null for the default. */
   readonly text: string | null;
 }
 
@@ -137,7 +140,7 @@ export function assign(assignments: readonly Assignment[]): Request {
   };
 }
 
-/** Returns text such as "timeouts.takeover: 60s → 90s". */
+/** Describes a difference: "timeouts.takeover: 60s → 90s". */
 export function differenceText({ key, from, to }: ConfigDifference): string {
   return `${key}: ${valueText(from)} → ${valueText(to)}`;
 }
@@ -173,14 +176,14 @@ function yamlValue(key: string, text: string): unknown {
 }
 
 /**
- * Returns a copy with one key set. If `value` is undefined, the key is removed, and the schema fills in the
- * default.
+ * Returns a copy of the configuration with one key set. If `value` is undefined, the key is removed, and the
+ * schema fills in the default.
  */
 function assigned(config: object, { key, value }: { key: string; value: unknown }): object {
   return assignedAt(config, pathOf(key), value);
 }
 
-/** Names of sites and of options may contain dots. */
+/** Splits a key into its parts. Names of sites and options may themselves contain dots. */
 function pathOf(key: string): string[] {
   const { site, setting } = siteKey.exec(key)?.groups ?? {};
   if (site !== undefined && setting !== undefined) return ['sites', site, setting];

@@ -1,4 +1,4 @@
-/** A group's configuration as text for editing: YAML, or JSON, which is also YAML. */
+/** A group's configuration as text for editing. The text is YAML, of which JSON is a subset. */
 import type { Rules } from '../../strategies/registry.js';
 import { readYaml } from '../config/yaml.js';
 import { ensembleNowMs } from '../core/ensemble-clock.js';
@@ -13,7 +13,10 @@ import { readEnsembleClock } from './time.js';
 import { readGroup } from './view.js';
 import { visibleYaml } from './visible-yaml.js';
 
-/** Throws PetrelError INVALID with one reason for each problem, named by its key. Throws Unanswered. */
+/**
+ * Parses a configuration. Throws PetrelError INVALID with one reason for each problem, which starts with the
+ * key. Throws Unanswered.
+ */
 export function parseConfigText(text: string, rules: Rules): GroupConfig {
   const value = yamlOf(text) ?? {};
   const problems = configProblems(value, rules);
@@ -35,7 +38,10 @@ function invalid(reasons: readonly string[]): PetrelError {
   return new PetrelError('INVALID', `not a valid configuration: ${message}`, { reasons });
 }
 
-/** Replaces the whole configuration if it is still at the version that was edited. */
+/**
+ * Returns a request that replaces the whole configuration. The request applies only if the present version is
+ * the one that was edited.
+ */
 export function replaceBy(config: GroupConfig, version: number): Request {
   return ({ view, config: present }) => {
     if (view.config.version !== version) throw changedMeanwhile(view.paths.config, version);
@@ -47,12 +53,15 @@ export function replaceBy(config: GroupConfig, version: number): Request {
 
 export interface ConfigText {
   readonly readable: boolean;
-  /** As YAML. If the znode's content is not a valid configuration, that content unchanged. */
+  /** The configuration as YAML. If the znode's content is not a valid configuration, its text unchanged. */
   readonly text: string;
   readonly version: number;
 }
 
-/** Throws PetrelError INVALID if there is no group, StoreError if reading fails. */
+/**
+ * Reads the configuration as text. Throws PetrelError INVALID if there is no group, StoreError if reading
+ * fails.
+ */
 export async function readConfigText(access: GroupAccess): Promise<ConfigText> {
   const { store, paths } = access;
   const { config } = await readGroup(access);
@@ -70,7 +79,7 @@ export interface Repaired {
 
 /**
  * Replaces a configuration that cannot be read, if it is still at `version`. Throws PetrelError CONFLICT if
- * another client has changed it, and StoreError.
+ * another client has changed the configuration, and StoreError.
  */
 export async function repairConfig(
   access: GroupAccess,

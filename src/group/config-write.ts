@@ -1,4 +1,7 @@
-/** Writes `config` by compare-and-set. The same multi adds a record to the history, if a quota allows it. */
+/**
+ * Writes the configuration by compare-and-set. The same multi adds a record to the history, unless a quota
+ * forbids it.
+ */
 import type { Rules } from '../../strategies/registry.js';
 import { PetrelError } from '../errors.js';
 import type { GroupPaths } from '../model/paths.js';
@@ -11,7 +14,7 @@ import { newestRecords } from '../tree/records.js';
 export interface GroupAccess {
   readonly store: Store;
   readonly paths: GroupPaths;
-  /** The rules that this process knows. */
+  /** The rules that are available in this process. */
   readonly rules: Rules;
   readonly clock: Clock;
 }
@@ -24,8 +27,8 @@ export interface ConfigWrite {
 }
 
 /**
- * conflict: nothing was written, and the write can be retried. unknown: the reply was lost, but the session
- * was not.
+ * Result of a write. conflict: nothing was written, and the write can be retried. unknown: the reply was
+ * lost, but the session was not.
  */
 export type WriteResult =
   | { readonly state: 'written'; readonly unrecorded: string | null }
@@ -39,8 +42,9 @@ export interface LostReply {
 }
 
 /**
- * Throws PetrelError INVALID if the configuration is larger than a znode can be. Throws StoreError; if its
- * `outcomeUnknown` is true, it is unknown whether the write took place, and there is no way to find out.
+ * Writes the configuration. Throws PetrelError INVALID if the configuration is larger than a znode can be.
+ * Throws StoreError. If the error's `outcomeUnknown` is true, there is no way to find out whether the write
+ * took place.
  */
 export async function writeConfig({ store, paths }: GroupAccess, write: ConfigWrite): Promise<WriteResult> {
   const data = Buffer.from(write.text);
@@ -71,9 +75,9 @@ function tooLarge(path: string, bytes: number, cause: Error): PetrelError {
 }
 
 /**
- * Whether a write whose reply was lost took place. If `config` is at the next version, its content decides.
- * Once others have written, the record decides. If no record was written, the answer is unknown: throws the
- * StoreError of the lost reply.
+ * Determines whether a write whose reply was lost took place. If `config` is at the next version, its content
+ * decides. If others have written since, the history's record decides. If no record was written, the answer
+ * is unknown, and the StoreError of the lost reply is thrown.
  */
 export async function wasWritten(
   { store, paths }: GroupAccess,
@@ -103,8 +107,8 @@ export function recordOperation(paths: GroupPaths, record: ChangeRecord): Operat
 }
 
 /**
- * Throws `lost` unless the session survives. After a lost reply, only the same session can find out what
- * became of the write.
+ * Waits until the session is connected again. Throws `lost` if the session does not survive: only the same
+ * session can find out whether the write took place.
  */
 async function inTouchAgain(store: Store, lost: Error): Promise<void> {
   try {

@@ -1,8 +1,8 @@
 /**
- * Removes what a dead node left in the tree: its election znode and its registration. If an operator confirms
+ * Removes the znodes that a dead node left: its election znode and its registration. If an operator confirms
  * that the node is dead, its claim is removed too.
  *
- * Not promised: that the node stays away. If it is running, it registers again.
+ * Not promised: that the node stays away. A node that is still running registers again.
  */
 
 import { effectiveDecision } from '../core/effective-decision.js';
@@ -24,34 +24,38 @@ export interface Eviction {
   readonly node: string;
   /** The znodes that will be removed, one line each. */
   readonly removes: readonly string[];
-  /** Whether the claim stays in the tree. Leadership cannot pass to another node before it is gone. */
+  /** Whether the claim stays in the tree. No other node can become leader while the claim exists. */
   readonly leavesClaim: boolean;
   /**
-   * Evidence that the node is running; null if there is none. `leads`: whether all znodes indicate that it
-   * leads now.
+   * Evidence that the node is running. Null if there is none. `leads` says whether all znodes indicate that
+   * the node is the leader now.
    */
   readonly alive: { readonly leads: boolean; readonly sign: string } | null;
   readonly before: GroupView;
-  /** Why the history does not contain the eviction; null if it does. */
+  /** Why the eviction is missing from the history. Null if it was recorded. */
   readonly unrecorded: string | null;
 }
 
 export interface EvictOptions {
   readonly node: string;
-  /** Whether an operator states that the node is dead, so that its claim is removed too. */
+  /** Whether an operator states that the node is dead. If so, its claim is removed too. */
   readonly dead: boolean;
 }
 
 const attempts = 5;
 
-/** Returns what an eviction would do. Throws PetrelError REFUSED if the node has left nothing in the tree. */
+/**
+ * Determines what an eviction would remove. Throws PetrelError REFUSED if the node has left nothing in the
+ * tree.
+ */
 export async function planEviction(access: GroupAccess, options: EvictOptions): Promise<Eviction> {
   return (await plan(access, options)).eviction;
 }
 
 /**
- * Evicts. Calls `accept` before every attempt; it can stop the eviction by throwing. Throws PetrelError
- * REFUSED like `planEviction`, and CONFLICT if the node's znodes changed in every attempt. Throws StoreError.
+ * Evicts the node. Calls `accept` before every attempt. `accept` can stop the eviction by throwing. Throws
+ * PetrelError REFUSED if the node has left nothing in the tree, and CONFLICT if its znodes changed in every
+ * attempt. Throws StoreError.
  */
 export async function evict(
   access: GroupAccess,
@@ -133,7 +137,10 @@ async function plan(access: GroupAccess, { node, dead }: EvictOptions) {
   return { eviction, operations, at: toInstant(nowMs) };
 }
 
-/** Returns the slot whose claim the node owns, or else one in which it is elected. */
+/**
+ * Returns the view of the slot whose claim the node owns. If there is none, returns a slot in which the node
+ * is elected.
+ */
 function slotHeldBy(view: GroupView, node: string): GroupView {
   const slots = viewsOfSlots(view);
   const owned = slots.find((each) => ownClaim(each, node) !== null);
@@ -146,8 +153,8 @@ function claimText(view: GroupView): string {
 }
 
 /**
- * Returns the claim that the node owns. The owner's session decides; if it belongs to no known node, the
- * claim's content does.
+ * Returns the claim if the node owns it. The session that owns the claim decides. If that session belongs to
+ * no known node, the content of the claim decides.
  */
 function ownClaim({ current, members, seats }: GroupView, node: string): Claim | null {
   if (current === null) return null;
@@ -156,7 +163,8 @@ function ownClaim({ current, members, seats }: GroupView, node: string): Claim |
 }
 
 /**
- * Operations that check that nothing has changed: a successor's claim would have changed its registration.
+ * Returns operations that check that nothing has changed. A successor's claim, for example, would have
+ * changed the successor's registration.
  */
 function checks(view: GroupView, node: string): Operation[] {
   const { elected, members, paths } = view;
@@ -173,7 +181,10 @@ function check(path: string, version: number): Operation {
   return { type: 'check', path, version };
 }
 
-/** The znodes of a running leader look the same as those of a dead one whose session has not ended yet. */
+/**
+ * Returns evidence that the node is running, or null if there is none. A running leader and a dead one whose
+ * session has not ended have the same znodes.
+ */
 function signOfLife(member: Member | null, claim: Claim | null, isElected: boolean): Eviction['alive'] {
   if (member === null) return null;
   const session = `ZooKeeper still has its session ${sessionText(member.owner)}`;

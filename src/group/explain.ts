@@ -1,5 +1,5 @@
 /**
- * The node that would be elected now, and why: the ranking, and the reasons that make the other nodes
+ * Explains which node would be elected now, and why: the ranking, and the reasons that make the other nodes
  * ineligible.
  */
 import * as z from 'zod';
@@ -20,12 +20,15 @@ export const explanationSchema = z.object({
   slot: z.int(),
   /** Nodes and sites that are assumed to be absent. */
   without: z.object({ nodes: z.array(z.string()), sites: z.array(z.string()) }),
-  /** Content of `leader/elected`. */
+  /** Content of `leader/elected`: the decision in force. */
   elected: z.object({ node: nameSchema.nullable(), term: z.int() }),
-  /** The node that would be elected now; null if none would. */
+  /** The node that would be elected now. Null if none would be. */
   choice: z.object({
     node: nameSchema.nullable(),
-    /** False if the decision in `elected` remains in force. */
+    /**
+     * Whether the choice differs from the decision in `elected`. If it does not, that decision remains in
+     * force.
+     */
     changes: z.boolean(),
     cause: causeSchema,
     reason: z.string(),
@@ -45,8 +48,8 @@ export const explanationSchema = z.object({
 export type Explanation = z.infer<typeof explanationSchema>;
 
 /**
- * `nowMs` is an instant on the ensemble's clock, in milliseconds since the epoch. Throws like `judge`. Throws
- * PetrelError INVALID if a node or site to be left out is not registered.
+ * Explains the choice at `nowMs`, an instant on the ensemble's clock in milliseconds since the epoch. Throws
+ * whatever `judge` throws. Throws PetrelError INVALID if a node or site to be left out is not registered.
  */
 export function explain(view: GroupView, nowMs: number, whatIf: WhatIf = {}): Explanation {
   const { without = [], withoutSites = [] } = whatIf;
@@ -90,7 +93,10 @@ function mustBeKnown(what: string, names: readonly string[], known: readonly str
   );
 }
 
-/** Nodes of the same grade may have the same reason. In that case, adds the rule that orders them. */
+/**
+ * Returns the reason for a node's rank. Nodes of the same grade may have the same reason. If they do, the
+ * text also names the rule that orders them.
+ */
 function withTie({ node, grade, reason, tie }: Ranked, ranking: readonly Ranked[]): string {
   const equals = ranking.filter((other) => other.grade === grade && other.node !== node);
   if (tie === undefined || equals.length === 0) return reason;

@@ -9,13 +9,16 @@ export const failureSchema = z.object({
 });
 export type Failure = z.infer<typeof failureSchema>;
 
-/** Returns the error for a report. `words` phrases its remedies, which come last among the reasons. */
+/**
+ * Returns the error in the form of a report. `words` phrases the error's remedies, which come last among the
+ * reasons.
+ */
 export function toldAs(error: PetrelError, words: (remedy: Remedy) => string): Failure['error'] {
   const { code, message, reasons, remedies } = error;
   return { code, message, reasons: [...reasons, ...remedies.map(words)] };
 }
 
-/** Converts anything thrown to a PetrelError. */
+/** Converts any thrown value to a PetrelError. */
 export function asPetrelError(error: unknown): PetrelError {
   if (error instanceof PetrelError) return error;
   if (isStoreError(error)) return fromStore(error);

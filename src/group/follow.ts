@@ -1,4 +1,4 @@
-/** Reads a group again whenever it changes. */
+/** Follows a group: reads it again whenever it changes. */
 
 import type { Clock } from '../ports/clock.js';
 import { isStoreError } from '../ports/store.js';
@@ -6,18 +6,18 @@ import type { GroupAccess } from './config-write.js';
 import { type GroupReading, type GroupView, readGroup } from './view.js';
 
 export interface FollowOptions {
-  /** Which changes count: see `readGroup`. */
+  /** The changes that trigger a read. See `readGroup`. */
   readonly watch: 'all' | 'decisions';
-  /** Maximum time until the next read. Called after each read. */
+  /** Returns the longest time to wait until the next read. It is called after each read. */
   readonly nextLookInMs: () => number;
-  /** Stops following: the generator then returns. */
+  /** Stops following when aborted. The generator then returns. */
   readonly signal: AbortSignal;
 }
 
 /**
- * Yields the group as it is, then again after each change, each reconnection, and each timeout. Changes that
- * arrive while the consumer is busy are merged. Throws StoreError if the session is over, or if reading fails
- * for a reason other than the connection.
+ * Yields the group as it is, and again after each change, reconnection and timeout. Changes that arrive while
+ * the consumer is busy are merged into one. Throws StoreError if the session is over, or if reading fails for
+ * a reason other than the connection.
  */
 export async function* follow(
   access: GroupAccess,
@@ -39,10 +39,13 @@ export async function* follow(
   }
 }
 
-/** A reconnection ends this wait early. */
+/** Pause before a failed read is retried, in milliseconds. A reconnection ends the pause early. */
 const retryMs = 1000;
 
-/** Returns null if the connection broke during the read. Its return rings the bell. */
+/**
+ * Reads the group. Returns null if the connection broke during the read. The reconnection then rings the
+ * bell.
+ */
 async function readWhileInTouch(
   reading: GroupReading,
   watch: FollowOptions['watch'],
@@ -58,7 +61,9 @@ async function readWhileInTouch(
   }
 }
 
-/** Remembers that it was rung until the next wait. */
+/**
+ * Wakes a waiting consumer. If the bell rings while no consumer is waiting, the next wait ends immediately.
+ */
 class Bell {
   readonly #clock: Clock;
   readonly #signal: AbortSignal;

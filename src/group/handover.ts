@@ -1,6 +1,6 @@
 /**
- * Switchovers and failovers that operators request. A request names the term that it replaces, so it takes
- * effect only once.
+ * Switchovers and failovers that operators request. A request names the term that it replaces, so a request
+ * takes effect only once.
  */
 
 import { effectiveDecision } from '../core/effective-decision.js';
@@ -22,15 +22,18 @@ export type Target = SwitchoverRequest['to'];
 export interface SwitchoverOptions {
   readonly to: Target;
   /**
-   * The earliest instant for the switchover, in milliseconds since the epoch on the ensemble's clock. Null
-   * means immediately.
+   * Returns the earliest instant for the switchover, in milliseconds since the epoch on the ensemble's clock.
+   * Null means immediately.
    */
   readonly notBeforeMs: ((nowMs: number) => number) | null;
-  /** The slot whose leader is concerned. Required if the group has several leaders. */
+  /** The slot whose leader must change. Required if the group has several leaders. */
   readonly slot?: number | undefined;
 }
 
-/** Requests a planned handover. Refused, with every node's reasons, if the target is not eligible. */
+/**
+ * Requests a planned handover. If the target is not eligible, the request is refused, with the reasons of
+ * every node.
+ */
 export function switchover({ to, notBeforeMs, slot }: SwitchoverOptions): Request {
   return (group) => {
     const scene = inSlot(group, slot);
@@ -65,7 +68,7 @@ export interface FailoverOptions {
   readonly to: string;
   /** Whether to proceed even if another request or transition is under way. */
   readonly evenUnderWay?: boolean;
-  /** The slot whose leader is concerned. Required if the group has several leaders. */
+  /** The slot whose leader must change. Required if the group has several leaders. */
   readonly slot?: number | undefined;
 }
 
@@ -97,7 +100,7 @@ export function failover({ to, evenUnderWay = false, slot }: FailoverOptions): R
   };
 }
 
-/** Cancels a request that has not been acted on. */
+/** Cancels a request that the elector has not acted on. */
 export const cancelSwitchover: Request = ({ view, config }) => {
   const request = waitingRequest(view, config);
   if (request === null) return { config: null, what: `no switchover is pending${missedText(view, config)}` };
@@ -112,13 +115,19 @@ function waitingRequest(view: Scene['view'], config: Scene['config']): Switchove
   return requests.find((one) => one !== null) ?? null;
 }
 
-/** Mentions the request that a new one replaces. Nothing else reports that it will not be carried out. */
+/**
+ * Returns text about the pending request that a new one replaces. Nothing else reports that the old request
+ * will not be carried out.
+ */
 function replacedText({ view, config }: Scene): string {
   const request = waitingRequest(view, config);
   return request === null ? '' : `; this replaces the pending ${requestText(request).replace(/,$/, '')}`;
 }
 
-/** Mentions a missed request. The elector has recorded it in the history, or will do so soon. */
+/**
+ * Returns text about a request that missed its time. The elector has recorded it in the history, or will do
+ * so soon.
+ */
 function missedText(view: Scene['view'], { switchover: request }: Scene['config']): string {
   const elected = viewsOfSlots(view).find((each) => slotOf(each) === (request?.slot ?? 1));
   const isMissed = elected !== undefined && effectiveDecision(elected).missedRequest === true;
@@ -128,8 +137,8 @@ function missedText(view: Scene['view'], { switchover: request }: Scene['config'
 }
 
 /**
- * Returns the scene of one slot. Throws PetrelError INVALID if there are several slots and none is named, or
- * if the named slot does not exist.
+ * Returns the scene of one slot. Throws PetrelError INVALID if the named slot does not exist, or if there are
+ * several slots and none is named.
  */
 function inSlot(scene: Scene, slot: number | undefined): Scene {
   const slots = viewsOfSlots(scene.view);
@@ -144,7 +153,10 @@ function inSlot(scene: Scene, slot: number | undefined): Scene {
   return { ...scene, view, elected: effectiveDecision(view) };
 }
 
-/** Requests omit the number of the first slot, as in a group with one leader. */
+/**
+ * Returns the slot's number for a request. Requests omit the number of the first slot, as in a group with one
+ * leader.
+ */
 function named({ view }: Scene): Pick<SwitchoverRequest, 'slot'> {
   return slotOf(view) === 1 ? {} : { slot: slotOf(view) };
 }
@@ -153,7 +165,9 @@ function elsewhereIn({ view, config, nowMs }: Scene): Elsewhere {
   return elsewhereOf({ snapshot: view, members: view.members, config, nowMs });
 }
 
-/** Allows only one transition at a time. Throws PetrelError CONFLICT. */
+/**
+ * Throws PetrelError CONFLICT if another transition or request is under way. Only one is allowed at a time.
+ */
 function mustBeQuiet({ view, config, elected, nowMs }: Scene, remedies: readonly Remedy[] = []): void {
   const waiting = activeRequest(configOfSlot(config, slotOf(view)), elected);
   if (waiting !== null) {
@@ -178,7 +192,7 @@ function mustBeQuiet({ view, config, elected, nowMs }: Scene, remedies: readonly
   );
 }
 
-/** Checks that the elector would accept the target at the scheduled time. */
+/** Checks that the elector would accept the target at the scheduled time. Throws if it would not. */
 function mustBeEligible(scene: Scene, request: SwitchoverRequest, atMs: number): void {
   const { view, config, elected } = scene;
   const { ranking } = judge(underConfig(view, { ...config, switchover: null }), atMs);
@@ -213,7 +227,7 @@ function whyIneligible(scene: Scene, to: Target, atMs: number): string[] {
   return [...(asked.length === 0 ? [missingText(to)] : []), ...[...asked, ...others].map(({ line }) => line)];
 }
 
-/** Why the node cannot lead even if forced. */
+/** Returns why the node cannot lead even if forced. */
 function unableText(scene: Scene, node: string): string {
   const { view } = scene;
   const taken = elsewhereIn(scene).busy.get(node);

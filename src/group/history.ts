@@ -14,16 +14,16 @@ import type { Store } from '../ports/store.js';
 import { mostRecords, newestRecords, type StoredRecord } from '../tree/records.js';
 
 const gapSchema = z.object({
-  /** The slot; missing if the group had only one. */
+  /** Number of the slot. Missing if the group had only one slot. */
   slot: z.int().optional(),
-  /** Start of the time without a READY leader, as far as the records show. */
+  /** Start of the gap, during which no leader was READY, as far as the records show. */
   from: instantSchema,
-  /** Null while the gap lasts. */
+  /** End of the gap. Null while the gap lasts. */
   to: instantSchema.nullable(),
   lengthMs: z.number().nullable(),
   /**
-   * Whether the gap began earlier, by up to a session timeout or an outage: the loss of a leader is noticed
-   * late.
+   * Whether the gap may have begun earlier, by up to a session timeout or an outage. The loss of a leader is
+   * noticed late.
    */
   atLeast: z.boolean(),
 });
@@ -31,15 +31,16 @@ export type Gap = z.infer<typeof gapSchema>;
 
 export const historySchema = z.object({
   root: z.string(),
-  /** Newest first. */
+  /** Transitions and changes, newest first. */
   records: z.array(
     z.discriminatedUnion('kind', [
       transitionRecordSchema.extend({
         /**
-         * How long no node was READY before the end of this transition; null if the records do not show it.
+         * Time without a READY leader before the end of this transition, in milliseconds. Null if the records
+         * do not show it.
          */
         leaderlessMs: z.number().nullable(),
-        /** Whether the time was longer, because it is counted from when the loss was noticed. */
+        /** Whether the real time was longer, because it is counted from when the loss was noticed. */
         leaderlessAtLeast: z.boolean(),
       }),
       changeRecordSchema,
@@ -51,12 +52,12 @@ export const historySchema = z.object({
 });
 export type History = z.infer<typeof historySchema>;
 
-/** The requested part of a history. */
+/** Specifies the part of a history that is requested. */
 export interface Wanted {
-  /** Maximum number of records. The newest are taken. */
+  /** Maximum number of records. The newest records are taken. */
   readonly limit: number;
   /**
-   * The slot whose transitions are wanted; undefined for all slots. Changes by operators concern the whole
+   * The slot whose transitions are requested. Undefined for all slots. Operators' changes concern the whole
    * group and are always included.
    */
   readonly slot?: number | undefined;
@@ -67,12 +68,12 @@ export async function readHistory(store: Store, paths: GroupPaths, wanted: Wante
   return historyOf(paths, await newestRecords(store, paths, toRead(wanted)), wanted);
 }
 
-/** Number of records that must be read for the request. */
+/** Returns the number of records that must be read for the request. */
 export function toRead({ limit, slot }: Wanted): number {
   return slot === undefined ? limit : mostRecords;
 }
 
-/** Returns records as JSON, newest first. */
+/** Converts records to JSON, newest first. */
 export function historyOf(paths: GroupPaths, all: readonly StoredRecord[], wanted: Wanted): History {
   const stored = all.filter(({ value }) => isWanted(value, wanted.slot)).slice(0, wanted.limit);
   const records = stored.flatMap(({ value }) => (value === null ? [] : [value]));
@@ -110,8 +111,8 @@ function gapsOfSlots(newestFirst: readonly TransitionRecord[]): Map<TransitionRe
 }
 
 /**
- * Returns the time without a leader that ended with each transition of one slot. The last one may not have
- * ended.
+ * Returns the gap that ended with each transition of one slot. The gap of the newest transition may still
+ * last.
  */
 export function gapsOf<T extends Omit<TransitionRecord, 'outcome'>>(newestFirst: readonly T[]): Map<T, Gap> {
   const gaps = new Map<T, Gap>();
@@ -144,15 +145,15 @@ export function leaderlessOf(gap: Gap | undefined): {
 
 interface Loss {
   readonly atMs: number;
-  /** True if the time of the loss is unknown, and `atMs` is when it was noticed. */
+  /** True if the exact time of the loss is unknown. In that case, `atMs` is when the loss was noticed. */
   readonly isNoticed: boolean;
 }
 
 type Lost = Pick<TransitionRecord, 'cause' | 'electedAt' | 'claimedAt' | 'phases' | 'release' | 'resumes'>;
 
 /**
- * When the previous leadership ended, according to the transition that followed it. Null if the transition
- * does not show it.
+ * Returns when the previous leadership ended, according to the transition that followed it. Null if the
+ * transition does not show this.
  */
 function lossOf({ cause, electedAt, claimedAt, phases, release, resumes }: Lost): Loss | null {
   const at = (atMs: number, isNoticed = false): Loss => ({ atMs, isNoticed });
@@ -160,8 +161,7 @@ function lossOf({ cause, electedAt, claimedAt, phases, release, resumes }: Lost)
   if (cause === 'first') return null;
   if (release?.endedAt != null) return at(fromInstant(release.endedAt) - release.durationMs);
   if (cause === 'failure' || cause === 'retry' || cause === 'nobody') return at(fromInstant(electedAt), true);
-  // No release is known: a leader that left or died in the meantime had stopped some time before the next
-  // claim.
+  // If no release is known, the leader left or died. It must have stopped some time before the next claim.
   const isUnknown = phases.releaseMs === null;
   if (claimedAt !== null) return at(fromInstant(claimedAt) - (phases.releaseMs ?? 0), isUnknown);
   return phases.releaseMs === null ? null : at(fromInstant(electedAt));

@@ -1,6 +1,6 @@
 /**
- * The elector's choice, computed in an operator's process: with the same function, from what that process has
- * read.
+ * Computes the elector's choice in an operator's process. It uses the elector's own function, with the data
+ * that this process has read.
  */
 import type { ReadyStrategy, Rules } from '../../strategies/registry.js';
 import { failureOf } from '../core/backoff.js';
@@ -38,11 +38,13 @@ export interface WhatIf {
 }
 
 /**
- * Returns the choice at `nowMs` (since the epoch, on the ensemble's clock) for the slot of `view`. Only the
- * elector knows how long a node has been eligible, so every time is assumed to be long enough. Throws
- * PetrelError INVALID if the configuration cannot be read or names a rule that is not known here. Throws
- * PetrelError FAILED if the strategy cannot rank or a constraint fails. Throws Unanswered if a rule must be
- * queried first: see `withAnswers`.
+ * Returns the choice at `nowMs` for the slot of `view`. `nowMs` is in milliseconds since the epoch, on the
+ * ensemble's clock. Only the elector knows how long a node has been eligible, so the node is assumed to have
+ * been eligible for long enough.
+ *
+ * Throws PetrelError INVALID if the configuration cannot be read or names a rule that this process does not
+ * have. Throws PetrelError FAILED if the strategy cannot rank the nodes or a constraint fails. Throws
+ * Unanswered if a rule must be queried first (see `withAnswers`).
  */
 export function judge(view: GroupView, nowMs: number, whatIf: WhatIf = {}): Choice {
   const choice = judgeSlots(view, nowMs, whatIf).get(slotOf(view));
@@ -51,8 +53,8 @@ export function judge(view: GroupView, nowMs: number, whatIf: WhatIf = {}): Choi
 }
 
 /**
- * Returns the choices for all slots, by slot. Each takes into account the choices for the slots before it, in
- * the elector's order. Throws like `judge`.
+ * Returns the choices for all slots, by slot. The choice for each slot takes the choices for earlier slots
+ * into account, in the elector's order. Throws whatever `judge` throws.
  */
 export function judgeSlots(view: GroupView, nowMs: number, whatIf: WhatIf = {}): ReadonlyMap<number, Choice> {
   const whole = view.whole ?? view;
@@ -74,7 +76,7 @@ export function judgeSlots(view: GroupView, nowMs: number, whatIf: WhatIf = {}):
 }
 
 /**
- * Runs `work`, which judges the group, with the answers of rules that run elsewhere: see
+ * Runs `work`, which judges the group. Rules that run in another process are queried as needed. See
  * `RuleAsker.answered`.
  */
 export async function withAnswers<T>(view: GroupView, work: (view: GroupView) => T): Promise<T> {
@@ -134,8 +136,8 @@ function chooseFor(asked: Asked): Choice {
 }
 
 /**
- * Whether the choice moves leadership to a better node, but the group delays this until the node has been
- * eligible, or better, for long enough.
+ * Whether the choice moves leadership to a better node, but the group delays the move. The delay lasts until
+ * the node has been eligible or better for long enough.
  */
 export function isPutOff({ changes, cause }: Choice, config: GroupConfig, rules: Rules): boolean {
   return isLongPutOff({ changes, cause }, config, usesScores(config, rules));
@@ -150,7 +152,7 @@ function isLongPutOff(
   return changes && cause === 'preference' && isLong;
 }
 
-/** Describes a wait whose end only the elector knows. Null if there is none. */
+/** Describes a delay whose end only the elector knows. Null if there is no such delay. */
 function waitText(question: ChoiceInput, choice: Choice): string | null {
   const { config, strategy } = question;
   if (choice.cause === 'first') return awaited(question, choice.ranking, 0)?.reason ?? null;
@@ -164,8 +166,8 @@ function waitText(question: ChoiceInput, choice: Choice): string | null {
 }
 
 /**
- * Returns every node, with the reasons that keep it from leading at `nowMs`. A constraint that is unknown
- * here or fails is left out: `judge` reports it. Throws Unanswered.
+ * Returns every node, with the reasons that keep it from leading at `nowMs`. Constraints that fail or that
+ * this process does not have are left out. `judge` reports those. Throws Unanswered.
  */
 export function judgeMembers(view: GroupView, config: GroupConfig, nowMs: number): readonly Judged[] {
   const { members } = view;
@@ -188,7 +190,7 @@ export function judgeMembers(view: GroupView, config: GroupConfig, nowMs: number
   }
 }
 
-/** Throws PetrelError INVALID if the configuration cannot be read. */
+/** Returns the configuration. Throws PetrelError INVALID if it cannot be read. */
 export function readableConfig({ config, paths }: GroupView): GroupConfig {
   if (config.value !== null) return config.value;
   throw new PetrelError(
@@ -217,8 +219,8 @@ function ownedBy(claim: Claim | null, members: readonly Member[]): Claim | null 
 }
 
 /**
- * Whether the elected node has failed and no longer leads. `left` does not contain the nodes that are assumed
- * to be absent.
+ * Whether the elected node has failed and no longer leads. `left` contains the nodes that are not assumed to
+ * be absent.
  */
 function isFailed(snapshot: GroupSnapshot, left: readonly Member[], members: readonly Member[]): boolean {
   const elected = effectiveDecision(snapshot);

@@ -1,4 +1,4 @@
-/** The output of `list -f json` and `/status`. Its format is a contract with users' scripts. */
+/** Output of `list -f json` and `/status`. The format is a contract with users' scripts. */
 
 import * as z from 'zod';
 import { type IneligibleReason, ownIneligibleReasons } from '../core/constraint.js';
@@ -24,39 +24,41 @@ import { transitionOf, transitionSchema } from './transition.js';
 import type { GroupView } from './view.js';
 
 const nodeStates = [
-  /** Registered, and none of the other states applies. */
+  /** The node is registered, and none of the other states applies. */
   'STANDBY',
-  /** Elected, but has not claimed yet. */
+  /** The node is elected, but it has not claimed. */
   'ELECTED',
-  /** Has claimed, and is taking over. */
+  /** The node has claimed, and is taking over. */
   'PROGRESS',
-  /** Leads. */
+  /** The node leads. */
   'READY',
-  /** Owns the claim although another node, or none, is elected. */
+  /** The node owns the claim, although another node or no node is elected. */
   'RELEASING',
-  /** Shutting down, or drained by an operator. */
+  /** The node is shutting down, or an operator drained it. */
   'DRAINING',
-  /** Not electable for a time after a failed takeover. */
+  /** The node cannot be elected for a time, after a failed takeover. */
   'BACKOFF',
   'UNHEALTHY',
 ] as const;
 
 const nodeRoles = [
-  /** Makes the decisions. */
+  /** The node makes the decisions. */
   'elector',
-  /** Owns `leader/current`, READY or not. */
+  /** The node owns `leader/current`, whether it is READY or not. */
   'leader',
-  /** Elected, but not READY yet. */
+  /** The node is elected, but not READY. */
   'candidate',
 ] as const;
 
 export const siteListingSchema = z.object({
   site: nameSchema,
-  /** The priority in force. */
+  /** The priority that is in force. */
   priority: z.int(),
-  /** Record of who drained the site, and why; null if it is in service. */
+  /** Record of the operator who drained the site, and of the reason. Null if the site is not drained. */
   drained: z.object({ by: z.string(), reason: z.string(), at: instantSchema }).nullable(),
-  /** Why the site is marked failed; null if it is not. */
+  /**
+   * Record of who or what marked the site failed, and of the reason. Null if the site is not marked failed.
+   */
   failed: z.object({ byRule: z.boolean(), by: z.string(), reason: z.string(), at: instantSchema }).nullable(),
   override: z
     .object({ priority: z.int(), until: instantSchema.nullable(), reason: z.string(), by: z.string() })
@@ -69,16 +71,22 @@ export const nodeListingSchema = z.object({
   ...listedShape,
   roles: z.array(z.enum(nodeRoles)),
   state: z.enum(nodeStates),
-  /** The value that the strategy compares first, if it is a number. Null also for an ineligible node. */
+  /**
+   * The value that the strategy compares first. Null if that value is not a number, or if the node is
+   * ineligible.
+   */
   score: z.number().nullable(),
-  /** Scores that the node reports. Numbers of 64 bits are strings. */
+  /** Scores that the node reports. Numbers of 64 bits are given as strings. */
   scores: z.record(nameSchema, z.union([z.number(), longSchema])),
-  /** The slot that it leads or is elected to lead; null if there is none. */
+  /** The slot that the node leads or is elected to lead. Null if there is none. */
   slot: z.int().nullable(),
-  /** Position among the election znodes. 0 is the elector; null without an election znode. */
+  /**
+   * Position of the node among the election znodes. Position 0 is the elector. Null if the node has no
+   * election znode.
+   */
   seat: z.int().nullable(),
   eligible: z.boolean(),
-  /** Why the node is not eligible. */
+  /** Reasons why the node is not eligible. */
   reasons: z.array(z.string()),
 });
 export type NodeListing = z.infer<typeof nodeListingSchema>;
@@ -89,7 +97,7 @@ const leaderSchema = z.object({
   status: z.enum(['PROGRESS', 'READY']).nullable(),
   term: z.int().nullable(),
   fencingToken: longSchema,
-  /** When it became READY, or when its takeover began. */
+  /** When the leader became READY. Until it is READY, when its takeover began. */
   since: instantSchema,
 });
 
@@ -108,16 +116,16 @@ export const listingSchema = z.object({
   root: z.string(),
   strategy: z.string(),
   paused: z.object({ by: z.string(), reason: z.string(), at: instantSchema }).nullable(),
-  /** The node with the lowest seat. */
+  /** The node with the lowest seat. Null if there is none. */
   elector: z.string().nullable(),
   elected: electedListingSchema,
   leader: leaderSchema.nullable(),
   transition: transitionSchema.nullable(),
   /** State of every slot, including the first, which the fields above describe. */
   leaders: z.array(slotListingSchema),
-  /** A switchover that an operator requested and that has not happened yet. */
+  /** A switchover that an operator requested and that has not taken place. Null if there is none. */
   switchover: switchoverSchema.nullable(),
-  /** A better node than the present leader, and why it does not lead. */
+  /** A node that is better than the present leader, and why it does not lead. Null if there is none. */
   preferred: z.object({ node: nameSchema, reason: z.string() }).nullable(),
   sites: z.array(siteListingSchema),
   nodes: z.array(nodeListingSchema),
@@ -127,8 +135,8 @@ export const listingSchema = z.object({
 export type Listing = z.infer<typeof listingSchema>;
 
 /**
- * `nowMs` is an instant on the ensemble's clock, in milliseconds since the epoch. Never throws because of a
- * znode's content.
+ * Builds the listing. `nowMs` is an instant on the ensemble's clock, in milliseconds since the epoch.
+ * Malformed content of a znode never makes it throw.
  */
 export function listing(view: GroupView, nowMs: number): Listing {
   const config = view.config.value ?? defaultGroupConfig;
@@ -187,9 +195,9 @@ function leaderOf({ current, members }: GroupView): Listing['leader'] {
 
 interface Judged {
   readonly preferred: Listing['preferred'];
-  /** By node, as the strategy reports them. */
+  /** Score of each node, as the strategy reports it. */
   readonly scores: ReadonlyMap<string, number>;
-  /** Why the other fields cannot be determined, if that is the case. */
+  /** Why the other fields cannot be determined. Null if they were determined. */
   readonly problem: Problem | null;
 }
 

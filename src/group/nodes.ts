@@ -4,7 +4,7 @@ import { PetrelError } from '../errors.js';
 import type { GroupConfig } from '../model/group-config.js';
 import type { Request, Scene } from './change.js';
 
-/** Drains a node: it is not elected until it is undrained. A leader hands over. */
+/** Drains a node. The node is not elected until it is undrained. If it is the leader, it hands over. */
 export function drainNode(node: string, evenUnknown = false): Request {
   return ({ view, config, byHand }) => {
     const drained = Object.hasOwn(config.drained, node) ? config.drained[node] : undefined;
@@ -28,7 +28,7 @@ export function undrainNode(node: string): Request {
   };
 }
 
-/** Clears a node's failed takeovers: it can be elected again immediately. */
+/** Clears a node's failed takeovers. The node can be elected again immediately. */
 export function clearFailure(node: string): Request {
   return ({ config, elected, nowMs, byHand }) => {
     const failure = failureOf(elected.failures, node);

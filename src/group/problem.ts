@@ -1,8 +1,8 @@
 /** A problem in a group's tree. */
 export interface Problem {
   readonly path: string;
-  /** The node that it concerns, if known. */
+  /** The node that the problem concerns. Null if it is not known. */
   readonly node: string | null;
-  /** One line. */
+  /** Description of the problem, in one line. */
   readonly problem: string;
 }

@@ -9,9 +9,12 @@ import { siteNames } from './listing.js';
 export interface PriorityRequest {
   readonly site: string;
   readonly priority: number;
-  /** How long the override applies, in milliseconds on the ensemble's clock. Null until it is reset. */
+  /**
+   * How long the override applies, in milliseconds on the ensemble's clock. Null if it applies until it is
+   * reset.
+   */
   readonly forMs: number | null;
-  /** Whether to accept a site that is not known yet. */
+  /** Whether to accept a site that the group does not know. */
   readonly evenUnknown?: boolean;
 }
 
@@ -45,7 +48,7 @@ export function resetPriority(site: string): Request {
   };
 }
 
-/** Drains a site: none of its nodes is elected. */
+/** Drains a site. No node of a drained site is elected. */
 export function drainSite(site: string, evenUnknown = false): Request {
   return (scene) => {
     mustBeKnownSite(scene, site, evenUnknown);
@@ -69,7 +72,10 @@ export function undrainSite(site: string): Request {
   };
 }
 
-/** Marks a site failed: none of its nodes is elected, and its leader is replaced like a failed one. */
+/**
+ * Marks a site failed. No node of the site is elected, and a leader in the site is replaced like a failed
+ * one.
+ */
 export function markSiteFailed(site: string, evenUnknown = false): Request {
   return (scene) => {
     mustBeKnownSite(scene, site, evenUnknown);
@@ -81,7 +87,10 @@ export function markSiteFailed(site: string, evenUnknown = false): Request {
   };
 }
 
-/** Marks a site healthy, even if a rule marked it failed. The rule then starts counting again. */
+/**
+ * Marks a site healthy, even if a rule marked it failed. The rule then starts to count failures again from
+ * zero.
+ */
 export function markSiteHealthy(site: string): Request {
   return ({ config }) => {
     if (siteConfig(config, site).failed === null)
@@ -91,7 +100,7 @@ export function markSiteHealthy(site: string): Request {
   };
 }
 
-/** Rejects an unknown site. A change to a misspelt one would have no effect. */
+/** Throws if the group does not know the site. A change to a misspelt site would have no effect. */
 function mustBeKnownSite({ view, config }: Scene, site: string, evenUnknown: boolean): void {
   const known = siteNames(view, config);
   if (evenUnknown || known.includes(site)) return;

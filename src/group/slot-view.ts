@@ -1,6 +1,6 @@
 /**
- * Views of a group with several leaders, one for each slot. Anything about a leader is read from the view of
- * its slot.
+ * Views of a group with several leaders, one for each slot. Anything about a leader must be read from the
+ * view of its slot.
  */
 
 import { PetrelError } from '../errors.js';
@@ -13,7 +13,7 @@ export function hasSlot(view: GroupView, slot: number): boolean {
   return slotStates(view.whole ?? view).some((state) => state.slot === slot);
 }
 
-/** Throws PetrelError INVALID if the group does not have the slot. */
+/** Returns the view of a slot. Throws PetrelError INVALID if the group does not have the slot. */
 export function viewOfSlot(view: GroupView, slot: number): GroupView {
   const whole = view.whole ?? view;
   const slots = slotStates(whole).map((state) => state.slot);

@@ -1,6 +1,6 @@
 /**
- * Users' own strategies and constraints. Every agent has its own copy, and only this check compares their
- * versions.
+ * Checks the versions of users' own strategies and constraints. Every agent has its own copy of them, and no
+ * other check compares the copies.
  */
 
 import type { GroupConfig } from '../model/group-config.js';
@@ -33,9 +33,9 @@ export function strategyProblems(
 }
 
 interface Named {
-  /** Name for messages. */
+  /** Name of the strategy or constraint in messages. */
   readonly what: string;
-  /** Key in registrations. */
+  /** Key of its version in registrations. */
   readonly key: string;
 }
 
@@ -54,8 +54,8 @@ function strategyOf(rule: unknown): string | null {
 }
 
 /**
- * Reports a `size` below the number of registered nodes: its quorum would not be a majority. It is checked
- * when it is set, and as nodes register.
+ * Reports a `size` below the number of registered nodes, because its quorum would not be a majority. `size`
+ * is checked when an operator sets it, and again as nodes register.
  */
 export function sizeProblems(config: GroupConfig | null, registered: number): string[] {
   const size = config?.strategyOptions.size;

@@ -1,7 +1,8 @@
 /**
- * One transition, from the operators' changes that led to it until READY: the reason, who decided, when each
- * phase began and ended, the results of the hooks, and which nodes failed before. It is derived from the
- * znodes. Instants are on the ensemble's clock; durations of hooks are on their nodes' clocks.
+ * One transition, from the operators' changes that led to it until READY. The report covers the reason, who
+ * decided, when each phase began and ended, the results of the hooks, and the nodes that failed before. It is
+ * derived from the znodes. Instants are on the ensemble's clock. Durations of hooks are on the clock of the
+ * node that ran them.
  */
 
 import * as z from 'zod';
@@ -27,7 +28,7 @@ import { hasSlot, viewOfSlot } from './slot-view.js';
 import type { GroupView } from './view.js';
 
 const stepSchema = z.object({
-  /** Null if no znode shows it. */
+  /** When the step happened. Null if no znode shows it. */
   at: instantSchema.nullable(),
   step: z.enum([
     'changed',
@@ -40,16 +41,16 @@ const stepSchema = z.object({
     'ready',
     'failed',
   ]),
-  /** The node whose step it is; null for an operator's change. */
+  /** The node that took the step. Null for an operator's change. */
   node: nameSchema.nullable(),
-  /** One line, for display. */
+  /** Describes the step in one line, for display. */
   text: z.string(),
 });
 type Step = z.infer<typeof stepSchema>;
 
 const hookSchema = z.object({
   node: nameSchema,
-  /** `release`, `takeover`, `prepare`, … */
+  /** Phase of the transition: `release`, `takeover`, `prepare`, … */
   phase: z.string(),
   result: z.string(),
   error: z.string().nullable(),
@@ -58,23 +59,31 @@ const hookSchema = z.object({
 
 export const termSchema = transitionRecordSchema.omit({ kind: true, phases: true }).extend({
   root: z.string(),
-  /** UNDER_WAY: neither READY nor replaced yet. */
+  /** UNDER_WAY means that the node is neither READY nor replaced. */
   outcome: z.enum([...transitionOutcomeSchema.options, 'UNDER_WAY']),
   lengths: transitionRecordSchema.shape.phases.extend({
-    /** From the decision to READY. If the leader came back, from when it had stopped leading. */
+    /**
+     * Milliseconds from the decision to READY. If the leader stopped leading and came back, the time counts
+     * from when it stopped.
+     */
     totalMs: z.number().nullable(),
-    /** How long no node was READY, including failed attempts. */
+    /** Milliseconds without a READY leader, including failed attempts. */
     leaderlessMs: z.number().nullable(),
-    /** Whether the time was longer, because it is counted from when the loss was noticed. */
+    /** Whether the real time was longer, because it is counted from when the loss was noticed. */
     leaderlessAtLeast: z.boolean(),
   }),
-  /** In order. If a leader lost its lease and came back, the steps of each leadership. */
+  /** Steps in order. If a leader lost its lease and came back, they include the steps of each leadership. */
   steps: z.array(stepSchema),
-  /** Results of the hooks, as far as they were reported. A hook that is not configured is `ok`. */
+  /**
+   * Results of the hooks, as far as nodes reported them. The result of a hook that is not configured is `ok`.
+   */
   hooks: z.array(hookSchema),
-  /** Failed attempts since a node was last READY, oldest first: of earlier terms and of this one. */
+  /**
+   * Failed attempts since a node was last READY, oldest first. They include attempts of this term and of
+   * earlier terms.
+   */
   failed: z.array(transitionRecordSchema),
-  /** Changes since the previous transition, oldest first. */
+  /** Operators' changes since the previous transition, oldest first. */
   changes: z.array(changeRecordSchema),
 });
 export type TermReport = z.infer<typeof termSchema>;
@@ -82,13 +91,15 @@ export type TermReport = z.infer<typeof termSchema>;
 /** A term of one slot. Each slot counts its own terms. */
 export interface AskedTerm {
   readonly term: number;
-  /** Default: the first. A removed slot is available while the history contains it. */
+  /**
+   * Number of the slot. Default: the first slot. A removed slot is available while the history contains it.
+   */
   readonly slot?: number | undefined;
 }
 
 /**
- * Throws PetrelError FAILED for a term that the group does not know (any more), INVALID for a slot that it
- * never had. Throws StoreError.
+ * Reads the report of a term. Throws PetrelError FAILED for a term that the group does not know or has
+ * forgotten, and INVALID for a slot that has never existed. Throws StoreError.
  */
 export async function readTerm(
   store: Store,
@@ -103,7 +114,9 @@ export async function readTerm(
 
 type Told = Omit<TransitionRecord, 'outcome'> & Pick<TermReport, 'outcome'>;
 
-/** `records` must be ordered oldest first. Throws like `readTerm`. */
+/**
+ * Builds the report of a term. `records` must be ordered oldest first. Throws PetrelError like `readTerm`.
+ */
 export function termReport(
   group: GroupView,
   records: readonly HistoryRecord[],
@@ -138,9 +151,7 @@ export function termReport(
   };
 }
 
-/**
- * Returns the attempts of one term, oldest first. There is more than one if a leader stopped and came back.
- */
+/** Returns the attempts of one term, oldest first. There are several if a leader stopped and came back. */
 function triesOf(view: GroupView | null, transitions: readonly TransitionRecord[], term: number): Told[] {
   const recorded = transitions.filter((record) => record.term === term);
   const present = view === null ? null : underWay(view, term);

@@ -31,8 +31,8 @@ export async function readEnsembleClock(
 }
 
 /**
- * Like `readEnsembleClock`. Without permission to write, returns the newest change that `view` contains,
- * which is not later than the true time.
+ * Reads the ensemble's clock. Without permission to write, returns the time of the newest change that `view`
+ * contains. The true time is not earlier than that change. Throws StoreError.
  */
 export async function readOrEstimateClock(
   store: Store,
@@ -47,7 +47,9 @@ export async function readOrEstimateClock(
   }
 }
 
-/** Age after which the clock is read again. Reading it is a write. */
+/**
+ * Age in milliseconds after which the clock is read again. Readings are reused because each one is a write.
+ */
 const readingAgeMs = 60_000;
 
 /** The ensemble's clock for a process that reads it repeatedly. */
@@ -59,7 +61,10 @@ export class KeptClock {
     this.#clock = clock;
   }
 
-  /** Milliseconds since the epoch, read like `readOrEstimateClock`, or computed from a recent reading. */
+  /**
+   * Returns milliseconds since the epoch, computed from a recent reading if there is one. Otherwise, reads
+   * the clock like `readOrEstimateClock`.
+   */
   async nowMs(store: Store, view: GroupView): Promise<number> {
     if (this.#reading === null || this.#clock.monotonicMs() - this.#reading.atMs > readingAgeMs) {
       this.#reading = await readOrEstimateClock(store, view, this.#clock);
@@ -70,7 +75,7 @@ export class KeptClock {
 
 const instantPattern = /^(?<day>\d{4}-\d\d-\d\d)T[\d:.]+(?:Z|[+-]\d\d:\d\d)$/;
 
-/** Whether the day exists. The date parser turns 30 February into 2 March. */
+/** Whether the day exists. The date parser silently turns 30 February into 2 March. */
 function isDay(day: string): boolean {
   const parsed = new Date(`${day}T00:00:00Z`);
   return !Number.isNaN(parsed.getTime()) && parsed.toISOString().startsWith(day);

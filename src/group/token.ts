@@ -1,8 +1,9 @@
 /**
- * Whether a fencing token belongs to the present leadership.
+ * Checks whether a fencing token belongs to the present leadership.
  *
- * Not promised: that it still does when the answer is read. Anything may happen between the answer and an
- * action based on it. Only a store that checks the token itself, atomically with the write, closes that gap.
+ * Not promised: that the token is still valid when the caller reads the answer. Anything may happen between
+ * the answer and an action based on it. Only a store that checks the token itself, atomically with the write,
+ * closes that gap.
  */
 import * as z from 'zod';
 import { longSchema, nameSchema, parseJson } from '../model/names.js';
@@ -15,20 +16,21 @@ import { noGroup } from './no-group.js';
 export const tokenVerdictSchema = z.object({
   root: z.string(),
   token: longSchema,
-  /** Whether it is the newest token of the group, and its leadership or takeover continues. */
+  /** Whether the token is the newest of its slot, and its takeover or leadership continues. */
   valid: z.boolean(),
-  /** Token of the present leadership; null if there is none. */
+  /** Token of the present leadership. Null if there is none. */
   newest: longSchema.nullable(),
-  /** The node that has the newest token; null if that cannot be read. */
+  /** The node that has the newest token. Null if the claim cannot be read. */
   leader: z.object({ node: nameSchema, status: z.enum(['PROGRESS', 'READY']), term: z.int() }).nullable(),
-  /** One line. */
+  /** Reason for the verdict, in one line. */
   reason: z.string(),
 });
 export type TokenVerdict = z.infer<typeof tokenVerdictSchema>;
 
 /**
- * The result is as fresh as the session in which it is read: opening a session is a committed write. Throws
- * PetrelError INVALID if there is no group at the root, StoreError if it cannot be read.
+ * Checks a token. The result is as fresh as the session in which the token is checked, because opening a
+ * session is a committed write. Throws PetrelError INVALID if there is no group at the root, StoreError if
+ * the group cannot be read.
  */
 export async function verifyToken({ store, paths }: GroupAccess, token: bigint): Promise<TokenVerdict> {
   const { current, claim } = await newestClaim(store, paths, token);
@@ -45,7 +47,7 @@ export async function verifyToken({ store, paths }: GroupAccess, token: bigint):
   };
 }
 
-/** Returns the claim with this token, in any slot, or else the newest claim. */
+/** Returns the claim with this token, in whichever slot it is. If there is none, returns the newest claim. */
 async function newestClaim(
   store: Store,
   paths: GroupPaths,
@@ -69,7 +71,9 @@ async function claimsOf(store: Store, paths: GroupPaths): Promise<string[]> {
   }
 }
 
-/** Returns null if there is no readable claim, or if another has replaced it. */
+/**
+ * Returns the node that made the claim. Null if the claim does not exist, cannot be read, or was replaced.
+ */
 async function leaderOf(store: Store, path: string, claim: Stat): Promise<TokenVerdict['leader']> {
   try {
     const { data, stat } = await store.getData(path);

@@ -1,6 +1,6 @@
 /**
- * A transition under way, for operators: which node it is waiting for, since when, and how long that may
- * take.
+ * Describes a transition under way to operators: which node it is waiting for, since when, and how long that
+ * may take.
  */
 import * as z from 'zod';
 import { ownIneligibleReasons } from '../core/constraint.js';
@@ -16,22 +16,25 @@ import type { GroupView } from './view.js';
 export const transitionSchema = z.object({
   term: z.int(),
   /**
-   * releasing: the old leader still has its claim. claiming: the elected node has not claimed yet.
-   * taking-over: it has claimed but is not READY.
+   * releasing: the old leader still owns its claim. claiming: the elected node has not claimed. taking-over:
+   * the elected node has claimed but is not READY.
    */
   phase: z.enum(['releasing', 'claiming', 'taking-over']),
-  /** The node that the transition waits for; null if the claim's owner is not known. */
+  /** The node that the transition is waiting for. Null if the claim's owner is not known. */
   node: z.string().nullable(),
-  /** The node that must lead; null if none is elected. */
+  /** The node that is elected to lead. Null if none is elected. */
   to: nameSchema.nullable(),
-  /** On the ensemble's clock. */
+  /** Start of the wait, on the ensemble's clock. */
   since: instantSchema,
   elapsedMs: z.number(),
   limitMs: z.number(),
 });
 export type Transition = z.infer<typeof transitionSchema>;
 
-/** `nowMs` is an instant on the ensemble's clock, in milliseconds since the epoch. */
+/**
+ * Returns the transition under way, or null if there is none. `nowMs` is an instant on the ensemble's clock,
+ * in milliseconds since the epoch.
+ */
 export function transitionOf(view: GroupView, nowMs: number): Transition | null {
   const config = view.config.value ?? defaultGroupConfig;
   const elected = effectiveDecision(view);
@@ -55,7 +58,8 @@ function sinceOf(phase: Transition['phase'], view: GroupView, elected: Elected):
     case 'taking-over':
       return view.current?.createdAtMs;
     case 'releasing':
-      // A leader that keeps its claim reports every release attempt. Its time still counts from the decision.
+      // A leader that keeps its claim reports every release attempt. The time still counts from the decision,
+      // not from the last report.
       return view.elected.modifiedAtMs;
     case 'claiming':
       return waitedForSinceMs(view, elected);
@@ -69,8 +73,9 @@ const phases = {
 } as const;
 
 /**
- * Counts from the decision. If a leader lost its claim and must claim again under the same decision, counts
- * from when it released the claim.
+ * Returns when the wait for the elected node's claim began: at the decision, or at the release of the
+ * previous claim if that came later. A leader that lost its claim releases it before it claims again under
+ * the same decision.
  */
 function waitedForSinceMs(
   { elected, history, members }: GroupView,
@@ -79,21 +84,24 @@ function waitedForSinceMs(
   const led = history?.value?.term === term ? history.value.fencingToken : null;
   const member = members.find((one) => one.node === node);
   const hasReleased = led !== null && member?.value?.lastRelease?.token === led;
-  // The elected node could not claim while the old leader was still releasing.
+  // While the old leader was still releasing, the elected node could not claim.
   const released = hasReleased
     ? member
     : members.find((one) => one.node === previous?.node && one.value?.lastRelease?.term === term);
   return Math.max(elected.modifiedAtMs, released?.modifiedAtMs ?? 0);
 }
 
-/** In a paused group, an ineligible node must not claim. It is neither waited for nor replaced. */
+/**
+ * Whether the elected node is ineligible and the group is paused. Such a node must not claim. No transition
+ * waits for it or replaces it.
+ */
 function waitsInPause(view: GroupView, config: GroupConfig, condition: Condition, nowMs: number): boolean {
   if (config.paused === null || condition.kind !== 'unclaimed') return false;
   const judged = judgeMembers(view, config, nowMs).find(({ member }) => member.node === condition.node);
   return judged === undefined || ownIneligibleReasons(judged).length > 0;
 }
 
-/** Returns one line, such as "b1 is taking over (12 s of 60 s)". */
+/** Describes the transition in one line: "b1 is taking over (12 s of 60 s)". */
 export function transitionText({ phase, node, to, elapsedMs, limitMs }: Transition): string {
   const time = `(${seconds(elapsedMs)} of ${seconds(limitMs)})`;
   const who = node ?? 'an unknown session';

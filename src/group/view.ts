@@ -1,9 +1,9 @@
 /**
- * A group as an operator sees it: everything in one read, most of it pipelined.
+ * A group as an operator sees it. One operation reads everything, and most of its requests are pipelined.
  *
- * Not promised: a single instant. The parts are read one after the other, in an order that ensures that a
- * node seen READY is also seen registered. A malformed znode is reported as a problem of its path and hides
- * nothing else.
+ * Not promised: that the view shows a single instant. The parts are read one after the other. Their order
+ * ensures that a node seen READY is also seen registered. A malformed znode is reported as a problem of its
+ * path, and the rest of the group stays visible.
  */
 
 import type { Rules } from '../../strategies/registry.js';
@@ -37,19 +37,19 @@ export type Seat = SeatName & { readonly owner: SessionId; readonly version: num
 export interface GroupView extends GroupSnapshot {
   /** Paths of the slot that the view concerns. */
   readonly paths: GroupPaths;
-  /** The rules for judging the group: those that this process knows. */
+  /** The rules by which the group is judged: those that this process has. */
   readonly rules: Rules;
   /**
-   * The whole group, if this is the view of a slot other than the first. Missing if this view is the whole
+   * The whole group, if this view concerns a slot other than the first. Missing if this view is the whole
    * group.
    */
   readonly whole?: GroupView;
   readonly members: readonly Member[];
-  /** The elector's comes first. */
+  /** Election znodes, in seat order. The elector's comes first. */
   readonly seats: readonly Seat[];
   /** Problems in the tree, each with its path. */
   readonly problems: readonly Problem[];
-  /** The newest change that was read, on the ensemble's clock. The present time is not earlier. */
+  /** Time of the newest change that was read, on the ensemble's clock. The present time is not earlier. */
   readonly newestChangeMs: number;
 }
 
@@ -58,13 +58,13 @@ export type GroupReading = Pick<GroupAccess, 'store' | 'paths' | 'rules'>;
 
 export interface ReadGroupOptions {
   /**
-   * Whether to leave watches. all: on everything that was read, and on what was absent. A leader's
-   * registration changes with every renewal of its lease. decisions: not on the content of registrations,
-   * only on their list. Default: none.
+   * Watches to leave. all: on everything that was read, and on everything that was absent. decisions: the
+   * same, but for registrations only on their list and not on their content. A leader's registration changes
+   * with every renewal of its lease. Default: none.
    */
   readonly watch?: 'all' | 'decisions';
   /**
-   * Whether to read the scores even if the group's strategy does not compare them. They are never watched.
+   * Whether to read the scores even if the group's strategy does not compare them. Scores are never watched.
    * Default: false.
    */
   readonly scores?: boolean | undefined;
@@ -72,14 +72,16 @@ export interface ReadGroupOptions {
 
 interface Content {
   /**
-   * Null if the ACL does not allow reading it, for example if one agent of an open group has restricted its
-   * own znode.
+   * Content of the znode. Null if the ACL does not allow this process to read it. In an open group, for
+   * example, one agent may have restricted its own znode.
    */
   readonly text: string | null;
   readonly stat: Stat;
 }
 
-/** Throws PetrelError INVALID if there is no group at the root, StoreError if reading fails. */
+/**
+ * Reads a group. Throws PetrelError INVALID if there is no group at the root, StoreError if reading fails.
+ */
 export async function readGroup(
   { store, paths, rules }: GroupReading,
   options: ReadGroupOptions = {},
@@ -172,7 +174,10 @@ async function readOthers(
   return await Promise.all(reads);
 }
 
-/** Returns null if the znode does not exist. With `watch`, its creation is then watched. */
+/**
+ * Reads a znode. Returns null if the znode does not exist. If `watch` is true, its creation is watched in
+ * that case.
+ */
 async function readContent(store: Store, path: string, watch: boolean): Promise<Content | null> {
   return readOrAbsent(store, path, watch, async () => {
     const { data, stat } = await store.getData(path, { watch });
@@ -181,7 +186,8 @@ async function readContent(store: Store, path: string, watch: boolean): Promise<
 }
 
 /**
- * Like `readContent`. For a znode that may not be read, returns only its stat, so that it hides nothing else.
+ * Reads a znode like `readContent`. If the ACL forbids reading, returns only the stat, so that the rest of
+ * the group stays visible.
  */
 async function readIfAllowed(store: Store, path: string, watch: boolean): Promise<Content | null> {
   try {
@@ -244,7 +250,7 @@ function isScoring(config: GroupConfig | null, rules: Rules): boolean {
 
 type Reports = ReadonlyMap<string, Parsed<ScoreReport>>;
 
-/** By node. Nodes that report no scores are missing. */
+/** Reads the nodes' scores, by node. Nodes that report no scores are missing from the result. */
 async function readScores(store: Store, paths: GroupPaths, nodes: readonly string[]): Promise<Reports> {
   const reads = nodes.toSorted().map(async (node): Promise<[string, Parsed<ScoreReport>][]> => {
     try {
@@ -283,7 +289,10 @@ function claimOf(content: Content): Claim {
 }
 
 const forbidden = { value: null, problem: 'its ACL does not allow reading it' } as const;
-/** No znode has version -1, so no write can be conditional on an absent one. */
+/**
+ * Stands for a missing znode. No znode has version -1, so a write that is conditional on this version cannot
+ * succeed.
+ */
 const absent = { value: null, problem: 'the znode does not exist', version: -1, modifiedAtMs: 0 } as const;
 
 function versioned<T>(content: Content | null, parse: (text: string) => Parsed<T>): Versioned<T> {
@@ -358,7 +367,7 @@ export function sessionText(session: SessionId): string {
   return `0x${session.toString(16)}`;
 }
 
-/** Returns the same group, judged by other rules. */
+/** Returns the same group, to be judged by other rules. */
 export function underRules(view: GroupView, rules: Rules): GroupView {
   const whole = view.whole === undefined ? {} : { whole: underRules(view.whole, rules) };
   return { ...view, ...whole, rules };

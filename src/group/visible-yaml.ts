@@ -1,8 +1,8 @@
-/** YAML for a terminal or an editor. Its strings may come from untrusted sources. */
+/** YAML for a terminal or an editor, from strings that may come from untrusted sources. */
 import { hasInvisible, visibleInQuotes } from '../model/outside.js';
 import { yaml } from '../on-demand.js';
 
-/** Returns equivalent YAML with invisible characters escaped, as in JSON. */
+/** Returns YAML in which invisible characters are escaped, as in JSON. Parsing it gives the same value. */
 export function visibleYaml(value: unknown): string {
   const { Document, visit } = yaml();
   const document = new Document(value, { aliasDuplicateObjects: false });

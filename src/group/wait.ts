@@ -1,5 +1,6 @@
 /**
- * Waits for the effect of a change on the group. Watches trigger each check, and every check is a fresh read.
+ * Waits for the effect of a change on the group. Watches trigger most checks, and every check reads the group
+ * again.
  *
  * Not promised: that the outcome lasts. It was true at one instant.
  */
@@ -26,35 +27,38 @@ import type { GroupView } from './view.js';
 
 export const outcomeSchema = z.object({
   /**
-   * READY: a leader leads. FAILED: the term ended without one. SUPERSEDED: a later term came before this one
-   * was READY. NOBODY: no node is eligible.
+   * READY: a leader is READY. FAILED: the term ended without a READY leader. SUPERSEDED: a later term began
+   * before this one was READY. NOBODY: no node is eligible.
    */
   state: z.enum(['READY', 'FAILED', 'SUPERSEDED', 'NOBODY']),
   term: z.int(),
-  /** The node that leads, or was elected to lead. */
+  /** The node that leads, or was elected to lead. Null if there is none. */
   node: nameSchema.nullable(),
   reason: z.string(),
-  /** The history's record of the term, if there is one. */
+  /** Record of the term in the history. Null if there is none. */
   record: transitionRecordSchema.nullable(),
 });
 export type Outcome = z.infer<typeof outcomeSchema>;
 
 export interface WaitOptions {
-  /** Default: the sum of the group's limits for the phases of a transition. */
+  /**
+   * Longest time to wait. Default: the sum of the group's limits for the phases of a transition, and a
+   * margin.
+   */
   readonly timeoutMs?: number;
-  /** Called with one line that says what is being waited for, whenever that changes. */
+  /** Called with one line that describes what is being waited for, whenever that changes. */
   readonly onProgress?: (line: string) => void;
   readonly signal?: AbortSignal;
 }
 
 export interface TermOptions extends WaitOptions {
-  /** The slot of the term. Default: the first. */
+  /** The slot of the term. Default: the first slot. */
   readonly slot?: number;
 }
 
 /**
- * An outcome, or null while there is none. `nowMs` is in milliseconds since the epoch, on the ensemble's
- * clock.
+ * Returns an outcome, or null while there is none. `nowMs` is in milliseconds since the epoch, on the
+ * ensemble's clock.
  */
 type Goal = (view: GroupView, nowMs: number) => Promise<Outcome | null>;
 
@@ -71,8 +75,8 @@ export function awaitTerm(access: GroupAccess, term: number, options: TermOption
 }
 
 /**
- * Returns the outcome of a term; null while there is none. `record` reads the history's record of it. Throws
- * PetrelError INVALID for a slot that neither the group nor the history has.
+ * Returns the outcome of a term, or null while there is none. `record` reads the term's record in the
+ * history. Throws PetrelError INVALID for a slot that neither the group nor the history has.
  */
 export async function outcomeOfTerm(
   group: GroupView,
@@ -90,8 +94,8 @@ export async function outcomeOfTerm(
 }
 
 /**
- * Waits until the group is settled: the node that it would elect leads, or no node can. Throws PetrelError
- * UNDER_WAY on timeout, and StoreError.
+ * Waits until the group is settled: the node that the group would elect leads, or no node can lead. Throws
+ * PetrelError UNDER_WAY on timeout, and StoreError.
  */
 export function awaitSettled(access: GroupAccess, options: WaitOptions = {}): Promise<Outcome> {
   return awaitGoal(access, 'the transition is still under way', options, async (group, nowMs) =>
@@ -110,7 +114,7 @@ function isSettled(view: GroupView, nowMs: number): boolean {
   return !moves && (choice.node !== null || choice.recheckInMs === null);
 }
 
-/** Returns the outcome of the term in `elected`; null while there is none. */
+/** Returns the outcome of the term in `elected`, or null while there is none. */
 function presentTerm(view: GroupView): Outcome | null {
   const { current, members } = view;
   const { node, term, reason } = effectiveDecision(view);
@@ -140,7 +144,7 @@ export function defaultWaitMs(view: GroupView): number {
   return phases.map((limit) => durationMs(limit)).reduce((sum, limit) => sum + limit, spareMs);
 }
 
-/** Margin for the decision, and for a leader's session to end. */
+/** Time in milliseconds for making the decision, and for a leader's session to end. */
 const spareMs = 15_000;
 
 async function awaitGoal(
@@ -176,11 +180,14 @@ async function awaitGoal(
   });
 }
 
-/** Watches trigger most checks. This interval covers changes without a write, such as the passage of time. */
+/**
+ * Interval in milliseconds between checks that no watch triggers. They detect changes without a write, such
+ * as the passage of time.
+ */
 const lookAgainMs = 2000;
 
 interface Hindrance {
-  /** Identifies the hindrance. */
+  /** Identifies the hindrance, so that it is reported only once. */
   readonly key: string;
   readonly text: string;
 }
@@ -192,9 +199,9 @@ interface Look {
 }
 
 interface LookedFor {
-  /** Null if the clock has not been read yet. */
+  /** Null if the clock has not been read. */
   readonly reading: ClockReading | null;
-  /** Undefined for all slots. */
+  /** The slot to wait for. Undefined for all slots. */
   readonly slot: number | undefined;
 }
 
@@ -240,7 +247,7 @@ function hindranceOf(slots: readonly GroupView[], view: GroupView, nowMs: number
   };
 }
 
-/** Why no decision is due. Null if one is due, or if that cannot be determined. */
+/** Returns why no decision is due. Null if a decision is due, or if this cannot be determined. */
 function idleText(view: GroupView, nowMs: number): string | null {
   if (view.config.value === null) return null;
   const { node, changes, reason } = judge(view, nowMs);
@@ -249,7 +256,7 @@ function idleText(view: GroupView, nowMs: number): string | null {
     : `no transition is under way; ${node === null ? 'still no node is elected' : `${node} remains elected`}: ${reason}`;
 }
 
-/** Returns null if the connection broke in the meantime. */
+/** Runs `look`, and returns null if the connection broke in the meantime. */
 async function whileInTouch<T>(store: Store, look: () => Promise<T>): Promise<T | null> {
   try {
     return await look();

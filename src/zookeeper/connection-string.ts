@@ -7,21 +7,21 @@ import { PetrelError } from '../errors.js';
 import { quoted } from '../model/outside.js';
 
 export interface Server {
-  /** A name or an address, IPv6 without brackets. */
+  /** A host name or an address. IPv6 addresses are without brackets. */
   readonly host: string;
   readonly port: number;
 }
 
 export interface ConnectionString {
-  /** At least one server. Each appears once. */
+  /** At least one server. Each server appears once. */
   readonly servers: readonly Server[];
-  /** Path under which all znodes are, such as `/apps/petrel`. Empty for none. */
+  /** Path that contains all of the client's znodes, such as `/apps/petrel`. Empty if there is no chroot. */
   readonly chroot: string;
 }
 
 const defaultPort = 2181;
 
-/** @throws PetrelError INVALID, which says which part is wrong and what is expected. */
+/** @throws PetrelError INVALID if the text is wrong. The error names the wrong part and the expected form. */
 export function parseConnectionString(text: string): ConnectionString {
   const trimmed = text.trim();
   if (trimmed === '') refuse(text, 'the string is empty');
@@ -39,7 +39,7 @@ export function parseConnectionString(text: string): ConnectionString {
   return { servers: [...servers.values()], chroot };
 }
 
-/** `host:port`, with brackets around an IPv6 address. */
+/** Returns `host:port`, with brackets around an IPv6 address. */
 export function serverText(server: Server): string {
   return isIPv6(server.host) ? `[${server.host}]:${server.port}` : `${server.host}:${server.port}`;
 }

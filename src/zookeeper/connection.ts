@@ -1,6 +1,6 @@
 /**
  * One connection to one server, from dialling to its end: framing, the handshake, requests and their replies,
- * and pings. All state of a socket belongs to this object. Nothing from an old connection (half a frame, a
+ * and pings. The state of a socket belongs to this object. Nothing from an old connection (half a frame, a
  * late event, a reply) can therefore reach the next one.
  *
  * Timers are not trusted: `notice` compares the clock with the last send and the last receipt. It ends a
@@ -25,7 +25,7 @@ export type ReplyCallback = (error: Failure | null, response?: jute.Response) =>
 export interface Answer {
   readonly sentAtMs: number;
   readonly answeredAtMs: number;
-  /** Whether the request was a write that succeeded. */
+  /** Whether the request was a write, and succeeded. */
   readonly committed: boolean;
 }
 
@@ -36,10 +36,13 @@ export interface ConnectionOwner {
   handshakeAnswered(connection: Connection, response: jute.ConnectResponse, sentAtMs: number): void;
   authAnswered(connection: Connection, error: Failure | null): void;
   answered(answer: Answer): void;
-  /** Reports the zxid of a reply. */
+  /** Reports the zxid (transaction id) of a reply. */
   seen(zxid: Buffer): void;
   notified(event: jute.WatcherEvent): void;
-  /** Called once, as the last event. Every unanswered request has already failed with the same failure. */
+  /**
+   * Reports the end of the connection. The last event, reported once. Every unanswered request has already
+   * failed with this failure.
+   */
   ended(connection: Connection, failure: Failure): void;
 }
 
@@ -49,7 +52,7 @@ export interface ConnectionOptions {
   readonly isSecure: boolean;
   readonly clock: Clock;
   readonly chroot: string | undefined;
-  /** Deadline for being open, including handshake and authentication. */
+  /** Deadline for opening the connection, including handshake and authentication. */
   readonly openByMs: number;
   readonly owner: ConnectionOwner;
 }
@@ -87,7 +90,8 @@ const silenceShare = 2 / 3;
 const maxXid = 2 ** 31 - 1;
 
 /**
- * Returns the next request number. Request numbers are positive 32-bit integers, and 1 follows the largest.
+ * Returns the request number that follows `xid`. Request numbers are positive 32-bit integers. The number
+ * after the largest is 1.
  */
 export function nextXid(xid: number): number {
   return xid >= maxXid ? 1 : xid + 1;
@@ -137,7 +141,9 @@ export class Connection {
     });
   }
 
-  /** Whether the session may exist at the ensemble because of this connection. */
+  /**
+   * Whether the handshake was sent. If it was, the ensemble may have a session because of this connection.
+   */
   get handshakeSent(): boolean {
     return this.#handshakeSentAtMs !== undefined;
   }
@@ -147,20 +153,20 @@ export class Connection {
     return this.#accepted;
   }
 
-  /** How long the connection has been ready. 0 if it never has been. */
+  /** Milliseconds since the connection became ready. 0 if it has never been ready. */
   get stoodMs(): number {
     return this.#readyAtMs === undefined ? 0 : this.#clock.monotonicMs() - this.#readyAtMs;
   }
 
-  /** Records that the handshake was answered with a session. Pings start now. */
+  /** Records that the server answered the handshake with a session. Pings start now. */
   accept(sessionTimeoutMs: number): void {
     this.#accepted = true;
     this.#sessionTimeoutMs = sessionTimeoutMs;
   }
 
   /**
-   * Records that authentication and watches, which must come first, were sent. The time limit on opening no
-   * longer applies.
+   * Records that authentication and watches were sent, which must precede all requests. The deadline for
+   * opening no longer applies.
    */
   ready(): void {
     this.#readyAtMs = this.#clock.monotonicMs();
@@ -172,7 +178,7 @@ export class Connection {
     this.#authsSentAtMs.push(this.#write(new jute.Request(header, packet).toBuffer()));
   }
 
-  /** Sends immediately. The callback is called exactly once. */
+  /** Sends the request immediately. Calls the callback exactly once. */
   send(request: jute.Request, callback: ReplyCallback): void {
     const { header } = request;
     if (header === null) throw new TypeError('a request needs a header');
@@ -184,7 +190,10 @@ export class Connection {
     this.#write(frame);
   }
 
-  /** Checks the clock: ends the connection if it was silent for too long, and pings if a ping is due. */
+  /**
+   * Checks the clock. Ends the connection if the server was silent for too long, and sends a ping if one is
+   * due.
+   */
   notice(): void {
     if (this.#over) return;
     const now = this.#clock.monotonicMs();
@@ -198,14 +207,14 @@ export class Connection {
     else if (now >= this.#pingAtMs()) this.#ping();
   }
 
-  /** When to call `notice` next. */
+  /** The instant at which `notice` must be called next. */
   get nextNoticeAtMs(): number {
     const openBy = this.#readyAtMs === undefined ? this.#openByMs : Number.POSITIVE_INFINITY;
     if (!this.#accepted) return openBy;
     return Math.min(openBy, this.#silentAtMs(), this.#overdueAtMs(), this.#pingAtMs());
   }
 
-  /** Destroys the stream and fails all unanswered requests. Later calls do nothing. */
+  /** Destroys the stream and fails all unanswered requests. Further calls do nothing. */
   end(failure: Failure): void {
     if (this.#over) return;
     this.#over = true;
@@ -243,7 +252,10 @@ export class Connection {
     return this.#lastSentAtMs + pingIntervalMs(this.#sessionTimeoutMs);
   }
 
-  /** A server that still sends data but answers no request is treated as silent. */
+  /**
+   * Returns when the oldest unanswered request is overdue. A server that still sends data but answers no
+   * request counts as silent.
+   */
   #overdueAtMs(): number {
     return this.#oldestSentAtMs() + this.#sessionTimeoutMs;
   }
@@ -258,7 +270,7 @@ export class Connection {
     this.#pingsSentAtMs.push(this.#write(new jute.Request(header, null).toBuffer()));
   }
 
-  /** Returns an instant no later than the sending. */
+  /** Writes the frame. Returns an instant that is not later than the write. */
   #write(frame: Buffer): number {
     this.#lastSentAtMs = this.#clock.monotonicMs();
     this.#wire.write(frame);
@@ -271,7 +283,7 @@ export class Connection {
   }
 
   #received(chunk: Buffer): void {
-    // Check the clock first: data received while this process was frozen must not make the connection look
+    // Check the clock first. Data received while this process was frozen must not make the connection look
     // alive.
     this.notice();
     if (this.#over) return;
@@ -356,7 +368,9 @@ function since(now: number, then: number): string {
 
 const passwordBytes = 16;
 
-/** Rejects a session without an id: it could not be resumed, because a zero id means "no session". */
+/**
+ * Throws if the session has no id. Such a session could not be resumed, because a zero id means "no session".
+ */
 function checkSession({ sessionId, passwd }: jute.ConnectResponse): void {
   if (sessionId.every((byte) => byte === 0)) throw new Error('a session without an id');
   if (passwd !== undefined && passwd.length !== passwordBytes)
@@ -364,7 +378,8 @@ function checkSession({ sessionId, passwd }: jute.ConnectResponse): void {
 }
 
 /**
- * Whether the request succeeded. A failed multi gets a successful reply, with the error among its results.
+ * Whether the request succeeded. The reply to a failed multi is itself successful, with the error among its
+ * results.
  */
 function succeeded(payload: jute.Record | null): boolean {
   return !(payload instanceof jute.TransactionResponse) || payload.results.every((result) => !result.err);

@@ -1,12 +1,12 @@
 /**
- * Decodes what servers send. The client library's decoder trusts every length that it reads: a few bytes can
- * make it allocate gigabytes or loop forever. Each record is therefore measured first, and decoded only if it
- * fits.
+ * Decodes records that servers send. The client library's decoder trusts every length that it reads, so a few
+ * bytes can make it allocate gigabytes or loop forever. This decoder measures each record first, and decodes
+ * it only if it fits.
  */
 import jute from 'node-zookeeper-client/lib/jute/index.js';
 
 const { OP_CODES: op, protocol } = jute;
-/** Used only for their specifications. */
+/** These empty records are used only for their specifications. */
 const stat = new jute.data.Stat();
 const created = new protocol.CreateResponse();
 const changed = new protocol.SetDataResponse();
@@ -18,8 +18,8 @@ const longBytes = 8;
 const farthestMs = 8_640_000_000_000_000n;
 
 /**
- * Fills in `record` from the frame and returns the offset after it. Throws an Error that says what does not
- * fit.
+ * Fills in `record` from the frame, and returns the offset after the record. Throws an Error that says what
+ * does not fit.
  */
 export function decode(record: jute.Record, frame: Buffer, offset: number): number {
   const measure = new Measure(frame, offset);
@@ -43,7 +43,7 @@ class Measure {
   }
 
   /**
-   * Measures the results of a multi. A header precedes each one: a type, whether this is the end, and an
+   * Measures the results of a multi. A header precedes each result. It contains a type, an end marker and an
    * error.
    */
   results(): void {
@@ -90,7 +90,7 @@ class Measure {
     return length;
   }
 
-  /** A string is never missing from a reply. */
+  /** Measures a string. Strings are never missing from a reply. */
   #text(): void {
     const length = this.#length();
     if (length === -1) throw new Error('a string is missing');
@@ -104,7 +104,7 @@ class Measure {
     for (let index = 0; index < count; index++) this.#text();
   }
 
-  /** Each entry consists of permissions, a scheme and an id. */
+  /** Measures an ACL. Each entry consists of permissions, a scheme and an id. */
   #acl(): void {
     const count = this.#length();
     if (count === -1) throw new Error('an ACL is missing');
@@ -124,7 +124,7 @@ class Measure {
   }
 }
 
-/** Returns the record that follows the header of a multi's result, or null if none does. */
+/** Returns an empty record for a result of this type in a multi, or null if such a result has no content. */
 function resultOf(type: number): jute.Record | null {
   if (type === op.CREATE) return created;
   if (type === op.SET_DATA) return changed;

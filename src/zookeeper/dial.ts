@@ -1,10 +1,10 @@
-/** Byte streams to servers. A stream knows nothing about its content. */
+/** Byte streams to servers. A stream does not interpret the bytes. */
 import { connect as connectTcp, isIP, type Socket } from 'node:net';
 import type { SecureContext } from 'node:tls';
 import { errorMessage } from '../errors.js';
 import type { Server } from './connection-string.js';
 
-/** TLS settings: the certificates, and how to check the server's. */
+/** TLS settings of a stream: the certificates, and how to check the server's certificate. */
 export interface SecureOptions {
   readonly context: SecureContext;
   /** Name to expect in the server's certificate instead of the host from the connection string. */
@@ -18,29 +18,32 @@ export interface Endpoint {
 }
 
 export interface Wire {
-  /** Never blocks. Bytes that cannot be sent are lost with the stream, whose end is then reported. */
+  /**
+   * Sends bytes without blocking. Bytes that cannot be sent are lost. The end of the stream is reported after
+   * that.
+   */
   write(bytes: Buffer): void;
-  /** Destroys the stream immediately. No more events are reported for it. */
+  /** Destroys the stream immediately. The stream reports no more events. */
   destroy(): void;
 }
 
-/** Events of a stream. None is reported before `dial` has returned. */
+/** Events of a stream. `dial` returns before the first event is reported. */
 export interface WireEvents {
   opened(): void;
   received(chunk: Buffer): void;
-  /** The server closed it. */
+  /** Reports that the server closed the stream. */
   closed(): void;
   failed(why: string, cause: unknown): void;
 }
 
 export type Dial = (endpoint: Endpoint, events: WireEvents) => Wire;
 
-/** Loads the TLS module on demand: it would be a large part of an otherwise idle process's memory. */
+/** Loads the TLS module on demand. The module would take a large part of an idle process's memory. */
 export function loadTls(): typeof import('node:tls') {
   return process.getBuiltinModule('node:tls');
 }
 
-/** Dials over TCP, or over TLS if `tls` is given. */
+/** Returns a function that dials over TCP, or over TLS if `tls` is given. */
 export function dialOver(tls: (() => SecureOptions) | undefined): Dial {
   return (endpoint, events) => {
     const target = { host: endpoint.address, port: endpoint.server.port };
@@ -71,7 +74,7 @@ export function dialOver(tls: (() => SecureOptions) | undefined): Dial {
 }
 
 /**
- * Sends everything that is written in one turn of the event loop as one packet, at the end of the turn.
+ * Combines everything that is written in one event-loop turn into one packet, sent at the end of the turn.
  * Reading a group takes a dozen small requests.
  */
 function sendTogether(socket: Socket): void {
@@ -83,6 +86,7 @@ function sendTogether(socket: Socket): void {
 function secured({ server }: Endpoint, tls: SecureOptions) {
   const { context: secureContext, rejectUnauthorized } = tls;
   const name = tls.servername ?? server.host;
-  // An address must not be sent to the server as its name, but it is still checked against the certificate.
+  // Do not send an IP address as the server name: TLS forbids it. The certificate is still checked against
+  // the address.
   return { secureContext, rejectUnauthorized, ...(isIP(name) === 0 ? { servername: name } : {}) };
 }

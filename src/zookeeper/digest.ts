@@ -1,10 +1,10 @@
-/** The scheme `digest`: a client proves its identity with a user name and a password. */
+/** Authentication scheme `digest`: a client proves its identity with a user name and a password. */
 import { createHash } from 'node:crypto';
 import type { Identity } from '../model/acl.js';
 
 /**
- * Returns the identity that `user:password` proves. Unsalted SHA-1 is ZooKeeper's choice: a short password
- * can be guessed from it.
+ * Returns the identity that `user:password` proves. ZooKeeper uses unsalted SHA-1, so an attacker can guess a
+ * short password from the identity.
  */
 export function digestIdentity(credentials: string): Identity {
   const user = credentials.split(':', 1)[0] ?? '';

@@ -1,6 +1,6 @@
 /**
- * ZooKeeper's numeric error codes, including those newer than the client library, and the error that carries
- * one.
+ * ZooKeeper's numeric error codes, including codes newer than the client library. `Failure` is the error that
+ * carries a code.
  */
 import type { StoreErrorCode } from '../ports/store.js';
 
@@ -38,7 +38,7 @@ const names: ReadonlyMap<number, StoreErrorCode> = new Map<number, StoreErrorCod
   [-127, 'THROTTLED'],
 ]);
 
-/** Codes under which we report our own failures. */
+/** ZooKeeper's codes for failures that Petrel itself detects. */
 const ownCodes = {
   CONNECTION_LOSS: -4,
   BAD_ARGUMENTS: -8,
@@ -62,7 +62,7 @@ const explanations: Partial<Record<StoreErrorCode, string>> = {
   THROTTLED: 'the server is overloaded and refused the request',
 };
 
-/** The error that the client library passes on when a request fails. It never leaves this folder. */
+/** Error that the client library passes on when a request fails. It is not visible outside this folder. */
 export class Failure extends Error {
   readonly code: number;
 
@@ -71,12 +71,12 @@ export class Failure extends Error {
     this.code = code;
   }
 
-  /** Makes a failure that Petrel itself detected, under ZooKeeper's code for it. */
+  /** Makes a failure that Petrel itself detected, with ZooKeeper's code for it. */
   static of(code: keyof typeof ownCodes, message: string, cause?: unknown): Failure {
     return new Failure(ownCodes[code], message, cause);
   }
 
-  /** Makes a failure from a server's error code. */
+  /** Makes a failure from an error code that a server sent. */
   static answered(code: number): Failure {
     const name = names.get(code);
     if (name === undefined)
@@ -85,7 +85,7 @@ export class Failure extends Error {
     return new Failure(code, explanation === undefined ? name : `${explanation} (${name})`);
   }
 
-  /** Required by the client library. */
+  /** Returns the code. The client library requires this method. */
   getCode(): number {
     return this.code;
   }

@@ -1,4 +1,7 @@
-/** ZooKeeper's four-letter words: commands sent to a server instead of a handshake, answered with text. */
+/**
+ * ZooKeeper's four-letter words: commands that a client sends instead of a handshake. The server answers with
+ * text.
+ */
 import { errorMessage } from '../errors.js';
 import type { Clock } from '../ports/clock.js';
 import type { Server } from './connection-string.js';
@@ -14,8 +17,8 @@ export interface AskOptions {
 const maxAnswerBytes = 64 * 1024;
 
 /**
- * Returns the answer to a word such as `srvr`. Rejects with an Error if the server cannot be reached or does
- * not answer in time.
+ * Returns the server's answer to a word such as `srvr`. Rejects with an Error if the server cannot be reached
+ * or does not answer in time.
  */
 export async function askServer(server: Server, word: string, options: AskOptions): Promise<string> {
   const { clock, timeoutMs } = options;

@@ -1,11 +1,11 @@
 /**
- * Cuts a ZooKeeper byte stream into its frames: a length of four bytes, then that many bytes. Each socket
- * needs its own reader.
+ * Cuts a ZooKeeper byte stream into frames. A frame consists of a length of four bytes and as many bytes of
+ * content. Each socket needs its own reader.
  */
 
 /**
- * Servers send little more than their own size limit. This leaves room for a limit that was raised on
- * purpose.
+ * Largest frame to accept. Servers send little more than their own size limit. This value allows for servers
+ * whose limit was raised on purpose.
  */
 const usualLimitBytes = 64 * 1024 * 1024;
 const lengthBytes = 4;
@@ -20,8 +20,8 @@ export class FrameReader {
   }
 
   /**
-   * Returns the frames that `chunk` completes, without their lengths.
-   * @throws Error if a length is invalid: the stream is out of step and must be closed.
+   * Returns the contents of all frames that `chunk` completes. @throws Error if a length is invalid. The
+   * stream is then out of step and must be closed.
    */
   push(chunk: Buffer): Buffer[] {
     this.add(chunk);
@@ -35,15 +35,15 @@ export class FrameReader {
     this.#join(chunk);
   }
 
-  /** Returns the next frame, or undefined until all of it has arrived. Throws like `push`. */
+  /** Returns the next frame, or undefined until all of the frame has arrived. Throws like `push`. */
   next(): Buffer | undefined {
     const size = this.#frameSize();
     return size === undefined ? undefined : this.#take(lengthBytes + size).subarray(lengthBytes);
   }
 
   /**
-   * Merges chunks into larger ones as they arrive. A frame in many pieces then needs neither many objects nor
-   * repeated copying.
+   * Merges small chunks into larger ones as they arrive. A frame that arrives in many pieces then needs
+   * neither many objects nor repeated copying.
    */
   #join(chunk: Buffer): void {
     let last = chunk;
@@ -58,7 +58,7 @@ export class FrameReader {
     this.#chunks.push(last);
   }
 
-  /** Size of the next frame, or undefined until all of it has arrived. */
+  /** Returns the size of the next frame, or undefined until the whole frame has arrived. */
   #frameSize(): number | undefined {
     if (this.#bytes < lengthBytes) return undefined;
     if ((this.#chunks[0]?.length ?? 0) < lengthBytes) this.#joinAll();

@@ -1,6 +1,6 @@
 /**
  * Access to ZooKeeper: implements the store port on node-zookeeper-client, with its connection handling
- * replaced. One store is one session. It never repeats a call by itself.
+ * replaced. Each store is one session. The store never repeats a call.
  */
 import type { LookupFunction } from 'node:net';
 import { PetrelError } from '../errors.js';
@@ -26,39 +26,41 @@ export type { TlsOptions } from './tls-options.js';
 
 export interface StoreOptions {
   readonly servers: ConnectionString;
-  /** The requested timeout. The ensemble may grant another one (`negotiatedTimeoutMs`). */
+  /** The requested timeout. The ensemble may grant a different one (`negotiatedTimeoutMs`). */
   readonly sessionTimeoutMs: number;
-  /** Deadline of calls that do not set one. Default: the session timeout. */
+  /** Deadline of calls that do not set their own. Default: the session timeout. */
   readonly callTimeoutMs?: number;
   readonly clock?: Clock;
   readonly auth?: readonly { readonly scheme: 'digest'; readonly credentials: string }[];
   /**
-   * ACL of created znodes. `open`: all rights for everyone. `creator`: all rights for the creator's
-   * credentials, none for others. A function: the ACL for each path. Default: `creator` if there are
-   * credentials.
+   * ACL of znodes that this store creates. `open` gives everyone all rights. `creator` gives all rights to
+   * the creator's credentials, and none to others. A function returns the ACL for each path. Default:
+   * `creator` if there are credentials, otherwise `open`.
    */
   readonly acl?: 'open' | 'creator' | ((path: string) => Acl);
   readonly tls?: TlsOptions;
-  /** Resolves host names, like the option of `net.connect`. Default: the system's resolver. */
+  /** Resolves host names, as the option `lookup` of `net.connect` does. Default: the system's resolver. */
   readonly lookup?: LookupFunction;
-  /** Attaches to this session instead of opening a new one. The state is LOST if it is over. */
+  /**
+   * Existing session to attach to instead of opening a new one. If that session is over, the store's state
+   * becomes LOST.
+   */
   readonly session?: { readonly id: bigint; readonly password: Buffer };
   readonly logger?: Logger;
   /** Opens the byte streams to servers. Default: TCP, or TLS if `tls` is given. */
   readonly dial?: Dial;
-  /** Returns a number from 0 up to 1. Default: Math.random. */
+  /** Returns a number from 0 (inclusive) to 1 (exclusive). Default: Math.random. */
   readonly random?: () => number;
 }
 
-/** The server replaces `auth` with the credentials of the session. */
+/** A server that creates a znode with this ACL replaces `auth` with the credentials of the session. */
 const creatorAcl: Acl = [{ permissions: permissions.all, identity: { scheme: 'auth', id: '' } }];
 const silentLogger: Logger = { debug() {}, info() {}, warn() {} };
 const maxTimeoutMs = 2 ** 31 - 1;
 
 /**
- * Opens a session, or attaches to one. Returns immediately; `connected()` resolves once the session is
- * connected.
- * @throws PetrelError INVALID if an option is wrong.
+ * Opens a session, or attaches to an existing one. Returns immediately. `connected()` resolves once the
+ * session is connected. @throws PetrelError INVALID if an option is wrong.
  */
 export function openStore(options: StoreOptions): Store {
   const { sessionTimeoutMs, callTimeoutMs = sessionTimeoutMs, auth = [], session } = options;
@@ -96,8 +98,8 @@ export function openStore(options: StoreOptions): Store {
 }
 
 /**
- * Returns a dialler for TCP, or for TLS if `tls` is given. Throws PetrelError INVALID for unusable
- * certificates.
+ * Returns a function that dials over TCP, or over TLS if `tls` is given. Throws PetrelError INVALID for
+ * unusable certificates.
  */
 export function dialWith(tls: TlsOptions | undefined, logger = silentLogger): Dial {
   return dialOver(tls && newestOf(tls, logger));

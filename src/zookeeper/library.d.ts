@@ -1,6 +1,6 @@
 /**
- * Types for the used part of node-zookeeper-client 1.1.3, derived from its source. The package has no types,
- * and those that others published are partly wrong.
+ * Types for the part of node-zookeeper-client 1.1.3 that is used here, derived from its source. The package
+ * has no types, and the types that others published are partly wrong.
  */
 
 declare module 'node-zookeeper-client/lib/jute/index.js' {
@@ -11,7 +11,9 @@ declare module 'node-zookeeper-client/lib/jute/index.js' {
       serialize(buffer: Buffer, offset: number): number;
     }
 
-    /** Longs are Buffers of 8 bytes. Null buffers, strings and vectors are undefined. */
+    /**
+     * A record on the wire. Longs are Buffers of 8 bytes. Null buffers, strings and vectors are undefined.
+     */
     interface Record extends Payload {
       readonly specification: readonly { readonly name: string; readonly type: string }[];
       deserialize(buffer: Buffer, offset: number): number;
@@ -202,7 +204,7 @@ declare module 'node-zookeeper-client/lib/ConnectionManager.js' {
     getDataWatcherPaths(): string[];
     getExistenceWatcherPaths(): string[];
     getChildWatcherPaths(): string[];
-    /** Throws for unknown event types. */
+    /** Notifies the watchers of an event. Throws for unknown event types. */
     emit(event: jute.WatcherEvent): void;
   }
 
@@ -210,7 +212,7 @@ declare module 'node-zookeeper-client/lib/ConnectionManager.js' {
     constructor(connectionString: string, options: object, stateListener: (state: number) => void);
     watcherManager: WatcherManager;
     chrootPath: string | undefined;
-    /** Newest zxid seen. */
+    /** The newest zxid (transaction id) seen. */
     zxid: Buffer;
     sessionId: Buffer;
     sessionPassword: Buffer;
@@ -219,7 +221,7 @@ declare module 'node-zookeeper-client/lib/ConnectionManager.js' {
   }
 
   namespace ConnectionManager {
-    /** The properties of an error that the client's own methods require. */
+    /** Error with the properties that the client's own methods require. */
     interface CodedError extends Error {
       code: number;
       getCode(): number;
@@ -284,7 +286,7 @@ declare module 'node-zookeeper-client' {
       options: { sessionTimeout: number; retries: number },
     ): Client;
     const Id: new (scheme: string, id: string) => { readonly scheme: string; readonly id: string };
-    /** Throws for permissions outside 1 to 31. */
+    /** Constructor of an ACL entry. Throws for permissions outside 1 to 31. */
     const ACL: new (permissions: number, id: InstanceType<typeof Id>) => jute.AclEntry;
     const CreateMode: {
       PERSISTENT: number;

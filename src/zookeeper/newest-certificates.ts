@@ -1,4 +1,4 @@
-/** Certificates that may be replaced while a process runs. */
+/** TLS certificates that can be replaced while the process is running. */
 import { isDeepStrictEqual } from 'node:util';
 import { errorMessage, PetrelError } from '../errors.js';
 import { loadTls, type SecureOptions } from './dial.js';
@@ -6,8 +6,8 @@ import type { Logger } from './session.js';
 import type { TlsOptions } from './tls-options.js';
 
 /**
- * Returns a function that gives the newest usable certificates. It is called before each connection. Throws
- * PetrelError INVALID if the first ones are unusable.
+ * Returns a function that returns the newest usable certificates. That function is called before each
+ * connection. Throws PetrelError INVALID if the first certificates are unusable.
  */
 export function newestOf({ reread, ...first }: TlsOptions, logger: Logger): () => SecureOptions {
   let known: Omit<TlsOptions, 'reread'> = first;
@@ -36,7 +36,7 @@ function secure(tls: Omit<TlsOptions, 'reread'>): SecureOptions {
   const { servername, rejectUnauthorized = true, ...certificates } = tls;
   try {
     const { X509Certificate } = process.getBuiltinModule('node:crypto');
-    // Node accepts text that is not a certificate as an empty list of trusted CAs.
+    // Parse each CA: Node accepts text that is not a certificate as an empty list of trusted CAs.
     for (const ca of [certificates.ca ?? []].flat()) new X509Certificate(ca);
     return { context: loadTls().createSecureContext(certificates), servername, rejectUnauthorized };
   } catch (error) {
@@ -45,7 +45,7 @@ function secure(tls: Omit<TlsOptions, 'reread'>): SecureOptions {
   }
 }
 
-/** Names the part that OpenSSL could not use. Its own error does not. */
+/** Returns the name of the part that OpenSSL could not use. OpenSSL's own error does not name the part. */
 function wrongPart({ ca = [], cert, key, passphrase }: Omit<TlsOptions, 'reread'>): string {
   const { X509Certificate, createPrivateKey } = process.getBuiltinModule('node:crypto');
   const isRead = (read: () => unknown) => {

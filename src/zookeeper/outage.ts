@@ -1,6 +1,6 @@
 /**
- * Logs an outage: first when no server could be reached in a whole round, then at growing intervals, and at
- * its end. An outage counts from when the connection was lost, or from the start, so one at startup is
+ * Logs an outage: when a whole round reached no server, then at growing intervals, and when the outage ends.
+ * An outage begins when the connection is lost. At startup, it begins immediately, so an outage at startup is
  * reported too.
  */
 import type { Clock } from '../ports/clock.js';
@@ -18,10 +18,10 @@ export class Outage {
   readonly #clock: Clock;
   readonly #log: Log;
   #sinceMs: number;
-  /** Null if this outage has not been reported. */
+  /** When to report this outage again. Null if the outage has not been reported. */
   #reported: { readonly nextAtMs: number; readonly intervalMs: number } | null = null;
 
-  /** Starts with no server reached. */
+  /** Starts in an outage: no server has been reached. */
   constructor(clock: Clock, log: Log) {
     this.#clock = clock;
     this.#log = log;
@@ -33,7 +33,7 @@ export class Outage {
     if (state === 'SUSPENDED') this.#sinceMs = this.#clock.monotonicMs();
   }
 
-  /** Records another failed round through all servers. `why` gives the reason for each server. */
+  /** Records that another round through all servers failed. `why` gives the reason for each server. */
   goesOn(why: string): void {
     const nowMs = this.#clock.monotonicMs();
     if (this.#reported !== null && nowMs < this.#reported.nextAtMs) return;

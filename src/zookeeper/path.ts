@@ -1,7 +1,7 @@
-/** ZooKeeper's rules for paths, where they deserve a clearer message than ZooKeeper's own. */
+/** ZooKeeper's rules for paths. They are checked here to give clearer messages than ZooKeeper's. */
 import { Failure } from './failure.js';
 
-/** @throws Failure BAD_ARGUMENTS */
+/** @throws Failure BAD_ARGUMENTS if the path breaks a rule. */
 export function checkPath(path: string): void {
   const problem = problemOfPath(path);
   if (problem) throw Failure.of('BAD_ARGUMENTS', `the path ${problem}`);

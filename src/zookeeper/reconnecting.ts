@@ -1,17 +1,17 @@
-/** Longest pauses between rounds of connection attempts. The client picks a random pause up to these. */
+/** Longest pauses between rounds of connection attempts. The actual pause is random, up to these limits. */
 import { doubledMs } from '../model/duration.js';
 
-/** The first pause: up to this share of the session timeout, and at most `firstMs`. */
+/** The first pause is at most this share of the session timeout, and at most `firstMs`. */
 const firstShare = 1 / 4;
 const firstMs = 1000;
 /**
- * Each failed round doubles the pause, up to these shares of the timeout. While the session may still exist,
- * pauses are shorter.
+ * Each failed round doubles the pause, up to one of these shares of the timeout. While the session may still
+ * exist, the smaller share applies.
  */
 const longestShare = { session: 1 / 8, noSession: 1 } as const;
 /**
- * A waiting node reconnects within this time of the ensemble's return (P28): there may be no leader until
- * then.
+ * Longest pause in milliseconds. A waiting node must reconnect soon after the ensemble returns (requirement
+ * P28), because there may be no leader until then.
  */
 const longestMs = 2_000;
 
@@ -19,7 +19,10 @@ export function firstPauseMs(timeoutMs: number): number {
   return Math.min(firstMs, timeoutMs * firstShare);
 }
 
-/** `rounds` is the number of consecutive rounds that failed on every server. */
+/**
+ * Returns the longest pause before the next round. `rounds` is the number of consecutive rounds that failed
+ * on every server.
+ */
 export function longestPauseMs(timeoutMs: number, hasSession: boolean, rounds: number): number {
   const share = hasSession ? longestShare.session : longestShare.noSession;
   return doubledMs(firstPauseMs(timeoutMs), Math.min(longestMs, timeoutMs * share), rounds);

@@ -1,6 +1,6 @@
 /**
- * Picks the server to try next, and its address. Names are resolved again for each attempt, so servers may
- * change their addresses. A name that does not resolve costs only its own turn.
+ * Picks the next server to try, and its address. Each attempt resolves the name again, so a server may change
+ * its address. A name that does not resolve does not delay the attempts on other servers.
  */
 import type { LookupAddress } from 'node:dns';
 import type { LookupFunction } from 'node:net';
@@ -12,7 +12,10 @@ export class ServerRotation {
   readonly #turns = new Map<Server, number>();
   #next = 0;
 
-  /** Shuffles the servers with `random` (from 0 up to 1), to spread clients over them. */
+  /**
+   * Shuffles the servers, to spread clients over them. `random` returns a number from 0 (inclusive) to 1
+   * (exclusive).
+   */
   constructor(servers: readonly Server[], random: () => number) {
     this.#servers = shuffled(servers, random);
   }
@@ -28,7 +31,7 @@ export class ServerRotation {
     return server;
   }
 
-  /** Returns the addresses, starting with a different one each time. */
+  /** Returns the server's addresses, starting with a different address each time. */
   rotate(server: Server, addresses: readonly LookupAddress[]): LookupAddress[] {
     const turn = this.#turns.get(server) ?? 0;
     this.#turns.set(server, turn + 1);
@@ -41,13 +44,13 @@ export interface ResolveOptions {
   readonly clock: Clock;
   readonly timeoutMs: number;
   readonly lookup: LookupFunction | undefined;
-  /** Cancels the lookup. */
+  /** Cancels the lookup when aborted. */
   readonly signal: AbortSignal;
 }
 
 /** Returns all addresses of a host. Rejects if it has none, or if the resolver does not answer in time. */
 export function resolveHost(host: string, options: ResolveOptions): Promise<LookupAddress[]> {
-  // Loaded on demand: a guardian rarely needs it.
+  // Load the DNS module on demand: a guardian rarely needs it.
   const lookup: LookupFunction = options.lookup ?? process.getBuiltinModule('node:dns').lookup;
   return new Promise((resolve, reject) => {
     const giveUp = (why: string) => {

@@ -1,10 +1,10 @@
 /**
- * One ZooKeeper session over as many connections as necessary. It replaces the client library's own
- * ConnectionManager. The library's clients build requests and pass them to `queue`. Its watcher manager
- * remembers which watches to set again.
+ * One ZooKeeper session over any number of connections. It replaces the client library's own
+ * ConnectionManager. The library's clients build requests and pass them to `queue`. The library's watcher
+ * manager remembers which watches to set again.
  *
- * Connection state is a hint. It reflects what this side has noticed. CONNECTED does not prove that the
- * ensemble still keeps the session; only `evidence` does.
+ * The connection state is only a hint: it shows what this side has noticed. CONNECTED does not prove that the
+ * ensemble still keeps the session. Only `evidence` proves that.
  */
 import type { LookupAddress } from 'node:dns';
 import type { LookupFunction } from 'node:net';
@@ -32,7 +32,7 @@ import { firstPauseMs, longestPauseMs } from './reconnecting.js';
 import { resolveHost, ServerRotation } from './servers.js';
 import { watchFrames } from './watch-frames.js';
 
-/** The part of a logger that is used. A pino logger fits. */
+/** The methods of a logger that are used here. A pino logger has them. */
 export interface Logger {
   debug(fields: object, message: string): void;
   info(fields: object, message: string): void;
@@ -46,21 +46,24 @@ export interface SessionOptions {
   readonly credentials: readonly { readonly scheme: string; readonly credentials: string }[];
   readonly dial: Dial;
   readonly isSecure: boolean;
-  /** Returns a number from 0 up to 1. It spreads clients over servers and over time. */
+  /** Returns a number from 0 (inclusive) to 1 (exclusive). It spreads clients over servers and over time. */
   readonly random: () => number;
   readonly lookup: LookupFunction | undefined;
-  /** An existing session to attach to. */
+  /** Existing session to attach to. Undefined to open a new one. */
   readonly resume: { readonly id: bigint; readonly password: Buffer } | undefined;
   readonly logger: Logger;
-  /** Must not throw. */
+  /** Called with every new state. Must not throw. */
   readonly onState: (state: StoreState) => void;
-  /** Must not throw. */
+  /** Called with the path of every watch event. Must not throw. */
   readonly onChange: (path: string) => void;
 }
 
-/** Largest packet that a server accepts by default (jute.maxbuffer), without its length prefix. */
+/** Largest packet in bytes that a server accepts by default (jute.maxbuffer), without the length prefix. */
 const maxPacketBytes = 0xfffff;
-/** A session without contact for this share of its timeout counts as over, whatever the ensemble says. */
+/**
+ * A session without contact for this share of its timeout counts as over, even if the ensemble says
+ * otherwise.
+ */
 const expiryShare = 4 / 3;
 
 const knownEvents = { first: zookeeper.Event.NODE_CREATED, last: zookeeper.Event.NODE_CHILDREN_CHANGED };
@@ -79,11 +82,12 @@ export class Session extends ConnectionManager implements ConnectionOwner {
   #connection: Connection | undefined;
   #authsDue = 0;
   /**
-   * The smallest timeout that any server granted. ZooKeeper keeps the timeout from the session's creation,
-   * whatever servers grant later. A new leader of the ensemble uses that one.
+   * The smallest timeout that any server has granted. ZooKeeper keeps the timeout from the session's
+   * creation, even if servers grant a different one later. A new leader of the ensemble applies the original
+   * timeout.
    */
   #negotiatedTimeoutMs = 0;
-  /** The greatest timeout that was granted. Without contact, the session may last this long. */
+  /** The greatest timeout that any server has granted. Without contact, the session may last this long. */
   #longestTimeoutMs = 0;
   #lastContactAtMs = Number.POSITIVE_INFINITY;
   #evidence = noEvidence;
@@ -93,7 +97,8 @@ export class Session extends ConnectionManager implements ConnectionOwner {
     | undefined;
 
   constructor(options: SessionOptions) {
-    // The library parses its servers from this text. Ours come from `options`, already checked.
+    // The library parses its list of servers from this text. Petrel uses the list in `options`, which was
+    // already checked.
     super('unused', { sessionTimeout: options.sessionTimeoutMs }, () => {});
     this.#options = options;
     this.#clock = options.clock;
@@ -123,12 +128,12 @@ export class Session extends ConnectionManager implements ConnectionOwner {
     return this.#evidence;
   }
 
-  /** Why requests are currently refused. */
+  /** The error with which requests are currently refused. */
   get refusal(): Failure {
     return this.#over ?? Failure.of('CONNECTION_LOSS', `not connected: ${this.troubles}`);
   }
 
-  /** The last problem with each server. */
+  /** Describes the last problem with each server. */
   get troubles(): string {
     const { servers } = this.#options.servers;
     return servers
@@ -136,7 +141,7 @@ export class Session extends ConnectionManager implements ConnectionOwner {
       .join('; ');
   }
 
-  /** Connects, and reconnects until the session is over. Further calls do nothing. */
+  /** Starts to connect, and reconnects until the session is over. Further calls do nothing. */
   override connect(): void {
     if (this.#running) return;
     this.#running = true;
@@ -163,13 +168,16 @@ export class Session extends ConnectionManager implements ConnectionOwner {
     });
   }
 
-  /** Ends the current connection. Its unanswered requests fail, and the next server is tried. */
+  /** Ends the current connection and tries the next server. Unanswered requests fail. */
   changeServer(): void {
     if (this.#state !== 'CONNECTED') return;
     this.#connection?.end(Failure.of('CONNECTION_LOSS', 'switched to another server'));
   }
 
-  /** Ends the session at the ensemble if possible within `timeoutMs`, then releases all resources. */
+  /**
+   * Tries for up to `timeoutMs` to end the session at the ensemble, then releases all resources. Resolves
+   * with whether the ensemble confirmed the end.
+   */
   endSession(timeoutMs: number, abandon = false): Promise<boolean> {
     if (this.#ending) return this.#ending.confirmed;
     let settle: (confirmed: boolean) => void = () => {};
@@ -202,7 +210,7 @@ export class Session extends ConnectionManager implements ConnectionOwner {
     }
   }
 
-  // -- Reports from the connection
+  // -- Events of the connection
 
   handshake(): jute.ConnectRequest {
     if (this.#hasSession) this.#evidence = resumptionAsked(this.#evidence, this.#clock.monotonicMs());
@@ -288,7 +296,9 @@ export class Session extends ConnectionManager implements ConnectionOwner {
     }
   }
 
-  /** Whether a connection lasted for a while. Once it has ended, the next server is tried. */
+  /**
+   * Tries to connect to a server. Once the connection has ended, resolves with whether it lasted for a while.
+   */
   async #visit(server: Server): Promise<boolean> {
     const shareMs = this.#timeoutMs / this.#rotation.size;
     const addresses = await this.#resolve(server, shareMs);
@@ -312,7 +322,7 @@ export class Session extends ConnectionManager implements ConnectionOwner {
     }
   }
 
-  /** Runs one connection to its end. Returns how long it was ready. */
+  /** Runs one connection to its end. Returns how long the connection was ready, in milliseconds. */
   async #live(server: Server, address: string, openWithinMs: number): Promise<number> {
     const connection = new Connection({
       endpoint: { server, address },
@@ -360,7 +370,10 @@ export class Session extends ConnectionManager implements ConnectionOwner {
     this.#enter('CONNECTED');
   }
 
-  /** In response, the server immediately sends the events that were missed. */
+  /**
+   * Sets all watches again on a new connection. In response, the server immediately sends the events that
+   * this client missed.
+   */
   #restoreWatches(connection: Connection): void {
     const { OP_CODES, Request, protocol } = jute;
     for (const { data, existence, children } of watchFrames(this.watcherManager)) {
@@ -378,12 +391,12 @@ export class Session extends ConnectionManager implements ConnectionOwner {
     connection.ready();
     const header = new jute.protocol.RequestHeader(0, jute.OP_CODES.CLOSE_SESSION);
     connection.send(new jute.Request(header, null), (error, response) => {
-      // Without a response, the next connection shows whether the session is over, if time allows one.
+      // If no response came, the next connection shows whether the session is over, if there is time for one.
       if (response && (error === null || isFatal(error))) this.#finish(true);
     });
   }
 
-  /** Handles the end of a session that we did not end ourselves. */
+  /** Handles the end of a session that this side did not end. */
   #lose(failure: Failure): void {
     if (this.#ending) {
       this.#finish(true);
@@ -453,7 +466,7 @@ export class Session extends ConnectionManager implements ConnectionOwner {
   }
 }
 
-/** Whether the session is over after this reply, whatever else the server does. */
+/** Whether the session is over after a reply with this failure, whatever the server does next. */
 function isFatal(failure: Failure): boolean {
   return failure.storeCode === 'SESSION_EXPIRED' || failure.storeCode === 'SESSION_CLOSED_REQUIRE_SASL_AUTH';
 }

@@ -1,6 +1,7 @@
 /**
- * The store port over a ZooKeeper session: promises, deadlines, typed arguments and results, and one change
- * event for all watches. It never retries: after a lost reply, the caller must find out what happened.
+ * Implements the store port on a ZooKeeper session: promises, deadlines, typed arguments and results, and one
+ * change event for all watches. The store never retries. After a lost reply, the caller must find out whether
+ * the request took effect.
  */
 
 import zookeeper from 'node-zookeeper-client';
@@ -39,7 +40,10 @@ import {
 
 export interface ZooKeeperStoreOptions extends Omit<SessionOptions, 'onState' | 'onChange'> {
   readonly callTimeoutMs: number;
-  /** ACL of a znode to be created. The path of a sequential znode has no number yet. */
+  /**
+   * Returns the ACL of a znode to be created. The path of a sequential znode does not have its number at this
+   * point.
+   */
   acl(path: string): Acl;
 }
 
@@ -47,7 +51,7 @@ type Resolve<T> = (value: T) => void;
 type Reject = (error: Error) => void;
 type Send<T> = (resolve: Resolve<T>, reject: Reject) => void;
 
-/** The subject of a call, for its error messages. */
+/** Operation and path of a call, for error messages. */
 interface Subject {
   readonly what: string;
   readonly path?: string;
@@ -56,8 +60,8 @@ interface Subject {
 const { OP_CODES: op } = jute;
 
 /**
- * The library stores watches by function, so a single function means one entry per path. The event itself
- * says what changed.
+ * The library stores watches by function. Using one function everywhere gives one entry per path. The event
+ * itself contains the path.
  */
 const watcher = () => {};
 
@@ -175,7 +179,8 @@ export class ZooKeeperStore implements Store {
 
   getAcl(path: string, options: CallOptions = {}): Promise<{ acl: Acl; stat: Stat }> {
     return this.#callOn(path, 'get the ACL of', options, (resolve, reject) => {
-      // The library's own call throws an uncatchable error for an entry that allows nothing.
+      // Build the request here: the library's own call throws an uncatchable error for an ACL entry without
+      // permissions.
       const payload = new jute.protocol.GetACLRequest(path);
       const header = new jute.protocol.RequestHeader(0, op.GET_ACL);
       this.#session.queue(new jute.Request(header, payload), (error, response) => {
@@ -214,7 +219,7 @@ export class ZooKeeperStore implements Store {
 
   sync(path: string, options: CallOptions = {}): Promise<void> {
     return this.#callOn(path, 'sync', options, (resolve, reject) => {
-      // A sync request contains only a path, so it looks the same on the wire as a request for an ACL.
+      // A sync request contains only a path, so the payload of a GetACL request has the right format.
       const payload = new jute.protocol.GetACLRequest(path);
       const header = new jute.protocol.RequestHeader(0, op.SYNC);
       this.#session.queue(new jute.Request(header, payload), (error) => {
@@ -269,7 +274,8 @@ export class ZooKeeperStore implements Store {
   }
 
   /**
-   * Settles on the answer, the deadline or the signal, whichever comes first. Runs `send` before it returns.
+   * Settles on the answer, the deadline or the abort signal, whichever comes first. Runs `send` before it
+   * returns.
    */
   #call<T>(subject: Subject, options: CallOptions, send: Send<T>): Promise<T> {
     const { signal, timeoutMs = this.#callTimeoutMs } = options;
@@ -301,7 +307,7 @@ export class ZooKeeperStore implements Store {
     });
   }
 
-  /** Adds the refused identity to the message, without its password. */
+  /** Adds the identity that was refused to the message, without its password. */
   #withIdentity(error: StoreError): StoreError {
     if (error.code !== 'NO_AUTH') return error;
     const { path, failedOp, verb, cause } = error;

@@ -1,26 +1,26 @@
 /**
- * TLS settings for ZooKeeper. They have their own file because the library's types refer to them, and
- * node-zookeeper-client has no types.
+ * TLS settings for ZooKeeper. They have their own file because the library's type declarations refer to them,
+ * and node-zookeeper-client has no types.
  */
 
-/** Certificates and keys are PEM, as text or bytes. */
+/** TLS settings. Certificates and keys are PEM, as text or bytes. */
 export interface TlsOptions {
-  /** Certificates to trust instead of the system's. */
+  /** Certificates to trust instead of the system's certificates. */
   readonly ca?: string | Buffer | (string | Buffer)[];
-  /** Our own certificate, for servers that require one. */
+  /** This client's certificate, for servers that require one. */
   readonly cert?: string | Buffer;
   readonly key?: string | Buffer;
   readonly passphrase?: string;
   /** Name to expect in the server's certificate instead of the host from the connection string. */
   readonly servername?: string;
   /**
-   * False accepts any certificate: the connection is encrypted, but the server is not authenticated. Default:
-   * true.
+   * If false, any certificate is accepted: the connection is encrypted, but the server is not authenticated.
+   * Default: true.
    */
   readonly rejectUnauthorized?: boolean;
   /**
    * Returns the current settings. It is called before each connection, because certificates expire and are
-   * replaced. If it throws or returns unusable settings, the last usable ones apply.
+   * replaced. If it throws or returns unusable settings, the last usable settings apply.
    */
   readonly reread?: () => Omit<TlsOptions, 'reread'>;
 }

@@ -1,7 +1,7 @@
-/** The watches that a new connection has to set again, in frames small enough for a server. */
+/** Builds the requests that set watches again on a new connection, in frames small enough for a server. */
 import type ConnectionManager from 'node-zookeeper-client/lib/ConnectionManager.js';
 
-/** Approximate size of a frame, far below a server's limit. */
+/** Approximate size of a frame in bytes, far below a server's limit. */
 const watchFrameBytes = 128 * 1024;
 
 interface WatchFrame {

@@ -1,4 +1,4 @@
-/** Arguments and results of the store port, in the client library's form. */
+/** Converts arguments and results of the store port to and from the client library's form. */
 import zookeeper from 'node-zookeeper-client';
 import jute from 'node-zookeeper-client/lib/jute/index.js';
 import type { Acl } from '../model/acl.js';
@@ -66,7 +66,7 @@ export function settleMulti(
   reject: (error: Error) => void,
 ): void {
   const { results } = response;
-  // Results before the failed one have error 0, and results after it have RUNTIME_INCONSISTENCY.
+  // Find the failed result. Results before it have error 0, and results after it have RUNTIME_INCONSISTENCY.
   const failedOp = results.findIndex((result) => result.type === op.ERROR && result.err);
   const operation = operations[failedOp];
   if (operation) {
@@ -98,7 +98,7 @@ export function undecodable(what: string): Failure {
   return Failure.of('CONNECTION_LOSS', `invalid response: ${what}`);
 }
 
-/** Throws for an ACL that no server would accept. */
+/** Converts an ACL to the client library's form. Throws for an ACL that no server would accept. */
 export function aclOnWire(acl: Acl): jute.AclEntry[] {
   return acl.map(
     ({ permissions, identity }) =>
