@@ -1,12 +1,15 @@
-/** Access control lists: which client may do what to one znode. Schemes: world, auth, digest and ip. */
+/**
+ * Access control lists (ACLs): which client may do what to one znode. The schemes are world, auth, digest and
+ * ip.
+ */
 
 import { BlockList, isIP } from 'node:net';
 import type { Acl, AclEntry, Identity } from '../model/acl.js';
 import { ZooKeeperError } from './errors.js';
 
 /**
- * Returns the ACL to store for a requested one. Duplicates are removed, and `auth` is replaced by the
- * client's identities.
+ * Returns the ACL to store for the ACL that a client requested. Duplicates are removed, and `auth` is
+ * replaced by the client's identities.
  */
 export function resolveAcl(asked: Acl, client: readonly Identity[], path: string): Acl {
   const resolved = distinct(asked).flatMap((entry) => resolveEntry(entry, client, path));
@@ -54,10 +57,10 @@ function matches(wanted: Identity, identity: Identity): boolean {
   return subnet(wanted.id)?.check(address, family === 6 ? 'ipv6' : 'ipv4') ?? false;
 }
 
-/** Returns the addresses that `address` or `address/bits` stands for. */
+/** Returns the set of addresses that the text `address` or `address/bits` describes. */
 function subnet(text: string): BlockList | undefined {
   const [address = '', bits, ...rest] = text.split('/');
-  // An address with a zone (fe80::1%eth0) is valid on one machine only.
+  // Reject an address with a zone (fe80::1%eth0), because it is valid on one machine only.
   const family = address.includes('%') ? 0 : isIP(address);
   const width = family === 6 ? 128 : 32;
   const prefix = bits === undefined ? width : Number(bits);
@@ -68,7 +71,7 @@ function subnet(text: string): BlockList | undefined {
   return addresses;
 }
 
-/** Returns the ACL for a client without the admin permission: digests are hidden. */
+/** Returns the ACL as a client without the admin permission sees it, with digests hidden. */
 export function redactedAcl(acl: Acl): Acl {
   return acl.map((entry) => {
     if (entry.identity.scheme !== 'digest') return entry;

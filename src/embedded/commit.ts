@@ -1,10 +1,13 @@
-/** Writes, as reported to the rehearsal of failures. */
+/** Descriptions of writes, for tests that rehearse failures at a particular write. */
 import type { Operation } from './tree.js';
 
-/** A requested or an applied write. If it was applied, sequential paths include their sequence numbers. */
+/**
+ * A requested write or an applied write. In an applied write, sequential paths include their sequence
+ * numbers.
+ */
 export interface Write {
   readonly sessionId: bigint;
-  /** The operations of a multi in order, or the only operation. */
+  /** The operations of a multi in order. For any other write, its only operation. */
   readonly operations: readonly WriteOperation[];
 }
 
@@ -18,8 +21,8 @@ export interface WriteOperation {
 export interface Commit extends Write {
   readonly zxid: bigint;
   /**
-   * How the session has ended, along with its ephemeral znodes: closed by its client or expired. Null if it
-   * has not ended.
+   * How the write ended the session and deleted its ephemeral znodes: its client closed it, or it expired.
+   * Null if the write does not end a session.
    */
   readonly endsSession: 'closed' | 'expired' | null;
 }

@@ -1,6 +1,6 @@
 /**
- * One client's connection. It splits the byte stream into packets and passes them to its server. Whatever the
- * client sends, the worst consequence is that this connection is closed.
+ * One client's connection. It splits the byte stream into packets and passes them to its server. Nothing that
+ * a client sends can have a worse consequence than closing this connection.
  */
 
 import type { Socket } from 'node:net';
@@ -8,38 +8,41 @@ import type { Identity } from '../model/acl.js';
 import { FrameReader } from '../zookeeper/frames.js';
 import { JuteReader, type JuteWriter } from './jute.js';
 
-/** ZooKeeper's default `jute.maxbuffer`: the longest packet that a server accepts. */
+/** The longest packet that a server accepts, in bytes: ZooKeeper's default `jute.maxbuffer`. */
 export const maxPacketBytes = 0xfffff;
-/** A client that leaves this much unread is disconnected. */
+/** A client is disconnected once this many bytes that were sent to it are unread. */
 const maxUnreadBytes = 64 * 1024 * 1024;
-/** Time limit for the handshake of a new connection, and for the client to close after the last response. */
+/**
+ * Milliseconds allowed for the handshake of a new connection, and for the client to close the connection
+ * after the last response.
+ */
 const patienceMs = 10_000;
 
 const wordBytes = 4;
 
 export interface ConnectionOwner {
-  /** Returns the response to a four-letter word, or undefined if it is not one. */
+  /** Returns the response to a four-letter word, or undefined if `word` is not one. */
   fourLetterWord(word: string): string | undefined;
-  /** May throw, which closes the connection. */
+  /** Handles a packet. May throw, which closes the connection. */
   packet(connection: Connection, reader: JuteReader): void;
-  /** Called once, when the connection has closed. */
+  /** Called once, after the connection has closed. */
   closed(connection: Connection): void;
   problem(connection: Connection, error: unknown): void;
 }
 
 export class Connection {
-  /** Identifies the connection. Never reused. */
+  /** Identifies the connection. Numbers are never reused. */
   readonly number: number;
   readonly remote: string;
   readonly identities: Identity[];
-  /** 0n until the handshake is done. */
+  /** Id of the client's session. 0n until the handshake is done. */
   sessionId = 0n;
   received = 0;
   sent = 0;
   readonly #socket: Socket;
   readonly #owner: ConnectionOwner;
   readonly #frames = new FrameReader(maxPacketBytes);
-  /** Bytes received before it is clear whether they are a four-letter word. Null after that. */
+  /** Bytes received before it is clear whether they form a four-letter word. Null once it is clear. */
   #beginning: Buffer | null = Buffer.alloc(0);
   #deadline: NodeJS.Timeout | undefined;
   #ending = false;
@@ -82,7 +85,10 @@ export class Connection {
     if (this.#socket.writableLength > maxUnreadBytes) this.destroy();
   }
 
-  /** Closes after everything sent has been transmitted. Ignores what still arrives. */
+  /**
+   * Closes the connection after everything sent has been transmitted. Ignores data that arrives in the
+   * meantime.
+   */
   end(): void {
     this.#ending = true;
     this.#setDeadline();
@@ -94,14 +100,17 @@ export class Connection {
     this.#socket.destroy();
   }
 
-  /** While frozen, it reads nothing. */
+  /** Freezes or unfreezes the connection. A frozen connection reads nothing. */
   setFrozen(frozen: boolean): void {
     this.#frozen = frozen;
     this.#updateFlow();
     this.#contain(() => this.#answerPackets());
   }
 
-  /** Applies even if the client keeps sending bytes that form no complete packet. */
+  /**
+   * Sets the deadline for the handshake. It applies even if the client keeps sending bytes that form no
+   * complete packet.
+   */
   #setDeadline(): void {
     clearTimeout(this.#deadline);
     this.#deadline = setTimeout(() => {
@@ -130,7 +139,10 @@ export class Connection {
     });
   }
 
-  /** Requests from a client that does not read its responses have to wait, like those not received yet. */
+  /**
+   * Answers the packets that have arrived. If the client does not read its responses, its further requests
+   * wait.
+   */
   #answerPackets(): void {
     while (!this.#ending && !this.#backlogged && !this.#frozen) {
       const packet = this.#frames.next();
@@ -151,8 +163,8 @@ export class Connection {
   }
 
   /**
-   * Answers a four-letter word. Returns null if it was one, or may still become one. Otherwise returns the
-   * bytes received so far.
+   * Answers a four-letter word. Returns null if the bytes are one, or may still become one. Otherwise returns
+   * all bytes received so far.
    */
   #afterWord(before: Buffer, bytes: Buffer): Buffer | null {
     const beginning = Buffer.concat([before, bytes]);

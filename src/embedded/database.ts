@@ -1,7 +1,7 @@
 /**
- * ZooKeeper's state machine as a whole: tree, sessions and watches. It is synchronous and deterministic.
- * Every call receives the time, and returns the messages for each client. It has no sockets and no timers. It
- * therefore runs in real time in the development server and in virtual time in a simulation.
+ * ZooKeeper's complete state machine: tree, sessions and watches. It is synchronous and deterministic. Every
+ * call receives the time, and returns the messages for each client. Because it has no sockets and no timers,
+ * it runs in real time in the development server and in virtual time in a simulation.
  */
 
 import type { Acl, Identity } from '../model/acl.js';
@@ -21,19 +21,19 @@ import {
 import { type Notification, type WatchKind, type WatchMode, WatchTable } from './watches.js';
 
 export interface DatabaseOptions extends SessionOptions, TreeOptions {
-  /** Called for every transaction that changed something, before any client is notified. */
+  /** Called for every transaction that changed something. The call happens before any client is notified. */
   readonly committed?: (commit: Commit) => void;
 }
 
 /** One connection of a client: the author of its requests, and the receiver of its watch events. */
 export interface Client extends Author {
-  /** Number of the connection, never reused. */
+  /** Number of the connection. Numbers are never reused. */
   readonly watcher: number;
 }
 
 /** Watches that a client had before it lost its connection. */
 export interface FormerWatches {
-  /** Newest zxid that the client has seen. It is notified immediately of later changes. */
+  /** The newest zxid that the client has seen. The client is notified immediately of changes after it. */
   readonly seenZxid: bigint;
   readonly data: readonly string[];
   readonly exist: readonly string[];
@@ -46,7 +46,7 @@ export class Database {
   readonly #tree: ZnodeTree;
   readonly #sessions: SessionTable;
   readonly #watches = new WatchTable();
-  /** As given in the options. */
+  /** Limits of session timeouts, as given in the options. */
   readonly timing: SessionLimits;
   readonly #committed: ((commit: Commit) => void) | undefined;
 
@@ -85,14 +85,14 @@ export class Database {
   }
 
   /**
-   * Restarts the timeout of every session, as a server does when it starts on existing data: no client could
-   * have been heard in the meantime.
+   * Restarts the timeout of every session, as a server does when it starts on existing data. While the server
+   * was stopped, no client could reach it.
    */
   touchAllSessions(nowMs: number): void {
     this.#sessions.takeOver(nowMs);
   }
 
-  /** Session timeout. Undefined if the session has ended. */
+  /** Returns the timeout of a session in milliseconds, or undefined if the session has ended. */
   timeoutOf(id: bigint): number | undefined {
     return this.#sessions.timeoutOf(id);
   }
@@ -137,8 +137,8 @@ export class Database {
   }
 
   /**
-   * Leaves the watch whether the znode exists or not. Needs no permission, as in ZooKeeper before 3.8.4 and
-   * 3.9.2.
+   * Returns the znode's stat. If `watch` is true, leaves a watch even if the znode does not exist. Needs no
+   * permission, as in ZooKeeper before 3.8.4 and 3.9.2.
    */
   exists(path: string, client: Client, watch: boolean): Stat {
     this.#requireSession(client);
@@ -200,7 +200,7 @@ export class Database {
     if (!this.#watches.remove(kind, path, client.watcher)) throw new ZooKeeperError('NO_WATCHER', path);
   }
 
-  /** Restores a reconnected client's watches, and returns the notifications that it missed. */
+  /** Restores a reconnected client's watches. Returns the notifications that the client missed. */
   restoreWatches(former: FormerWatches, client: Client): Notification[] {
     this.#requireSession(client);
     const { watcher } = client;
@@ -218,12 +218,12 @@ export class Database {
     return missed;
   }
 
-  /** Removes a connection and its watches. Its session continues. */
+  /** Removes a connection and its watches. The session of the connection continues. */
   disconnect(watcher: number): void {
     this.#watches.removeWatcher(watcher);
   }
 
-  /** Makes `next` the sequence of the next sequential znode under `path`. */
+  /** Sets the sequence number of the next sequential znode under `path` to `next`. */
   setNextSequence(path: string, next: number): void {
     this.#tree.setNextSequence(path, next);
   }

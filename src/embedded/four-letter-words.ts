@@ -1,4 +1,7 @@
-/** ZooKeeper's four-letter words: plain-text queries about a server, sent instead of a handshake. */
+/**
+ * ZooKeeper's four-letter words: plain-text queries about a server. A client sends one instead of a
+ * handshake.
+ */
 
 import type { Connection } from './connection.js';
 import type { Database } from './database.js';
@@ -8,7 +11,10 @@ export interface ServerView {
   readonly connections: readonly Connection[];
 }
 
-/** The ZooKeeper release whose behaviour it follows, marked as a different implementation. */
+/**
+ * The ZooKeeper release whose behaviour this server follows, with a suffix that marks a different
+ * implementation.
+ */
 const version = '3.8.0-petrel-development-server';
 
 export function answerFourLetterWord(word: string, server: ServerView): string | undefined {
@@ -43,7 +49,7 @@ function summary(server: ServerView, clientLines = ''): string {
   ].join('\n');
 }
 
-/** Contains what a client may need. A real server reports more. */
+/** Returns the settings that a client may need. A real server reports more. */
 function configuration({ database }: ServerView): string {
   const { tickTimeMs, minTimeoutMs, maxTimeoutMs } = database.timing;
   return `tickTime=${tickTimeMs}\nminSessionTimeout=${minTimeoutMs}\nmaxSessionTimeout=${maxTimeoutMs}\n`;

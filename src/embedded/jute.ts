@@ -1,8 +1,9 @@
 /**
- * Jute, ZooKeeper's serialization: big-endian numbers, length-prefixed bytes and strings, counted vectors.
+ * Jute, ZooKeeper's serialization format: big-endian numbers, length-prefixed bytes and strings, and counted
+ * vectors.
  */
 
-/** A record that ends too early, or contains impossible lengths. */
+/** Error for a record that ends too early or contains impossible lengths. */
 export class MalformedRecord extends Error {
   override readonly name = 'MalformedRecord';
 }
@@ -39,7 +40,7 @@ export class JuteReader {
   buffer(): Buffer | null {
     const length = this.int();
     if (length === -1) return null;
-    // Copied, so that keeping the value does not keep the whole packet in memory.
+    // Copy the bytes, so that keeping the value does not keep the whole packet in memory.
     return Buffer.from(this.#take(length));
   }
 

@@ -58,8 +58,8 @@ export function readMulti(reader: JuteReader): MultiOperation[] {
 }
 
 /**
- * Operations that a multi may contain, and the kind of their results. As in ZooKeeper, the result of a
- * create2 is that of a create, without its stat.
+ * Operations that a multi may contain, with the kind of their results. In ZooKeeper, the result of a create2
+ * in a multi has no stat, like that of a create.
  */
 const multiOpcodes = new Map<Opcode, OperationOpcode>([
   ['create', 'create'],
@@ -70,8 +70,8 @@ const multiOpcodes = new Map<Opcode, OperationOpcode>([
 ]);
 
 /**
- * The response to a failed multi contains an error code for each operation: no error for those before the one
- * that failed.
+ * Writes the results of a multi. The response to a failed multi contains an error code for each operation.
+ * Operations before the failed one have no error.
  */
 export function writeMultiOutcome(
   writer: JuteWriter,
@@ -96,8 +96,8 @@ function errorOf(outcome: Outcome & { ok: false }, index: number): number {
 }
 
 /**
- * ZooKeeper's own client accepts no longer response. Without a limit, a few bytes could request the same
- * large znode many times.
+ * Largest response to a multi-read, in bytes. ZooKeeper's own client accepts no longer response. Without a
+ * limit, a few bytes could request the same large znode many times.
  */
 const maxReplyBytes = 4 * 1024 * 1024;
 

@@ -30,7 +30,8 @@ function isValid(path: string): boolean {
 }
 
 /**
- * Returns the parent's path, which is empty for a child of the root. Checks no more than ZooKeeper does here.
+ * Returns the parent's path. The parent of a child of the root is the empty string. Checks no more than
+ * ZooKeeper does here.
  */
 export function parentOf(path: string): string {
   const slash = path.lastIndexOf('/');
@@ -50,7 +51,7 @@ export function* ancestorsOf(path: string): Generator<string> {
   }
 }
 
-/** Formats a sequence as ZooKeeper appends it: Java's `%010d` of a signed 32-bit counter. */
+/** Formats a sequence number as ZooKeeper appends it: Java's `%010d` of a signed 32-bit counter. */
 export function formatSequence(counter: number): string {
   return counter < 0 ? `-${String(-counter).padStart(9, '0')}` : String(counter).padStart(10, '0');
 }

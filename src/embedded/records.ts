@@ -1,4 +1,4 @@
-/** The records of ZooKeeper's client protocol, for requests and responses. */
+/** Records of ZooKeeper's client protocol, for requests and responses. */
 
 import type { Acl } from '../model/acl.js';
 import type { JuteReader, JuteWriter } from './jute.js';
@@ -35,7 +35,7 @@ export const opcodes = {
   closeSession: -11,
 } as const;
 
-/** Authentication concerns the connection, and is answered before the requests of its session. */
+/** Authentication concerns the connection. It is answered before the requests of the session. */
 export const authOpcode = 100;
 
 export type Opcode = keyof typeof opcodes;
@@ -51,7 +51,7 @@ export function opcodeName(code: number): Opcode | undefined {
   return opcodeNames.get(code);
 }
 
-/** Request numbers of messages that do not answer a numbered request. */
+/** Request numbers of messages that are not replies to numbered requests. */
 export const xids = { notification: -1, ping: -2, auth: -4, setWatches: -8 } as const;
 
 const eventCodes: Record<EventType, number> = { created: 1, deleted: 2, dataChanged: 3, childrenChanged: 4 };
@@ -62,12 +62,12 @@ export interface ConnectRequest {
   readonly timeoutMs: number;
   readonly sessionId: bigint;
   readonly password: Buffer;
-  /** Clients before 3.4 neither send nor expect the read-only flag. */
+  /** Whether the client sent the read-only flag. Clients before 3.4 neither send nor expect the flag. */
   readonly hasReadOnlyFlag: boolean;
 }
 
 export function readConnectRequest(reader: JuteReader): ConnectRequest {
-  reader.int(); // protocol version, always 0 so far
+  reader.int(); // protocol version, always 0
   const lastZxidSeen = reader.long();
   const timeoutMs = reader.int();
   const sessionId = reader.long();
@@ -81,7 +81,7 @@ export interface GrantedSession {
   readonly timeoutMs: number;
 }
 
-/** The response of a server if the session has ended. */
+/** The response to a client whose session has ended. */
 export const noSession: GrantedSession = { id: 0n, password: Buffer.alloc(16), timeoutMs: 0 };
 
 export function writeConnectResponse(

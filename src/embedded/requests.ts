@@ -33,7 +33,10 @@ interface Context {
 /** Reads the request, writes the body of the reply, and returns the notifications that the request causes. */
 type Handler = (context: Context) => readonly Notification[];
 
-/** Also answers errors. A request that cannot be read is answered with MARSHALLING_ERROR. */
+/**
+ * Answers one request. Errors are answered too: a request that cannot be read is answered with
+ * MARSHALLING_ERROR.
+ */
 export function answer(
   opcode: Opcode,
   reader: JuteReader,
@@ -76,7 +79,7 @@ function reading(read: (context: Context) => void): Handler {
   };
 }
 
-/** Part of the wire protocol, but not supported by this server. */
+/** Refuses an operation that is part of the protocol but not supported by this server. */
 const refused: Handler = () => {
   throw new ZooKeeperError('UNIMPLEMENTED', 'not in the development server');
 };
@@ -121,7 +124,7 @@ const handlers: Record<Opcode, Handler> = {
   multiRead: reading(({ database, client, reader, writer }) => {
     answerMultiRead(reader, writer, database, client);
   }),
-  // A single server is always up to date.
+  // A single server is always up to date, so there is nothing to wait for.
   sync: reading(({ reader, writer }) => {
     writer.string(reader.string());
   }),

@@ -1,9 +1,9 @@
 /**
  * The development server: one ZooKeeper server in this process, entirely in memory, for development and
- * tests. It speaks ZooKeeper's client protocol, so any ZooKeeper client can use it.
+ * tests. It implements ZooKeeper's client protocol, so any ZooKeeper client can use it.
  *
- * Not promised: persistence (all data is lost when it closes), an ensemble, TLS, SASL, quotas, containers,
- * znodes with a time to live. Not for production: an election must outlive any one process.
+ * Not promised: persistence (all data is lost when the server closes), an ensemble, TLS, SASL, quotas,
+ * containers, and znodes with a time to live. Not for production: an election must outlive any one process.
  */
 
 import { randomUUID } from 'node:crypto';
@@ -21,20 +21,20 @@ import type { SessionTraffic } from './traffic.js';
 import type { SequenceOverflow } from './tree.js';
 
 export interface DevelopmentServerOptions {
-  /** The default is 0: any free port. */
+  /** TCP port to listen on. The default is 0, which means any free port. */
   readonly port?: number;
   /**
-   * Address to listen on. The default is 127.0.0.1. There is no access control except ZooKeeper's ACLs, so
-   * keep it local.
+   * Address to listen on. The default is 127.0.0.1. ZooKeeper's ACLs are the only access control, so the
+   * server should not be reachable from other machines.
    */
   readonly host?: string;
-  /** ZooKeeper's basic time unit, and the granularity of session expiry. The default is 500. */
+  /** ZooKeeper's basic time unit in milliseconds. Sessions expire at multiples of it. The default is 500. */
   readonly tickTimeMs?: number;
-  /** Shortest session timeout granted. The default is two ticks. */
+  /** The shortest session timeout that a client can get. The default is two ticks. */
   readonly minSessionTimeoutMs?: number;
-  /** Longest session timeout granted. The default is twenty ticks. */
+  /** The longest session timeout that a client can get. The default is twenty ticks. */
   readonly maxSessionTimeoutMs?: number;
-  /** What sequence counters do past 2147483647. The default is `wraps`. */
+  /** Behaviour of sequence counters past 2147483647. The default is `wraps`. */
   readonly sequenceOverflow?: SequenceOverflow;
   readonly logger?: Logger;
 }
@@ -42,44 +42,51 @@ export interface DevelopmentServerOptions {
 export interface DevelopmentServer extends AsyncDisposable {
   readonly host: string;
   readonly port: number;
-  /** `host:port`, as clients expect it. */
+  /** Address of the server as clients expect it: `host:port`. */
   readonly connectString: string;
-  /** Ends a session immediately, as if its timeout had passed. Returns false if there is no such session. */
+  /**
+   * Expires a session immediately, as if its timeout had passed. Returns false if there is no such session.
+   */
   expireSession(id: bigint): boolean;
   /**
-   * Returns the requests and watch notifications of each session since the server started, including ended
-   * sessions.
+   * Returns the requests and watch notifications of each session since the server started. Ended sessions are
+   * included.
    */
   requestCounts(): Map<bigint, SessionTraffic>;
-  /** Breaks every connection. Sessions continue, and clients may reconnect. */
+  /** Breaks every connection. Sessions continue, and clients can reconnect. */
   dropConnections(): void;
   /**
-   * Stops responding, like a stopped process: connections are still accepted, but nothing is sent on them.
+   * Makes the server stop responding, like a stopped process. It still accepts connections, but sends nothing
+   * on them.
    */
   freeze(): void;
   /** Ends a freeze. Overdue sessions expire before any waiting data is read. */
   resume(): void;
   /**
-   * Stands still at the first write that `matches`. `arrived` means before it is applied, and `committed`
-   * means before any client is notified. Until the returned standstill is ended, nothing is answered, no
-   * watch fires and no session expires. If `signal` aborts, it no longer waits for such a write, and rejects.
+   * Makes the server pause at the first write that `matches`. `arrived` means before the write is applied,
+   * and `committed` means before any client is notified. During the pause, no request is answered, no watch
+   * fires and no session expires. The pause lasts until the returned standstill is ended. If `signal` aborts
+   * before such a write, the server will not pause, and the promise rejects.
    */
   standStill(moment: Moment, matches: (write: Write) => boolean, signal?: AbortSignal): Promise<Standstill>;
-  /** Calls `listener` for every transaction, including ends of sessions, before any client is notified. */
+  /**
+   * Calls `listener` for every transaction, including ends of sessions. The call happens before any client is
+   * notified. Returns a function that removes the listener.
+   */
   onCommit(listener: (commit: Commit) => void): () => void;
   /**
-   * Makes `next` the sequence of the next sequential znode under `path`, for rehearsing a counter that passes
-   * 2147483647. Throws `PetrelError` (INVALID) if there is no such znode.
+   * Sets the sequence number of the next sequential znode under `path` to `next`. Tests use it to move a
+   * counter past 2147483647. Throws `PetrelError` (INVALID) if there is no znode at `path`.
    */
   setNextSequence(path: string, next: number): void;
-  /** Breaks every connection and accepts no more, as if the server's process had ended. Its data is kept. */
+  /** Breaks every connection and accepts no more, as if the server's process had ended. The data is kept. */
   halt(): Promise<void>;
   /**
-   * Starts again on the same port and data, after halting if it was running. The timeouts of all sessions
-   * start again. Throws `PetrelError` (FAILED) if it cannot listen.
+   * Starts the server again with the same port and data. Halts it first if it is running. The timeouts of all
+   * sessions start again. Throws `PetrelError` (FAILED) if the server cannot listen.
    */
   restart(): Promise<void>;
-  /** Breaks every connection, stops listening, and cancels every timer. May be called twice. */
+  /** Breaks every connection, stops listening, and cancels every timer. A second call has no effect. */
   close(): Promise<void>;
 }
 
@@ -96,7 +103,8 @@ const optionsSchema = z.object({
 });
 
 /**
- * Starts a development server. Throws `PetrelError`: INVALID for invalid options, FAILED if it cannot listen.
+ * Starts a development server. Throws `PetrelError` INVALID if an option is invalid, and FAILED if the server
+ * cannot listen.
  */
 export async function startDevelopmentServer(
   options: DevelopmentServerOptions = {},
@@ -240,22 +248,26 @@ async function listen(server: Server, host: string, port: number): Promise<numbe
   return typeof address === 'object' && address ? address.port : port;
 }
 
-/** Returns wall-clock time that advances evenly, even if the machine's clock is changed. */
+/**
+ * Returns the wall-clock time, in milliseconds since the epoch. It advances evenly, even if the machine's
+ * clock is changed.
+ */
 function nowMs(): number {
   return Math.floor(performance.timeOrigin + performance.now());
 }
 
 /**
- * Each start of the server gets a new epoch, as in an ensemble. A client that returns to a restarted server
- * thus learns that its session has ended. Otherwise it would be rejected for having seen later zxids. A
- * fencing token is also never issued twice.
+ * Returns the zxid at which the server starts. Each start gets a new epoch, as in an ensemble. A client that
+ * returns to a restarted server therefore learns that its session has ended. Otherwise, the server would
+ * reject the client because it has seen later zxids. The new epoch also ensures that no fencing token is
+ * issued twice.
  */
 function startZxid(startedAtMs: number): bigint {
   const secondsSince2024 = Math.floor((startedAtMs - Date.UTC(2024, 0)) / 1000);
   return BigInt(secondsSince2024) << 32n;
 }
 
-/** Calls `work` at every whole tick. The returned function stops it. */
+/** Calls `work` at every whole tick. Returns a function that stops the calls. */
 function tick(tickTimeMs: number, work: () => void): () => void {
   let timer: NodeJS.Timeout;
   const schedule = () => {

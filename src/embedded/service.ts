@@ -1,6 +1,6 @@
 /**
- * Serves ZooKeeper's client protocol from a database: handshakes, requests, watch notifications and the end
- * of sessions, for any number of connections.
+ * Serves ZooKeeper's client protocol from a database. It handles handshakes, requests, watch notifications
+ * and the end of sessions, for any number of connections.
  */
 
 import type { Socket } from 'node:net';
@@ -30,7 +30,7 @@ import type { Notification } from './watches.js';
 
 export interface ServiceOptions {
   readonly database: Database;
-  /** Milliseconds since the epoch, never running backwards. */
+  /** Returns milliseconds since the epoch. The value never decreases. */
   readonly nowMs: () => number;
   readonly logger: Logger | undefined;
   readonly standstills: Standstills;
@@ -73,7 +73,7 @@ export class Service implements ConnectionOwner {
     else this.#serve(connection, reader);
   }
 
-  /** Handles a packet that had to wait. The packets of a client that has disconnected are dropped. */
+  /** Handles a packet that had to wait. Drops the packet if its client has disconnected. */
   #late(connection: Connection, reader: JuteReader): void {
     if (!connection.isOpen) return;
     try {
@@ -102,7 +102,7 @@ export class Service implements ConnectionOwner {
     for (const id of this.#database.overdueSessions(this.#nowMs())) this.endSession(id);
   }
 
-  /** Ends a session as its expiry would. Returns false if there is none with this id. */
+  /** Ends a session as if it had expired. Returns false if there is no session with this id. */
   endSession(id: bigint): boolean {
     const notifications = this.#database.endSession(id, this.#nowMs());
     if (!notifications) return false;
@@ -128,7 +128,7 @@ export class Service implements ConnectionOwner {
 
   #shakeHands(connection: Connection, reader: JuteReader): void {
     const request = readConnectRequest(reader);
-    // The client has seen later data than this server, so it must look for a server that is not behind.
+    // The client has seen later data than this server. It must find a server that is not behind.
     if (request.lastZxidSeen > this.#database.lastZxid) {
       connection.destroy();
       return;
@@ -143,7 +143,7 @@ export class Service implements ConnectionOwner {
   #grantSession(connection: Connection, request: ReturnType<typeof readConnectRequest>) {
     const { sessionId, password, timeoutMs } = request;
     if (sessionId === 0n) return this.#database.openSession(timeoutMs, this.#nowMs());
-    // As in ZooKeeper, this happens before the password is checked.
+    // Close the previous connection before the password is checked, as ZooKeeper does.
     this.#holderOf(sessionId)?.destroy();
     const session = this.#database.resumeSession(sessionId, password, timeoutMs, this.#nowMs());
     if (!session)

@@ -1,7 +1,7 @@
 /**
- * Sessions and their expiry. Deterministic: the caller passes the time and the secret. Sessions expire in
- * buckets of one tick, as in ZooKeeper. They expire no earlier than their timeout after the last message, and
- * up to one tick later.
+ * Sessions and their expiry. This module is deterministic: the caller passes the time and the secret.
+ * Sessions expire in buckets of one tick, as in ZooKeeper. A session expires when its timeout has passed
+ * since the last message, or up to one tick later.
  */
 
 import { createHash, timingSafeEqual } from 'node:crypto';
@@ -19,14 +19,14 @@ export interface SessionLimits {
 }
 
 export interface SessionOptions extends SessionLimits {
-  /** Passwords are derived from this. */
+  /** Secret from which the passwords of sessions are derived. */
   readonly secret: string;
-  /** When the numbering of these sessions began. Ids of later starts are greater. */
+  /** Start of the server, in milliseconds since the epoch. A later start gives greater session ids. */
   readonly startedAtMs: number;
 }
 
 interface Entry {
-  /** The last timeout granted. */
+  /** The timeout that was granted last. */
   timeoutMs: number;
   /** The timeout granted when the session was opened. */
   readonly openedWithMs: number;
@@ -66,7 +66,7 @@ export class SessionTable {
     return { id, password: this.#passwordOf(id), timeoutMs };
   }
 
-  /** Returns undefined if there is no such session any more, or if the password is wrong. */
+  /** Resumes a session. Returns undefined if the session does not exist or the password is wrong. */
   resume(id: bigint, password: Buffer, askedTimeoutMs: number, nowMs: number): Session | undefined {
     const entry = this.#sessions.get(id);
     const expected = this.#passwordOf(id);
@@ -77,7 +77,7 @@ export class SessionTable {
     return { id, password: expected, timeoutMs: entry.timeoutMs };
   }
 
-  /** Restarts the timeout. Returns false if the session has ended. */
+  /** Restarts the timeout of a session. Returns false if the session has ended. */
   touch(id: bigint, nowMs: number): boolean {
     const entry = this.#sessions.get(id);
     if (!entry) return false;
@@ -85,14 +85,14 @@ export class SessionTable {
     return true;
   }
 
-  /** Session timeout. Undefined if the session has ended. */
+  /** Returns the timeout of a session in milliseconds, or undefined if the session has ended. */
   timeoutOf(id: bigint): number | undefined {
     return this.#sessions.get(id)?.timeoutMs;
   }
 
   /**
-   * Takes over all sessions, for a new server. Each starts again from now, with the timeout that it was
-   * opened with.
+   * Takes over all sessions for a new server. Every session's timeout starts again from now, with the length
+   * that it had when the session was opened.
    */
   takeOver(nowMs: number): void {
     for (const [id, entry] of this.#sessions) {
@@ -105,7 +105,7 @@ export class SessionTable {
     return this.#sessions.delete(id);
   }
 
-  /** Returns sessions whose timeout has passed. They continue until `end` is called. */
+  /** Returns the sessions whose timeout has passed. Such a session continues until `end` is called. */
   overdue(nowMs: number): bigint[] {
     return this.ids.filter((id) => (this.#sessions.get(id)?.expiresAtMs ?? 0) <= nowMs);
   }
@@ -126,7 +126,10 @@ export class SessionTable {
   }
 }
 
-/** Like ZooKeeper's: the server's number in the top byte, then five bytes of the time, then a counter. */
+/**
+ * Returns the first session id, built as in ZooKeeper: the server's number in the top byte, then five bytes
+ * of the time, then a counter.
+ */
 function firstSessionId(startedAtMs: number): bigint {
   const time = BigInt.asUintN(64, BigInt(Math.floor(startedAtMs)) << 24n) >> 8n;
   return BigInt.asIntN(64, time | (serverId << 56n));

@@ -1,10 +1,10 @@
 /**
- * Makes the development server stand still at a given moment, for rehearsing a failure exactly there. The
- * moment is when a write has arrived but is not applied, or when it is applied but no client is notified.
+ * Pauses the development server at an exact point, so that tests can rehearse a failure there. The point is
+ * when a write has arrived but is not applied, or when it is applied but no client is notified.
  *
- * During a standstill nothing is answered, no watch fires and no session expires. Arriving data waits in
- * memory, and is served first afterwards. Keep a standstill short, just long enough to kill something:
- * clients abandon a server that does not respond.
+ * During the pause (a standstill), no request is answered, no watch fires and no session expires. Data that
+ * arrives waits in memory, and is processed first when the pause ends. A standstill must be short, just long
+ * enough to kill a process, because clients abandon a server that does not respond.
  */
 import type { Commit, Write, WriteOperation } from './commit.js';
 import type { Connection } from './connection.js';
@@ -17,10 +17,11 @@ export type Moment = 'arrived' | 'committed';
 
 export interface Standstill {
   readonly write: Write;
-  /** Continues: applies the write if necessary, and notifies all clients that are waiting for it. */
+  /** Ends the standstill. The write is applied if necessary, and all waiting clients are notified. */
   resume(): void;
   /**
-   * Breaks the connection of the write, and continues. The write then never arrived, or its reply is lost.
+   * Breaks the connection that the write came from, and ends the standstill. For the client, the write never
+   * arrived or its reply is lost.
    */
   breakOff(): void;
 }
@@ -35,9 +36,12 @@ export class Standstills {
   readonly #points = new Set<Point>();
   readonly #listeners = new Set<(commit: Commit) => void>();
   readonly #waiting: (() => void)[] = [];
-  /** The point of the current standstill. */
+  /** The point at which the server is paused. Null if it is not paused. */
   #at: Point | null = null;
-  /** The point that the current write has reached. */
+  /**
+   * The point that the current write has reached, and the write's transaction. Null if the write has reached
+   * no point.
+   */
   #due: { readonly point: Point; readonly commit: Commit } | null = null;
 
   get stands(): boolean {
@@ -66,14 +70,17 @@ export class Standstills {
     return () => this.#listeners.delete(listener);
   }
 
-  /** Returns true if `step` has to wait. It is then called in its turn. */
+  /**
+   * Returns true if `step` must wait because the server is paused. In that case, `step` is called after the
+   * pause, in order.
+   */
   defer(step: () => void): boolean {
     if (this.#at === null) return false;
     this.#waiting.push(step);
     return true;
   }
 
-  /** Called when the database has applied a transaction. */
+  /** Called after the database has applied a transaction. */
   committed(commit: Commit): void {
     for (const listener of this.#listeners) listener(commit);
     const point = this.#reachedBy('committed', () => commit);
@@ -81,7 +88,8 @@ export class Standstills {
   }
 
   /**
-   * Returns true if the server now stands still before a request. `apply` is then called when it continues.
+   * Returns true if the server pauses before this request. In that case, `apply` is called when the pause
+   * ends.
    */
   stopBefore(connection: Connection, opcode: Opcode, reader: JuteReader, apply: () => void): boolean {
     let write: Write | null = null;
@@ -98,7 +106,7 @@ export class Standstills {
     return true;
   }
 
-  /** Calls `tell` now. If the last transaction has reached a point, calls it when the server continues. */
+  /** Calls `tell` now. If the server must pause at the last transaction, calls it when the pause ends. */
   tell(connection: Connection | undefined, tell: () => void): void {
     const due = this.#due;
     this.#due = null;
@@ -112,7 +120,7 @@ export class Standstills {
     });
   }
 
-  /** Drops everything that is waiting, because all connections are gone. */
+  /** Drops everything that is waiting. Called when all connections are gone. */
   reset(): void {
     this.#waiting.length = 0;
     this.#at = null;
@@ -138,8 +146,8 @@ export class Standstills {
 }
 
 /**
- * Returns no operations for a request that is not a write or cannot be read. The latter is answered with an
- * error in its turn.
+ * Returns the operations of a write request. Returns an empty list if the request is not a write or cannot be
+ * read. A request that cannot be read is answered with an error later.
  */
 function readWrite(opcode: Opcode, reader: JuteReader): WriteOperation[] {
   try {

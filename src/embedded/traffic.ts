@@ -5,9 +5,9 @@
 import type { Opcode } from './records.js';
 
 export interface SessionTraffic {
-  /** Requests received, by operation. Operations that were never sent are absent. */
+  /** Number of requests received, by operation. Operations that the client never sent are absent. */
   readonly requests: Readonly<Partial<Record<Opcode, number>>>;
-  /** Watch notifications sent. */
+  /** Number of watch notifications sent. */
   readonly notifications: number;
 }
 
@@ -16,7 +16,10 @@ interface Counts {
   notifications: number;
 }
 
-/** Number of sessions remembered, including ended ones. The oldest are forgotten first. */
+/**
+ * Maximum number of sessions whose traffic is kept, including ended sessions. The oldest sessions are dropped
+ * first.
+ */
 const maxSessions = 10_000;
 
 export class Traffic {

@@ -1,9 +1,9 @@
 /**
  * The znode tree: ZooKeeper 3.8's data model in memory. It is synchronous and deterministic: the caller
- * passes the time, and the same calls give the same tree. It knows nothing of connections, watches or session
- * timeouts. A session is only the owner of ephemeral znodes here.
+ * passes the time, and the same calls give the same tree. The tree does not use connections, watches or
+ * session timeouts. In the tree, a session is only the owner of ephemeral znodes.
  *
- * Not promised: persistence, quotas, containers, znodes with a time to live.
+ * Not promised: persistence, quotas, containers, and znodes with a time to live.
  */
 
 import { type Acl, type Identity, openAcl, permissions } from '../model/acl.js';
@@ -26,18 +26,18 @@ export interface Stat {
 }
 
 export const createFlags = { persistent: 0, ephemeral: 1, sequential: 2 } as const;
-/** Flags from here up to `lastFlags` request containers and times to live. */
+/** Flags from this value up to `lastFlags` request containers and znodes with a time to live. */
 const firstRefusedFlags = 4;
 const lastFlags = 6;
 
-/** Version -1 matches any version. */
+/** An operation that changes the tree or checks a version. Version -1 matches any version. */
 export type Operation =
   | {
       readonly type: 'create';
       readonly path: string;
       readonly data: Buffer | null;
       readonly acl: Acl;
-      /** The sum of the `createFlags`. */
+      /** The sum of the requested `createFlags`. */
       readonly flags: number;
     }
   | { readonly type: 'delete'; readonly path: string; readonly version: number }
@@ -51,8 +51,8 @@ export type Operation =
   | { readonly type: 'check'; readonly path: string; readonly version: number };
 
 /**
- * `path` is the created one, with its sequence. `stat` is that of the znode after the operation, or null
- * after a delete.
+ * Result of an operation. For a create, `path` includes the sequence number. `stat` describes the znode after
+ * the operation, and is null after a delete.
  */
 export interface OperationResult {
   readonly path: string;
@@ -68,21 +68,21 @@ export type Outcome =
   | { readonly ok: true; readonly results: readonly OperationResult[]; readonly changes: readonly Change[] }
   | { readonly ok: false; readonly failedOperation: number; readonly error: ErrorCode };
 
-/** The client on whose behalf an operation is done. */
+/** The client that requested an operation. */
 export interface Author {
   readonly sessionId: bigint;
   readonly identities: readonly Identity[];
 }
 
 /**
- * What a parent's sequence counter does past 2147483647. ZooKeeper up to 3.4 wraps to -2147483648. Since 3.5
- * it wraps only while creates overtake one another in the server. A create that is alone in the server gets
- * 2147483647 every time, so that each name can be created only once.
+ * Behaviour of a parent's sequence counter past 2147483647. ZooKeeper up to 3.4 wraps to -2147483648. Since
+ * 3.5, the counter wraps only while several creates are in progress in the server. A create that is alone in
+ * the server gets 2147483647 every time, so each name can be created only once.
  */
 export type SequenceOverflow = 'wraps' | 'sticks';
 
 export interface TreeOptions {
-  /** The zxid that the tree starts at. The first transaction has the next one. The default is 0. */
+  /** The zxid at which the tree starts. The first transaction gets the next zxid. The default is 0. */
   readonly startZxid?: bigint;
   readonly sequenceOverflow?: SequenceOverflow;
 }
@@ -97,7 +97,10 @@ interface Znode {
   pzxid: bigint;
   version: number;
   aversion: number;
-  /** Number of children ever created, signed 32 bit: the next sequence. */
+  /**
+   * Number of children that have ever been created, as a signed 32-bit number. It is the next sequence
+   * number.
+   */
   creates: number;
   acl: Acl;
   data: Buffer | null;
@@ -108,7 +111,7 @@ const readOnlyAcl: Acl = [{ permissions: permissions.read, identity: { scheme: '
 const systemPaths = ['/zookeeper', '/zookeeper/quota', '/zookeeper/config'];
 const undeletable = new Set([root, ...systemPaths]);
 
-/** The changes of one transaction so far, and how to undo them. */
+/** Changes that one transaction has made so far, and functions that undo them. */
 interface Transaction {
   readonly zxid: bigint;
   readonly nowMs: number;
@@ -133,7 +136,7 @@ export class ZnodeTree {
     }
   }
 
-  /** The zxid of the newest transaction, including failed ones. */
+  /** The zxid of the newest transaction. Failed transactions count too. */
   get lastZxid(): bigint {
     return this.#lastZxid;
   }
@@ -156,7 +159,7 @@ export class ZnodeTree {
     return this.#lastZxid;
   }
 
-  /** Applies one transaction: all operations under one zxid, or none of them. */
+  /** Applies one transaction. Either all operations are applied, under one zxid, or none of them. */
   apply(operations: readonly Operation[], author: Author, nowMs: number): Outcome {
     const transaction: Transaction = { zxid: this.advance(), nowMs, author, changes: [], undo: [] };
     const results: OperationResult[] = [];
@@ -201,21 +204,21 @@ export class ZnodeTree {
     return { children: [...node.children], stat: statOf(node) };
   }
 
-  /** Counts the znodes below this one, at any depth. */
+  /** Returns the number of znodes below this one, at any depth. */
   countDescendants(path: string, client: readonly Identity[]): number {
     demand(this.#get(path), permissions.read, client, path);
     const prefix = path === root ? root : `${path}/`;
     return [...this.#nodes.keys()].filter((other) => other !== path && other.startsWith(prefix)).length;
   }
 
-  /** `full` is false if the client may see the ACL, but not the digests. */
+  /** Returns the ACL. `full` is false if the client may see the ACL but not the digests. */
   getAcl(path: string, client: readonly Identity[]): { acl: Acl; stat: Stat; full: boolean } {
     const node = this.#get(path);
     demand(node, permissions.read | permissions.admin, client, path);
     return { acl: node.acl, stat: statOf(node), full: permits(node.acl, permissions.admin, client) };
   }
 
-  /** Makes `next` the sequence of the next sequential znode under `path`. */
+  /** Sets the sequence number of the next sequential znode under `path` to `next`. */
   setNextSequence(path: string, next: number): void {
     this.#get(path).creates = next | 0;
   }
@@ -235,7 +238,8 @@ export class ZnodeTree {
     }
   }
 
-  // The order of the checks is ZooKeeper's, because it decides which error a client sees.
+  // Creates a znode. The checks are in ZooKeeper's order, because the order determines which error a client
+  // sees.
   #create(operation: Operation & { type: 'create' }, transaction: Transaction): OperationResult {
     const { author, zxid, nowMs } = transaction;
     const { ephemeral, sequential } = readFlags(operation.flags, operation.path);
@@ -392,7 +396,7 @@ function statOf(node: Znode): Stat {
     ctimeMs,
     mtimeMs,
     version,
-    // Counts creations and deletions of children.
+    // Number of creations and deletions of children.
     cversion: (Math.imul(node.creates, 2) - numChildren) | 0,
     aversion,
     ephemeralOwner,

@@ -1,7 +1,7 @@
 /**
  * Watches: which client is notified of the next change of which znode. A watcher is a connection, identified
- * by a number, and its watches end with it. Reads leave watches on the server. They fire once, and report
- * only that something changed.
+ * by a number. The watches of a connection end with it. Reads leave watches on the server. A watch fires
+ * once, and reports only that something changed.
  */
 
 import { ancestorsOf } from './paths.js';
@@ -9,8 +9,8 @@ import type { Change } from './tree.js';
 
 export type EventType = 'created' | 'deleted' | 'dataChanged' | 'childrenChanged';
 /**
- * `once` is the usual watch. `persistent` fires until it is removed, and `recursive` does so for the whole
- * subtree.
+ * `once` is the usual watch. `persistent` fires until the watch is removed. `recursive` is persistent and
+ * covers the whole subtree.
  */
 export type WatchMode = 'once' | 'persistent' | 'recursive';
 export type WatchKind = 'data' | 'children';
@@ -36,7 +36,7 @@ export class WatchTable {
     return this.#select(kind).some((table) => table.has(path, watcher));
   }
 
-  /** Returns false if there was none. */
+  /** Removes a watch. Returns false if there was none. */
   remove(kind: WatchKind | 'any', path: string, watcher: number): boolean {
     return this.#select(kind).filter((table) => table.remove(path, watcher)).length > 0;
   }
@@ -45,7 +45,7 @@ export class WatchTable {
     for (const table of this.#select('any')) table.removeWatcher(watcher);
   }
 
-  /** Returns the notifications for a change, in the order of sending, and removes one-time watches. */
+  /** Returns the notifications for a change, in the order of sending. Removes one-time watches that fire. */
   fire({ type, path }: Change): Notification[] {
     const { data, children } = this.#tables;
     const parent = path.slice(0, path.lastIndexOf('/')) || '/';
@@ -54,7 +54,7 @@ export class WatchTable {
     const ofChildren = type === 'deleted' ? children.fire(path, type) : [];
     const ofParent = children.fire(parent, 'childrenChanged');
     return [
-      // A connection that watches both data and children is notified of a deletion once.
+      // A connection that watches both data and children gets only one notification of a deletion.
       ...notify(new Set([...ofNode, ...ofChildren]), type, path),
       ...notify(ofParent, 'childrenChanged', parent),
     ];
@@ -70,14 +70,13 @@ function notify(watchers: Iterable<number>, type: EventType, path: string): Noti
 }
 
 /**
- * Watches of one kind. As in ZooKeeper, a watcher has one watch per path, with the mode that was set last.
+ * Watches of one kind. As in ZooKeeper, a watcher has at most one watch per path, with the mode that was set
+ * last.
  */
 class KindTable {
   readonly #byPath = new Map<string, Map<number, WatchMode>>();
   readonly #byWatcher = new Map<number, Set<string>>();
-  /**
-   * The number of recursive watches. While it is 0, a change deep in the tree need not check all ancestors.
-   */
+  /** Number of recursive watches. While it is 0, a change deep in the tree need not check all ancestors. */
   #recursive = 0;
 
   get count(): number {

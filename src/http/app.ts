@@ -1,5 +1,6 @@
 /**
- * Creates the HTTP server: its limits, and the headers of every response. Other modules define the routes.
+ * Creates the HTTP server, with its limits and the headers of every response. Other modules define the
+ * routes.
  */
 import {
   createServer,
@@ -39,7 +40,7 @@ export type App = FastifyInstance<
   ZodTypeProvider
 >;
 
-/** In PEM format. */
+/** TLS certificate and private key, in PEM format. */
 export interface Certificate {
   readonly cert: Buffer;
   readonly key: Buffer;
@@ -47,20 +48,20 @@ export interface Certificate {
 
 const limits = {
   maxHeaderSize: 8 * 1024,
-  /** Time for a client to send the headers of a request, and the whole request. */
+  /** Milliseconds allowed for a client to send the headers of a request, and the whole request. */
   headersTimeout: 5_000,
   requestTimeout: 10_000,
   connectionsCheckingInterval: 1_000,
   keepAliveTimeout: 60_000,
 } as const;
 const handshakeMs = 5_000;
-/** Pipelined requests of one connection that may wait for their turn. */
+/** Maximum number of pipelined requests that may wait on one connection. */
 const maxWaiting = 32;
 const maxBodyBytes = 16 * 1024;
-/** A connection without any traffic is closed after this time. */
+/** A connection without any traffic for this time is closed. */
 const silenceMs = 75_000;
 
-/** Creates a server that has no routes and does not listen yet. Throws if the certificate is unusable. */
+/** Creates a server that has no routes and does not listen. Throws if the certificate is unusable. */
 export async function createApp(log: Logger, certificate: Certificate | null): Promise<App> {
   const answer = (error: unknown, request: FastifyRequest, reply: FastifyReply) =>
     answerError(log, error, request, reply);
@@ -100,7 +101,8 @@ export async function createApp(log: Logger, certificate: Certificate | null): P
 }
 
 /**
- * Returns the options for a server with this certificate, or for replacing the certificate of an open one.
+ * Returns the TLS options for a certificate, for a new server or for a running server whose certificate is
+ * replaced.
  */
 export function secured(certificate: Certificate): SecureContextOptions {
   return { ...certificate, minVersion: 'TLSv1.2' };
@@ -117,9 +119,8 @@ function createLimited(handler: RequestListener, certificate: Certificate | null
 }
 
 /**
- * Holds back pipelined requests: a response is computed only when the earlier ones on its connection have
- * been sent. It is therefore current when it is sent. A connection with too many waiting requests is
- * destroyed.
+ * Delays pipelined requests. A response is computed only after the earlier responses on its connection were
+ * sent, so it is current when it is sent. A connection with too many waiting requests is destroyed.
  */
 function turns() {
   const waiting = new WeakMap<Socket, number>();
@@ -142,8 +143,8 @@ function turns() {
 }
 
 /**
- * Accepts only JSON, because a page from another site can send other types without a CORS preflight. An empty
- * body counts as an empty object.
+ * Accepts only JSON bodies, because a page from another site can send other types without a CORS preflight.
+ * An empty body counts as an empty object.
  */
 function takeJsonAlone(app: App): void {
   const parse = app.getDefaultJsonParser('error', 'error');

@@ -1,6 +1,6 @@
 /**
- * Routes for the changes that operators make, with the same functions as the commands. All of them require
- * the token.
+ * Routes for the changes that operators make. They use the same functions as the commands, and all of them
+ * require the token.
  */
 import fastifyRateLimit from '@fastify/rate-limit';
 import type { FastifyReply, FastifyRequest } from 'fastify';
@@ -41,7 +41,10 @@ export interface ChangesOptions {
 
 const aMinute = 60_000;
 const changesAMinute = 60;
-/** Per address. Further failures are answered, but not logged. */
+/**
+ * Number of requests with a wrong token that are logged per minute and address. Further ones are answered,
+ * but not logged.
+ */
 const failuresAMinute = 10;
 
 const oneLine = z
@@ -49,7 +52,7 @@ const oneLine = z
   .max(500, 'expected at most 500 characters')
   .regex(/^[^\p{Cc}\p{Cf}\p{Zl}\p{Zp}]*$/u, 'expected one line of printable characters');
 
-/** What every change accepts, like the options of the commands. */
+/** Fields that every change accepts, like the options of the commands. */
 const common = {
   reason: oneLine.optional().describe('reason for the change, shown in the history and in the status'),
   by: oneLine.optional().describe('name of the requester, shown in the history'),
@@ -100,7 +103,7 @@ const priorityBody = strictObject({
 });
 
 export const changeAnswerSchema = changeResultSchema.omit({ outcome: true }).extend({
-  /** Where to follow the term on this agent. Null if there is no term to follow. */
+  /** Paths under which this agent reports the progress of the term. Null if there is no term to follow. */
   follow: z.object({ outcome: z.string(), events: z.string() }).nullable(),
 });
 type ChangeAnswer = z.infer<typeof changeAnswerSchema>;
@@ -136,7 +139,7 @@ export async function addChanges(app: App, options: ChangesOptions): Promise<voi
       },
       onRequest: authorize,
       preValidation: emptyIfAbsent,
-      // The body has passed these schemas already, so parsing it again succeeds.
+      // Parsing the body again succeeds, because it has already passed these schemas.
       handler: async ({ ip, ...asked }, reply): Promise<ChangeAnswer> => {
         const common = body.parse(asked.body);
         return await answerChange(
@@ -161,7 +164,7 @@ export async function addChanges(app: App, options: ChangesOptions): Promise<voi
 interface ChangeRoute<Params, Body extends Common> {
   readonly method?: 'PUT' | 'DELETE';
   readonly url: string;
-  /** The command that does the same. */
+  /** The command that makes the same change. */
   readonly command: string;
   readonly params: z.ZodType<Params>;
   readonly body: z.ZodType<Body>;
@@ -249,7 +252,7 @@ function addNodes(add: Add): void {
   }
 }
 
-/** Allows requests without a body: some routes have only optional fields. */
+/** Allows requests without a body, because some routes have only optional fields. */
 function emptyIfAbsent(request: FastifyRequest, _reply: FastifyReply, done: () => void): void {
   if (request.body === undefined) request.body = {};
   done();
@@ -266,7 +269,7 @@ function targetOf(to: string | undefined, toSite: string | undefined): Target {
   return toSite === undefined ? 'best-other' : { site: toSite };
 }
 
-/** Accepts only requests with the token, and limits their rate to what a group can bear. */
+/** Accepts only requests with the token, and limits the rate of changes to what a group can bear. */
 function authorization(app: App, { token, log }: ChangesOptions) {
   const countFailure = app.createRateLimit({ max: failuresAMinute, timeWindow: aMinute });
   const countChange = app.createRateLimit({ max: changesAMinute, timeWindow: aMinute });
@@ -277,7 +280,8 @@ function authorization(app: App, { token, log }: ChangesOptions) {
       });
     }
     const given = /^Bearer +(\S+)$/i.exec(request.headers.authorization ?? '')?.[1];
-    // Requests with the token are not limited by failures of others, which may come from the same address.
+    // Do not count requests with the token as failures: the failures of other clients, perhaps at the same
+    // address, must not limit them.
     if (given !== undefined && token.accepts(given)) return throwIfExceeded(await countChange(request));
     throwIfExceeded(await countFailure(request));
     log.warn(
@@ -357,7 +361,10 @@ async function carryOut(
   return { plan: change, version: change.version };
 }
 
-/** Requires the confirmation that the commands ask for, or refuse without a terminal. */
+/**
+ * Requires a confirmation if the change leaves a slot without a leader. In that case, the commands ask for
+ * confirmation, or fail without a terminal.
+ */
 function mustLeaveSomebody({ leavesNobody, follows }: Plan, yes: boolean): void {
   if (!leavesNobody || yes) return;
   throw new PetrelError('REFUSED', 'confirmation required: send "yes": true to proceed', {

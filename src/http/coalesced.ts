@@ -1,16 +1,17 @@
-/** Shares one run of some work among all callers that want its result at about the same time. */
+/** Shares one run of some work among all callers that need its result at about the same time. */
 import type { Clock } from '../ports/clock.js';
 
 export interface CoalescedOptions<T> {
   readonly clock: Clock;
-  /** Minimum time between the starts of two runs. */
+  /** Minimum time between the starts of two runs, in milliseconds. */
   readonly minIntervalMs: number;
   work(): Promise<T>;
 }
 
 /**
- * Runs the work at most once at a time, and at most once per interval, however many callers there are. A
- * caller's run begins after its call, so its result includes everything the caller did before.
+ * Shares runs of some work among any number of callers. There is at most one run at a time, and at most one
+ * per interval. A caller's run begins after its call, so the result includes everything that the caller did
+ * before.
  */
 export class Coalesced<T> {
   readonly #options: CoalescedOptions<T>;
@@ -22,7 +23,7 @@ export class Coalesced<T> {
     this.#options = options;
   }
 
-  /** Rejects with the error of the work. */
+  /** Returns the result of a run that begins after this call. Rejects with the error of the work. */
   ask(): Promise<T> {
     this.#next ??= this.#begin();
     return this.#next;

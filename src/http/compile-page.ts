@@ -1,11 +1,14 @@
 /**
- * Bundles the page's script from packages/page into one file. The build runs this. In a clone that has not
- * been built, it runs at the first request for the page.
+ * Bundles the page's script from packages/page into one file. The build calls this. In a clone that has not
+ * been built, the first request for the page calls it.
  */
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
 
-/** `folder` is packages/page/src, with a trailing slash. Throws if the source does not compile. */
+/**
+ * Returns the bundled script. `folder` is packages/page/src, with a trailing slash. Throws if the source does
+ * not compile.
+ */
 export async function compilePage(folder: URL): Promise<Buffer> {
   const { outputFiles } = await build({
     entryPoints: [fileURLToPath(new URL('main.tsx', folder))],

@@ -1,19 +1,23 @@
 /**
- * Limits on open connections. Each costs the agent a file descriptor and time that a lease renewal needs. So
- * their number is bounded, and idle connections give way to active ones.
+ * Limits on open connections. Each connection costs the agent a file descriptor, and time that lease renewals
+ * need. Their number is therefore limited, and idle connections are closed in favour of active ones.
  *
- * Not promised: an answer for every client while some client fills all connections with readers of events.
+ * Not promised: a response for every client while another client fills all connections with readers of
+ * events.
  */
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import { Server as SecureServer } from 'node:https';
 import type { Socket } from 'node:net';
 
-/** Includes readers of events. */
+/** Maximum number of open connections, including readers of events. */
 export const maxConnections = 1_500;
-/** Idle connections: new, between two requests, or with half a request sent. */
+/**
+ * Maximum number of idle connections. A connection is idle if it is new, between two requests, or has sent
+ * only part of a request.
+ */
 export const maxIdle = 256;
 
-/** Closes the connection that has been idle longest if too many are idle. */
+/** Limits the number of connections. If too many are idle, closes the one that has been idle longest. */
 export function limitConnections(server: Server): void {
   server.maxConnections = maxConnections;
   const idle = new Set<Socket>();

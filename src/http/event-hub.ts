@@ -1,10 +1,10 @@
 /**
  * Streams the state of the group to any number of readers as server-sent events. Each event is a complete
- * picture, so a reader who missed some has missed nothing that still applies. One follower of ZooKeeper
- * serves all readers, and only while there are any.
+ * picture, so a reader that misses events still gets everything that applies. One follower of ZooKeeper
+ * serves all readers, and it runs only while there are any.
  *
- * Not promised: every change. Several changes during one read become one event. A reader who does not keep up
- * is disconnected, and can connect again.
+ * Not promised: every change. Several changes during one read become one event. A reader that does not keep
+ * up is disconnected, and can connect again.
  */
 import { randomBytes } from 'node:crypto';
 import type { ServerResponse } from 'node:http';
@@ -25,13 +25,22 @@ export interface EventsOptions {
   readonly log: Logger;
 }
 
-/** Readers written to in one turn. Lease renewals and other requests run between turns. */
+/**
+ * Number of readers that are written to in one event-loop turn. Lease renewals and other requests run between
+ * turns.
+ */
 export const readersPerTurn = 50;
-/** Data that a reader may leave unread, in addition to one picture. */
+/**
+ * Bytes that a reader may leave unread, in addition to one picture. A reader that leaves more is
+ * disconnected.
+ */
 const maxBacklogBytes = 64 * 1024;
-/** A reader who receives nothing for longer must assume that its picture is old. */
+/**
+ * Interval between messages to an idle reader, in milliseconds. A reader that receives nothing for longer
+ * must assume that its picture is outdated.
+ */
 const aliveMs = 5_000;
-/** Some things change with time alone. */
+/** Longest time between reads of the group, in milliseconds. Some things change only because time passes. */
 const lookAgainMs = 5_000;
 const retryMs = 1_000;
 const alive = Buffer.from(': alive\n\n');
@@ -42,13 +51,13 @@ export const outOfTouchSchema = z.object({ reason: z.string() });
 export class EventHub {
   readonly #options: EventsOptions;
   readonly #readers = new Set<ServerResponse>();
-  /** Distinguishes the events of this incarnation of the agent from those of any other. */
+  /** Distinguishes the events of this incarnation of the agent from the events of other incarnations. */
   readonly #life = randomBytes(6).toString('hex');
   #number = 0;
-  /** The newest event, for new readers. Null if there is none yet. */
+  /** The newest event, for new readers. Null until there is one. */
   #newest: Buffer | null = null;
   #said = '';
-  /** Messages still to be written, by reader, in the order of writing. */
+  /** Messages that are still to be written, by reader, in the order of writing. */
   readonly #due = new Map<ServerResponse, Buffer>();
   #cancelTurn: (() => void) | null = null;
   #following: AbortController | null = null;
@@ -62,7 +71,10 @@ export class EventHub {
     return this.#readers.size;
   }
 
-  /** Adds a reader. The first event is the current state of the group, as soon as it is known. */
+  /**
+   * Adds a reader. The first event that the reader gets is the current state of the group, as soon as that is
+   * known.
+   */
   add(reader: ServerResponse): void {
     reader.writeHead(200, {
       ...commonHeaders,
@@ -106,7 +118,7 @@ export class EventHub {
     this.#cancelTurn = null;
   }
 
-  /** Follows the group until the signal aborts, across as many sessions as necessary. Never rejects. */
+  /** Follows the group until the signal aborts, over any number of sessions. Never rejects. */
   async #follow(signal: AbortSignal): Promise<void> {
     const { log } = this.#options;
     while (!signal.aborted) {
@@ -167,7 +179,10 @@ export class EventHub {
     this.#give(this.#readers, message);
   }
 
-  /** Writes to a few readers at a time. Each gets the message that is newest when its turn comes. */
+  /**
+   * Schedules a message for the readers. A few readers are written to at a time. Each reader gets the message
+   * that is newest when it is written to.
+   */
   #give(readers: Iterable<ServerResponse>, message: Buffer): void {
     for (const reader of readers) this.#due.set(reader, message);
     if (this.#cancelTurn === null) this.#writeSome();
@@ -189,7 +204,10 @@ export class EventHub {
     } else reader.write(message);
   }
 
-  /** Sends a comment regularly, so that neither side mistakes a quiet group for a dead connection. */
+  /**
+   * Sends a comment to every reader regularly, so that neither side mistakes a quiet group for a dead
+   * connection.
+   */
   #keepAlive(): void {
     this.#cancelAlive = this.#options.clock.timer(aliveMs, () => {
       const quiet = [...this.#readers].filter((reader) => !this.#due.has(reader));
@@ -204,7 +222,7 @@ function isRefusal(error: unknown): boolean {
   return isPermissionError(error) || (error instanceof PetrelError && error.code === 'FORBIDDEN');
 }
 
-/** Leaves out elapsed time, which alone is no reason for an event. */
+/** Leaves out elapsed times. A change of only these is no reason for an event. */
 function withoutElapsed(key: string, value: unknown): unknown {
   return key === 'elapsedMs' || key === 'asOf' ? undefined : value;
 }

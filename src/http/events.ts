@@ -1,4 +1,4 @@
-/** The route for following the group. */
+/** Route for following the group. */
 import * as z from 'zod';
 import type { App } from './app.js';
 import { Denial, failures } from './failures.js';

@@ -1,4 +1,4 @@
-/** Responses for errors. They always have the same shape, name a remedy, and reveal nothing internal. */
+/** Error responses. They always have the same shape, name a remedy, and reveal no internals. */
 import type { Socket } from 'node:net';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { hasZodFastifySchemaValidationErrors } from 'fastify-type-provider-zod';
@@ -10,10 +10,10 @@ import { plainMessage } from '../model/plain-message.js';
 import { isStoreError } from '../ports/store.js';
 import { commonHeaderLines, commonHeaders } from './headers.js';
 
-/** A request that is rejected before the group is consulted. */
+/** Error for a request that is rejected before the group is consulted. */
 export class Denial extends Error {
   override readonly name = 'Denial';
-  /** HTTP status. */
+  /** HTTP status of the response. */
   readonly status: number;
   readonly code: string;
   readonly reasons: readonly string[];
@@ -45,7 +45,7 @@ const statusOf: Readonly<Record<PetrelErrorCode, number>> = {
   UNREACHABLE: 503,
 };
 
-/** Error responses that every route may give. */
+/** Error responses that every route may send. */
 export const failures = {
   400: failureSchema,
   403: failureSchema,
@@ -70,12 +70,12 @@ export function answerError(
   const { status, code, message, reasons, headers } = told(error);
   if (status >= 500 && status !== 503) log.error({ error, method, url }, `HTTP: ${errorMessage(error)}`);
   const failure: Failure = { error: { code, message, reasons: [...reasons] } };
-  // Serialized by hand: the schemas of the route do not cover errors that occur outside its handler.
+  // Serialize here: the schemas of the route do not cover errors that occur outside its handler.
   const text = JSON.stringify(failure);
   void reply
     .code(status)
-    // Set again: requests that Fastify itself rejects skip the hook that sets the common headers. The route
-    // may also have replaced them.
+    // Set the common headers again. Requests that Fastify itself rejects skip the hook that sets them, and
+    // the route may have replaced them.
     .headers({ ...commonHeaders, ...headers })
     .type('application/json; charset=utf-8')
     .serializer((payload: string) => payload)
@@ -138,20 +138,20 @@ const frameworkWords: Readonly<Record<number, readonly [code: string, message: s
   415: ['UNSUPPORTED_MEDIA_TYPE', 'unsupported content type: send JSON with Content-Type: application/json'],
 };
 
-/** The status of an error that Fastify found in a request. Null for any other error. */
+/** Returns the HTTP status of an error that Fastify found in a request. Returns null for any other error. */
 function statusOfFramework(error: unknown): number | null {
   if (!(error instanceof Error) || !('statusCode' in error) || typeof error.statusCode !== 'number')
     return null;
   return error.statusCode >= 400 && error.statusCode < 500 ? error.statusCode : null;
 }
 
-/** A route: the methods it accepts, and its path, with `:NAME` for parameters. */
+/** A route: its methods, and its path with `:NAME` for parameters. */
 export interface Place {
   readonly methods: readonly string[];
   readonly url: string;
 }
 
-/** The error for a path that does not exist, or that does not accept the method. */
+/** Returns the error for a request whose path does not exist or does not accept the method. */
 export function notFound({ method, url }: FastifyRequest, known: readonly Place[]): Denial {
   const path = url.split('?')[0] ?? '';
   const allowed = new Set(known.filter((one) => isAt(one, path)).flatMap(({ methods }) => methods));

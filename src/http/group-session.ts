@@ -1,7 +1,7 @@
 /**
- * The group, as the HTTP interface reads and changes it, over a separate session. Readers, however many, thus
- * neither delay the agent's lease renewals nor trigger its rounds. The session is open while it is in use,
- * and for a short time after that.
+ * The group, as the HTTP interface reads and changes it. A separate session is used. Readers therefore
+ * neither delay the agent's lease renewals nor trigger its rounds, however many readers there are. The
+ * session is open while it is in use, and for a short time after that.
  */
 import type { Rules } from '../../strategies/registry.js';
 import { errorMessage, PetrelError } from '../errors.js';
@@ -25,7 +25,7 @@ export interface GroupSessionOptions {
   readonly clock: Clock;
 }
 
-/** A group, and when it was read, in milliseconds since the epoch on the ensemble's clock. */
+/** A group, and the time at which it was read, in milliseconds since the epoch on the ensemble's clock. */
 export interface Look {
   readonly view: GroupView;
   readonly nowMs: number;
@@ -34,7 +34,7 @@ export interface Look {
 const connectTimeoutMs = 5_000;
 const idleMs = 30_000;
 const closeTimeoutMs = 500;
-/** The group is read at most this often, however many requests there are. */
+/** Minimum time between two reads of the group in milliseconds, however many requests there are. */
 const minIntervalMs = 50;
 
 export class GroupSession {
@@ -57,17 +57,20 @@ export class GroupSession {
     this.#records = new Coalesced({ clock, minIntervalMs, work: () => this.#readRecords() });
   }
 
-  /** Returns the group, read after this call. Throws PetrelError UNREACHABLE or INVALID, StoreError. */
+  /**
+   * Returns the group. The read begins after this call. Throws PetrelError UNREACHABLE or INVALID,
+   * StoreError.
+   */
   look(): Promise<Look> {
     return this.#looks.ask();
   }
 
-  /** Returns the newest records, read after this call. Throws like `look`. */
+  /** Returns the newest records of the history. The read begins after this call. Throws like `look`. */
   async history(wanted: Wanted): Promise<History> {
     return historyOf(this.#options.paths, await this.#newest(toRead(wanted)), wanted);
   }
 
-  /** Returns the outcome of a term, or null while it has none. Throws like `look`. */
+  /** Returns the outcome of a term, or null while there is none. Throws like `look`. */
   async outcome(term: number, slot = 1): Promise<Outcome | null> {
     const { view } = await this.look();
     return await outcomeOfTerm(view, { term, slot }, async () => {
@@ -77,14 +80,14 @@ export class GroupSession {
     });
   }
 
-  /** Returns the time on the ensemble's clock, as `KeptClock` does. */
+  /** Returns the time on the ensemble's clock in milliseconds since the epoch, as `KeptClock` does. */
   nowMs(store: Store, view: GroupView): Promise<number> {
     return this.#time.nowMs(store, view);
   }
 
   /**
-   * Runs `work` with a connected session. Throws PetrelError UNREACHABLE if no server responds, and the
-   * errors of `work`.
+   * Runs `work` with a connected session. Throws PetrelError UNREACHABLE if no server responds, and whatever
+   * `work` throws.
    */
   async use<T>(work: (access: GroupAccess) => Promise<T>): Promise<T> {
     this.#users += 1;
@@ -107,7 +110,7 @@ export class GroupSession {
 
   async #read(access: GroupAccess): Promise<Look> {
     const { store } = access;
-    // From here on, reads include everything that others committed before, as they do for a command.
+    // Wait until this server has every change that other clients committed before. The commands do the same.
     await store.sync('/');
     const view = await readGroup(access, { scores: true });
     return { view, nowMs: await this.#time.nowMs(store, view) };

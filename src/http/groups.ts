@@ -1,6 +1,6 @@
 /**
- * The groups that an agent's HTTP interface serves. With several groups, a request selects one by its root.
- * The readers of a group are created at its first request, and all of them share one session.
+ * The groups that an agent's HTTP interface serves. If there are several groups, a request selects one by its
+ * root. The readers of a group are created at the group's first request. All readers share one session.
  */
 
 import * as z from 'zod';
@@ -20,9 +20,15 @@ import { GroupSession } from './group-session.js';
 export const ofRoot = {
   root: z.string().optional().describe('root path of the group; optional if the agent is in one group only'),
 };
-/** Other parameters are rejected, because they might be intended to change the result. */
+/**
+ * Query of a route that selects a group. Other parameters are rejected, because a client might expect them to
+ * change the result.
+ */
 export const rootQuery = strictObject(ofRoot);
-/** For routes that pollers use only for the status line. Pollers may add any parameters. */
+/**
+ * Query of a route of which pollers use only the status line. Any other parameters are accepted, because
+ * pollers may add them.
+ */
 export const tolerantRootQuery = z.object(ofRoot);
 
 export interface GroupsOptions {
@@ -54,7 +60,10 @@ export class Groups {
     return this.#options.groups.all();
   }
 
-  /** Throws Denial 400 if the request is ambiguous, and 404 for a group that the agent is not in. */
+  /**
+   * Returns the requested group. Throws Denial with status 400 if the request does not say which of several
+   * groups it means, and 404 for a group that the agent is not in.
+   */
   pick(root: string | undefined): ServedGroup {
     const all = this.all();
     const [first, ...others] = all;
@@ -93,7 +102,7 @@ export class Groups {
     return this.#readersOf(root).hub;
   }
 
-  /** The number of readers of events. */
+  /** Number of readers of events. */
   get readers(): number {
     return [...this.#readers.values()].reduce((sum, { hub }) => sum + hub.readers, 0);
   }
@@ -103,7 +112,7 @@ export class Groups {
     for (const { hub } of this.#readers.values()) hub.close();
   }
 
-  /** Never rejects. */
+  /** Closes the session of every reader. Never rejects. */
   async close(): Promise<void> {
     await Promise.all([...this.#readers.values()].map(({ session }) => session.close()));
   }
@@ -128,7 +137,7 @@ export class Groups {
   }
 }
 
-/** One session for all reads, open while any reader is open. */
+/** One session for all reads. It is open while any reader uses it. */
 class ReadingSession {
   readonly #log: Logger;
   readonly #openStore: () => Store;

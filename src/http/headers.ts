@@ -1,4 +1,4 @@
-/** Headers of every response. A route that returns a page sets its own `content-security-policy`. */
+/** Headers of every response. A route that returns a page replaces `content-security-policy`. */
 
 export const commonHeaders = {
   'cache-control': 'no-store',
@@ -8,7 +8,7 @@ export const commonHeaders = {
   'x-content-type-options': 'nosniff',
 } as const;
 
-/** For responses that are written by hand. */
+/** The common headers as text, for responses that are not written by Fastify. */
 export const commonHeaderLines = Object.entries(commonHeaders)
   .map(([name, value]) => `${name}: ${value}\r\n`)
   .join('');

@@ -1,10 +1,10 @@
 /**
- * Restricts the host names under which an agent that listens on loopback only can be addressed. Otherwise a
- * page from another site could point its own name at this machine and read the group in a local browser. Such
- * requests carry that name as their host.
+ * Restricts the host names that clients may use to address an agent that listens on loopback only. Without
+ * this check, a page from another site could point its own host name at this machine and read the group in a
+ * local browser. The requests of such a page carry that host name.
  *
- * The role of this node, for load balancers, is available under any name: load balancers send arbitrary
- * names, and the role reveals little.
+ * The paths that report this node's role to load balancers accept any host name. Load balancers send
+ * arbitrary names, and the role reveals little.
  */
 import { hostText, isLoopback, type ListenAddress } from '../config/listen.js';
 import { quoted } from '../model/outside.js';
@@ -13,15 +13,15 @@ import { Denial } from './failures.js';
 
 export interface Names {
   readonly listen: ListenAddress;
-  /** Further names under which clients reach it, through a proxy on this machine. */
+  /** Further host names that clients use to reach the agent, through a proxy on this machine. */
   readonly hosts: readonly string[];
-  /** Paths that are served under any name. */
+  /** Paths that are served under any host name. */
   readonly open: ReadonlySet<string>;
 }
 
 /**
- * Rejects other names with 421. An agent that other machines can reach accepts any name, because it cannot
- * know its names.
+ * Rejects requests under other host names with status 421. An agent that other machines can reach accepts any
+ * name, because it cannot know its own names.
  */
 export function refuseOtherNames(app: App, { listen, hosts, open }: Names): void {
   if (!isLoopback(listen.host)) return;
@@ -33,7 +33,10 @@ export function refuseOtherNames(app: App, { listen, hosts, open }: Names): void
   });
 }
 
-/** An empty name means that the request does not come from a browser, or is for an open path. */
+/**
+ * Whether the host name is one of the agent's own names. An empty name means that the request does not come
+ * from a browser or is for an open path.
+ */
 function isOwn(host: string): boolean {
   const name = host.replace(/^\[(.*)\]$/, '$1');
   return name === '' || name.endsWith('.localhost') || isLoopback(name);

@@ -1,21 +1,25 @@
 /**
  * Measures for how long a slot of a group had no leader, as seen by the elector. While the elector is
- * connected, that is the time without a READY claim. While it is not connected, it is the time since every
- * lease must have ended. A node that is not the elector counts nothing, because it does not read the claim.
+ * connected, it counts the time without a READY claim. While the elector is not connected, it counts the time
+ * since every lease must have ended. A node that is not the elector counts nothing, because it does not read
+ * the claim.
  *
- * Not counted: time in which a leader no longer acts but its claim remains, because the leader releases, is
- * dead or is cut off. The result is therefore a lower bound.
+ * Not counted: time in which a leader no longer acts but its claim remains, because the leader is releasing,
+ * dead or cut off. The result is therefore a lower bound.
  */
 export interface Sight {
   readonly isElector: boolean;
   readonly inTouch: boolean;
-  /** Whether the slot's claim is READY, or was when the group was last read. */
+  /** Whether the slot's claim was READY when the group was last read. */
   readonly isLed: boolean;
-  /** After connectivity is lost, no lease lasts longer than this. */
+  /** Session timeout in milliseconds. After connectivity is lost, no lease lasts longer. */
   readonly sessionTimeoutMs: number;
 }
 
-/** Observations come at least this often, unless the process was stalled and has observed nothing. */
+/**
+ * Longest normal time between two observations, in milliseconds. A longer gap means that the process was
+ * stalled and observed nothing.
+ */
 const longestGapMs = 35_000;
 
 const nothing: Sight = { isElector: false, inTouch: false, isLed: false, sessionTimeoutMs: 0 };
@@ -27,7 +31,8 @@ export class LeaderlessTime {
   #totalMs = 0;
 
   /**
-   * Records what is observed from `nowMs` on, which is monotonic and never earlier than in a previous call.
+   * Records what is observed from `nowMs` on. `nowMs` is monotonic, and never earlier than in a previous
+   * call.
    */
   see(sight: Sight, nowMs: number): void {
     this.#totalMs += this.#sinceLastMs(nowMs);
@@ -37,8 +42,8 @@ export class LeaderlessTime {
   }
 
   /**
-   * Records that nothing can be read any more. Whether this node is the elector, and what it last saw, is
-   * kept.
+   * Records that the group can no longer be read. The last observation is kept, including whether this node
+   * is the elector.
    */
   loseSight(nowMs: number): void {
     this.see({ ...this.#sight, inTouch: false }, nowMs);

@@ -1,7 +1,7 @@
 /**
- * The page for Prometheus: the metrics of every group that the agent is in, and those of its process.
- * Rendering a thousand groups takes long, so it yields between groups. After that, it renders again the
- * groups whose leadership on this node has changed in the meantime.
+ * The page for Prometheus: metrics of the process, and of every group that the agent is in. Rendering a
+ * thousand groups takes long, so rendering pauses after each group to let other work run. At the end, it
+ * renders again the groups whose leadership on this node has changed in the meantime.
  */
 import { collectDefaultMetrics, Registry } from 'prom-client';
 import type { ServedGroups } from '../node/served-groups.js';
@@ -13,7 +13,9 @@ export interface MetricsPageOptions {
   readonly clock: Clock;
 }
 
-/** Metrics that repeat others, or that Node.js is about to remove. */
+/**
+ * Metrics that are left out because they repeat others, or because a future version of Node.js removes them.
+ */
 const leftOut = [
   'nodejs_active_resources_total',
   'nodejs_active_handles',
@@ -47,7 +49,10 @@ export class MetricsPage {
     });
   }
 
-  /** The leadership that it shows is current at the end of the turn in which this resolves. */
+  /**
+   * Renders the page. The leadership on it is still current at the end of the event-loop turn in which the
+   * promise resolves.
+   */
   async text(): Promise<string> {
     const process = await this.#ofProcess();
     const parts: Part[] = [];
@@ -66,7 +71,10 @@ export class MetricsPage {
     for (const metrics of this.#byRoot.values()) metrics.close();
   }
 
-  /** Created at the first request, so it costs nothing without one. */
+  /**
+   * Renders the metrics of the process. The registry is created at the first request, so it costs nothing if
+   * there is none.
+   */
   async #ofProcess(): Promise<string> {
     if (this.#process === null) {
       const register = new Registry();
@@ -87,7 +95,10 @@ function staleOf(parts: readonly Part[]): Part | undefined {
   return parts.find(({ leads, metrics }) => leads !== metrics.leads);
 }
 
-/** Joins the pages: each metric's description appears once, followed by all its samples. */
+/**
+ * Joins the metrics of several sources. Each metric's description appears once, followed by all samples of
+ * the metric.
+ */
 function merged(texts: readonly string[]): string {
   const families = new Map<string, string[]>();
   for (const family of texts.flatMap((text) => text.split(/^(?=# HELP )/m))) {

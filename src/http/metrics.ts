@@ -1,9 +1,9 @@
 /**
- * The metrics of an agent in one group, following Prometheus' conventions. Gauges read the agent's state when
- * they are rendered. Counters count the agent's events. Nothing is requested from ZooKeeper.
+ * Metrics of an agent in one group, following Prometheus' conventions. Gauges read the agent's state when the
+ * page is rendered. Counters count the agent's events. Rendering sends no requests to ZooKeeper.
  *
- * Promised: `petrel_leader` is checked against the clock after everything else is rendered. The page is
- * rendered again until both agree.
+ * Promised: `petrel_leader` is checked against the clock after everything else is rendered. If the two
+ * disagree, the page is rendered again.
  */
 import { Counter, Gauge, Histogram, Registry } from 'prom-client';
 import * as z from 'zod';
@@ -28,7 +28,7 @@ export interface MetricsOptions extends ServedGroup {
 
 const phaseBuckets = [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300];
 const electionBuckets = [0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
-/** A margin of 0 or less means that the lease had already ended. */
+/** Upper limits of the buckets, in seconds. A margin of 0 or less means that the lease had already ended. */
 const marginBuckets = [0, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
 
 const phases = ['release', 'claim', 'takeover'] as const;
@@ -43,7 +43,7 @@ const states = [
 export class Metrics {
   readonly #options: MetricsOptions;
   readonly #registry = new Registry();
-  /** By slot. The time of a removed slot is kept. */
+  /** Time without a leader, by slot. The time of a removed slot is kept. */
   readonly #leaderless = new Map([[1, new LeaderlessTime()]]);
   readonly #unlisten: readonly (() => void)[];
   readonly #counted: Counted;
@@ -70,7 +70,10 @@ export class Metrics {
     return this.#registry.contentType;
   }
 
-  /** The leadership that it shows is current at the end of the turn in which this resolves. */
+  /**
+   * Renders the metrics. The leadership in them is still current at the end of the event-loop turn in which
+   * the promise resolves.
+   */
   async text(): Promise<string> {
     for (;;) {
       const leads = this.leads;
@@ -207,7 +210,7 @@ export class Metrics {
     });
   }
 
-  /** `read` returns null if there is no value to show. */
+  /** Adds a gauge. `read` returns null if there is no value to show. */
   #gauge(name: string, help: string, read: () => number | null): void {
     new Gauge({
       name,
@@ -317,12 +320,12 @@ function ofSnapshot<T>(
   return snapshot === null ? null : read(snapshot);
 }
 
-/** Whether the slot has a leader. A slot that was abandoned needs none, and counts as led. */
+/** Whether the slot has a leader. An abandoned slot needs no leader, and counts as led. */
 function isLed({ current, elected }: SlotState): boolean {
   return current?.value?.status === 'READY' || (elected.value !== null && isGivenUp(elected.value));
 }
 
-/** Considers all slots, because a takeover may have failed in any of them. */
+/** Whether the node is in backoff. Considers all slots, because a takeover may have failed in any of them. */
 function backsOff(snapshot: GroupSnapshot, node: string, nowMs: number): boolean | null {
   if (snapshot.elected.value === null) return null;
   const ends = slotStates(snapshot).map(
@@ -331,7 +334,7 @@ function backsOff(snapshot: GroupSnapshot, node: string, nowMs: number): boolean
   return ends.some((until) => until !== null && fromInstant(until) > nowMs);
 }
 
-/** A rendered page of metrics. */
+/** Rendered metrics, and their content type. */
 export interface Rendered {
   readonly contentType: string;
   text(): Promise<string>;
@@ -349,7 +352,7 @@ export function addMetrics(app: App, metrics: Rendered): void {
         },
       },
     },
-    // The response is current in the turn in which it is written.
+    // Write the response in this event-loop turn, in which the metrics are still current.
     async (_request, reply) => {
       const text = await metrics.text();
       return reply.type(metrics.contentType).send(text);

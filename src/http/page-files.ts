@@ -1,4 +1,4 @@
-/** The page's files as they are sent. They are read at the first request and kept. */
+/** The page's files in the form in which they are sent. They are read at the first request and kept. */
 import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { promisify } from 'node:util';
@@ -11,7 +11,7 @@ export interface PageFile {
 }
 
 export interface PageFiles {
-  /** Hash of all files together. It differs for any other version of the page. */
+  /** Hash of all files together. Every version of the page has a different hash. */
   readonly hash: string;
   readonly html: PageFile;
   readonly css: PageFile;
@@ -22,7 +22,7 @@ export interface PageFiles {
 const isSource = import.meta.url.endsWith('.ts');
 const folder = new URL(isSource ? '../../packages/page/src/' : '../page/', import.meta.url);
 
-/** Throws if a file is missing or does not compile. */
+/** Reads the page's files. Throws if a file is missing or does not compile. */
 export async function readPageFiles(): Promise<PageFiles> {
   const [html, css, icon, script] = await Promise.all([
     readFile(new URL('index.html', folder)),
@@ -43,7 +43,9 @@ export async function readPageFiles(): Promise<PageFiles> {
   };
 }
 
-/** Compiles the script if Petrel runs from source, where no built script exists. */
+/**
+ * Returns the page's script. If Petrel runs from source, there is no built script, so the script is compiled.
+ */
 async function readScript(): Promise<Buffer> {
   if (!isSource) return await readFile(new URL('page.js', folder));
   const { compilePage } = await import('./compile-page.js');

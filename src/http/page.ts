@@ -1,6 +1,7 @@
 /**
- * The status page at `/`, and its files. It reads and changes the group through the public HTTP API. The page
- * itself contains nothing about a group except its root, so any client that reaches the port may have it.
+ * The status page at `/`, and its files. The page uses the public HTTP API to read and change the group. The
+ * page itself contains nothing about a group except its root, so any client that reaches the port may load
+ * it.
  */
 import type { FastifyReply, FastifyRequest, FastifySchema } from 'fastify';
 import * as z from 'zod';
@@ -9,7 +10,10 @@ import type { App } from './app.js';
 import { type Groups, tolerantRootQuery } from './groups.js';
 import { type PageFile, type PageFiles, readPageFiles } from './page-files.js';
 
-/** Allows only the agent's own files and API, and no script made from text. */
+/**
+ * Content security policy of the page. It allows only the agent's own files and API, and forbids scripts that
+ * are made from text.
+ */
 const policy = [
   "default-src 'none'",
   "script-src 'self'",
@@ -23,10 +27,10 @@ const policy = [
   "trusted-types 'none'",
 ].join('; ');
 
-/** For a file whose address changes with its content. */
+/** Cache policy for a file whose address changes with its content. */
 const forGood = 'public, max-age=31536000, immutable';
 
-/** Reads once. A failed read is repeated at the next request. */
+/** Returns a function that reads once and keeps the result. If the read fails, the next call reads again. */
 function kept<T>(read: () => Promise<T>): () => Promise<T> {
   let held: Promise<T> | null = null;
   return () => {
@@ -38,7 +42,7 @@ function kept<T>(read: () => Promise<T>): () => Promise<T> {
   };
 }
 
-/** Shared by all servers of a process: the files do not change while it runs. */
+/** All servers of a process share the files, because the files do not change while the process runs. */
 const files = kept(readPageFiles);
 
 export function addPage(app: App, groups: Groups): void {
@@ -70,7 +74,8 @@ export function addPage(app: App, groups: Groups): void {
   for (const [path, part] of parts) {
     app.get(path, { schema: { hide: true } }, async (request, reply) => {
       const all = await files();
-      // Under an address without the hash, or with another one, the file may change.
+      // An address with the current hash always means the same content. Under any other address, the content
+      // may change.
       const isNamed = request.url === `${path}?${all.hash}`;
       reply.header('cache-control', isNamed ? forGood : 'no-cache');
       return give(request, reply, part(all));
@@ -78,7 +83,7 @@ export function addPage(app: App, groups: Groups): void {
   }
 }
 
-/** The page of an agent in several groups, for selecting one. */
+/** Returns a page with links to the groups, for an agent that is in several groups. */
 function linksTo(roots: readonly string[], hash: string): string {
   const links = roots.map(
     (root) => `<li><a href="?root=${encodeURIComponent(root)}">${asHtml(root)}</a></li>`,

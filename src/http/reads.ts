@@ -1,6 +1,6 @@
 /**
- * Routes for the present, past and hypothetical state of the group: the same as `petrel list`, `history`,
- * `explain` and `wait`.
+ * Routes for the present, past and hypothetical state of the group. They correspond to `petrel list`,
+ * `history`, `explain` and `wait`.
  */
 import * as z from 'zod';
 import { explain, explanationSchema } from '../group/explain.js';
@@ -26,7 +26,7 @@ const historyQuery = strictObject({
   ...ofRoot,
 });
 
-/** May be given once or several times. */
+/** Query parameter that may be given once or several times. */
 const names = z
   .union([nameSchema, z.array(nameSchema)])
   .optional()

@@ -1,13 +1,13 @@
 /**
  * Routes for the role of this node, for load balancers and similar clients. The status line alone gives the
- * answer. Nothing is requested from ZooKeeper.
+ * answer. The routes send no requests to ZooKeeper.
  *
- * Promised: 200 on `/leader` was true when the response was created, immediately before it is written. It was
- * therefore true at some time after the request was sent. For `leaseMs` from then on, no other node can lead
- * because this process is slow, frozen or cut off.
+ * Promised: status 200 on `/leader` was true when the response was created, immediately before it is written.
+ * It was therefore true at some time after the request was sent. For `leaseMs` from then on, no other node
+ * can become leader because this process is slow, frozen or cut off.
  *
- * Not promised: how long the response travels. The process may freeze between creating and writing it. A
- * response that takes longer than `leaseMs` to arrive proves nothing.
+ * Not promised: the time that the response takes to arrive. The process may freeze between creating and
+ * writing the response. A response that takes longer than `leaseMs` to arrive proves nothing.
  */
 import * as z from 'zod';
 import type { AgentStatus } from '../agent/agent.js';
@@ -25,17 +25,20 @@ export const roleSchema = z.object({
   node: nameSchema,
   site: nameSchema,
   root: z.string(),
-  /** Whether the node is READY, its workload is running as far as is known, and the lease is valid. */
+  /** Whether the node is READY, its lease is valid, and its workload is running as far as is known. */
   leads: z.boolean(),
-  /** How much longer it leads if ZooKeeper does not respond again. Null if it does not lead. */
+  /**
+   * Milliseconds for which the node still leads if ZooKeeper does not respond again. Null if the node does
+   * not lead.
+   */
   leaseMs: z.int().nullable(),
-  /** Stage of its leadership. Null if it has none. */
+  /** Stage of the node's leadership. Null if it has none. */
   stage: z.enum(stages).nullable(),
   term: z.int().nullable(),
-  /** The slot of the group that it has claimed. Null while it has no claim. */
+  /** The slot that the node has claimed. Null if it has no claim. */
   slot: z.int().nullable(),
   fencingToken: z.string().nullable(),
-  /** Whether it is registered, has a seat, and is connected to ZooKeeper. */
+  /** Whether the node is registered, has a seat, and is connected to ZooKeeper. */
   joined: z.boolean(),
   elector: z.boolean(),
   /** Whether the agent is shutting down. */
@@ -43,7 +46,7 @@ export const roleSchema = z.object({
 });
 export type Role = z.infer<typeof roleSchema>;
 
-/** Response from an agent in several groups if the request selects none. */
+/** Response from an agent in several groups if the request selects no group. */
 export const aliveSchema = z.object({ groups: z.int() });
 
 interface RoleRoute {
@@ -52,7 +55,7 @@ interface RoleRoute {
   holds(role: Role, slot?: number): boolean;
 }
 
-/** In a group with several leaders: only in this slot. */
+/** Restricts the answer to one slot, in a group with several leaders. */
 const roleQuery = tolerantRootQuery.extend({
   slot: z.coerce.number().int().min(1).max(mostLeaders).optional().describe('only in this slot'),
 });
@@ -96,10 +99,11 @@ export function addRoles(app: App, groups: Groups, clock: Clock): void {
         querystring: roleQuery,
         response: { 200: roleSchema, 400: failures[400], 404: failures[404], 503: roleSchema },
       },
-      // Skips the check of the response, which the agent itself made: clients may poll a hundred times a
-      // second.
+      // Skip the check of the response. The agent itself made the response, and clients may poll a hundred
+      // times a second.
       serializerCompiler: () => JSON.stringify,
-      // Not async: the role is looked up in the same turn as it is written.
+      // Do not make the handler async: the role must be read in the event-loop turn in which the response is
+      // written.
       handler: ({ query: { root, slot } }, reply) => {
         const role = roleOf(groups.pick(root), clock);
         void reply.code(holds(role, slot) ? 200 : 503).send(role);

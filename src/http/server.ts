@@ -1,6 +1,6 @@
 /**
- * The HTTP interface of an agent. It never delays the agent or the process: slow, broken or excessive
- * requests are rejected. It closes immediately when the agent has left.
+ * The HTTP interface of an agent. It never delays the agent or the process, because it rejects slow, broken
+ * and excessive requests. It closes as soon as the agent has left the group.
  */
 import { createHash } from 'node:crypto';
 import { Server as SecureServer } from 'node:https';
@@ -25,15 +25,15 @@ import { TokenCheck } from './token.js';
 
 /** Values that are read from files, and can be read again. */
 export interface Secrets {
-  /** Null if changes are disabled. */
+  /** Token that permits changes. Null if changes are disabled. */
   readonly token: string | null;
-  /** Null means HTTP without TLS. */
+  /** TLS certificate. Null means HTTP without TLS. */
   readonly certificate: Certificate | null;
 }
 
 export interface HttpOptions {
   readonly listen: ListenAddress;
-  /** Further names under which clients reach it (see hosts.ts). */
+  /** Further host names that clients use to reach the agent. See hosts.ts. */
   readonly hosts: readonly string[];
   readonly groups: ServedGroups;
   /** Opens a separate session, which takes no part in the election. */
@@ -44,7 +44,10 @@ export interface HttpOptions {
   readonly log: Logger;
 }
 
-/** The port is in use, or the address is not one of this machine. The cause says which. */
+/**
+ * Error if the port is in use, or if the address does not belong to this machine. The cause says which of the
+ * two.
+ */
 export class CannotListen extends PetrelError {}
 
 export class HttpServer {
@@ -66,7 +69,8 @@ export class HttpServer {
   }
 
   /**
-   * Resolves once the server listens. Throws PetrelError INVALID for an unusable certificate, CannotListen.
+   * Opens the interface, and resolves once the server is listening. Throws PetrelError INVALID for an
+   * unusable certificate, and CannotListen.
    */
   static async open(options: HttpOptions): Promise<HttpServer> {
     const { listen, log, secrets } = options;
@@ -87,7 +91,7 @@ export class HttpServer {
     return server;
   }
 
-  /** For example `http://127.0.0.1:8008`. */
+  /** Address of the interface, for example `http://127.0.0.1:8008`. */
   get url(): string {
     const address = this.#app.server.address();
     const port = typeof address === 'object' ? address?.port : undefined;
@@ -95,14 +99,15 @@ export class HttpServer {
     return `${scheme}://${hostText(this.#host)}:${port}`;
   }
 
-  /** The number of readers of events. */
+  /** Number of readers of events. */
   get readers(): number {
     return this.#groups.readers;
   }
 
   /**
-   * Uses these secrets from the next request and the next connection on. Returns whether they differ from the
-   * previous ones. Throws for an unusable certificate, and then changes nothing.
+   * Replaces the secrets. The new ones apply from the next request and the next connection on. Returns
+   * whether they differ from the previous ones. Throws for an unusable certificate. In that case, nothing
+   * changes.
    */
   use(secrets: Secrets): boolean {
     const { token, certificate } = secrets;
@@ -114,7 +119,7 @@ export class HttpServer {
     return before !== this.#inForce;
   }
 
-  /** Ends every connection. Never rejects. */
+  /** Closes the interface and ends every connection. Never rejects. */
   async close(): Promise<void> {
     this.#groups.endEvents();
     this.#metrics.close();
@@ -134,7 +139,7 @@ export class HttpServer {
   }
 }
 
-/** A digest to compare by, so that the secrets themselves need not be kept. */
+/** Returns a digest of the secrets, for comparison. With it, the secrets themselves need not be kept. */
 function digestOf({ token, certificate }: Secrets): string {
   const parts = [token, certificate?.cert.toString('base64'), certificate?.key.toString('base64')];
   return createHash('sha256').update(JSON.stringify(parts)).digest('hex');

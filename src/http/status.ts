@@ -1,4 +1,4 @@
-/** The content of `/status` and of the event `status`: a listing, and the time that it describes. */
+/** Content of `/status` and of the event `status`: a listing, and the time that it describes. */
 
 import type * as z from 'zod';
 import { withAnswers } from '../group/judge.js';
@@ -7,12 +7,15 @@ import type { GroupView } from '../group/view.js';
 import { instantSchema, toInstant } from '../model/names.js';
 
 export const statusSchema = listingSchema.extend({
-  /** On the ensemble's clock, like all instants and deadlines in the status. */
+  /**
+   * Time that the status describes. Like all instants and deadlines in the status, it is on the ensemble's
+   * clock.
+   */
   asOf: instantSchema,
 });
 export type Status = z.infer<typeof statusSchema>;
 
-/** `nowMs` is an instant on the ensemble's clock, in milliseconds since the epoch. */
+/** Builds the status. `nowMs` is an instant on the ensemble's clock, in milliseconds since the epoch. */
 export async function statusOf(group: GroupView, nowMs: number): Promise<Status> {
   return await withAnswers(group, (view) => ({ asOf: toInstant(nowMs), ...listing(view, nowMs) }));
 }

@@ -3,7 +3,8 @@ import { createHash, timingSafeEqual } from 'node:crypto';
 
 export class TokenCheck {
   /**
-   * Digest of the token. Comparing digests takes the same time whatever the given token is, and however long.
+   * Digest of the token. The time for comparing digests depends neither on the content nor on the length of a
+   * given token.
    */
   #digest: Buffer | null;
 
@@ -16,7 +17,7 @@ export class TokenCheck {
     this.#digest = digestOf(token);
   }
 
-  /** False if changes are disabled. */
+  /** Whether a token is set. If none is, changes are disabled. */
   get isSet(): boolean {
     return this.#digest !== null;
   }
