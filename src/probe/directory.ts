@@ -1,7 +1,8 @@
 /**
- * Reads from the registrations which nodes are in the group, and where each answers probes. It reads rarely
- * and sets no watches: one request every ten seconds while membership does not change. If it changes, one
- * more request follows for each new node, and for each that does not answer at its known address.
+ * Reads from the registrations which nodes are in the group, and at which address each node answers probes.
+ * It sets no watches, and sends one request every ten seconds while membership does not change. After a
+ * change, it sends one more request for each new node, and for each node that does not answer at its known
+ * address.
  */
 
 import { parseJson } from '../model/names.js';
@@ -13,23 +14,26 @@ import { isStoreError, type Store } from '../ports/store.js';
 
 const lookEveryMs = 10_000;
 /**
- * Other nodes often start at the same time. The first repetition comes after this, and the interval then
- * doubles.
+ * Pause before the first repetition of a read, in milliseconds. The pause then doubles. Other nodes often
+ * start at the same time, so early repetitions are useful.
  */
 const firstLookAgainMs = 1_000;
-/** A node that does not answer is looked up at this interval even if membership does not change. */
+/**
+ * Interval for reading the address of a node that does not answer, in milliseconds. It applies even if
+ * membership does not change.
+ */
 const lookUpSilentEveryMs = 300_000;
 
 export interface DirectoryOptions {
   readonly paths: GroupPaths;
-  /** This node, which is not one of its peers. */
+  /** Id of this node. This node is not one of its own peers. */
   readonly node: string;
   readonly clock: Clock;
-  /** The session to read with. Null if there is none. */
+  /** Returns the session for reading, or null if there is none. */
   session(): Store | null;
-  /** Whether a node answers at its known address, and when it last did, monotonic. */
+  /** Returns whether a node answers at its known address, and the monotonic time of its last answer. */
   answers(node: string): { readonly now: boolean; readonly lastAtMs: number };
-  /** Receives the current addresses by node id. Null for a node that answers no probes. */
+  /** Receives the current addresses by node id. The address of a node that answers no probes is null. */
   found(addresses: ReadonlyMap<string, ProbeAddress | null>): void;
   failed(error: unknown): void;
 }
@@ -37,7 +41,7 @@ export interface DirectoryOptions {
 interface Entry {
   readonly address: ProbeAddress | null;
   readonly readAtMs: number;
-  /** The zxid of the group's last change of membership before the read. */
+  /** The zxid (transaction id) of the group's last change of membership before this read. */
   readonly membership: bigint;
 }
 
@@ -48,7 +52,7 @@ export class Directory {
   #cancel = () => {};
   #isClosed = false;
 
-  /** Reads immediately, and then repeatedly until `close`. */
+  /** Starts reading immediately, and repeats until `close`. */
   constructor(options: DirectoryOptions) {
     this.#options = options;
     void this.#look();
@@ -90,7 +94,9 @@ export class Directory {
     this.#entries = new Map((await Promise.all(reads)).filter((entry) => entry !== null));
   }
 
-  /** A node may have come back under its name at another address. */
+  /**
+   * Whether a known address must be read again. A node may have come back under its name at another address.
+   */
   #isOutdated(node: string, { readAtMs, membership }: Entry, now: bigint): boolean {
     const answers = this.#options.answers(node);
     if (answers.now) return false;
@@ -99,7 +105,8 @@ export class Directory {
   }
 
   /**
-   * Null if the node answers no probes or its registration cannot be read. Undefined if the node has left.
+   * Reads a node's address. Returns null if the node answers no probes or its registration cannot be read.
+   * Returns undefined if the node has left.
    */
   async #addressOf(store: Store, node: string): Promise<ProbeAddress | null | undefined> {
     const { paths } = this.#options;

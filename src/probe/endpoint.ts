@@ -10,14 +10,14 @@ export interface Endpoint {
 const nameForm =
   /^(?=.{1,253}$)[A-Za-z0-9_](?:[A-Za-z0-9_-]*[A-Za-z0-9_])?(?:\.[A-Za-z0-9_](?:[A-Za-z0-9_-]*[A-Za-z0-9_])?)*\.?$/;
 
-/** Throws an Error that says what is expected. */
+/** Parses `HOST:PORT`. Throws an Error that says what is expected. */
 export function parseEndpoint(text: string): Endpoint {
   const { host, port } = parseHost(text);
   if (port === null) throw new Error(`${quoted(text)} has no port: write HOST:PORT, such as 0.0.0.0:7946`);
   return { host, port };
 }
 
-/** Like `parseEndpoint`, but the port is optional. */
+/** Parses `HOST:PORT` or `HOST`. Throws an Error that says what is expected. */
 export function parseHost(text: string): { readonly host: string; readonly port: number | null } {
   const [, bracketed, plain, digits] = /^(?:\[([^\]]*)\]|([^:[\]]*))(?::(\d{1,5}))?$/.exec(text) ?? [];
   const host = bracketed ?? plain ?? '';
@@ -36,7 +36,10 @@ export function endpointText({ host, port }: Endpoint): string {
   return isIPv6(host) ? `[${host}]:${port}` : `${host}:${port}`;
 }
 
-/** A name that consists of digits and dots only is a malformed address. */
+/**
+ * Whether the host is an IPv4 address or a valid name. A name that consists of digits and dots only is a
+ * malformed address.
+ */
 function isAddressOrName(host: string): boolean {
   return isIP(host) === 4 || (nameForm.test(host) && !/^[\d.]+$/.test(host));
 }

@@ -1,5 +1,5 @@
 /**
- * One probe on the wire. Questions and answers have 112 bytes each, so that no answer is larger than its
+ * One probe on the wire. Questions and answers have 112 bytes each, so an answer is never larger than its
  * question.
  *
  * | bytes   | content                                                                                       |
@@ -26,19 +26,22 @@ const kinds = ['question', 'answer', 'late'] as const;
 const beginnings = { question: head(1), answer: head(2), late: head(3) };
 
 export interface Packet {
-  /** `late`: an answer to a question that may have waited until its receiver ran, so it measures nothing. */
+  /**
+   * Kind of the packet. `late` is an answer to a question that may have waited until its receiver ran. A late
+   * answer measures nothing.
+   */
   readonly kind: (typeof kinds)[number];
   readonly from: Tag;
-  /** The number of the question. */
+  /** The number of the question. An answer repeats it. */
   readonly number: Tag;
-  /** Null if the sender does not know it. */
+  /** Client requests per second at the sender. Null if the sender does not know the rate. */
   readonly requestsPerSecond: number | null;
 }
 
-/** 16 bytes in hexadecimal digits: a digest of a name, or a number. */
+/** 16 bytes as hexadecimal digits: a digest of a name, or the number of a question. */
 export type Tag = string;
 
-/** At a hundred thousand guesses a second, one guess would be right in 10^26 years. */
+/** Returns a random number. At a hundred thousand guesses per second, guessing it takes about 10^26 years. */
 export function newNumber(): Tag {
   return randomBytes(tagBytes).toString('hex');
 }
@@ -50,7 +53,7 @@ export function tagOf(name: string): Tag {
     .slice(0, 2 * tagBytes);
 }
 
-/** Writes and reads the packets of one node of one group. */
+/** Writes and reads packets for one node of one group. */
 export class PacketCoder {
   readonly #self: Buffer;
   readonly #group: Buffer;
@@ -85,8 +88,8 @@ export class PacketCoder {
   }
 
   /**
-   * Returns null for anything that is not a packet for this node in this group. Only `isGenuine` proves the
-   * sender.
+   * Parses a packet. Returns null for bytes that are not a packet for this node in this group. Only
+   * `isGenuine` proves who the sender is.
    */
   read(bytes: Buffer): Packet | null {
     if (bytes.length !== packetBytes) return null;

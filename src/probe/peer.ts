@@ -1,5 +1,6 @@
 /**
- * One peer, as this node probes it: the questions sent, the answers received, and the resulting round trips.
+ * One peer, as this node probes it: the questions sent, the answers received, and the resulting round-trip
+ * times.
  */
 import { lookup } from 'node:dns/promises';
 import { isIP } from 'node:net';
@@ -15,23 +16,27 @@ import type { ProbeAddress } from '../model/znodes.js';
 import { newNumber, type Packet, type Tag, tagOf } from './packet.js';
 import type { Address, WireName } from './wire.js';
 
-/** A later answer does not count. No round trip on this planet takes as long. */
+/** Longest time in which an answer counts, in milliseconds. No round trip on this planet takes as long. */
 const answerWithinMs = 3_000;
 /**
- * Measurements are discarded if no answer comes for the duration of this many probes, for whatever reason.
+ * Measurements are discarded if no answer arrives for the duration of this number of probes, whatever the
+ * reason.
  */
 const rememberedProbes = 60;
-/** A name may resolve to a new address, and of several addresses perhaps only one answers. */
+/**
+ * Intervals for resolving the peer's name again, in milliseconds. A name may get a new address. If it has
+ * several addresses, perhaps only one of them answers.
+ */
 const resolveEveryMs = 60_000;
 const resolveSilentEveryMs = 5_000;
 
 export interface PeerOptions {
   readonly node: string;
   readonly address: ProbeAddress;
-  /** Transports of this node. */
+  /** Transports that this node supports. */
   readonly transports: readonly WireName[];
   readonly intervalMs: number;
-  /** Sends a question immediately or not at all. Returns whether it was sent. */
+  /** Sends a question immediately or not at all. Returns whether the question was sent. */
   ask(wire: WireName, to: Address, peer: Tag, number: Tag): boolean;
   now(): number;
   /** Called if the peer's name cannot be resolved. */
@@ -40,7 +45,7 @@ export interface PeerOptions {
 
 interface Way {
   known: RoundTrips;
-  /** When the questions that are waiting for an answer were sent, by number. */
+  /** Questions that are waiting for an answer: their sending times by number. */
   readonly waiting: Map<Tag, number>;
 }
 
@@ -68,31 +73,33 @@ export class Peer {
     if (isIP(address.host) !== 0) this.#resolved = address;
   }
 
-  /** Where to send its packets. Null while its name is not resolved. */
+  /** Address to which packets for this peer are sent. Null while the peer's name is not resolved. */
   get resolved(): Address | null {
     return this.#resolved;
   }
 
   /**
-   * Null if this node and the peer have no protocol in common, if it does not answer, or if it was not probed
-   * for long.
+   * Smoothed round-trip time in milliseconds. Null if this node and the peer have no protocol in common, if
+   * the peer does not answer, or if it has not been probed for long.
    */
   get roundTripMs(): number | null {
     if (this.#isForgotten(this.#options.now())) return null;
     return this.#ways.udp.known.mean?.ms ?? this.#ways.tcp.known.mean?.ms ?? null;
   }
 
-  /** Requests per second that it gets from its clients, from its last answer. Null if it does not know. */
+  /**
+   * Client requests per second at the peer, from its last answer. Null if the peer does not know its rate.
+   */
   get requestsPerSecond(): number | null {
     return this.#requestsPerSecond;
   }
 
-  /** Monotonic. -Infinity if it has never answered. */
+  /** Monotonic time of the last answer. -Infinity if the peer has never answered. */
   get answeredAtMs(): number {
     return this.#answeredAtMs;
   }
 
-  /** Successive questions without an answer, by the protocol with the fewest. */
+  /** Number of successive questions without an answer, for the protocol for which it is smallest. */
   get missed(): number {
     return Math.min(...this.#transports.map((wire) => this.#ways[wire].known.missed));
   }
@@ -101,7 +108,10 @@ export class Peer {
     return this.#transports.length > 0;
   }
 
-  /** Call this only while the process is steady: an answer that has not been seen then has not arrived. */
+  /**
+   * Sends the next questions. Must be called only while the process is running steadily. Only then does a
+   * missing answer mean that none has arrived.
+   */
   ask(): void {
     const nowMs = this.#options.now();
     for (const wire of this.#transports) this.#giveUpWaiting(this.#ways[wire], nowMs);
@@ -111,8 +121,8 @@ export class Peer {
   }
 
   /**
-   * Records an answer that is proven to be this peer's. It counts once. `isSteady`: it was seen when it
-   * arrived.
+   * Records an answer that is proven to be from this peer. Each answer counts once. `isSteady` says that the
+   * answer was seen when it arrived.
    */
   answered(packet: Packet, wire: WireName, isSteady: boolean, atMs: number): void {
     const way = this.#ways[wire];
@@ -130,14 +140,17 @@ export class Peer {
   }
 
   /**
-   * A node that does not run steadily sends no questions and so misses no answers. Its measurements are from
-   * before that.
+   * Whether the last answer is too old for the measurements to count. A process that is not running steadily
+   * sends no questions, so it also misses no answers. Its measurements still become too old.
    */
   #isForgotten(nowMs: number): boolean {
     return nowMs - this.#answeredAtMs > rememberedProbes * this.#options.intervalMs;
   }
 
-  /** TCP is used while UDP is not answered. UDP is always probed, so that it is found once it works. */
+  /**
+   * Whether to use a transport now. TCP is used only while the peer does not answer over UDP. UDP is always
+   * probed, to detect when it works again.
+   */
   #usesNow(wire: WireName): boolean {
     return wire === 'udp' || !this.#transports.includes('udp') || this.#udpIsClosed;
   }
@@ -162,7 +175,7 @@ export class Peer {
     }
   }
 
-  /** Not awaited: the next question uses the result. */
+  /** Resolves the peer's name. Callers do not wait for the result: the next question uses it. */
   async #resolve(nowMs: number): Promise<void> {
     const { host, port } = this.address;
     const isSilent = this.missed >= mostMissed;

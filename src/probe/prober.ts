@@ -1,12 +1,12 @@
 /**
- * Measures the round trips between this node and its peers, and exchanges their request rates, as heartbeats
- * do in Becker, Junqueira and Serafini, *Leader Election for Replicated Services Using Application Scores*
- * (2011).
+ * Measures the round-trip times between this node and its peers, and exchanges their request rates. The
+ * method follows the heartbeats in Becker, Junqueira and Serafini, *Leader Election for Replicated Services
+ * Using Application Scores* (2011).
  *
- * Promised: a round trip is measured on this node's clock alone. A packet that arrived while this process did
- * not run measures nothing, here or there (`pulse.ts`). Answers go only to the registered address of their
- * receiver, or back on the connection of the question. A stranger's packet changes nothing, and no packet
- * makes it throw.
+ * Promised: a round trip is measured on this node's clock alone. A packet that arrived while either process
+ * was not running measures nothing (see `pulse.ts`). Answers are sent only to the registered address of their
+ * receiver, or back on the connection of the question. A packet from a stranger changes nothing, and no
+ * packet makes the prober throw.
  *
  * Not promised: that strangers are recognized if the group has no secret.
  */
@@ -28,27 +28,29 @@ import { openTransports, type Transports } from './wires.js';
 
 export interface ProbeSettings {
   readonly listen: Endpoint;
-  /** Where others reach it, if that is not where it listens. */
+  /**
+   * Address that other nodes use to reach this node. Null if it is the address on which this node listens.
+   */
   readonly address: { readonly host: string; readonly port: number | null } | null;
   readonly protocol: ProbeProtocol;
   readonly intervalMs: number;
-  /** Secret of the whole group. Null if any process may probe. */
+  /** Secret that all nodes of the group share. Null if any process may send probes. */
   readonly secret: string | null;
 }
 
 export interface ProberOptions extends ProbeSettings {
   readonly node: string;
   readonly root: string;
-  /** Where others reach a node that listens on all addresses of its machine. */
+  /** Host name at which other nodes reach a node that listens on all addresses of its machine. */
   readonly hostName: string;
   readonly clock: Clock;
   readonly log: Logger;
 }
 
 export interface SlotsInput {
-  /** The agent's session, for reading registrations. */
+  /** Returns the agent's session, for reading registrations. Null if there is none. */
   session(): Store | null;
-  /** Requests per second that this node gets from its clients. Null if unknown. */
+  /** Returns the client requests per second at this node, or null if the rate is unknown. */
   requestsPerSecond(): number | null;
 }
 
@@ -57,11 +59,11 @@ interface Probed {
   stop(): void;
 }
 
-/** After this many successive probes without an answer, the log mentions the peer. */
+/** Number of successive probes without an answer after which the log mentions the peer. */
 const worthTelling = 30;
 
 export class Prober {
-  /** Where this node answers probes, for its registration. */
+  /** Address at which this node answers probes. The node publishes it in its registration. */
   readonly address: ProbeAddress;
   readonly #options: ProberOptions;
   readonly #transports: Transports;
@@ -82,7 +84,8 @@ export class Prober {
   }
 
   /**
-   * Starts listening, but measures nothing before `begin`. Throws PetrelError INVALID if it cannot listen.
+   * Starts to listen. Nothing is measured before `begin`. Throws PetrelError INVALID if the node cannot
+   * listen.
    */
   static async open(options: ProberOptions): Promise<Prober> {
     const { listen, protocol, log } = options;
@@ -101,7 +104,7 @@ export class Prober {
     return prober;
   }
 
-  /** Looks for peers and measures until `close`. */
+  /** Finds peers and measures round-trip times until `close`. */
   begin(surroundings: SlotsInput): void {
     const { clock, node, root } = this.#options;
     this.#surroundings = surroundings;
@@ -116,7 +119,7 @@ export class Prober {
     });
   }
 
-  /** Smoothed round-trip times in milliseconds by node id, for the peers that answer. */
+  /** Returns smoothed round-trip times in milliseconds by node id, for the peers that answer. */
   roundTrips(): ReadonlyMap<string, number> {
     const measured = [...this.#peers.values()].flatMap(
       ({ peer: { node, roundTripMs } }): [string, number][] =>
@@ -125,7 +128,10 @@ export class Prober {
     return new Map(measured.toSorted(([a], [b]) => (a < b ? -1 : 1)));
   }
 
-  /** Requests per second by node id, for the peers that know theirs and reported it recently. */
+  /**
+   * Returns client requests per second by node id, for the peers that know their rate and reported it
+   * recently.
+   */
   heardRates(): ReadonlyMap<string, number> {
     const { clock, intervalMs } = this.#options;
     const sinceMs = clock.monotonicMs() - mostMissed * intervalMs;
@@ -136,12 +142,12 @@ export class Prober {
     return new Map(rates);
   }
 
-  /** The local endpoint, whatever address others use. */
+  /** The endpoint on which this node listens. Other nodes may use a different address. */
   get listensAt(): Endpoint {
     return { host: this.#options.listen.host, port: this.#transports.port };
   }
 
-  /** Closes all sockets and timers. Never rejects, and may be called at any time. */
+  /** Closes all sockets and timers. Never rejects. May be called at any time. */
   async close(): Promise<void> {
     this.#directory?.close();
     this.#stallDetector.close();
@@ -156,7 +162,7 @@ export class Prober {
     return { now: peer.roundTripMs !== null, lastAtMs: peer.answeredAtMs };
   }
 
-  /** Peers whose address has not changed are kept as they are. */
+  /** Updates the peers to these addresses. Peers whose address has not changed are kept. */
   #meet(addresses: ReadonlyMap<string, ProbeAddress | null>): void {
     for (const [tag, { peer, stop }] of this.#peers) {
       if (isDeepStrictEqual(addresses.get(peer.node), peer.address)) continue;
@@ -169,8 +175,8 @@ export class Prober {
   }
 
   /**
-   * Probes the peer from now on. The first probe comes after a random delay, so that many peers are not
-   * probed at the same time.
+   * Starts to probe a peer. The first probe is sent after a random delay, so that a node does not probe many
+   * peers at the same time.
    */
   #probe(node: string, address: ProbeAddress): void {
     const { clock, intervalMs } = this.#options;
@@ -206,7 +212,9 @@ export class Prober {
     return this.#transports.byName.get(wire)?.send(to, question) ?? false;
   }
 
-  /** Returns the sender. Returns null for a stranger, who gets no answer. */
+  /**
+   * Handles a packet and returns its sender. Returns null for a packet from a stranger, which gets no answer.
+   */
   #take(bytes: Buffer, wire: WireName, reply: ((bytes: Buffer) => void) | null): Tag | null {
     const atMs = this.#options.clock.monotonicMs();
     const packet = this.#coder.read(bytes);

@@ -1,4 +1,6 @@
-/** The secret of a group's probes. It comes only from a file or the environment, and is never shown. */
+/**
+ * The secret of a group's probes. It is read only from a file or from the environment, and is never shown.
+ */
 import * as z from 'zod';
 
 export const probeSecretRule = 'expected a secret of 16 to 1024 characters';

@@ -1,6 +1,6 @@
 /**
- * Sends packets over TCP. Connections are kept open, so that a round trip does not include connecting. All
- * packets have the same size, so they need no framing. No socket keeps the process alive.
+ * Sends packets over TCP. Connections are kept open, so a round trip does not include the time to connect.
+ * All packets have the same size, so they need no framing. No socket keeps the process alive.
  *
  * A client that connects must soon send a packet from a peer of the group. The number of unproven connections
  * is limited, and so is the number of connections of one peer. The oldest is closed first. A connection that
@@ -14,13 +14,16 @@ import { packetBytes, type Tag } from './packet.js';
 import type { Address, OnPacket, OnTrouble, Wire } from './wire.js';
 
 const connectMs = 3_000;
-/** Longer than the interval between questions on a connection in use. */
+/**
+ * Milliseconds after which an unused connection is closed. This is longer than the interval between questions
+ * on a connection in use.
+ */
 const idleMs = 90_000;
 const provenWithinMs = 5_000;
 const mostStrangers = 64;
 const mostOfOnePeer = 4;
 
-/** Rejects if it cannot listen on the address. */
+/** Opens the transport. Rejects if it cannot listen on the address. */
 export async function openTcp(at: Endpoint, onPacket: OnPacket, onTrouble: OnTrouble): Promise<TcpWire> {
   const { address } = await lookup(at.host);
   const server = createServer({ noDelay: true });
@@ -35,9 +38,11 @@ export class TcpWire implements Wire {
   readonly #server: Server;
   readonly #onPacket: OnPacket;
   readonly #onTrouble: OnTrouble;
-  /** Incoming connections, oldest first. */
+  /**
+   * Incoming connections, oldest first, each with its proven peer. The peer is null until a packet proves it.
+   */
   readonly #accepted = new Map<Socket, Tag | null>();
-  /** Outgoing connections, by their destination. */
+  /** Outgoing connections by destination. */
   readonly #dialled = new Map<string, Socket>();
   #isClosed = false;
 
@@ -89,7 +94,7 @@ export class TcpWire implements Wire {
     this.#closeSurplus(null, mostStrangers);
     socket.unref();
     socket.setTimeout(provenWithinMs, () => socket.destroy());
-    // Errors on a stranger's connection do not concern this node.
+    // Ignore errors on a stranger's connection: they do not concern this node.
     socket.on('error', () => {});
     socket.once('close', () => this.#accepted.delete(socket));
     this.#read(socket, (peer) => {
@@ -120,7 +125,8 @@ export class TcpWire implements Wire {
 }
 
 /**
- * Sends nothing if the data would have to wait because the other side does not read: it would arrive late.
+ * Sends immediately or not at all. If the other side does not read, the data would have to wait and would
+ * arrive late. In that case, nothing is sent.
  */
 function sendNow(socket: Socket, bytes: Buffer): boolean {
   if (socket.connecting || !socket.writable || socket.writableLength > 0) return false;

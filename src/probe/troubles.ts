@@ -1,6 +1,6 @@
 /**
- * Logs problems on the way to peers. Probes are repeated every second, so each kind is logged once until the
- * peer answers again.
+ * Logs problems with sending to peers. Probes are repeated every second, so each kind of problem is logged
+ * only once until the peer answers again.
  */
 import type { Logger } from 'pino';
 import { errorMessage } from '../errors.js';
@@ -15,7 +15,7 @@ export class Troubles {
     this.#log = log;
   }
 
-  /** `to` is null for a problem that concerns all peers. */
+  /** Logs a problem. `to` is null for a problem that concerns all peers. */
   met(to: Endpoint | null, error: unknown): void {
     const where = to === null ? 'all peers' : endpointText(to);
     const kind = codeOf(error) || errorMessage(error);
@@ -23,12 +23,12 @@ export class Troubles {
     this.#log.warn({ error }, `probes to ${where} are failing; retrying: ${errorMessage(error)}`);
   }
 
-  /** Logs `text`, unless it was already logged for this peer. */
+  /** Logs `text`, unless it has already been logged for this peer. */
   once(where: string, text: string): void {
     if (!this.#isKnown(where, text)) this.#log.warn(text);
   }
 
-  /** From now on, problems with this peer are logged again. */
+  /** Records that the peer answers again. Later problems with it are logged again. */
   over(where: string): void {
     this.#told.delete(where);
   }

@@ -1,4 +1,4 @@
-/** Sends and receives packets over one UDP socket. It never keeps the process alive. */
+/** Sends and receives packets over one UDP socket. The socket never keeps the process alive. */
 import { createSocket, type Socket } from 'node:dgram';
 import { lookup } from 'node:dns/promises';
 import { once } from 'node:events';
@@ -6,13 +6,13 @@ import { isIPv6 } from 'node:net';
 import type { Endpoint } from './endpoint.js';
 import { type Address, mapped, type OnPacket, type OnTrouble, type Wire } from './wire.js';
 
-/** Rejects if it cannot listen on the address. */
+/** Opens the transport. Rejects if it cannot listen on the address. */
 export async function openUdp(at: Endpoint, onPacket: OnPacket, onTrouble: OnTrouble): Promise<UdpWire> {
   const { address } = await lookup(at.host);
   const speaksIPv6 = isIPv6(address);
   const socket = createSocket({
     type: speaksIPv6 ? 'udp6' : 'udp4',
-    // Destinations are addresses already: no lookup is needed, and sending begins within the call.
+    // Destinations are always addresses. Skipping the lookup makes `send` begin to send before it returns.
     lookup: (host, _options, done) => done(null, host, speaksIPv6 ? 6 : 4),
   });
   const listening = once(socket, 'listening');

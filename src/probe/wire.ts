@@ -10,23 +10,24 @@ export type Address = Endpoint;
 export type WireName = 'udp' | 'tcp';
 
 /**
- * Called for each packet that arrives. Returns its sender, or null for a stranger. The callee must not keep
- * the bytes. `reply` sends back on the same path, if that is proven to lead to the sender.
+ * Called for each packet that arrives. Returns the packet's sender, or null for a stranger. The callee must
+ * not keep the bytes. `reply` sends bytes back on the same path. It is null if that path is not proven to
+ * lead to the sender.
  */
 export type OnPacket = (bytes: Buffer, wire: WireName, reply: ((bytes: Buffer) => void) | null) => Tag | null;
 
 export interface Wire {
   readonly port: number;
-  /** Sends immediately or not at all. Returns whether it was sent. Never throws. */
+  /** Sends a packet immediately or not at all. Returns whether the packet was sent. Never throws. */
   send(to: Address, bytes: Buffer): boolean;
   /** Stops receiving and sending. */
   close(): Promise<void>;
 }
 
-/** Called for an error on the way to an address. The address is null if the error concerns all peers. */
+/** Called for an error in sending to an address. The address is null if the error concerns all peers. */
 export type OnTrouble = (to: Address | null, error: Error) => void;
 
-/** The error for the operator if the transport cannot listen on an address. */
+/** Returns the error for the operator if a transport cannot listen on an address. */
 export function cannotListen(at: Endpoint, wire: WireName, cause: unknown): PetrelError {
   const code = codeOf(cause);
   const right = remedies[code] ?? 'use an address of this machine and a free port, such as 0.0.0.0:7946';

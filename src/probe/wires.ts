@@ -1,4 +1,4 @@
-/** The transports of a node, all on one port. */
+/** The transports of a node. All of them use the same port. */
 import type { ProbeProtocol } from '../model/znodes.js';
 import type { Endpoint } from './endpoint.js';
 import { openTcp } from './tcp.js';
@@ -12,10 +12,13 @@ export interface Transports {
 }
 
 const openers = { tcp: openTcp, udp: openUdp };
-/** A port that is free for one protocol may be in use for the other. */
+/**
+ * Maximum number of attempts to find a port. A port that is free for one protocol may be in use for the
+ * other.
+ */
 const triesForAnyPort = 20;
 
-/** Throws PetrelError INVALID if it cannot listen on the address. */
+/** Opens the transports. Throws PetrelError INVALID if they cannot listen on the address. */
 export async function openTransports(
   at: Endpoint,
   protocol: ProbeProtocol,

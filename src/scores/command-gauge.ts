@@ -1,6 +1,6 @@
 /**
- * Reads a score that a command prints. The command runs like the health check: in its own process group, and
- * killed at its timeout.
+ * Reads a score that a command prints. Like the health check, the command runs in its own process group and
+ * is killed at its timeout.
  */
 import { readScore } from '../core/measuring.js';
 import { argvOf, type Command, commandText } from '../hooks/command.js';
@@ -15,13 +15,13 @@ export interface CommandGaugeOptions extends Machine {
   readonly name: string;
   readonly command: Command;
   readonly timeoutMs: number;
-  /** Added to the agent's environment. */
+  /** Environment variables that are added to the agent's environment. */
   readonly env: Readonly<Record<string, string>>;
 }
 
-/** Time between asking a command to stop and killing it. */
+/** Milliseconds between asking a command to stop and killing it. */
 const graceMs = 500;
-/** On a busy machine, output may arrive well after the command has ended. */
+/** Milliseconds to wait for output after the command has ended. On a busy machine, output may arrive late. */
 const drainMs = 2000;
 
 export class CommandGauge implements Gauge {
@@ -64,7 +64,7 @@ export class CommandGauge implements Gauge {
   }
 }
 
-/** Keeps the first nonblank line of the command's output, and counts the others. */
+/** Output of the command: keeps the first nonblank line, and counts the other lines. */
 class Written {
   #first = '';
   #lines = 0;

@@ -1,4 +1,7 @@
-/** Measures how fast counters grow. It uses a window, because a rate between two readings is mostly noise. */
+/**
+ * Measures how fast counters grow. The rate is computed over a window, because a rate between two readings is
+ * mostly noise.
+ */
 import { difference } from '../core/measuring.js';
 import type { Score } from '../model/scores.js';
 
@@ -12,13 +15,13 @@ export interface CounterReading {
 
 interface Grown {
   readonly atMs: number;
-  /** Growth since the previous reading. */
+  /** Growth of the counters since the previous reading. */
   readonly by: number;
 }
 
 export class CounterRate {
   readonly #windowMs: number;
-  /** Only the last reading is kept, because a page may have very many series. */
+  /** Counters of the last reading. Earlier ones are not kept, because a page may have very many series. */
   #counters: Counters = new Map();
   #grown: readonly Grown[] = [];
 
@@ -27,8 +30,8 @@ export class CounterRate {
   }
 
   /**
-   * Returns the growth per second of all counters over the window. Null while the window contains only one
-   * reading.
+   * Records a reading. Returns the growth per second of all counters over the window, or null while the
+   * window contains only one reading.
    */
   add({ atMs, counters }: CounterReading): number | null {
     const inWindow = this.#grown.filter((one) => one.atMs >= atMs - this.#windowMs);
@@ -40,7 +43,10 @@ export class CounterRate {
   }
 }
 
-/** A counter that fell was restarted at 0. What a new series counted before its first reading is unknown. */
+/**
+ * Returns the growth of all counters together. A counter that fell is assumed to have restarted at 0. A new
+ * series does not count, because its growth before its first reading is unknown.
+ */
 function growth(before: Counters, after: Counters): number {
   return [...after].reduce((sum, [series, now]) => {
     const was = before.get(series);

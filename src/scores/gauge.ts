@@ -3,8 +3,8 @@ import type { Parsed } from '../model/names.js';
 import type { Score } from '../model/scores.js';
 
 export interface Gauge {
-  /** Null without a problem if there is no value yet. Never rejects. */
+  /** Measures the score. The value is null without a problem if there is no value so far. Never rejects. */
   measure(): Promise<Parsed<Score | null>>;
-  /** Cancels the current measurement. Resolves when nothing of it is left. */
+  /** Cancels the current measurement. Resolves when the measurement has left nothing running. */
   close(): Promise<void>;
 }

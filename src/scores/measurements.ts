@@ -1,4 +1,4 @@
-/** The current scores of this node. Sources and the application write them. */
+/** The current scores of this node. Score sources and the application set them. */
 import { defaultTolerance, type Tolerance } from '../core/measuring.js';
 import type { Score } from '../model/scores.js';
 
@@ -7,12 +7,12 @@ export class Measurements {
   readonly #tolerances = new Map<string, Tolerance>();
   readonly #listeners = new Set<() => void>();
 
-  /** By name. A score that was not measured, or too long ago, is missing. */
+  /** Scores by name. A score is missing if it was not measured, or was measured too long ago. */
   get values(): ReadonlyMap<string, Score> {
     return this.#values;
   }
 
-  /** The number of known scores, including missing ones. */
+  /** Number of known scores, including those that have no value now. */
   get size(): number {
     return this.#tolerances.size;
   }
@@ -40,7 +40,7 @@ export class Measurements {
     this.#tolerances.delete(name);
   }
 
-  /** Calls the listener whenever a value changes. The returned function unsubscribes. */
+  /** Calls the listener whenever a value changes. Returns a function that unsubscribes it. */
   onChange(listener: () => void): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);

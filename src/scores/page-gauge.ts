@@ -1,4 +1,4 @@
-/** Reads scores over HTTP: from a body that is a number, or from a metric on a Prometheus page. */
+/** Reads scores over HTTP. A score is either a body that is a number, or a metric on a Prometheus page. */
 
 import { readScore } from '../core/measuring.js';
 import { errorMessage } from '../errors.js';
@@ -20,7 +20,7 @@ export interface PageGaugeOptions {
   readonly address: string;
   readonly timeoutMs: number;
   readonly maxBytes: number;
-  /** Reads the score from the page's text. */
+  /** Reads the score from the text of the page. */
   read(text: string): Parsed<Score | null>;
 }
 
@@ -35,7 +35,7 @@ class PageGauge implements Gauge {
 
   async measure(): Promise<Parsed<Score | null>> {
     const { address, read } = this.#options;
-    // One controller per request: a longer-lived signal would keep references to all previous requests.
+    // Use one controller per request: a longer-lived signal would keep references to all previous requests.
     this.#asking = new AbortController();
     const fetching = fetchText(address, this.#options, this.#asking.signal);
     this.#underWay = fetching.catch(() => {});
@@ -82,8 +82,8 @@ function readOne(found: readonly Series[], source: PrometheusSource): Parsed<Sco
 }
 
 /**
- * Returns the rate of all series together. The request rate of a service is the sum over all kinds of
- * requests.
+ * Returns the rate of all series together. A service's request rate, for example, is the sum over all kinds
+ * of requests.
  */
 function readRate(found: readonly Series[], rate: CounterRate, atMs: number): Parsed<number | null> {
   const counters = new Map<string, Score>();

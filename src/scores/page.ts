@@ -9,7 +9,9 @@ export interface PageLimits {
   readonly maxBytes: number;
 }
 
-/** Throws an Error that says what went wrong. The signal cancels the request. */
+/**
+ * Fetches the text at an address. Throws an Error that says what went wrong. `signal` cancels the request.
+ */
 export async function fetchText(
   address: string,
   { timeoutMs, maxBytes }: PageLimits,
@@ -42,7 +44,7 @@ function refusal({ status, headers }: Response): string {
 async function bodyText({ body }: Response, maxBytes: number): Promise<string> {
   const chunks: Uint8Array[] = [];
   let bytes = 0;
-  // Leaving the loop with an error releases the connection.
+  // An error thrown inside this loop ends the iteration, which releases the connection.
   for await (const chunk of body ?? []) {
     bytes += chunk.byteLength;
     if (bytes > maxBytes) throw new Error(`responded with more than ${maxBytes} bytes`);
@@ -51,7 +53,10 @@ async function bodyText({ body }: Response, maxBytes: number): Promise<string> {
   return Buffer.concat(chunks).toString('utf8');
 }
 
-/** The message `fetch failed` says nothing, but its cause does. */
+/**
+ * Returns the reason of an error. The message `fetch failed` contains no reason, but the cause of that error
+ * does.
+ */
 function reasonOf(error: unknown): string {
   const cause = error instanceof TypeError && error.cause !== undefined ? error.cause : error;
   const code = cause instanceof Error && 'code' in cause ? String(cause.code) : '';

@@ -2,23 +2,23 @@
  * Finds the series of one metric on a page in Prometheus' text format, version 0.0.4 (prometheus.io,
  * *Exposition formats*).
  *
- * It reads only the lines of that metric and skips the rest, well-formed or not. A page therefore costs
- * little more than a search through it. Not supported: the quoted names of the format's later version, and
- * more lines of one metric than the agent can read without delaying lease renewals.
+ * Only the lines of that metric are parsed. Other lines are skipped, even if they are malformed, so a page
+ * costs little more than a text search. Not supported: quoted names of the format's later version, and more
+ * lines of one metric than the agent can parse without delaying lease renewals.
  */
 import type { Parsed } from '../model/names.js';
 import { quoted } from '../model/outside.js';
 
 export interface Series {
   readonly labels: ReadonlyMap<string, string>;
-  /** As written on the page. It may be NaN or an infinity. */
+  /** The value as written on the page. It may be NaN or an infinity. */
   readonly value: string;
 }
 
-/** Limit on the length of all lines of one metric together. */
+/** Maximum total length of all lines of one metric. */
 const longestLines = 2 ** 20;
 
-/** Returns the series that have `labels`, possibly with others, in the order of the page. */
+/** Returns the series that have at least these `labels`, in the order of the page. */
 export function findSeries(
   page: string,
   metric: string,
@@ -59,12 +59,12 @@ const labelPattern =
   /[ \t]*([a-zA-Z_][a-zA-Z0-9_]*)[ \t]*=[ \t]*"([^"\\]*(?:\\.[^"\\]*)*)"[ \t]*(?:,|(?=\}))/y;
 const closePattern = /[ \t]*\}/y;
 /**
- * The value, a timestamp, and what OpenMetrics may append. Each part starts with a blank, so nothing is tried
- * twice.
+ * Matches the value, an optional timestamp, and text that OpenMetrics may append. Each part starts with a
+ * blank, so the pattern does not backtrack.
  */
 const valuePattern = /[ \t]*(\S+)(?:[ \t]+-?[\d.]+)?(?:[ \t]+#.*)?$/y;
 
-/** Reads the part of a line after the name. Returns null if it is malformed. */
+/** Parses the part of a line after the name. Returns null if that part is malformed. */
 function readLine(rest: string): Series | null {
   const labels = new Map<string, string>();
   let at = 0;

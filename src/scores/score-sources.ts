@@ -1,9 +1,10 @@
 /**
- * Measures the scores of a node in the agent itself, each at its own interval, and one measurement of each at
- * a time.
+ * Measures the scores of a node in the agent itself. Each score has its own interval, and at most one
+ * measurement at a time.
  *
- * If a source fails, its score remains valid until its last value is too old. The log reports when a source
- * starts to fail, and when it has not failed for the maximum age of a value. It does not report each failure.
+ * If a source fails, its score remains valid until its last value is too old. The log does not report each
+ * failure. It reports when a source starts to fail, and when it has not failed for the maximum age of a
+ * value.
  */
 import { isDeepStrictEqual } from 'node:util';
 import { defaultTolerance } from '../core/measuring.js';
@@ -31,15 +32,15 @@ export class ScoreSources {
   readonly #running = new Map<string, Measuring>();
   readonly #closing = new Set<Promise<void>>();
 
-  /** Measures immediately, and then repeatedly until `close`. */
+  /** Measures all scores immediately, and repeats until `close`. */
   constructor(sources: SourcesByName, options: ScoreSourcesOptions) {
     this.#options = options;
     this.use(sources);
   }
 
   /**
-   * Replaces the sources. A score whose source changes keeps its value until it is measured again or the
-   * value is too old.
+   * Replaces the sources. If the source of a score changes, the score keeps its value until it is measured
+   * again or the value is too old.
    */
   use(sources: SourcesByName): void {
     for (const [name, { source }] of [...this.#running]) {
@@ -67,17 +68,17 @@ export class ScoreSources {
   }
 }
 
-/** Measures one score. */
+/** The repeated measurement of one score. */
 class Measuring {
   readonly source: ScoreSource;
   readonly #name: string;
   readonly #options: ScoreSourcesOptions;
   readonly #gauge: Gauge;
   readonly #next: Alarm;
-  /** Fires when the value is too old to count. */
+  /** Fires when the last value is too old to count. */
   readonly #tooOld: Alarm;
   readonly #maxAgeMs: number;
-  /** Null if it has not failed recently. */
+  /** Time of the last failure. Null if the source has not failed recently. */
   #failedAtMs: number | null = null;
   #closed = false;
 

@@ -1,6 +1,6 @@
 /**
- * Score sources as settings define them: a command, an address whose body is a number, or a metric on a
- * Prometheus page.
+ * Score sources as settings define them. A source is a command, an address whose body is a number, or a
+ * metric on a Prometheus page.
  */
 import * as z from 'zod';
 import { toleranceSchema } from '../core/measuring.js';
@@ -11,14 +11,14 @@ import { nameSchema, strictObject } from '../model/names.js';
 import { cut } from '../model/outside.js';
 import { plainMessage } from '../model/plain-message.js';
 
-/** Far more than a node needs. */
+/** Maximum number of scores per node, far more than a node needs. */
 export const mostScores = 100;
 
 const shortestMs = 100;
 const longestMs = 3_600_000;
 const fallbackMaxAgeMs = 10_000;
 
-/** Validated, but kept as written. */
+/** A duration in settings. It is validated, but kept as written. */
 const period = durationSchema.superRefine((input, context) => {
   try {
     durationMs(input, { minMs: shortestMs, maxMs: longestMs });
@@ -28,16 +28,16 @@ const period = durationSchema.superRefine((input, context) => {
 });
 
 const rhythm = {
-  /** Time between the starts of two measurements, unless a measurement takes longer. */
+  /** Time between the starts of two measurements. If a measurement takes longer, the next one starts late. */
   every: period.default('1s'),
-  /** A measurement that takes longer has failed. */
+  /** Time limit of a measurement. A measurement that takes longer has failed. */
   timeout: period.default('1s'),
   /**
-   * A score that was not measured for this long counts as missing. The default is 10 s or three intervals,
-   * whichever is longer.
+   * Age at which a value no longer counts, so that the score is missing. The default is 10 s or three
+   * intervals, whichever is longer.
    */
   maxAge: period.optional(),
-  /** The change from which a new value is published. The default depends on the name. */
+  /** Smallest change of the value that is published. The default depends on the name of the score. */
   tolerance: toleranceSchema.optional(),
 };
 
@@ -56,23 +56,23 @@ const kinds = {
   prometheus: strictObject({
     prometheus: addressSchema,
     metric: z.string(metricRule).regex(/^[a-zA-Z_:][a-zA-Z0-9_:]{0,255}$/, metricRule),
-    /** Series with further labels match too. */
+    /** Labels that a series must have. Series with additional labels match too. */
     labels: z.record(z.string(), z.string(labelRule), labelRule).default({}),
-    /** For a counter: the score is its growth per second. */
+    /** Whether the metric is a counter and the score is its growth per second. */
     rate: z.boolean('expected true or false').default(false),
     ...rhythm,
   }).superRefine(lastsLongEnough),
 } as const;
 const kindNames = ['command', 'http', 'prometheus'] as const;
 
-/** A source as operators write it. */
+/** A source in the form in which operators write it. */
 export type ScoreSourceOptions = Command | z.input<(typeof kinds)[(typeof kindNames)[number]]>;
 export type ScoreSource = z.output<(typeof kinds)[(typeof kindNames)[number]]>;
 export type PrometheusSource = z.output<typeof kinds.prometheus>;
 
 const sourceRule = 'expected a command, or an object with one of the keys command, http, prometheus';
 
-/** Sources by name. A plain command is short for a source with that command. */
+/** Sources by name. A plain command is a short form of a source with that command. */
 export const scoreSourcesSchema = z
   .record(z.string(), z.unknown(), 'expected scores as names with sources')
   .transform((entries, context): Readonly<Record<string, ScoreSource>> => {
