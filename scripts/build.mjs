@@ -1,6 +1,6 @@
 /**
- * Compiles the content of the package to dist/. With --without-types it is faster, and does not empty dist/
- * first.
+ * Compiles the content of the package to dist/. With --without-types, the build is faster and does not empty
+ * dist/ first.
  */
 import { execFileSync } from 'node:child_process';
 import { copyFileSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';

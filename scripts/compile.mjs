@@ -1,13 +1,13 @@
 /**
- * Compiles to dist/. Each module is compiled once, modules that are loaded together share a file, and
- * dependencies stay where npm installs them. The output is CommonJS: every Node.js version that Petrel
- * supports can import and require it, and loads it with less time and memory than ES modules.
+ * Compiles to dist/. Each module is compiled once, and modules that are loaded together share a file.
+ * Dependencies stay where npm installs them. The output is CommonJS: every Node.js version that Petrel
+ * supports can import and require it, and loads it in less time and memory than ES modules.
  */
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
 import { build, transform } from 'esbuild';
 
-/** Entry points that are started or loaded by path, in addition to the package's exports. */
+/** Entry points that other processes start or load by path, in addition to the package's exports. */
 const programs = [
   'src/cli/main.ts',
   'src/cli/run.ts',
@@ -17,11 +17,11 @@ const programs = [
   'src/own-strategies/worker.ts',
 ];
 const outdir = 'dist';
-/** Variable in the compiled files: the URL of dist/. */
+/** Name of a variable in the compiled files that contains the URL of dist/. */
 const dist = '__petrelDist';
 
 export async function compile(exported) {
-  // Only ES modules can share files.
+  // Compile to ES modules first, because only these can share files.
   const { outputFiles } = await build({
     entryPoints: [...programs, ...exported],
     outdir,
@@ -49,7 +49,8 @@ function removeOthers(folder, written) {
 }
 
 async function writeCommonJs(path, text) {
-  // The namespace object that esbuild makes of zod costs a getter for each of its 300 names in every file.
+  // Import `z` directly. For a namespace import of zod, esbuild makes an object with a getter for each of its
+  // 300 names in every file.
   const plain = text.replaceAll(/\bimport \* as (\w+) from "zod";/g, 'import { z as $1 } from "zod";');
   // The file name makes esbuild treat its imports like those of an ES module in Node.js.
   const options = { format: 'cjs', platform: 'node', target: 'node20', sourcefile: `${path}.mjs` };
@@ -64,15 +65,15 @@ async function writeCommonJs(path, text) {
   writeFileSync(path, required.includes(dist) ? withSecondLine(required, address) : required);
 }
 
-/** Keeps the shebang line first. */
+/** Inserts a line at the beginning. A shebang line stays first. */
 function withSecondLine(text, line) {
   const end = text.startsWith('#!') ? text.indexOf('\n') + 1 : 0;
   return text.slice(0, end) + line + text.slice(end);
 }
 
 /**
- * Resolves `import.meta.url` to the module's place in dist/, whichever file contains the module. Modules thus
- * find the files next to them.
+ * Resolves `import.meta.url` to the module's place in dist/, in whichever output file the module is. Modules
+ * can therefore find the files next to them.
  */
 const ownAddresses = {
   name: 'own-addresses',

@@ -1,4 +1,4 @@
-/** Removes the compiler's declaration files that the package's exports do not lead to. */
+/** Removes the compiler's declaration files that the package's exports do not reach. */
 import { readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join, normalize, relative } from 'node:path';
 

@@ -1,6 +1,6 @@
-// Runs a command of this project after installing its dependencies. `npm start` and `npm test` thus work on a
-// fresh clone with nothing but Node.js. Signals are passed on, so that ending `npm start` ends what it
-// started.
+// Installs the dependencies of this project, and then runs one of its commands. With it, `npm start` and `npm
+// test` work on a fresh clone with only Node.js. Signals are passed on, so ending `npm start` also ends the
+// command.
 import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
@@ -11,7 +11,7 @@ const installed = join(project, 'node_modules', '.package-lock.json');
 const path = [join(project, 'node_modules', '.bin'), process.env.PATH].join(delimiter);
 
 let child = null;
-// A terminal also sends SIGINT to the child. This process must only not exit before it.
+// Ignore SIGINT. A terminal sends it to the child too, and this process must not exit before the child.
 process.on('SIGINT', () => {});
 for (const signal of ['SIGTERM', 'SIGHUP']) process.on(signal, () => child?.kill(signal));
 

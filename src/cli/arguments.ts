@@ -1,4 +1,4 @@
-/** Parses command-line arguments, before a command does anything. */
+/** Parses command-line arguments. This happens before a command does anything else. */
 import { InvalidArgumentError } from 'commander';
 import type * as z from 'zod';
 import { errorMessage } from '../errors.js';
@@ -11,7 +11,7 @@ export function name(text: string): string {
   return checked(nameSchema, text);
 }
 
-/** For an option that may be repeated. */
+/** Parses an option that may be repeated. */
 export function names(text: string, before: string[] = []): string[] {
   return [...before, name(text)];
 }
@@ -24,7 +24,7 @@ export function wholeNumber(min: number, max: number): (text: string) => number 
   };
 }
 
-/** Returns milliseconds. */
+/** Parses a duration, and returns milliseconds. */
 export function duration(text: string): number {
   try {
     return durationMs(text, { minMs: 1 });
@@ -33,7 +33,7 @@ export function duration(text: string): number {
   }
 }
 
-/** Like `readPointInTime`. */
+/** Parses a point in time, like `readPointInTime`. */
 export function pointInTime(text: string): (nowMs: number) => number {
   try {
     return readPointInTime(text);

@@ -4,18 +4,21 @@ import { PetrelError } from '../errors.js';
 import { oneLine } from '../model/outside.js';
 
 export interface ChoiceInput {
-  /** One line that ends with a question mark. */
+  /** The question, in one line that ends with a question mark. */
   readonly question: string;
-  /** What the operator should know before answering, one line each. */
+  /** Facts that the operator should know before answering, one line each. */
   readonly facts?: readonly string[];
   /**
-   * Reasons against it, one line each. Without a terminal they are reasons to refuse. If there are none, the
-   * command proceeds.
+   * Reasons not to proceed, one line each. If there are any and there is no terminal, the command is refused.
+   * If there are none and there is no terminal, the command proceeds.
    */
   readonly dangers: readonly string[];
 }
 
-/** Throws PetrelError REFUSED if the answer is no, or if there are dangers but no terminal. */
+/**
+ * Asks for confirmation. Throws PetrelError REFUSED if the answer is no, or if there are dangers but no
+ * terminal.
+ */
 export async function makeSure(
   { question, facts = [], dangers }: ChoiceInput,
   saidYes: boolean,
@@ -41,11 +44,11 @@ export function isPersonThere(): boolean {
   return process.stdin.isTTY === true && process.stderr.isTTY === true;
 }
 
-/** The end of the input counts as a no. */
+/** Asks a yes-or-no question. The end of the input counts as no. */
 async function isYes(question: string): Promise<boolean> {
   const lines = createInterface({ input: process.stdin, output: process.stderr });
   const ended = new Promise<string>((resolve) => lines.once('close', () => resolve('')));
-  // The terminal is in raw mode at this time, so ^C arrives here instead of as a signal.
+  // The terminal is now in raw mode, so ^C arrives here and not as a signal.
   lines.once('SIGINT', () => process.kill(process.pid, 'SIGINT'));
   try {
     const answer = await Promise.race([lines.question(`${question} [y/N] `), ended]);

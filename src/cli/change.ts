@@ -1,6 +1,6 @@
 /**
- * Runs commands that change a group: shows the plan, asks for confirmation if it is dangerous, and follows
- * the change to its outcome.
+ * Runs commands that change a group. Shows the plan, asks for confirmation if the change is dangerous, and
+ * follows the change to its outcome.
  */
 import type { Command } from 'commander';
 import * as z from 'zod';
@@ -34,7 +34,7 @@ const optionsSchema = z.object({
   wait: z.boolean().default(true),
 });
 
-/** The options of every command that changes a group. */
+/** Adds the options that every command that changes a group has. */
 export function changeOptions(command: Command): Command {
   return command
     .option('--reason <text>', 'reason for the change, shown in the history and in petrel list')
@@ -49,9 +49,12 @@ export function saidYes(command: Command): boolean {
 
 export interface ChangeCommand {
   readonly request: Request;
-  /** Question for the operator. If undefined, only dangerous changes need confirmation. */
+  /** Question for the operator. If it is undefined, only dangerous changes need confirmation. */
   readonly question?: string;
-  /** settled: until nothing is left to do. term: until the next term has an outcome, which must be READY. */
+  /**
+   * When to stop waiting. settled: when there is nothing left to do. term: when the next term has an outcome,
+   * which must be READY.
+   */
   readonly until: 'settled' | 'term';
 }
 
@@ -85,7 +88,10 @@ export async function runChange(command: Command, change: ChangeCommand): Promis
   });
 }
 
-/** Asks before the first attempt, and again only if a later attempt is dangerous and the first was not. */
+/**
+ * Returns a function that asks for confirmation. It asks before the first attempt. It asks again only if a
+ * later attempt is dangerous and the first was not.
+ */
 function onceConfirmed({ question }: ChangeCommand, yes: boolean): (plan: Plan) => Promise<void> {
   let confirmed: 'nothing' | 'harmless' | 'danger' = 'nothing';
   return async (plan) => {
@@ -125,7 +131,8 @@ function tellProgress(line: string): void {
 }
 
 /**
- * A switchover must end with the expected leader. For other changes it is enough that nothing is left to do.
+ * Returns the exit code for an outcome. A switchover must end with the expected leader. For other changes, it
+ * is enough that nothing is left to do.
  */
 function exitCodeOf(outcome: Outcome, until: ChangeCommand['until'], expected: string | null): number {
   if (until === 'settled') return exitCodes.done;
@@ -210,7 +217,7 @@ export function outcomeText(outcome: Outcome): string {
   }
 }
 
-/** Describes a failed hook. */
+/** Returns lines that describe a failed hook. Returns an empty list if no hook failed. */
 export function failureLines(record: Pick<TransitionRecord, 'error'> | null): string[] {
   if (record === null || record.error === null) return [];
   const { command, exitCode, signal, durationMs, outputTail } = record.error;

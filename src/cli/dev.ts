@@ -1,6 +1,6 @@
 /**
- * `petrel dev`: runs the development server and four agents in two sites on this machine. It serves for
- * trying Petrel out, and for rehearsing crashes in the middle of a change of leader.
+ * `petrel dev`: runs the development server and four agents in two sites on this machine. Operators use it to
+ * try Petrel out, and to rehearse crashes in the middle of a change of leader.
  */
 
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -27,20 +27,22 @@ import { openStore, parseConnectionString } from '../zookeeper/index.js';
 import { stdoutLost } from './outlet.js';
 
 export interface DevOptions {
-  /** Port to try for ZooKeeper. If it is in use, another one is used. */
+  /** First port to try for ZooKeeper. If it is in use, another port is used. */
   readonly port: number;
   /**
-   * Port to try for HTTP of the first agent. The other agents use the ports after it. 0 means any free ports.
+   * First port to try for the HTTP interface of the first agent. The other agents use the ports after it. 0
+   * means any free ports.
    */
   readonly httpPort: number;
   readonly root: string;
   /**
-   * How this command was started, for showing how to start others: `petrel`, `npm run --silent petrel --`.
+   * The command that started this process: `petrel`, or `npm run --silent petrel --`. Hints for further
+   * commands begin with it.
    */
   readonly invocation: string;
   /** The crash point to rehearse. Null if there is none. */
   readonly crash: CrashPoint | null;
-  /** Exit after the rehearsal. */
+  /** Whether to exit after the rehearsal. */
   readonly once: boolean;
   /** Log level of the agents. Null means their default. */
   readonly logLevel: LogLevel | null;
@@ -53,8 +55,8 @@ const sessionTimeoutMs = 4000;
 const sessionTimeout = `${sessionTimeoutMs / 1000}s`;
 
 /**
- * Site a is preferred, so that a change of its priority has a visible effect. It leads first, in whatever
- * order the nodes start.
+ * Initial configuration. Site a is preferred, so that a change of its priority has a visible effect. Site a
+ * also gets the first leader, whatever the order in which the nodes start.
  */
 const usualConfig = groupConfigSchema.parse({
   sites: { a: { priority: 100 }, b: { priority: 50 } },
@@ -62,15 +64,18 @@ const usualConfig = groupConfigSchema.parse({
 });
 const configText = Buffer.from(JSON.stringify(usualConfig));
 
-/** Short timeouts, so that a rehearsal is short even if something does not happen. */
+/**
+ * Configuration for rehearsals. Timeouts are short, so that a rehearsal ends soon even if an expected step
+ * does not happen.
+ */
 const rehearsalConfig: Partial<GroupConfig> = {
   timeouts: { claim: '6s', prepare: '5s', takeover: '10s', release: '10s', fence: '10s', grace: '1s' },
   backoff: { base: '5s', max: '1m' },
 };
 
 /**
- * Runs until SIGINT or SIGTERM, or with `once` until the rehearsal is over. Throws PetrelError if the server
- * cannot be started or the rehearsal fails.
+ * Runs until SIGINT or SIGTERM. If `once` is true, runs until the rehearsal is over. Throws PetrelError if
+ * the server cannot be started or the rehearsal fails.
  */
 export async function runDev(options: DevOptions): Promise<void> {
   const { root, print, crash } = options;
@@ -158,7 +163,7 @@ async function rehearse(rehearsal: Rehearsal, crash: CrashPoint, print: Print): 
   return outcome;
 }
 
-/** Returns a function that prints events with the time since the kill. */
+/** Returns a function that prints an event with the time since the kill. */
 function sayer(print: Print): (text: string, atMs: number | null) => void {
   return (text, atMs) => {
     const at = atMs === null ? '' : `+${(atMs / 1000).toFixed(3)} s`;
@@ -181,8 +186,8 @@ function summary({ cast, leader, term, leaderlessMs }: Outcome): string[] {
 }
 
 /**
- * Resolves on a signal, or when the output is closed. With `once` it resolves only on a signal, because the
- * outcome sets the exit code.
+ * Resolves on a signal, or when the output is closed. If `once` is true, only a signal resolves it, because
+ * the outcome must set the exit code.
  */
 function stopRequest({ once }: DevOptions): Promise<undefined> {
   return new Promise((resolve) => {
@@ -195,11 +200,11 @@ function stopRequest({ once }: DevOptions): Promise<undefined> {
 
 interface Leader {
   readonly node: string;
-  /** Its fencing token. */
+  /** Fencing token of the leadership. */
   readonly token: bigint;
 }
 
-/** Shows how to kill each later leader. Ends when the group cannot be watched any more. */
+/** Prints how to kill each later leader. Ends when the group can no longer be watched. */
 async function tellLeaders(first: Leader, stage: Stage, { root, print }: DevOptions): Promise<void> {
   let leader = first;
   try {
@@ -216,7 +221,7 @@ async function tellLeaders(first: Leader, stage: Stage, { root, print }: DevOpti
   }
 }
 
-/** Waits for a READY leader with a claim other than that with this token. */
+/** Waits for a READY leader whose claim does not have the token `last`. */
 async function nextLeader(store: Store, root: string, last: bigint | null): Promise<Leader> {
   const { current } = groupPaths(root);
   for (;;) {

@@ -12,7 +12,7 @@ export interface Draft {
   readonly text: string;
 }
 
-/** Creates a file for the text that only its owner can read. */
+/** Creates a file for the text. Only its owner can read the file. */
 export async function newDraft(text: string): Promise<Draft> {
   const path = join(await mkdtemp(join(tmpdir(), 'petrel-')), 'config.yaml');
   await writeFile(path, text, { mode: 0o600 });
@@ -20,13 +20,13 @@ export async function newDraft(text: string): Promise<Draft> {
 }
 
 /**
- * Opens the file in $VISUAL, $EDITOR or vi, and returns its content when the editor has exited. Throws
+ * Opens the file in $VISUAL, $EDITOR or vi. Returns the file's content after the editor has exited. Throws
  * PetrelError FAILED.
  */
 export async function edit({ path }: Draft): Promise<Draft> {
   const editor = process.env.VISUAL || process.env.EDITOR || 'vi';
   const ignore = () => {};
-  // ^C in the editor is for the editor only.
+  // Ignore ^C while the editor is running: it is for the editor only.
   process.on('SIGINT', ignore);
   try {
     const child = spawn('/bin/sh', ['-c', `${editor} "$1"`, 'sh', path], {

@@ -19,7 +19,7 @@ const codeOf: Readonly<Record<PetrelErrorCode, number>> = {
   FAILED: exitCodes.failed,
 };
 
-/** The user pressed ^C, or the process received SIGTERM. */
+/** Error after the user pressed ^C or the process received SIGTERM. */
 export class Interrupted extends Error {
   override readonly name = 'Interrupted';
 }
@@ -30,12 +30,12 @@ export function exitCodeOf(error: unknown): number {
   return codeOf[asPetrelError(error).code];
 }
 
-/** Whether a program without defects may end with this error. */
+/** Whether the error can occur in a program without defects. */
 export function isForeseen(error: unknown): boolean {
   return [CommanderError, Interrupted, PetrelError, StoreError].some((known) => error instanceof known);
 }
 
-/** Writes the error to stderr. With `-f json` it is one line of `failureSchema`. */
+/** Writes the error to stderr. With `-f json`, the output is one line that matches `failureSchema`. */
 export function reportError(error: unknown, format: unknown): void {
   const { code, message, reasons } = describeError(error);
   if (format === 'json') {
@@ -43,7 +43,7 @@ export function reportError(error: unknown, format: unknown): void {
     return;
   }
   const listed = reasons.filter((reason) => !message.includes(reason));
-  // Reasons quote data from ZooKeeper, which others wrote.
+  // Reasons quote data from ZooKeeper, which any client may have written. Replace control characters.
   const lines = [
     `${styled('red', 'petrel:', process.stderr)} ${message.split('\n').map(oneLine).join('\n')}`,
     ...listed.map((reason) => `  - ${oneLine(reason)}`),

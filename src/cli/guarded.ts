@@ -1,12 +1,13 @@
 /**
- * Decides which command lines start a guardian, before the rest of the command line is loaded. A guardian
- * does not load it. So the few options with a value that may precede a command are listed here.
+ * Decides which command lines start a guardian. The decision is made before the rest of the command line is
+ * loaded, because a guardian does not load the rest. The few options with a value that may precede a command
+ * are therefore listed here.
  */
 
 const guarded: readonly string[] = ['agent', 'run'];
 const endsAtOnce: readonly string[] = ['--help', '-h', '--version', '-V', '--dry-run'];
 
-/** The options of every command that take a value. */
+/** The options with a value that every command has. */
 export const valueOptions: readonly string[] = [
   '-c',
   '--config',
@@ -42,12 +43,15 @@ export function isGuarded(args: readonly string[]): boolean {
   );
 }
 
-/** Answered without running a command. */
+/** Whether the arguments request the version, which is printed without running a command. */
 export function asksForVersion(args: readonly string[]): boolean {
   return commandOf(args) === undefined && ours(args).some((arg) => arg === '--version' || arg === '-V');
 }
 
-/** Returns the first word that is neither an option nor its value. It need not be a known command. */
+/**
+ * Returns the first word that is neither an option nor the value of one. The word need not be a known
+ * command.
+ */
 export function commandOf(args: readonly string[]): string | undefined {
   return ours(args).find(
     (arg, index) => !arg.startsWith('-') && !valueOptions.includes(args[index - 1] ?? ''),

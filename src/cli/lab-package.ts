@@ -1,6 +1,6 @@
 /**
- * Loads the package `petrel-lab`, for `petrel lab` and the planning of `petrel simulate`. An agent does not
- * need it, so it is installed separately and loaded only by commands that need it.
+ * Loads the package `petrel-lab`, for `petrel lab` and for the planning in `petrel simulate`. An agent does
+ * not need the package. It is therefore installed separately, and only the commands that need it load it.
  */
 import type { Command } from 'commander';
 import { errorMessage, PetrelError } from '../errors.js';
@@ -9,11 +9,11 @@ import type { Wanted } from '../what-if/asked-strategies.js';
 import type { Simulation } from '../what-if/simulation.js';
 import type { Assumed, Situation } from '../what-if/situation.js';
 
-/** The default export of the package. */
+/** Type of the package's default export. */
 export interface LabPackage {
   /** Defines the arguments, options and action of `petrel lab`. */
   defineLab(lab: Command): void;
-  /** Reads the description of a deployment. `of` names the file. Throws PetrelError INVALID. */
+  /** Parses the description of a deployment. `of` names the file. Throws PetrelError INVALID. */
   describedSituation(of: string, text: string, assumed: Assumed): DescribedSituation;
   /** Returns the latencies of a simulation as SVG. */
   plotOf(simulation: Simulation): string;
@@ -23,10 +23,16 @@ export interface DescribedSituation extends Pick<Wanted, 'own' | 'listed'> {
   readonly situation: Situation;
 }
 
-/** Not a literal: with a literal, the compiler would need a package that is compiled after this one. */
+/**
+ * The type is `string` on purpose. With a literal type, the compiler would need the package, which is
+ * compiled after this one.
+ */
 const packageName: string = 'petrel-lab';
 
-/** Throws PetrelError INVALID, which says how to install it. `wantedBy`: what needs the package. */
+/**
+ * Loads the package. `wantedBy` names the command or option that needs it. Throws PetrelError INVALID, which
+ * says how to install the package.
+ */
 export async function loadLab(wantedBy: string): Promise<LabPackage> {
   try {
     const loaded: { readonly default: LabPackage } = await import(packageName);
@@ -43,7 +49,7 @@ function missingText(wantedBy: string, error: unknown): string {
   return `${wantedBy} cannot load ${packageName}: ${errorMessage(error)}. Install the version that matches petrel: ${install}`;
 }
 
-/** Whether the package itself is missing, rather than one of its dependencies. */
+/** Whether the error says that the package itself is missing, and not one of its dependencies. */
 function isNotInstalled(error: unknown): boolean {
   return errorMessage(error).includes(`'${packageName}'`);
 }

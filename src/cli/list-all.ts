@@ -15,8 +15,8 @@ import { type Session, withEnsemble } from './session.js';
 import { styled } from './style.js';
 
 /**
- * `under` limits the search. If undefined, lists the groups of the settings file, or all groups if it names
- * none. Throws PetrelError INVALID.
+ * Lists groups. `under` limits the search. If `under` is undefined, lists the groups in the settings file, or
+ * all groups if the file names none. Throws PetrelError INVALID.
  */
 export async function listAll(command: Command, under: string | undefined): Promise<void> {
   if (under !== undefined && under !== '/' && !commonSettings.shape.root.safeParse(under).success)
@@ -36,7 +36,10 @@ export async function listAll(command: Command, under: string | undefined): Prom
 
 type Configured = Parameters<typeof hasGroups>[0];
 
-/** Reports znodes that cannot be read, so that their groups are not taken for missing. */
+/**
+ * Warns about a znode that cannot be read. Without the warning, the operator might conclude that its groups
+ * do not exist.
+ */
 function closed(path: string): void {
   const right = 'use --auth-file to pass credentials that allow it';
   process.stderr.write(`petrel: no permission to read the znodes below ${cut(path)}: ${right}\n`);
@@ -66,7 +69,9 @@ function printable(lines: readonly GroupLine[]): Printable {
   };
 }
 
-/** One row for each slot. With several slots, the term includes the slot, as in the history. */
+/**
+ * Returns one row for each slot. If there are several slots, the term includes the slot, as in the history.
+ */
 function rowsOf({ root, leaders, elector, nodes, paused, problem }: GroupLine): string[][] {
   const isSeveral = leaders.length > 1;
   const group = [elector ?? '-', String(nodes), paused ? 'yes' : 'no'];

@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 /**
- * Entry point of every Petrel process, as a guardian or as the command line. Neither loads the program of the
- * other.
+ * Entry point of every Petrel process. A process is either a guardian or a command line, and does not load
+ * the program of the other.
  */
 import { fileURLToPath } from 'node:url';
 import v8 from 'node:v8';
@@ -11,16 +11,15 @@ import { hasGuardian, isGuarded } from './guarded.js';
 const args = process.argv.slice(2);
 
 keepInspectorClosed();
-// Tools that send SIGUSR1 also send SIGUSR2, which ends a process by default.
+// Ignore SIGUSR2, which ends a process by default. Tools that send SIGUSR1 also send SIGUSR2.
 process.on('SIGUSR2', () => {});
-// A service manager may request a reload before the agent has read its settings.
+// Ignore SIGHUP for now: a service manager may request a reload before the agent has read its settings.
 if (hasGuardian()) process.on('SIGHUP', () => {});
 
 async function beGuardian(): Promise<void> {
   const { runGuardian } = await import('../guardian/program.js');
-  // A guardian is almost idle, so it does without the optimizing compilers, which saves megabytes of memory.
-  // The flags are set only after everything is loaded: Node.js' own precompiled code is not valid with other
-  // flags.
+  // A guardian is almost idle. Without the optimizing compilers, it uses megabytes less memory. Set the flags
+  // only after everything is loaded, because Node.js' own precompiled code is not valid with other flags.
   for (const flag of ['--no-opt', '--no-sparkplug']) v8.setFlagsFromString(flag);
   process.exit(await runGuardian(fileURLToPath(import.meta.url), args));
 }
@@ -29,7 +28,7 @@ async function beCommandLine(): Promise<void> {
   const { partFromGuardian, runCommandLine } = await import('./run.js');
   const { code, isMishap } = await runCommandLine(args);
   process.exitCode = code;
-  // A guardian restarts an agent that ended with an unexpected error.
+  // After an unexpected error, stay with the guardian, which restarts the agent.
   if (!isMishap) await partFromGuardian(code);
 }
 

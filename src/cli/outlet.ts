@@ -1,25 +1,26 @@
 /**
- * stdout and stderr of a command. A failed write does not end a command, and does not change the exit code of
- * a verdict. A verdict that cannot be printed is still valid.
+ * stdout and stderr of a command. A failed write neither ends a command nor changes the exit code of a
+ * verdict. A verdict that cannot be printed is still valid.
  */
 import { setImmediate as turn } from 'node:timers/promises';
 import { errorMessage, PetrelError } from '../errors.js';
 
 const lost = new AbortController();
 
-/** Fires when stdout can no longer be written, so that a command with endless output can end. */
+/** Aborts when stdout can no longer be written. A command with endless output can then end. */
 export const stdoutLost: AbortSignal = lost.signal;
 
-/** Call this once per process, before anything is written. */
+/** Makes the process survive failed writes. Call this once per process, before anything is written. */
 export function outliveOutput(): void {
   process.stdout.on('error', (error) => lost.abort(error));
-  // There is no way left to report this.
+  // Ignore the error: without stderr, there is no way to report it.
   process.stderr.on('error', () => {});
 }
 
 /**
- * For a command whose only result is its output. Throws PetrelError FAILED if that could not be written. It
- * is not an error if the reader closes the output early (`petrel list | head`).
+ * Checks that the output was written, for a command whose only result is its output. Throws PetrelError
+ * FAILED if it could not be written. It is not an error if the reader closes the output early (`petrel list |
+ * head`).
  */
 export async function checkPrinted(): Promise<void> {
   await new Promise<void>((resolve) => process.stdout.write('', () => resolve()));

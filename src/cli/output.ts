@@ -6,13 +6,13 @@ import { visibleYaml } from '../group/visible-yaml.js';
 import { oneLine, visibleJson } from '../model/outside.js';
 import { styled } from './style.js';
 
-/** One result, in a form for each format. */
+/** One result, in a form for each output format. */
 export interface Printable {
-  /** Its schema is next to the module that creates it. */
+  /** The result as JSON. Its schema is next to the module that creates it. */
   readonly json: unknown;
   /** Text for operators. */
   pretty(): string;
-  /** The first row contains the column names. */
+  /** The result as a table. The first row contains the column names. */
   readonly rows: readonly (readonly string[])[];
 }
 
@@ -20,7 +20,7 @@ export function print(format: OutputFormat, result: Printable): void {
   process.stdout.write(`${text(format, result)}\n`);
 }
 
-/** Prints each result on one line in JSON, so that a stream of results can be read line by line. */
+/** Prints a result. JSON results take one line each, so that a stream of results can be read line by line. */
 export function printLine(format: OutputFormat, result: Printable): void {
   process.stdout.write(
     format === 'json' ? `${visibleJson(JSON.stringify(result.json))}\n` : `${text(format, result)}\n`,
@@ -34,14 +34,14 @@ function text(format: OutputFormat, result: Printable): string {
     case 'yaml':
       return visibleYaml(result.json).trimEnd();
     case 'tsv':
-      // Cells never contain tabs or line breaks, whatever their content.
+      // A cell never contains tabs or line breaks, whatever the data.
       return result.rows.map((row) => row.map(oneLine).join('\t')).join('\n');
     case 'pretty':
       return result.pretty();
   }
 }
 
-/** Aligns columns without lines between them, like kubectl. */
+/** Returns a table. Columns are aligned without lines between them, as in kubectl. */
 export function table(header: readonly string[], rows: readonly (readonly string[])[]): string {
   const nothing = Object.fromEntries(borders.map((name) => [name, '']));
   const made = new CliTable({
@@ -75,8 +75,8 @@ const borders = [
 ];
 
 /**
- * Returns a copy that is safe for a terminal. Data from ZooKeeper was written by others, so line breaks and
- * control characters are replaced.
+ * Returns a copy that is safe to show on a terminal. Data from ZooKeeper may have been written by any client,
+ * so line breaks and control characters are replaced.
  */
 export function forTerminal<T>(schema: z.ZodType<T>, value: T): T {
   const clean = (_key: string, part: unknown) => (typeof part === 'string' ? oneLine(part) : part);

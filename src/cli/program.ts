@@ -1,4 +1,4 @@
-/** The command line as a whole: its commands, and the options of all commands. */
+/** The complete command line: its commands, and the options of all commands. */
 import { Command, CommanderError } from 'commander';
 import { settingOptions } from '../config/read-settings.js';
 import { clientSettings } from '../config/settings.js';
@@ -6,12 +6,13 @@ import { version } from '../version.js';
 
 interface Family {
   readonly commands: readonly string[];
-  /** `isNamed`: one of the commands will be run, not only listed. */
+  /** Loads the commands. `isNamed` says that one of them will be run, and not only listed. */
   load(isNamed: boolean): Promise<(program: Command) => void>;
 }
 
 /**
- * In the order of the help. Only the modules of the given command are loaded, so that an agent starts faster.
+ * Groups of commands, in the order of the help. Only the modules of the given command are loaded, so that an
+ * agent starts faster.
  */
 const families: readonly Family[] = [
   { commands: ['dev'], load: async () => (await import('./commands/agent.js')).addDev },
@@ -42,8 +43,9 @@ const families: readonly Family[] = [
 ];
 
 /**
- * Creates the program with the command that is `named`, or with all commands if that is unknown. Null for no
- * commands. Parsing throws CommanderError instead of exiting, and leaves the error message to the caller.
+ * Creates the program with the command `named`, or with all commands if that is unknown. Null means no
+ * commands. When the program parses arguments, it throws CommanderError instead of exiting, and leaves the
+ * error message to the caller.
  */
 export async function createProgram(named?: string | null): Promise<Command> {
   const program = new Command('petrel')
@@ -67,8 +69,8 @@ function wantedBy(named: string | null | undefined): readonly Family[] {
 }
 
 /**
- * Adds a hint to the error for an unknown command that resembles no command: where a subcommand of that name
- * exists.
+ * Adds a hint to the error for an unknown command that resembles no command. The hint says which command has
+ * a subcommand of that name.
  */
 export async function withHint(error: unknown): Promise<unknown> {
   if (!(error instanceof CommanderError)) return error;
@@ -84,7 +86,7 @@ export async function withHint(error: unknown): Promise<unknown> {
   return new CommanderError(error.exitCode, error.code, `${error.message}; ${hint}`);
 }
 
-/** Removes the value of an unknown option, which may be a secret: `--password=…`. */
+/** Removes the value of an unknown option from the message. The value may be a secret: `--password=…`. */
 function withoutValue({ exitCode, code, message }: CommanderError): CommanderError {
   return new CommanderError(exitCode, code, message.replace(/'(-[^=']*)=[\s\S]*?'/, "'$1'"));
 }

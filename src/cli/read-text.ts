@@ -1,8 +1,8 @@
-/** Reads a text that a command is given in a file or on stdin. */
+/** Reads a text that a command gets from a file or from stdin. */
 import { readFile } from 'node:fs/promises';
 import { errorMessage, PetrelError } from '../errors.js';
 
-/** `-` is stdin. Throws PetrelError INVALID. */
+/** Reads a file, or stdin if `file` is `-`. Throws PetrelError INVALID. */
 export async function readText(file: string): Promise<string> {
   try {
     return file === '-' ? await readStdin() : await readFile(file, 'utf8');

@@ -10,11 +10,13 @@ export { partFromGuardian } from '../guardian/parent-process.js';
 
 export interface CommandLineEnd {
   readonly code: number;
-  /** Whether it ended with an unexpected error. */
+  /** Whether the command line ended with an unexpected error. */
   readonly isMishap: boolean;
 }
 
-/** Never rejects. The caller exits with the code once all output is written. */
+/**
+ * Runs a command line. Never rejects. The caller exits with the returned code after all output is written.
+ */
 export async function runCommandLine(args: readonly string[]): Promise<CommandLineEnd> {
   outliveOutput();
   const program = await createProgram(asksForVersion(args) ? null : commandOf(args));
@@ -23,7 +25,7 @@ export async function runCommandLine(args: readonly string[]): Promise<CommandLi
     return asMeant(Number(process.exitCode ?? (await codeOfPrinting())));
   } catch (error) {
     if (error instanceof CommanderError && error.exitCode === 0) return asMeant(await codeOfPrinting());
-    // No command was named, and the help explains how.
+    // No command was given, so the help was printed.
     if (error instanceof CommanderError && error.code === 'commander.help') return asMeant(exitCodes.usage);
     reportError(await withHint(error), program.opts().format ?? process.env.PETREL_FORMAT);
     return { code: exitCodeOf(error), isMishap: !isForeseen(error) };
@@ -34,7 +36,9 @@ function asMeant(code: number): CommandLineEnd {
   return { code, isMishap: false };
 }
 
-/** Returns the exit code of a command without a verdict, whose only result is its output. */
+/**
+ * Returns the exit code of a command that has no verdict. The only result of such a command is its output.
+ */
 async function codeOfPrinting(): Promise<number> {
   try {
     await checkPrinted();

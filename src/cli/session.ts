@@ -1,4 +1,4 @@
-/** The session of a command with ZooKeeper. It is closed in any case. */
+/** A command's session with ZooKeeper. The session is always closed, even if the command fails. */
 import type { Command } from 'commander';
 import { accessOf, identityOf } from '../config/access-settings.js';
 import type { ClientSettings } from '../config/settings.js';
@@ -30,8 +30,8 @@ const closeTimeoutMs = 500;
 
 /**
  * Runs `work` with a connected session, on the group that the settings name. Throws PetrelError INVALID if
- * they name several groups, UNREACHABLE if no server responds in time, Interrupted on ^C, and the errors of
- * `work`.
+ * the settings name several groups, UNREACHABLE if no server responds in time, Interrupted on ^C, and
+ * whatever `work` throws.
  */
 export async function withSession<T>(command: Command, work: (session: Session) => Promise<T>): Promise<T> {
   const context = await readClientSettings(command);
@@ -42,8 +42,8 @@ export async function withSession<T>(command: Command, work: (session: Session) 
 }
 
 /**
- * Like `withSession`, for work on no group or on many. The group in `access` is then not one that the user
- * chose.
+ * Runs `work` like `withSession`, for work on no group or on many groups. In this case, `access` does not
+ * contain a group that the user chose.
  */
 export async function withEnsemble<T>(command: Command, work: (session: Session) => Promise<T>): Promise<T> {
   return await inTouch(await readClientSettings(command), work);
@@ -94,7 +94,7 @@ async function connect(store: Store, settings: ClientSettings, signal: AbortSign
   const timeoutMs = settings.connectTimeoutMs;
   try {
     await store.connected({ timeoutMs, signal });
-    // From here on, reads include everything that others committed before.
+    // Wait until this server has every change that other clients committed before.
     await store.sync('/', { timeoutMs, signal });
   } catch (error) {
     if (!isStoreError(error) || !error.outcomeUnknown) throw error;

@@ -8,7 +8,7 @@ import type { LogLevel } from '../log.js';
 export interface ClientContext {
   readonly described: readonly DescribedSetting[];
   readonly settings: ClientSettings;
-  /** Silent by default: a command's own messages report errors, and the log must be requested. */
+  /** Silent by default. A command's own messages report errors, and the log must be requested. */
   readonly logLevel: LogLevel;
 }
 
@@ -26,7 +26,7 @@ export async function readClientSettings(command: Command): Promise<ClientContex
   return { settings: values, described, logLevel: isAskedFor ? values.logLevel : 'silent' };
 }
 
-/** Returns the user for the history. With sudo, that is the user who called it. */
+/** Returns the name of the user for the history. Under sudo, returns the user who called sudo. */
 export function whoAmI(): string {
   return `${process.env.SUDO_USER || userName()}@${hostname()}`;
 }

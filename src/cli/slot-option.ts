@@ -1,4 +1,4 @@
-/** `--slot`: selects one of a group's leaders. */
+/** The option `--slot`, which selects one of a group's leaders. */
 import { Option } from 'commander';
 import { mostLeaders } from '../model/group-config.js';
 import { wholeNumber } from './arguments.js';

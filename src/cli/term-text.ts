@@ -1,4 +1,4 @@
-/** Formats one transition for operators: its steps, each with the time since the decision. */
+/** Formats one transition for operators. Each step is shown with the time since the decision. */
 
 import { phasesInTurn } from '../core/records.js';
 import { type TermReport, termSchema } from '../group/term.js';

@@ -2,7 +2,7 @@
 import { formatDuration } from '../model/duration.js';
 import { fromInstant } from '../model/names.js';
 
-/** "2026-01-01T00:00:00.000Z, 5m ago" or "…, in 2h". */
+/** Returns "2026-01-01T00:00:00.000Z, 5m ago", or "…, in 2h" for an instant in the future. */
 export function instantText(instant: string, nowMs: number): string {
   return `${instant}, ${agoText(instant, nowMs)}`;
 }
@@ -12,7 +12,7 @@ export function agoText(instant: string, nowMs: number): string {
   return aheadMs > 0 ? `in ${formatDuration(aheadMs)}` : `${formatDuration(-aheadMs)} ago`;
 }
 
-/** Returns "-" for null. */
+/** Formats a duration. Returns "-" for null. */
 export function lengthText(lengthMs: number | null): string {
   if (lengthMs === null) return '-';
   return lengthMs < 10_000

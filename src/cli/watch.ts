@@ -1,4 +1,4 @@
-/** `--watch`: prints the result of a command repeatedly, on every change and at an interval. */
+/** The option `--watch`: prints the result of a command on every change and at an interval. */
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import * as z from 'zod';
 import { PetrelError } from '../errors.js';
@@ -12,7 +12,7 @@ import { type Printable, print, printLine } from './output.js';
 import { type Session, withSession } from './session.js';
 import { styled } from './style.js';
 
-/** Formats the current group. `nowMs`: milliseconds since the epoch on the ensemble's clock. */
+/** Formats the current group. `nowMs` is in milliseconds since the epoch, on the ensemble's clock. */
 export type Draw = (view: GroupView, nowMs: number, session: Session) => Promise<Printable>;
 
 const defaultSeconds = 2;
@@ -32,7 +32,7 @@ function positiveSeconds(text: string): number {
 
 const watchSchema = z.object({ watch: z.union([z.number(), z.literal(true)]).optional() });
 
-/** Prints once. With `--watch`, prints until ^C, or until the output is closed. */
+/** Prints the result once. With `--watch`, prints it until ^C, or until the output is closed. */
 export async function show(command: Command, draw: Draw): Promise<void> {
   const { watch } = watchSchema.parse(command.opts());
   if (watch === undefined) return withSession(command, (session) => showOnce(session, draw));
@@ -78,7 +78,7 @@ async function showOnChange(session: Session, everyMs: number, draw: Draw): Prom
       const atMs = clock.monotonicMs();
       const result = await draw(view, await kept.nowMs(store, view), session);
       const content = JSON.stringify(result.json);
-      // Skips unchanged content: a leader's lease is renewed several times a second.
+      // Skip unchanged content, because a leader's lease is renewed several times a second.
       if (content === printed.content && atMs - printed.atMs < everyMs) continue;
       printed = { content, atMs };
       if (process.stdout.isTTY && format === 'pretty') redraw(result, everyMs);

@@ -1,4 +1,4 @@
-/** Decides which group a command is for if the settings file belongs to an agent in several groups. */
+/** Decides which group a command applies to if the settings file belongs to an agent in several groups. */
 
 import { type ChosenGroups, hasGroups } from '../config/group-settings.js';
 import { commonSettings } from '../config/node-settings.js';
@@ -10,8 +10,8 @@ import { cut } from '../model/outside.js';
 const shown = 5;
 
 /**
- * Returns the given root, or that of the only group. Returns the default root if there are no groups. Throws
- * PetrelError INVALID if there are several groups, because only the operator can choose.
+ * Returns the given root, or else the root of the only group. Returns the default root if there are no
+ * groups. Throws PetrelError INVALID if there are several groups, because only the operator can choose.
  */
 export async function chosenRoot(
   root: string,

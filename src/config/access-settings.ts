@@ -1,4 +1,4 @@
-/** This process's identity in ZooKeeper, and the ACLs of the znodes that it creates. */
+/** Settings for this process's identity in ZooKeeper, and for the ACLs of the znodes that it creates. */
 import * as z from 'zod';
 import { PetrelError } from '../errors.js';
 import { type Access, aclOf, worldRights } from '../model/access.js';
@@ -60,7 +60,10 @@ export type AccessSettings = {
   readonly [Name in keyof typeof accessFields]: z.output<(typeof accessFields)[Name]>;
 };
 
-/** Returns `USER:PASSWORD`, or null if none are set. Throws PetrelError INVALID for an unusable file. */
+/**
+ * Returns `USER:PASSWORD`, or null if no credentials are set. Throws PetrelError INVALID for an unusable
+ * file.
+ */
 export function credentialsOf({ auth, authFile }: AccessSettings): string | null {
   const text = auth ?? (authFile === null ? null : readSecretText('authFile', authFile));
   if (text === null) return null;
@@ -75,8 +78,8 @@ export function identityOf(settings: AccessSettings): Identity | null {
 }
 
 /**
- * `own` is the identity of this process, and the only agent if no agents are named. Returns null if new
- * znodes are open to every client. Throws like `credentialsOf`.
+ * Returns the access to a group, or null if new znodes are open to every client. `own` is the identity of
+ * this process. If no agents are named, it is the only agent. Throws like `credentialsOf`.
  */
 export function accessOf(settings: AccessSettings, own = identityOf(settings)): Access | null {
   const { aclAgents, aclOperators, aclObservers, aclWorld: world } = settings;
@@ -91,8 +94,8 @@ export function accessOf(settings: AccessSettings, own = identityOf(settings)): 
 }
 
 /**
- * Throws PetrelError INVALID if the settings do not list this process as an agent. It would lock itself out
- * of the znodes that it creates.
+ * Throws PetrelError INVALID if the settings do not list this process as an agent. Such a process would lock
+ * itself out of the znodes that it creates.
  */
 export function checkAgent(settings: AccessSettings): void {
   const own = identityOf(settings);
@@ -113,8 +116,8 @@ export function checkAgent(settings: AccessSettings): void {
 }
 
 /**
- * Returns the options for a store. `rootOf` returns the root of the group that a path belongs to, for a
- * process in several groups. Throws like `credentialsOf`.
+ * Returns the options for a store. For a process in several groups, `rootOf` returns the root of the group
+ * that a path belongs to. Throws like `credentialsOf`.
  */
 export function accessOptions(
   settings: AccessSettings,

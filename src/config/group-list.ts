@@ -1,4 +1,4 @@
-/** The list of a node's groups, as given in its settings. */
+/** The list of a node's groups in its settings. */
 import * as z from 'zod';
 import { strictObject } from '../model/names.js';
 import { quoted, UnusableKey, usableKey } from '../model/outside.js';
@@ -6,7 +6,10 @@ import type { GroupFields } from './node-settings.js';
 
 const mostGroups = 5_000;
 
-/** The schema of the list. Each group has its own root, and the settings that differ from the top level. */
+/**
+ * Returns the schema of the list. Each entry contains the root of a group, and the settings that differ from
+ * the top level.
+ */
 export function groupList(of: GroupFields) {
   const hooks = strictObject({
     onTakeover: of.onTakeover.unwrap().optional(),
@@ -38,7 +41,10 @@ export function groupList(of: GroupFields) {
     });
 }
 
-/** A group's znodes are below its root, so no root may be below another one. */
+/**
+ * Returns an error if a root is listed twice or is below another root. A group's znodes are below its root,
+ * so the znodes of two such groups would mix. Null if there is no error.
+ */
 function rootProblem(roots: readonly string[]): string | null {
   const seen = new Set(roots);
   if (seen.size < roots.length) {
@@ -57,7 +63,7 @@ export function ancestors(root: string): string[] {
   return names.slice(0, -1).map((_, index) => `/${names.slice(0, index + 1).join('/')}`);
 }
 
-/** Parses the list from an environment variable. */
+/** Parses the list from environment variables. */
 export function groupsFromText(texts: readonly string[]): unknown {
   try {
     return JSON.parse(texts.at(-1) ?? '', (key, value: unknown) => {

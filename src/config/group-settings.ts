@@ -3,8 +3,8 @@ import { ancestors } from './group-list.js';
 import type { AgentSettings } from './settings.js';
 
 /**
- * Returns the one of these roots whose group contains the znode. If there is none, returns `path`, as a root
- * that makes the znode belong to no group.
+ * Returns the root, among these, whose group contains the znode. If there is none, returns `path`, which
+ * makes the znode belong to no group.
  */
 export function rootAmong(roots: ReadonlySet<string>, path: string): string {
   return ancestors(path).findLast((above) => roots.has(above)) ?? path;
@@ -13,13 +13,14 @@ export function rootAmong(roots: ReadonlySet<string>, path: string): string {
 export type ChosenGroups = Pick<AgentSettings, 'groups' | 'groupsUnder'>;
 
 /**
- * Whether the agent is in several groups, given as a list or as a parent path. Otherwise its group is `root`.
+ * Whether the agent's groups are given as a list or as a parent path. Otherwise, the agent is in one group,
+ * at `root`.
  */
 export function hasGroups({ groups, groupsUnder }: ChosenGroups): boolean {
   return groups.length > 0 || groupsUnder !== null;
 }
 
-/** Throws PetrelError INVALID for settings that conflict with several groups. */
+/** Throws PetrelError INVALID for settings that cannot be combined with several groups. */
 export function checkGroups(settings: AgentSettings): void {
   if (!hasGroups(settings)) return;
   const { groups, groupsUnder, probeListen } = settings;
@@ -42,8 +43,8 @@ export function checkGroups(settings: AgentSettings): void {
 }
 
 /**
- * Returns the settings of each group by root, for the listed groups and those found below `groupsUnder`.
- * Settings that an entry omits come from the top level.
+ * Returns the settings of each group by root, for the groups in the list and the groups found below
+ * `groupsUnder`. Settings that an entry omits come from the top level.
  */
 export function settingsByRoot(
   settings: AgentSettings,

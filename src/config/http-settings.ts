@@ -1,4 +1,4 @@
-/** The settings of an agent's HTTP interface. */
+/** Settings of an agent's HTTP interface. */
 import * as z from 'zod';
 import { parseListen } from './listen.js';
 import { optionalPath, parsedBy, setting } from './setting.js';
@@ -46,7 +46,7 @@ export const httpFields = {
   }),
 };
 
-/** Address of the HTTP server. The default is `fallback`. */
+/** Declares the setting for the address of the HTTP server. The default is `fallback`. */
 export function listen(fallback: string, defaultText: string) {
   return setting(parsedBy(parseListen, 'expected ADDRESS:PORT, or off').prefault(fallback), {
     key: 'http.listen',

@@ -1,15 +1,15 @@
-/** Parses and formats the listen address of an agent's HTTP server. */
+/** Parses and formats the address on which an agent's HTTP server listens. */
 import { BlockList, isIP, isIPv6 } from 'node:net';
 import { quoted } from '../model/outside.js';
 
 export interface ListenAddress {
-  /** A host name or an address, IPv6 without brackets. */
+  /** A host name or an IP address. IPv6 addresses are without brackets. */
   readonly host: string;
-  /** 0 means any free port. */
+  /** TCP port. 0 means any free port. */
   readonly port: number;
 }
 
-/** `auto`: the usual address, or none if it is in use. */
+/** `auto` means the usual address, or none if that is in use. */
 export type Listen = ListenAddress | 'auto' | 'off';
 
 export const usualListen: ListenAddress = { host: '127.0.0.1', port: 8008 };
@@ -17,7 +17,7 @@ export const usualListen: ListenAddress = { host: '127.0.0.1', port: 8008 };
 const pattern = /^(?:\[(?<v6>[^\]]+)\]|(?<host>[^:[\]\s/@]+)):(?<port>\d{1,5})$/;
 const rule = 'write ADDRESS:PORT (such as 127.0.0.1:8008, 0.0.0.0:8008 or [::1]:8008), off, or auto';
 
-/** Throws a RangeError that says what is expected. */
+/** Parses a listen address. Throws a RangeError that says what is expected. */
 export function parseListen(text: string): Listen {
   if (text === 'off' || text === 'auto') return text;
   const { v6, host = v6, port = '' } = pattern.exec(text)?.groups ?? {};
@@ -29,7 +29,7 @@ export function parseListen(text: string): Listen {
   return { host, port: Number(port) };
 }
 
-/** Returns the host as written in a URL. */
+/** Returns the host in the form in which URLs contain it. */
 export function hostText(host: string): string {
   return isIPv6(host) ? `[${host}]` : host;
 }
@@ -39,8 +39,8 @@ loopback.addSubnet('127.0.0.0', 8, 'ipv4');
 loopback.addAddress('::1', 'ipv6');
 
 /**
- * Whether only this machine can reach it. False for names other than localhost, because they may resolve to
- * any address.
+ * Whether only this machine can reach the address. False for names other than localhost, because they may
+ * resolve to any address.
  */
 export function isLoopback(host: string): boolean {
   const family = isIP(host);

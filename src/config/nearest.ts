@@ -3,7 +3,9 @@ import { distance } from 'fastest-levenshtein';
 
 const longestWord = 200;
 
-/** Returns the known word that `word` is most likely a misspelling of. */
+/**
+ * Returns the known word that `word` most likely misspells. Returns undefined if no known word is similar.
+ */
 export function nearestOf(word: string, known: readonly string[]): string | undefined {
   if (word.length > longestWord) return undefined;
   const far = Math.max(2, Math.floor(word.length / 3));

@@ -1,6 +1,6 @@
 /**
- * Settings of commands and nodes. Each is declared once, with its key in the file, its flag and its
- * environment variable. Settings that the whole group shares are in the group's configuration instead.
+ * Settings of commands and nodes. Each setting is declared once, with its key in the file, its flag and its
+ * environment variable. Settings that a whole group shares are in the group's configuration instead.
  */
 import { homedir, hostname } from 'node:os';
 import { join } from 'node:path';
@@ -20,7 +20,7 @@ import { optionalPath, parsedBy, setting } from './setting.js';
 
 const servers = parsedBy(parseConnectionString, 'expected a list of servers: host:port,host:port');
 
-/** Settings of every command. */
+/** Settings that every command has. */
 export const commonSettings = z.object({
   zookeeper: setting(servers.prefault('127.0.0.1:2181'), {
     key: 'zookeeper',
@@ -127,7 +127,7 @@ export const commonSettings = z.object({
   }),
 });
 
-/** Settings for connecting to an ensemble and authenticating to it. */
+/** Settings for connecting and authenticating to an ensemble. */
 export const reachSettings = commonSettings.pick({
   zookeeper: true,
   auth: true,
@@ -140,7 +140,7 @@ export const reachSettings = commonSettings.pick({
   tlsServername: true,
 });
 
-/** Settings of a node, in its one group or in each of its groups. */
+/** Settings of a node. They apply to its one group, or to each of its groups. */
 export const nodeSettings = commonSettings.extend({
   nodeId: setting(nameSchema.prefault(hostname), {
     key: 'nodeId',
@@ -273,7 +273,7 @@ function hook(name: string, help: string) {
   });
 }
 
-/** The last value counts. */
+/** Parses a whole number. If a flag is repeated, its last value counts. */
 export function wholeNumber(texts: readonly string[]): unknown {
   const text = texts.at(-1) ?? '';
   return /^-?\d+$/.test(text) ? Number(text) : text;

@@ -1,4 +1,4 @@
-/** The settings for probes, and their conversion for the prober. */
+/** Settings for probes, and their conversion to the prober's options. */
 import * as z from 'zod';
 import { PetrelError } from '../errors.js';
 import { durationInMs } from '../model/duration.js';
@@ -57,8 +57,8 @@ export const probeFields = {
 type Given = { readonly [Name in keyof typeof probeFields]: z.output<(typeof probeFields)[Name]> };
 
 /**
- * Returns null if the node does not probe because it has no listen address. Throws PetrelError INVALID for an
- * unusable secret.
+ * Returns null if the node does not probe, because its settings contain no listen address. Throws PetrelError
+ * INVALID for an unusable secret.
  */
 export function probeSettings(settings: Given): ProbeSettings | null {
   const { probeListen, probeAddress, probeProtocol, probeIntervalMs, probeSecret, probeSecretFile } =

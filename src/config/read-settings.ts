@@ -1,6 +1,6 @@
 /**
  * Computes the effective settings. A flag overrides the environment, the environment overrides the file, and
- * the file overrides the default. Every given value must be valid, even if another one overrides it.
+ * the file overrides the default. Every given value must be valid, even if another value overrides it.
  */
 import { constants } from 'node:fs';
 import { access } from 'node:fs/promises';
@@ -19,7 +19,7 @@ import { allSettings } from './settings.js';
 import type { SettingsFile } from './settings-file.js';
 
 export interface SettingSources {
-  /** In the form that commander's `opts()` returns. */
+  /** Flags in the form that commander's `opts()` returns. */
   readonly flags: Readonly<Record<string, unknown>>;
   readonly env: Readonly<Record<string, string | undefined>>;
 }
@@ -29,28 +29,28 @@ export interface EffectiveSettings<Values> {
   readonly described: readonly DescribedSetting[];
   /** Likely mistakes that are not errors, one line each. */
   readonly warnings: readonly string[];
-  /** Files that settings name but that cannot be read. Empty if such files are errors. */
+  /** Files that settings name but that cannot be read. Empty if the caller treats such files as errors. */
   readonly unreadable: readonly UnreadableFile[];
 }
 
 export interface SettingName {
-  /** Name of its value. */
+  /** Name of the setting in the effective settings. */
   readonly name: string;
   readonly key: string;
 }
 
 export interface DescribedSetting extends SettingName {
-  /** As written in a settings file. Secrets are not shown. */
+  /** The value as a settings file contains it. Secrets are not shown. */
   readonly value: string;
-  /** Whether the value is set but not shown. */
+  /** Whether the value is a secret. Such a value is not shown. */
   readonly isSecret: boolean;
-  /** Where the value comes from: a flag, a variable, a place in the file, or `default`. */
+  /** Origin of the value: a flag, a variable, a place in the file, or `default`. */
   readonly source: string;
 }
 
-/** A file that a setting names. */
+/** A file that a setting names but that cannot be read. */
 export interface UnreadableFile {
-  /** Where the setting comes from. */
+  /** Origin of the setting: a flag, a variable, or a place in the file. */
   readonly source: string;
   readonly key: string;
   readonly path: string;
@@ -60,7 +60,7 @@ export interface UnreadableFile {
 interface Given {
   readonly source: string;
   readonly value: unknown;
-  /** Directory that relative paths are resolved against. */
+  /** Directory against which relative paths are resolved. */
   readonly directory: string;
 }
 
@@ -70,7 +70,7 @@ interface Field {
   readonly meta: SettingMeta;
 }
 
-/** `commonSettings`, or an extension of them. */
+/** Type of `commonSettings` and of schemas that extend it. */
 export type SettingsSchema<Values> = z.ZodType<Values> & {
   readonly shape: Readonly<Record<string, z.core.$ZodType>>;
 };
@@ -78,15 +78,16 @@ export type SettingsSchema<Values> = z.ZodType<Values> & {
 const config = { flags: '-c, --config <file>', env: 'PETREL_CONFIG' };
 const shownSecret = '[secret]';
 
-/** Returns the options of a command that takes these settings, including `--config`. */
+/** Returns the command-line options for these settings, including `--config`. */
 export function settingOptions(settings: SettingsSchema<unknown>): Option[] {
   const file = new Option(config.flags, `settings file in YAML (env: ${config.env})`);
   return [file, ...fieldsOf(settings).flatMap(settingOption)];
 }
 
 /**
- * Throws PetrelError INVALID with all problems as reasons, each with its place. `lack` decides about named
- * files that cannot be read: they count as problems, or are returned in `unreadable`.
+ * Computes the effective settings. Throws PetrelError INVALID with all problems as reasons, each with its
+ * place. `lack` decides how named files that cannot be read are treated: as problems, or as entries of
+ * `unreadable`.
  */
 export async function readSettings<Values extends object>(
   settings: SettingsSchema<Values>,
@@ -115,8 +116,8 @@ export async function readSettings<Values extends object>(
 }
 
 /**
- * Converts flags, including `--config`, into the corresponding variables. Child processes thus get the same
- * settings.
+ * Converts flags, including `--config`, to the corresponding environment variables. Child processes therefore
+ * get the same settings.
  */
 export function flagsAsVariables(
   settings: SettingsSchema<unknown>,
@@ -130,7 +131,7 @@ export function flagsAsVariables(
   return Object.fromEntries(variables);
 }
 
-/** Returns the settings whose values differ. */
+/** Returns the settings whose values differ between two results. */
 export function differingSettings<Values extends object>(
   settings: SettingsSchema<Values>,
   one: Values,
@@ -164,7 +165,7 @@ async function gather(fields: readonly Field[], sources: SettingSources) {
 
 const noFile: SettingsFile = { entries: [], problems: [] };
 
-/** Loads the YAML parser only if there is a file. */
+/** Reads the settings file. The YAML parser is loaded only if there is a file. */
 async function readFrom(path: string, knownKeys: readonly string[]): Promise<SettingsFile> {
   const { readSettingsFile } = await import('./settings-file.js');
   return readSettingsFile(path, knownKeys);
@@ -215,12 +216,15 @@ function located(meta: SettingMeta, entry: Given): Given {
   return typeof value !== 'string' || value === '' ? entry : { ...entry, value: resolve(directory, value) };
 }
 
-/** A list may contain names of packages, so only an entry that starts like a path is resolved. */
+/**
+ * Resolves an entry of a list of modules. Other entries may be names of packages, so only an entry that
+ * starts like a path is resolved.
+ */
 function locatedModule(value: unknown, directory: string): unknown {
   return typeof value === 'string' && /^\.{1,2}\//.test(value) ? resolve(directory, value) : value;
 }
 
-/** A variable that is set but empty counts as not set. */
+/** Returns the values in an environment variable. A variable that is set but empty counts as not set. */
 function variableTexts(env: SettingSources['env'], { env: variable, separator }: SettingMeta): string[] {
   const text = env[variable];
   if (text === undefined || text === '') return [];
@@ -254,7 +258,7 @@ function valueProblems({ schema, meta }: Field, { source, value }: Given): strin
   });
 }
 
-/** YAML parses `site: 1` as a number. */
+/** Whether the value should have been quoted in the file. YAML parses `site: 1` as a number, for example. */
 function isUnquoted(schema: Field['schema'], value: unknown): value is number | boolean {
   return (
     (typeof value === 'number' || typeof value === 'boolean') && z.safeParse(schema, String(value)).success
@@ -343,15 +347,17 @@ function valueText(name: string, value: unknown): string {
 }
 
 /**
- * Whether Kubernetes sets this variable in every pod for a Service named petrel, like PETREL_PORT=tcp://….
+ * Whether the variable has the form of those that Kubernetes sets in every pod for a Service named petrel,
+ * such as PETREL_PORT=tcp://….
  */
 function isOfKubernetes(name: string, value = ''): boolean {
   return /_PORT$/.test(name) ? /^[a-z]+:\/\//.test(value) : /_SERVICE_(HOST|PORT)|_PORT_\d+_/.test(name);
 }
 
 /**
- * Returns warnings for unknown variables that resemble known ones. Other unknown variables are ignored: other
- * programs also set variables with this prefix, such as Kubernetes for a Service named petrel.
+ * Returns a warning for each unknown variable that resembles a known one. Other unknown variables are
+ * ignored, because other programs also set variables with this prefix. Kubernetes does so for a Service named
+ * petrel.
  */
 function misspeltVariables(env: SettingSources['env']): string[] {
   const known = [config.env, ...fieldsOf(allSettings).map(({ meta }) => meta.env)];

@@ -1,17 +1,17 @@
-/** Files that contain a secret: a token, a password, a passphrase. */
+/** Reads files that contain a secret: a token, a password, or a passphrase. */
 import { readFileSync, statSync } from 'node:fs';
 import { PetrelError } from '../errors.js';
 
 /**
- * The file's group may read it, such as the group of a service. All other users must have no access, and only
- * the owner may write it.
+ * Permissions that a secret file must not have. The file's group may read it, because a service may have its
+ * own group. All other users must have no access, and only the owner may write the file.
  */
 const forbiddenMode = 0o027;
 
 /**
- * Reads the file's only line, without the line break at its end. Throws PetrelError INVALID if the file
- * contains more, cannot be read, or is open to others. The error never shows the content. `key` is the
- * setting that names the file.
+ * Reads the file's only line, without the line break at its end. `key` is the setting that names the file.
+ * Throws PetrelError INVALID if the file contains more than one line, cannot be read, or is open to others.
+ * The error never shows the content.
  */
 export function readSecretText(key: string, path: string): string {
   const { mode, text } = read(key, path);
@@ -23,8 +23,8 @@ export function readSecretText(key: string, path: string): string {
     );
   }
   const secret = text.replace(/\r?\n$/, '');
-  // Earlier versions treated an extra line break as part of the secret. Ignoring it would silently change the
-  // secret.
+  // Reject the file: earlier versions treated an extra line break as part of the secret, so ignoring it would
+  // silently change the secret.
   if (/[\r\n]$/.test(secret))
     throw new PetrelError('INVALID', `${key}: ${path} ends with an empty line: remove the empty line`);
   if (/[\r\n]/.test(secret)) throw new PetrelError('INVALID', `${key}: ${path} contains more than one line`);

@@ -1,31 +1,31 @@
-/** Declares a setting: its schema, its key in the file, its flag and its environment variable. */
+/** Declares a setting, with its schema, its key in the file, its flag and its environment variable. */
 import * as z from 'zod';
 import { errorMessage } from '../errors.js';
 
 export interface SettingMeta {
-  /** Key in the file. A dot separates levels of nesting. */
+  /** Key in the settings file. Dots separate levels of nesting. */
   readonly key: string;
-  /** In commander's syntax. Absent if the setting has no flag. */
+  /** The flag in commander's syntax. Absent if the setting has no flag. */
   readonly flags?: string;
   readonly env: string;
   readonly help: string;
-  /** Describes the default if its value alone is not clear. */
+  /** Describes the default. Absent if the default value needs no description. */
   readonly defaultText?: string;
-  /** The value is never shown. */
+  /** Whether the value is a secret. Such a value is never shown. */
   readonly secret?: boolean;
   /**
-   * The value is a path, relative to the file's directory if given in the file, else to the working
-   * directory.
+   * Whether the value is a path. A path in the settings file is relative to the directory of that file. Any
+   * other path is relative to the working directory.
    */
   readonly isPath?: boolean;
-  /** The value names a file that must exist and be readable. */
+  /** Whether the value names a file that must exist and be readable. */
   readonly isFile?: boolean;
   /**
    * Converts the text of a flag or a variable to the value that the file would contain. Throws an Error that
    * says what is wrong.
    */
   readonly fromText?: (texts: readonly string[]) => unknown;
-  /** Separator of several values in one variable. A flag is repeated instead. */
+  /** Separator between several values in one variable. On the command line, the flag is repeated instead. */
   readonly separator?: string;
 }
 
@@ -39,7 +39,10 @@ export function setting<Schema extends z.ZodType>(schema: Schema, meta: SettingM
 export const optionalPath = () =>
   z.string('expected a path').min(1, 'expected a path').nullable().prefault(null);
 
-/** Schema for a text that `parse` accepts. The message of an error that `parse` throws becomes the issue. */
+/**
+ * Returns a schema for texts that `parse` accepts. If `parse` throws an error, the error's message becomes
+ * the issue.
+ */
 export function parsedBy(parse: (text: string) => unknown, what: string) {
   return z.string(what).superRefine((input, context) => {
     try {

@@ -1,4 +1,4 @@
-/** Reads the settings file. It is YAML, and the place of every key is kept for error messages. */
+/** Reads the settings file, which is YAML. The place of every key is kept for error messages. */
 
 import { readFile } from 'node:fs/promises';
 import { type Document, isMap, isScalar, type Node, type Pair } from 'yaml';
@@ -8,20 +8,20 @@ import { nearestOf } from './nearest.js';
 import { parseYaml, yamlProblem } from './yaml.js';
 
 export interface FileEntry {
-  /** With dots between levels. */
+  /** Full key, with dots between the levels. */
   readonly key: string;
   readonly value: unknown;
-  /** file:line:column */
+  /** Position in the file: `file:line:column`. */
   readonly place: string;
 }
 
 export interface SettingsFile {
   readonly entries: readonly FileEntry[];
-  /** One line each, with its place. */
+  /** Problems in the file, one line each. Each line contains the place. */
   readonly problems: readonly string[];
 }
 
-/** Never throws. Errors are returned as problems. */
+/** Reads a settings file. Never throws. Errors are returned as problems. */
 export async function readSettingsFile(path: string, knownKeys: readonly string[]): Promise<SettingsFile> {
   try {
     return readDocument(path, await readFile(path, 'utf8'), knownKeys);
@@ -31,7 +31,7 @@ export async function readSettingsFile(path: string, knownKeys: readonly string[
 }
 
 function readDocument(path: string, text: string, knownKeys: readonly string[]): SettingsFile {
-  // The messages quote no lines, which may contain a secret.
+  // Do not quote lines of the file in messages: they may contain a secret.
   const { document, problems, lines } = parseYaml(text);
   const placeOf = (offset: number | undefined) => {
     const { line, col } = lines.linePos(offset ?? 0);

@@ -1,6 +1,4 @@
-/**
- * The settings of one process, by kind: an agent, `petrel run`, or a command that shows or changes a group.
- */
+/** Settings of one process, by kind: an agent, `petrel run`, or a command that shows or changes a group. */
 import * as z from 'zod';
 import { restartPolicies } from '../hooks/restarting-workload.js';
 import { durationInMs } from '../model/duration.js';
@@ -9,7 +7,7 @@ import { listen } from './http-settings.js';
 import { commonSettings, nodeSettings, wholeNumber } from './node-settings.js';
 import { setting } from './setting.js';
 
-/** The groups of an agent that is in several. */
+/** Settings of an agent that is in several groups. */
 export const groupsSettings = {
   groups: setting(groupList(nodeSettings.shape).prefault([]), {
     key: 'groups',
@@ -28,7 +26,10 @@ export const groupsSettings = {
 /** Settings of an agent. */
 export const agentSettings = nodeSettings.extend(groupsSettings);
 
-/** Settings of `petrel run`. They are those of an agent, without the hooks that its command replaces. */
+/**
+ * Settings of `petrel run`. They are an agent's settings, without the hooks that the command of `petrel run`
+ * replaces.
+ */
 export const runSettings = nodeSettings.omit({ onTakeover: true, onRelease: true }).extend({
   nodeId: setting(nodeSettings.shape.nodeId.clone(), {
     key: 'nodeId',
@@ -37,7 +38,7 @@ export const runSettings = nodeSettings.omit({ onTakeover: true, onRelease: true
     help: 'id of this node, unique in the group',
     defaultText: 'the host name; with a number appended if another petrel run on this machine uses it',
   }),
-  /** Off by default, because many of them may run on one machine. */
+  /** HTTP is off by default, because many `petrel run` processes may run on one machine. */
   httpListen: listen('off', 'off'),
   restart: setting(z.enum(restartPolicies, `expected one of ${restartPolicies.join(', ')}`).prefault('no'), {
     key: 'run.restart',

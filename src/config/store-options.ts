@@ -7,8 +7,8 @@ import { readSecretText } from './secret-file.js';
 import type { CommonSettings } from './settings.js';
 
 /**
- * `rootOf`: see `accessOptions`. Throws PetrelError INVALID for an invalid connection string and for an
- * unusable secret file.
+ * Returns the options for a store. For `rootOf`, see `accessOptions`. Throws PetrelError INVALID for an
+ * invalid connection string and for an unusable secret file.
  */
 export function storeOptions(
   settings: CommonSettings,
@@ -36,10 +36,13 @@ export function tlsNote(tls: TlsOptions | undefined, settings: TlsSettings): Tls
   };
 }
 
-/** Returns null if no TLS setting is given, which means a plaintext connection. Throws for unusable files. */
+/**
+ * Returns null if no TLS setting is given, which means a plaintext connection. Throws PetrelError INVALID for
+ * unusable files.
+ */
 export function tlsOptions(settings: TlsSettings): TlsOptions | null {
   const tls = readTls(settings);
-  // The settings remain the same, but their files are read again before each connection.
+  // Read the files again before each connection. The settings that name them do not change.
   return tls === null ? null : { ...tls, reread: () => readTls(settings) ?? tls };
 }
 

@@ -1,14 +1,14 @@
 /**
- * Parses YAML and reports its problems in helpful terms. The time is proportional to the length of the text,
- * however malformed it is. That is not true of the parser's own checks for duplicate keys and its quoting of
- * lines, so both are off.
+ * Parses YAML, and reports problems in helpful terms. The time is proportional to the length of the text,
+ * however malformed the text is. The parser's own check for duplicate keys and its quoting of lines would
+ * take longer, so both are off.
  */
 import { type Document, isScalar, LineCounter, parseDocument, visit, type YAMLMap } from 'yaml';
 import { errorMessage } from '../errors.js';
 import { cut } from '../model/outside.js';
 
 export interface YamlProblem {
-  /** Position in the text. */
+  /** Position of the problem, as an offset in the text. */
   readonly offset: number;
   readonly message: string;
 }
@@ -16,11 +16,11 @@ export interface YamlProblem {
 export interface ParsedYaml {
   readonly document: Document;
   readonly problems: readonly YamlProblem[];
-  /** `line` and `col` start at 1. */
+  /** Converts offsets to positions. `line` and `col` start at 1. */
   readonly lines: LineCounter;
 }
 
-/** Throws an Error if the text cannot be parsed at all. */
+/** Parses a text. Throws an Error if the text cannot be parsed at all. */
 export function parseYaml(text: string): ParsedYaml {
   const lines = new LineCounter();
   const options = { lineCounter: lines, prettyErrors: false, uniqueKeys: false, logLevel: 'error' } as const;
@@ -29,7 +29,10 @@ export function parseYaml(text: string): ParsedYaml {
   return { document, lines, problems: [...errors, ...doubledKeys(document)] };
 }
 
-/** Throws an Error that says what is wrong, and where. Returns null for an empty text. */
+/**
+ * Returns the value of a text, or null if the text is empty. Throws an Error that says what is wrong, and
+ * where.
+ */
 export function readYaml(text: string): unknown {
   try {
     const { document, problems, lines } = parseYaml(text);
@@ -42,7 +45,7 @@ export function readYaml(text: string): unknown {
   }
 }
 
-/** Rewords an error of the parser or of an alias. */
+/** Returns a clearer message for an error of the parser or of an alias. */
 export function yamlProblem(error: unknown): string {
   const message = errorMessage(error).trim();
   if (/call stack/i.test(message)) return 'the YAML is nested too deeply';
@@ -62,7 +65,7 @@ function doubledIn({ items }: YAMLMap): YamlProblem[] {
   const seen = new Set<unknown>();
   return items.flatMap(({ key }) => {
     if (!isScalar(key) || key.value === '<<') return [];
-    // It would be lost as an object key.
+    // Reject the key `__proto__`: it would be lost as an object key.
     if (key.value === '__proto__')
       return [{ offset: key.range?.[0] ?? 0, message: '__proto__ is not allowed as a name' }];
     const isDoubled = seen.has(key.value);

@@ -1,7 +1,7 @@
 /**
  * Runs the nodes of a development group as separate processes, so that they can be killed, stopped and
- * started like real ones. Each consists of a guardian and the agent that it starts. They leave when this
- * process exits.
+ * started like real nodes. Each node consists of a guardian and the agent that the guardian starts. The nodes
+ * leave the group when this process exits.
  */
 import { type ChildProcess, type StdioOptions, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -12,15 +12,15 @@ import { hasEnded, parseStat } from '../hooks/process-state.js';
 import { withoutSecrets } from '../hooks/secret-variables.js';
 
 export interface DevAgentsOptions {
-  /** The program and first arguments that start Petrel. */
+  /** The program that runs Petrel, and its first arguments. */
   readonly petrel: readonly string[];
   /** Arguments of every agent, including the hooks. */
   readonly flags: readonly string[];
-  /** Further arguments of one node's agent. */
+  /** Returns further arguments for the agent of one node. */
   readonly flagsOf?: (node: string) => readonly string[];
   /** Site of each node. */
   readonly sites: Readonly<Record<string, string>>;
-  /** Where their logs go. By default, to the output of this process. */
+  /** Destination of the agents' logs. By default, the output of this process. */
   readonly output?: 'inherit' | 'ignore';
 }
 
@@ -38,7 +38,7 @@ export class DevAgents implements AsyncDisposable {
     return Object.keys(this.#options.sites);
   }
 
-  /** Whether its guardian is running, so that the node has an agent, or will have one again. */
+  /** Whether the node's guardian is running. If it is, the node has an agent, or will have one again. */
   isRunning(node: string): boolean {
     const guardian = this.#guardians.get(node);
     return guardian !== undefined && !isOver(guardian);
@@ -55,29 +55,37 @@ export class DevAgents implements AsyncDisposable {
     const { petrel, flags, flagsOf = () => [], sites, output = 'inherit' } = this.#options;
     const [program = process.execPath, ...first] = petrel;
     const stdio: StdioOptions = ['ignore', output, output, 'ipc'];
-    // Detached, because ^C must reach only this process, which then stops the nodes one by one. Without
-    // secrets, because the nodes have a separate token and a ZooKeeper without passwords.
+    // The process is detached, so that ^C reaches only this process, which then stops the nodes one by one.
+    // Secrets are removed from the environment, because the nodes have their own token and a ZooKeeper
+    // without passwords.
     const options = { detached: true, stdio, env: withoutSecrets(process.env) };
     const own = ['--node-id', node, '--site', present(sites[node], `the site of ${node}`), ...flagsOf(node)];
     const args = [...first, 'agent', ...own, ...flags];
     this.#guardians.set(node, spawn(program, args, options));
   }
 
-  /** Restarts the nodes whose guardian is waiting before it starts the next agent. */
+  /**
+   * Restarts the nodes that have no agent because their guardian is waiting before it starts the next one.
+   */
   async hurry(): Promise<void> {
     const waiting = this.nodes.filter((node) => this.isRunning(node) && this.#agentOf(node) === null);
     await Promise.all(waiting.map((node) => this.stop(node)));
     for (const node of waiting) this.start(node);
   }
 
-  /** Throws PetrelError FAILED if it is not running. */
+  /**
+   * Returns the process id of the node's guardian. Throws PetrelError FAILED if the guardian is not running.
+   */
   guardianPid(node: string): number {
     const pid = this.isRunning(node) ? this.#guardians.get(node)?.pid : undefined;
     if (pid === undefined) throw new PetrelError('FAILED', `the guardian of ${node} is not running`);
     return pid;
   }
 
-  /** Looks for the agent in /proc. Throws PetrelError FAILED if it is not found. */
+  /**
+   * Returns the process id of the node's agent, which is found through /proc. Throws PetrelError FAILED if
+   * there is none.
+   */
   agentPid(node: string): number {
     const pid = this.#agentOf(node);
     if (pid === null) {
@@ -86,14 +94,14 @@ export class DevAgents implements AsyncDisposable {
     return pid;
   }
 
-  /** Asks the node to leave. */
+  /** Requests that the node leave the group. */
   term(node: string): void {
     this.#guardians.get(node)?.kill('SIGTERM');
   }
 
   /**
-   * Sends SIGKILL, in immediate succession if to both. Returns their pids once they have exited. Throws
-   * PetrelError FAILED if one of them cannot be found.
+   * Sends SIGKILL to the agent, to the guardian, or to both in immediate succession. Returns their process
+   * ids after they have exited. Throws PetrelError FAILED if one of them cannot be found.
    */
   async kill(node: string, part: NodePart): Promise<number[]> {
     const pids = [
@@ -134,7 +142,10 @@ export function isRunning(pid: number): boolean {
   return stat !== '' && !hasEnded(parseStat(stat));
 }
 
-/** The children of the main thread, which starts all child processes in Node.js. */
+/**
+ * Returns the child processes of a process. In Node.js, the main thread starts all of them, so its children
+ * are enough.
+ */
 function childrenOf(pid: number): number[] {
   return textOf(`/proc/${pid}/task/${pid}/children`).split(' ').filter(Boolean).map(Number);
 }
@@ -143,7 +154,7 @@ function argumentsOf(pid: number): string[] {
   return textOf(`/proc/${pid}/cmdline`).split('\0');
 }
 
-/** Returns an empty text if there is no such process. */
+/** Returns the content of a file, or an empty text if the process does not exist. */
 function textOf(file: string): string {
   try {
     return readFileSync(file, 'latin1');

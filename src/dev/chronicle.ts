@@ -1,6 +1,7 @@
 /**
- * Reports the events of a group as lines of text. It observes the group from outside, by the transactions
- * that ZooKeeper commits and the events that the hooks write. It also adds up the time without a READY node.
+ * Reports the events of a group as lines of text. It observes the group from outside: from the transactions
+ * that ZooKeeper commits, and from the events that the hooks write. It also adds up the time without a READY
+ * node.
  */
 
 import type { Commit, WriteOperation } from '../embedded/commit.js';
@@ -13,7 +14,7 @@ import type { HookEvent } from './hooks.js';
 
 export interface ChronicleOptions {
   readonly paths: GroupPaths;
-  /** Monotonic. */
+  /** Returns milliseconds on a monotonic clock. */
   nowMs(): number;
   line(text: string): void;
 }
@@ -24,7 +25,7 @@ export class Chronicle {
   readonly #options: ChronicleOptions;
   readonly #sessions = new Map<bigint, string>();
   readonly #draining = new Set<string>();
-  /** Token of a takeover that has begun on a node and is not released. */
+  /** Fencing tokens by node, of takeovers that have begun and have not been released. */
   readonly #begun = new Map<string, bigint>();
   #term = -1;
   #owner: string | null = null;
@@ -42,24 +43,24 @@ export class Chronicle {
     this.#leaderlessSinceMs = this.#ready === null ? this.#options.nowMs() : null;
   }
 
-  /** Time without a READY node since `begin`, in milliseconds. */
+  /** Milliseconds without a READY node since `begin`. */
   get leaderlessMs(): number {
     const since = this.#leaderlessSinceMs;
     return Math.round(this.#leaderlessMs + (since === null ? 0 : this.#options.nowMs() - since));
   }
 
   /**
-   * Returns the fencing token of a takeover that this node has begun and not yet released. Null if there is
-   * none.
+   * Returns the fencing token of a takeover that this node has begun and not released. Null if there is none.
    */
   begunUnder(node: string): bigint | null {
     return this.#begun.get(node) ?? null;
   }
 
-  /** Records that the agent or the guardian of this node was killed, or both. */
+  /** Records that the agent of this node, its guardian, or both were killed. */
   killed(text: string, node: string): void {
     this.#options.line(text);
-    // The survivor of the two ends the workload immediately, or the reaper if neither survives.
+    // The workload ends immediately: the survivor of agent and guardian ends it, or the reaper if neither
+    // survives.
     if (this.#ready === node) this.#noLongerReady();
   }
 

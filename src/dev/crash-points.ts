@@ -1,7 +1,7 @@
 /**
- * The crash points of a change of leader: its steps, and which process may be killed at each. A point is
- * written `[TRANSITION/]STEP[:WHO]`, e.g. `takeover-started`, `claim-created:zookeeper`,
- * `failover/decided:candidate`.
+ * Crash points of a change of leader: the steps of the change, and the processes that may be killed at each
+ * step. A point is written `[TRANSITION/]STEP[:WHO]`, for example `takeover-started`,
+ * `claim-created:zookeeper`, or `failover/decided:candidate`.
  */
 import { distance } from 'fastest-levenshtein';
 import { PetrelError } from '../errors.js';
@@ -31,9 +31,9 @@ export const victims = {
 export type Victim = keyof typeof victims;
 
 interface Step {
-  /** The state in which a process is killed. */
+  /** Describes the state in which a process is killed. */
   readonly text: string;
-  /** The node that takes the step. Its agent is killed by default. */
+  /** The node that takes the step. By default, the agent of this node is killed. */
   readonly of: 'elector' | 'leader' | 'candidate';
   readonly in: readonly Transition[];
 }
@@ -41,7 +41,7 @@ interface Step {
 const handovers = ['switchover', 'drain'] as const;
 const takeovers = ['switchover', 'failover', 'first'] as const;
 
-/** In the order in which they occur. */
+/** The steps in the order in which they occur. */
 export const steps = {
   'leaving-told': {
     text: 'the old leader has announced that it is leaving, and no node has been notified yet',
@@ -124,8 +124,8 @@ export function stepOf(step: StepName): Step {
 }
 
 /**
- * Returns the possible victims in a transition. A first election, or one after the leader's death, has no old
- * leader.
+ * Returns the processes that may be killed in a transition. In a first election, and in one after the
+ * leader's death, there is no old leader.
  */
 export function victimsIn(transition: Transition): Victim[] {
   const hasLeader = transition !== 'first' && transition !== 'failover';
@@ -144,7 +144,7 @@ function stepsIn(transition: Transition): StepName[] {
   return keysOf(steps).filter((step) => stepOf(step).in.includes(transition));
 }
 
-/** Throws PetrelError INVALID, with suggestions. */
+/** Parses a crash point. Throws PetrelError INVALID, with suggestions. */
 export function parsePoint(text: string): CrashPoint {
   const [, before, name = '', who] = /^(?:([^/:]*)\/)?([^/:]*)(?::(.*))?$/.exec(text) ?? [];
   const step = chosen(name, keysOf(steps), 'step');
@@ -169,7 +169,7 @@ function chosen<Name extends string>(text: string, names: readonly Name[], what:
   throw new PetrelError('INVALID', `${quoted(text)} is not a ${what}: ${hint} one of ${names.join(', ')}`);
 }
 
-/** Text for `--help`. */
+/** Returns the text about crash points for `--help`. */
 export function pointsHelp(): string {
   const list = (entries: readonly (readonly [string, string])[]) =>
     entries.map(([name, text]) => `  ${name.padEnd(17)} ${text}`).join('\n');

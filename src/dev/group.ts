@@ -17,7 +17,7 @@ import type { DevAgents } from './agents.js';
 import type { DevHooks } from './hooks.js';
 import type { Cast } from './moments.js';
 
-/** The parts of a development group. The rehearsal writes its configuration. */
+/** The parts of a development group. The rehearsal writes the group's configuration. */
 export interface Stage {
   readonly server: DevelopmentServer;
   readonly store: Store;
@@ -30,9 +30,9 @@ export interface Stage {
 export interface DevGroupOptions {
   /** Differences from the default configuration. */
   readonly config: Partial<GroupConfig>;
-  /** Time limit for each wait. */
+  /** Time limit for each wait, in milliseconds. */
   readonly patienceMs: number;
-  /** Ends all waits, with its reason. */
+  /** Ends all waits when aborted. They reject with the reason of the abort. */
   readonly signal: AbortSignal;
 }
 
@@ -49,12 +49,15 @@ export class DevGroup {
     this.#options = options;
   }
 
-  /** Reports that something has changed, so that waits check again. */
+  /** Reports that something has changed. Waits then check their condition again. */
   changed(): void {
     this.#wake();
   }
 
-  /** Joins all nodes to a paused group that has never had a leader. The elector joins first. */
+  /**
+   * Joins all nodes to a paused group that has never had a leader. The node that becomes the elector joins
+   * first.
+   */
   async newGroup(): Promise<Cast> {
     const { agents } = this.#stage;
     const [first, ...others] = agents.nodes;
@@ -70,7 +73,7 @@ export class DevGroup {
     return { elector, leader: null, candidate };
   }
 
-  /** Waits for all nodes, and assigns three of them a role. */
+  /** Waits for all nodes, and gives three of them a role. */
   async wholeGroup(): Promise<Cast> {
     const { agents } = this.#stage;
     await this.configure(this.#config(agents.nodes));
@@ -93,13 +96,16 @@ export class DevGroup {
     return { elector, leader, candidate };
   }
 
-  /** Determines which node is elected next, and prevents unrequested transitions. */
+  /**
+   * Returns a configuration in which the first node of `order` is elected next, and no unrequested transition
+   * happens.
+   */
   #config(order: readonly string[]): Partial<GroupConfig> {
     const strategy = { strategy: 'preference-list', strategyOptions: { order } };
     return { ...this.#options.config, ...strategy, failback: 'manual', paused: null, switchover: null };
   }
 
-  /** Requests a switchover, as the command line does. */
+  /** Requests a switchover, as the command `petrel switchover` does. */
   async switchover(node: string): Promise<void> {
     const { store, paths } = this.#stage;
     const { elected } = await readGroup({ store, paths, rules: builtInRules });
@@ -109,7 +115,7 @@ export class DevGroup {
     await this.configure({ switchover: request });
   }
 
-  /** Uses compare-and-set, because the elector may also write. */
+  /** Changes the configuration by compare-and-set, because the elector may also write it. */
   async configure(change: Partial<GroupConfig>): Promise<void> {
     const { store, paths } = this.#stage;
     for (;;) {
@@ -124,7 +130,7 @@ export class DevGroup {
     }
   }
 
-  /** Reads the group at every change, and at an interval, until `isSo` is true. */
+  /** Waits until `isSo` is true. Reads the group at every change, and at an interval. */
   async until(wanted: string, isSo: (view: GroupView) => boolean): Promise<GroupView> {
     const untilMs = systemClock.monotonicMs() + this.#options.patienceMs;
     for (;;) {
@@ -139,7 +145,7 @@ export class DevGroup {
     }
   }
 
-  /** Null while the group cannot be read. */
+  /** Reads the group. Returns null while the group cannot be read. */
   async #view(): Promise<GroupView | null> {
     const { store, paths } = this.#stage;
     try {
@@ -150,7 +156,10 @@ export class DevGroup {
     }
   }
 
-  /** Throws PetrelError FAILED if it takes too long, and the reason of the signal if that aborts. */
+  /**
+   * Waits for `work`. Throws PetrelError FAILED if it takes too long. If the signal aborts, throws the reason
+   * of the abort.
+   */
   async inTime<T>(wanted: string, work: Promise<T>): Promise<T> {
     const { signal } = this.#options;
     let cancel = () => {};
@@ -183,7 +192,7 @@ export function readyLeader({ current }: GroupView): string | null {
   return current?.value?.status === 'READY' ? current.value.node : null;
 }
 
-/** Whether the elected node is READY and the history has recorded it. */
+/** Whether the elected node is READY and the history has a record of its term. */
 export function isQuiet(view: GroupView): boolean {
   const { elected, current, history } = view;
   const term = elected.value?.term;

@@ -1,7 +1,7 @@
 /**
- * Hooks of a development group that record when they start and end, and wait or fail on request. They
+ * Hooks of a development group. They record when they start and end, and wait or fail on request. They
  * communicate through files in one directory, so observers need no access to the agents. If the directory is
- * removed, no hook waits any more.
+ * removed, hooks no longer wait.
  */
 import { type FSWatcher, mkdirSync, readFileSync, rmSync, watch, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -13,14 +13,14 @@ export interface HookEvent {
   readonly node: string;
   readonly phase: HookPhase;
   readonly event: 'started' | 'failed' | 'ended';
-  /** Fencing token, or 0 if there is none yet. */
+  /** Fencing token. 0 if there is none so far. */
   readonly token: bigint;
   readonly pid: number;
 }
 
 /**
- * A takeover hook runs its command before it waits, and other hooks run theirs after it. The workload thus
- * runs while the hook waits.
+ * Script of the hooks. A takeover hook runs its command before it waits, and other hooks run theirs after
+ * waiting. The workload is therefore running while a hook waits.
  */
 const script = `#!/bin/sh
 # PHASE [COMMAND...]
@@ -47,7 +47,7 @@ export class DevHooks implements Disposable {
   readonly #listeners = new Set<(event: HookEvent) => void>();
   #read = 0;
 
-  /** Creates the directory if necessary. It must not be used for anything else. */
+  /** Uses this directory, and creates it if necessary. The directory must not be used for anything else. */
   constructor(dir: string) {
     this.#dir = dir;
     this.#events = join(dir, 'events');
@@ -57,7 +57,7 @@ export class DevHooks implements Disposable {
     this.#watcher = watch(this.#events, () => this.catchUp());
   }
 
-  /** Returns the hook as a shell command line. The hook runs `command`. */
+  /** Returns a shell command line that runs the hook. The hook runs `command`. */
   command(phase: HookPhase, command = 'true'): string {
     return `'${join(this.#dir, 'hook')}' ${phase} ${command}`;
   }
@@ -67,7 +67,7 @@ export class DevHooks implements Disposable {
     return () => this.#listeners.delete(listener);
   }
 
-  /** Makes this hook wait, from its next start on, until `resume` lets it end. */
+  /** Makes this hook wait from its next start on. `resume` lets it end. */
   hold(node: string, phase: HookPhase): void {
     writeFileSync(join(this.#dir, `hold.${node}.${phase}`), '');
   }

@@ -1,4 +1,4 @@
-/** Assigns HTTP ports to the agents of a development group: successive ones, or any free ones. */
+/** Assigns HTTP ports to the agents of a development group: successive ports, or any free ports. */
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
@@ -7,17 +7,20 @@ import { join } from 'node:path';
 import { usualListen } from '../config/listen.js';
 
 export interface DevHttp {
-  /** The address of a node's HTTP server. */
+  /** Returns the address of a node's HTTP server. */
   urlOf(node: string): string;
-  /** File with the token that changes require. */
+  /** File that contains the token. Changes over HTTP require the token. */
   readonly tokenFile: string;
-  /** Flags of a node's agent. */
+  /** Returns the command-line flags of a node's agent. */
   flagsOf(node: string): readonly string[];
 }
 
 /**
- * `first`: the port to try for the first node, followed by those for the others. 0 means any free ports. The
- * ports are not reserved: if another process takes one before its agent does, the agent exits and reports it.
+ * Assigns the ports. The first node gets the port `first`, and the other nodes get the ports after it. A port
+ * that is in use is replaced by any free port. If `first` is 0, any free ports are used.
+ *
+ * The ports are not reserved. If another process takes one before its agent does, the agent exits and reports
+ * it.
  */
 export async function devHttp(nodes: readonly string[], first: number, dir: string): Promise<DevHttp> {
   const tokenFile = join(dir, 'token');
@@ -31,7 +34,7 @@ export async function devHttp(nodes: readonly string[], first: number, dir: stri
   };
 }
 
-/** Keeps all ports open until the last one is known, so that they differ. */
+/** Finds free ports. All ports are kept open until the last one is known, so that they differ. */
 async function freePorts(first: number, count: number): Promise<number[]> {
   const holders = [];
   try {
@@ -44,7 +47,7 @@ async function freePorts(first: number, count: number): Promise<number[]> {
   }
 }
 
-/** Null if the port is in use. */
+/** Opens the port. Returns null if it is in use. */
 async function hold(port: number): Promise<{ readonly port: number; close(): void } | null> {
   const server = createServer();
   server.listen(port, usualListen.host);

@@ -1,6 +1,6 @@
 /**
- * Defines how each step of a change of leader can be recognized from outside, and how the group is stopped at
- * it.
+ * Defines how each step of a change of leader is recognized from outside, and how the group is stopped at
+ * that step.
  */
 
 import type { Write, WriteOperation } from '../embedded/commit.js';
@@ -12,9 +12,9 @@ import { claimSchema, electedSchema, historyRecordSchema } from '../model/znodes
 import type { StepName } from './crash-points.js';
 import type { HookPhase } from './hooks.js';
 
-/** Which node has which role. */
+/** The nodes that have a role in a change of leader. */
 export interface Cast {
-  /** It is neither the leader nor the candidate. */
+  /** The elector. It is neither the leader nor the candidate. */
   readonly elector: string;
   /** The previous leader. Null in a first election. */
   readonly leader: string | null;
@@ -22,12 +22,12 @@ export interface Cast {
 }
 
 export type Sign =
-  /** ZooKeeper receives this write, and stands still before or after applying it. */
+  /** ZooKeeper receives a write that `matches`, and pauses before or after applying it. */
   | { readonly at: Moment; matches(write: Write): boolean }
-  /** This hook is running, and is prevented from ending. */
+  /** This hook is running on this node, and is prevented from ending. */
   | { readonly runs: HookPhase; readonly on: string };
 
-/** Returns the sign of a step, for a transition that begins under `term`. */
+/** Returns how to recognize a step. `term` is the term at the beginning of the transition. */
 export function signOf(step: StepName, cast: Cast, paths: GroupPaths, term: number): Sign {
   const { candidate } = cast;
   const leader = cast.leader ?? '';
@@ -87,7 +87,10 @@ function isDraining(write: Write, path: string): boolean {
   return parseJson(registrationSchema, written(write, path)).value?.draining === true;
 }
 
-/** Returns a decision with a term later than `term`, or null if the write contains none. */
+/**
+ * Returns the decision in a write if its term is later than `term`. Returns null if the write contains no
+ * such decision.
+ */
 function electedIn(write: Write, paths: GroupPaths, term: number) {
   const elected = parseJson(electedSchema, written(write, paths.elected)).value;
   return elected !== null && elected.term > term ? elected : null;

@@ -1,7 +1,8 @@
 /**
- * Brings a development group to a crash point, kills a process exactly there, and waits until the group has
- * recovered. It recognizes the point from outside, by the writes that ZooKeeper receives and the events that
- * the hooks record. Until the kill is done, the development server stands still, or the hook waits.
+ * Brings a development group to a crash point, kills a process exactly at that point, and waits until the
+ * group has recovered. The point is recognized from outside: from the writes that ZooKeeper receives, and
+ * from the events that the hooks record. Until the kill is done, the development server pauses, or the hook
+ * waits.
  */
 
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -18,28 +19,28 @@ import { type HookEvent, type HookPhase, hookPhases } from './hooks.js';
 import { type Cast, type Sign, signOf } from './moments.js';
 
 export interface RehearsalOptions {
-  /** Receives one line for each event. `atMs` counts from the kill, and is null before it. */
+  /** Called with one line for each event. `atMs` is the time since the kill, and is null before the kill. */
   say(text: string, atMs: number | null): void;
   /** Differences from the group's default configuration. */
   readonly config?: Partial<GroupConfig>;
   /**
-   * Time limit for each wait: for the group to be complete, for the crash point, and for the recovery. The
-   * default is one minute.
+   * Time limit for each wait, in milliseconds. The group must be complete, reach the crash point, and
+   * recover, each within this time. The default is one minute.
    */
   readonly patienceMs?: number;
 }
 
 export interface Outcome {
   readonly cast: Cast;
-  /** The leader at the end. */
+  /** The leader at the end of the rehearsal. */
   readonly leader: string;
   readonly term: number;
   readonly token: bigint;
-  /** Time without a READY node since the change of leader began, in milliseconds. */
+  /** Milliseconds without a READY node since the change of leader began. */
   readonly leaderlessMs: number;
 }
 
-/** Steps that come before the old leader can know of the decision. */
+/** Steps at which the old leader cannot know of the decision. */
 const beforeRelease: readonly StepName[] = ['leaving-told', 'decided'];
 
 export class Rehearsal implements Disposable {
@@ -49,14 +50,14 @@ export class Rehearsal implements Disposable {
   readonly #chronicle: Chronicle;
   readonly #unlisten: readonly (() => void)[];
   readonly #end = new AbortController();
-  /** Ends a standstill. The argument says whether the author of the step is dead. */
+  /** Ends the pause at the current step. The argument says whether the author of the step is dead. */
   #goOn: (isAuthorDead: boolean) => void = () => {};
-  /** Whether the roles are assigned. Earlier events are not reported. */
+  /** Whether the roles are assigned. Events before that are not reported. */
   #isOn = false;
   #killedAtMs: number | null = null;
-  /** Token of the leadership that the kill ends. */
+  /** Fencing token of the leadership that the kill ends. Null if it ends none. */
   #ending: bigint | null = null;
-  /** Process ids of agents that are dead or leaving. */
+  /** Process ids of agents that are dead or leaving the group. */
   readonly #parting = new Set<number>();
 
   constructor(stage: Stage, options: RehearsalOptions) {
@@ -69,7 +70,7 @@ export class Rehearsal implements Disposable {
     this.#chronicle = new Chronicle({ paths, nowMs, line: (text) => this.#say(text) });
     this.#unlisten = [
       server.onCommit((commit) => {
-        // Report earlier events of the hooks before this transaction.
+        // Report events of the hooks that happened before this transaction.
         if (commit.operations.some(({ type }) => type !== 'check')) hooks.catchUp();
         this.#chronicle.commit(commit);
         setImmediate(() => this.#group.changed());
@@ -79,9 +80,9 @@ export class Rehearsal implements Disposable {
   }
 
   /**
-   * Plays one crash point. A first election requires a group that no node has joined yet. A guardian restarts
-   * its killed agent. A node whose guardian was killed stays away until the next play. Throws PetrelError
-   * FAILED if something does not happen in time.
+   * Plays one crash point. A first election requires a group that no node has joined. A killed agent is
+   * restarted by its guardian. A node whose guardian was killed stays away until the next play. Throws
+   * PetrelError FAILED if an expected event does not happen in time.
    */
   async play(point: CrashPoint): Promise<Outcome> {
     this.#killedAtMs = null;
@@ -109,7 +110,7 @@ export class Rehearsal implements Disposable {
     }
   }
 
-  /** Makes a current play fail, and releases everything that it stopped. */
+  /** Makes a play that is running fail, and releases everything that the play stopped. */
   [Symbol.dispose](): void {
     this.#isOn = false;
     this.#end.abort(new PetrelError('FAILED', 'the rehearsal was stopped'));
@@ -129,7 +130,7 @@ export class Rehearsal implements Disposable {
     const { elected } = await readGroup({ store, paths, rules: builtInRules });
     const sign = signOf(point.step, cast, paths, elected.value?.term ?? 0);
     const reached = Promise.all([this.#sign(sign), this.#prepareFirst(point, cast)]);
-    // If a later step fails, this promise is no longer awaited.
+    // If a later step fails, this promise is no longer awaited, so its rejection must be handled here.
     reached.catch(() => {});
     if (point.transition === 'failed') hooks.fail(cast.candidate, 'takeover', true);
     this.#chronicle.begin();
@@ -142,9 +143,9 @@ export class Rehearsal implements Disposable {
   }
 
   /**
-   * The old leader releases while the candidate prepares, in a random order. This makes the candidate finish
-   * first. If the candidate will be killed while it prepares, it makes the release run at that time. Resolves
-   * when that state is reached.
+   * Makes the candidate finish its preparation first. Normally, the old leader releases while the candidate
+   * prepares, and either may finish first. If the candidate must be killed while it prepares, this function
+   * makes the release run at that time. Resolves when that state is reached.
    */
   async #prepareFirst({ step, transition }: CrashPoint, { leader, candidate }: Cast): Promise<void> {
     if (leader === null || transition === 'failover' || beforeRelease.includes(step)) return;
@@ -154,7 +155,7 @@ export class Rehearsal implements Disposable {
     const { pid } = await this.#event(candidate, 'prepare', step === 'prepare-started' ? 'started' : 'ended');
     await releasing;
     if (step === 'prepare-started') return;
-    // The agent that waits for the hook to exit has then been notified.
+    // Once the process has exited, the agent that is waiting for the hook has been notified.
     while (isRunning(pid)) await sleep(1);
     if (step !== 'release-started') hooks.resume(leader, 'release');
   }
@@ -169,7 +170,7 @@ export class Rehearsal implements Disposable {
     });
   }
 
-  /** Resolves at the sign, and keeps the group in that state. */
+  /** Resolves when the sign is recognized, and keeps the group in that state. */
   async #sign(sign: Sign): Promise<void> {
     const { server, hooks } = this.#stage;
     if ('at' in sign) {
@@ -201,7 +202,7 @@ export class Rehearsal implements Disposable {
     }
   }
 
-  /** Returns the node whose agent was killed, or null if none was. */
+  /** Kills the victim. Returns the node whose agent was killed, or null if none was. */
   async #kill(victim: Victim, cast: Cast): Promise<string | null> {
     const { server } = this.#stage;
     if (victim === 'zookeeper') {

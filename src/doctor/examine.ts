@@ -1,4 +1,4 @@
-/** Runs all checks. Each is a function of the facts alone. */
+/** Runs all checks. Each check is a pure function of the facts. */
 import type { Facts } from './facts.js';
 import { type Finding, severities } from './finding.js';
 import { checkGroup } from './group.js';

@@ -1,4 +1,4 @@
-/** The facts that the checks are based on. All facts are gathered before any check runs. */
+/** Facts on which the checks are based. All facts are gathered before any check runs. */
 import type { UnreadableFile } from '../config/read-settings.js';
 import type { SeenTokens, TokenSeen } from '../core/seen-tokens.js';
 import type { ZnodeAcl } from '../group/access.js';
@@ -13,10 +13,10 @@ export interface Facts {
   readonly node: NodeFacts;
 }
 
-/** Why a fact could not be determined, on one line. */
+/** Why a fact could not be determined, in one line. */
 export interface Problem {
   readonly problem: string;
-  /** What helps, if known. */
+  /** What the operator can do about it. Missing if that is not known. */
   readonly todo?: string;
 }
 
@@ -25,20 +25,20 @@ export function isProblem<T extends object>(facts: T | Problem): facts is Proble
 }
 
 export interface ServerFacts {
-  /** `host:port` */
+  /** Address of the server: `host:port`. */
   readonly server: string;
-  /** Its response to `srvr`, or why there is none. */
+  /** The server's response to `srvr`, or why there is none. */
   readonly summary: ServerSummary | Problem;
-  /** Its response to `conf`. Null if that command is disabled. */
+  /** The server's response to `conf`. Null if the command is disabled. */
   readonly timing: ServerTiming | null;
 }
 
 export interface ServerSummary {
-  /** Null if the server is reachable but the command is disabled. */
+  /** ZooKeeper release of the server. Null if the server is reachable but the command is disabled. */
   readonly version: string | null;
   /**
-   * leader, follower, observer or standalone. Null if the command is disabled or the server serves no
-   * clients.
+   * Role of the server: leader, follower, observer or standalone. Null if the command is disabled or the
+   * server serves no clients.
    */
   readonly mode: string | null;
   readonly isServing: boolean;
@@ -48,7 +48,7 @@ export interface ServerTiming {
   readonly tickTimeMs: number;
   readonly minSessionTimeoutMs: number;
   readonly maxSessionTimeoutMs: number;
-  /** Null for a server that is not part of an ensemble. */
+  /** ZooKeeper's `syncLimit`, in ticks. Null for a server that is not part of an ensemble. */
   readonly syncLimitTicks: number | null;
 }
 
@@ -59,106 +59,122 @@ export interface SessionFacts {
 
 export interface GroupFacts {
   readonly root: string;
-  /** Null if the settings leave all znodes open. */
+  /** The wanted access rights. Null if the settings leave all znodes open. */
   readonly access: Access | null;
   readonly znodes: readonly ZnodeAcl[];
   readonly members: readonly MemberFacts[];
-  /** The READY leader, or null if there is none. */
+  /** The READY leader. Null if there is none. */
   readonly leader: string | null;
-  /** Transitions past their deadline. */
+  /** Transitions that have passed their deadline. */
   readonly late: readonly Transition[];
   /** Problems with the group's znodes, one line each. */
   readonly problems: readonly string[];
-  /** The ensemble's clock compared with this machine's. Null if it could not be read. */
+  /**
+   * The ensemble's clock compared with this machine's clock. Null if the ensemble's clock could not be read.
+   */
   readonly clock: ClockFacts | null;
-  /** Current fencing tokens. For a slot without a claim, the smallest token that the next claim can have. */
+  /** Current fencing tokens. For a slot without a claim, the smallest token that its next claim can have. */
   readonly tokens: readonly TokenSeen[];
 }
 
 export interface MemberFacts {
   readonly node: string;
   readonly version: string;
-  /** By its own clock. */
+  /** Start of the agent, by the clock of its node. */
   readonly startedAtMs: number;
-  /** By the ensemble's clock. */
+  /** Time of the registration, by the ensemble's clock. */
   readonly registeredAtMs: number;
   readonly probe: ProbeAddress | null;
-  /** Peers that answer its probes. Null if it does not probe, or has not reported yet. */
+  /** Peers that answer the node's probes. Null if the node does not probe or has not reported the peers. */
   readonly reaches: readonly string[] | null;
   /**
-   * Why this machine cannot connect to its probe address. Null if it can, or if the node does not answer
-   * probes over TCP.
+   * Why this machine cannot connect to the node's probe address. Null if it can, or if the node does not
+   * answer probes over TCP.
    */
   readonly unreachable: string | null;
 }
 
 export interface ClockFacts {
-  /** How far this machine's clock is ahead of the ensemble's: the middle of the possible range. */
+  /**
+   * Milliseconds by which this machine's clock is ahead of the ensemble's clock. This is the middle of the
+   * possible range.
+   */
   readonly aheadMs: number;
-  /** Half the width of that range. */
+  /** Half the width of the possible range, in milliseconds. */
   readonly withinMs: number;
 }
 
 export interface NodeFacts {
   readonly version: string;
-  /** Why an agent would not start with these settings, on one line. Null if it would. */
+  /** Why an agent would not start with these settings, in one line. Null if it would start. */
   readonly settings: string | null;
-  /** Programs that cannot be executed, one line each. */
+  /** Programs of hooks that cannot be executed, one line each. */
   readonly hooks: readonly string[];
   readonly hasHooks: boolean;
   /** Files that contain a secret, with their modes. */
   readonly secretFiles: readonly SecretFile[];
-  /** Unreadable files that settings name. */
+  /** Files that settings name but that cannot be read. */
   readonly unreadable: readonly Pick<UnreadableFile, 'key' | 'path' | 'why'>[];
-  /** Configured address of the HTTP server. Null if there is none. */
+  /** Configured address of the HTTP server. Null if HTTP is off or any free port may be used. */
   readonly listen: ListenFacts | null;
   readonly system: SystemFacts;
   readonly transports: WireFacts;
   readonly certificates: readonly CertificateFacts[];
-  /** The fencing tokens that the agent remembers. Null if there are none. */
+  /** The fencing tokens that the agent remembers. Null if it remembers none. */
   readonly seenTokens: SeenTokens | Problem | null;
-  /** By this machine's clock, which it also uses for checking certificates. */
+  /** The present time on this machine's clock. Certificates are also checked with this clock. */
   readonly nowMs: number;
 }
 
 export interface ListenFacts {
-  /** `address:port` */
+  /** Address of the HTTP server: `address:port`. */
   readonly address: string;
   /**
-   * Whether the address is set explicitly. If it is not available, the agent then does not start. Otherwise
-   * it runs without HTTP.
+   * Whether the address is set explicitly. If an explicit address is not available, the agent does not start.
+   * If the default address is not available, the agent runs without HTTP.
    */
   readonly isAskedFor: boolean;
-  /** free: available. taken: in use. Otherwise why it is not available, on one line. */
+  /**
+   * free: the address is available. taken: the address is in use. A problem says in one line why the address
+   * is not available.
+   */
   readonly state: 'free' | 'taken' | Problem;
-  /** The agent that uses it, and whether that is this node's. Null if no agent does. */
+  /**
+   * The agent that uses the address, and whether it is this node's agent. Null if no agent uses the address.
+   */
   readonly owner: { readonly isOwn: boolean; readonly text: string } | null;
 }
 
 export interface WireFacts {
-  /** Whether credentials are set, a server is on another machine, and TLS is off. */
+  /**
+   * Whether a password is sent unencrypted: credentials are set, a server is on another machine, and TLS is
+   * off.
+   */
   readonly isPasswordInClear: boolean;
-  /** Whether a token is set, other machines can reach the HTTP server, and TLS is off. */
+  /**
+   * Whether the token is sent unencrypted: it is set, other machines can reach the HTTP server, and TLS is
+   * off.
+   */
   readonly isTokenInClear: boolean;
 }
 
 export interface CertificateFacts {
   readonly path: string;
   readonly key: string;
-  /** Null if it cannot be read. */
+  /** End of the certificate's validity. Null if the certificate cannot be read. */
   readonly endsAtMs: number | null;
 }
 
 export interface SecretFile {
   readonly path: string;
   readonly key: string;
-  /** Null if the file does not exist or cannot be inspected. */
+  /** Mode of the file. Null if the file does not exist or cannot be inspected. */
   readonly mode: number | null;
 }
 
 export interface SystemFacts {
-  /** Whether /proc shows processes, which is needed to prove that a workload is dead. */
+  /** Whether /proc shows processes. Without this, it is impossible to prove that a workload is dead. */
   readonly seesProcesses: boolean;
-  /** Whether the reaper's /bin/sh exists. */
+  /** Whether /bin/sh exists. The reaper needs it. */
   readonly hasShell: boolean;
 }

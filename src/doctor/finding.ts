@@ -2,7 +2,7 @@
 import * as z from 'zod';
 
 /**
- * note: good to know. warning: works now, but will cause problems. error: does not work, or is open to
+ * note: useful to know. warning: works now, but will cause problems. error: does not work, or is open to
  * strangers.
  */
 export const severities = ['ok', 'note', 'warning', 'error'] as const;
@@ -11,7 +11,7 @@ export const findingSchema = z.object({
   check: z.string(),
   severity: z.enum(severities),
   what: z.string(),
-  /** Null if all is well. */
+  /** What the operator should do. Null if nothing is wrong. */
   todo: z.string().nullable(),
 });
 export type Finding = z.infer<typeof findingSchema>;
@@ -29,7 +29,7 @@ export function finding(
   return { check, severity, what, todo };
 }
 
-/** Returns the findings, or an ok if there are none. */
+/** Returns the findings, or a finding of severity `ok` if there are none. */
 export function orOk(findings: readonly Finding[], check: string, what: string): Finding[] {
   return findings.length === 0 ? [ok(check, what)] : [...findings];
 }

@@ -1,4 +1,4 @@
-/** Gathers the facts about the machine and the settings that need no network. */
+/** Gathers the facts about the machine and the settings. No network is needed for them. */
 import { X509Certificate } from 'node:crypto';
 import { accessSync, constants, readdirSync, readFileSync, statSync } from 'node:fs';
 import { readTokens, tokenPath } from '../agent/leadership/token-file.js';
@@ -26,7 +26,7 @@ export interface NodeOptions {
   readonly clock: Clock;
 }
 
-/** Never rejects. */
+/** Gathers the facts about the node. Never rejects. */
 export async function gatherNode({
   settings,
   described,
@@ -60,7 +60,7 @@ function seenTokens({ stateDir, root, nodeId }: AgentSettings): NodeFacts['seenT
   }
 }
 
-/** Returns the problem that would end an agent at its start. */
+/** Returns the problem that would make an agent exit at its start. Null if there is none. */
 function settingsProblem(settings: AgentSettings): string | null {
   try {
     if (!isPerson(settings)) checkAgent(settings);
@@ -74,7 +74,7 @@ function settingsProblem(settings: AgentSettings): string | null {
   }
 }
 
-/** Whether the user is an operator or an observer, whose settings need not suit an agent. */
+/** Whether the settings are those of an operator or an observer. Such settings need not suit an agent. */
 function isPerson(settings: AgentSettings): boolean {
   const own = identityOf(settings);
   const access = accessOf(settings, own);
@@ -96,7 +96,7 @@ function secretFiles(settings: AgentSettings, described: readonly DescribedSetti
   }));
 }
 
-/** Returns settings files that contain secrets, by the place of each secret. */
+/** Returns the settings files that contain secrets, by the place of each secret. */
 function secretsInSettings(described: readonly DescribedSetting[]): { key: string; path: string }[] {
   return described.flatMap(({ key, isSecret, source }) => {
     const path = /^(.*):\d+:\d+$/s.exec(source)?.[1];
@@ -112,7 +112,10 @@ function modeOf(path: string): number | null {
   }
 }
 
-/** With hidepid, /proc still shows processes of the same user, such as workloads. */
+/**
+ * Whether /proc shows processes. With hidepid, /proc still shows processes of the same user, such as
+ * workloads.
+ */
 function seesProcesses(): boolean {
   try {
     return readdirSync('/proc').filter((name) => /^\d+$/.test(name)).length > 0;
@@ -150,7 +153,7 @@ function certificatesOf({ tlsCa, tlsCert, httpTlsCert }: AgentSettings): Certifi
   );
 }
 
-/** The end of the first certificate in the file. */
+/** Returns the end of validity of the first certificate in the file. Null if it cannot be read. */
 function endOf(path: string): number | null {
   try {
     return Date.parse(new X509Certificate(readFileSync(path)).validTo);

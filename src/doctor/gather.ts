@@ -1,6 +1,6 @@
 /**
- * Gathers the facts for the checks. A fact that cannot be determined is recorded as such, and nothing here
- * throws for it.
+ * Gathers the facts for the checks. If a fact cannot be determined, that is recorded as the fact's problem,
+ * and no error is thrown.
  */
 import { builtInRules } from '../../strategies/index.js';
 import { accessOf } from '../config/access-settings.js';
@@ -30,7 +30,7 @@ import { readSummary, readTiming } from './servers.js';
 export interface GatherOptions {
   readonly settings: AgentSettings & ClientSettings;
   readonly described: readonly DescribedSetting[];
-  /** Unreadable files that settings name. */
+  /** Files that settings name but that cannot be read. */
   readonly unreadable: readonly UnreadableFile[];
   readonly clock: Clock;
   readonly log: Logger;
@@ -45,7 +45,7 @@ export async function gatherFacts(options: GatherOptions): Promise<Facts> {
   return { servers, ...reached, node };
 }
 
-// -- The servers
+// -- Facts about the servers
 
 async function gatherServers({ settings, clock }: GatherOptions): Promise<ServerFacts[]> {
   const { servers } = parseConnectionString(settings.zookeeper);
@@ -65,7 +65,7 @@ async function gatherServers({ settings, clock }: GatherOptions): Promise<Server
   );
 }
 
-// -- The session, and the facts read with it
+// -- Facts about the session, and facts that are read with it
 
 type Reached = Pick<Facts, 'session' | 'group'>;
 
@@ -139,7 +139,7 @@ async function gatherGroup(
   };
 }
 
-/** The clock's znode was just written, so its zxid is the ensemble's current one. */
+/** The clock's znode was just written, so the zxid of that write is the ensemble's current zxid. */
 async function tokensInForce(
   store: Store,
   view: GroupView,
@@ -187,7 +187,10 @@ async function gatherMembers(
   return (await Promise.all(all)).flat();
 }
 
-/** Compares the clocks by a write that reads the ensemble's clock between its sending and its response. */
+/**
+ * Compares the clocks. A write reads the ensemble's clock at some time between the sending of the write and
+ * its response.
+ */
 async function compareClocks(store: Store, paths: GroupPaths, clock: Clock): Promise<ClockFacts | null> {
   try {
     const sentAtMs = clock.wallMs();

@@ -1,4 +1,4 @@
-/** Checks the group in ZooKeeper: its access rights, its nodes, and whether they agree. */
+/** Checks the group in ZooKeeper: its access rights, its nodes, and whether the nodes agree. */
 
 import { type Transition, transitionText } from '../group/transition.js';
 import { aclText, permissions } from '../model/acl.js';
@@ -6,7 +6,10 @@ import { firstOf } from '../model/outside.js';
 import { type Facts, type GroupFacts, isProblem, type MemberFacts } from './facts.js';
 import { type Finding, finding, ok, orOk } from './finding.js';
 
-/** Matters only for reading logs. No decision depends on the clock of one machine. */
+/**
+ * Difference between clocks that is not reported, in milliseconds. A larger difference matters only for
+ * reading logs, because no decision depends on the clock of one machine.
+ */
 const clockToleranceMs = 1_000;
 
 export function checkGroup({ group, node }: Facts): Finding[] {
@@ -154,7 +157,7 @@ function checkOwnClock({
 
 const syncClocks = 'synchronize the clocks of all machines with NTP (chrony, systemd-timesyncd)';
 
-/** Of many similar findings, only the first are listed. */
+/** Maximum number of similar findings that are listed. */
 const mostTold = 20;
 
 function seconds(ms: number): string {
@@ -204,7 +207,10 @@ function checkProbes({ members }: GroupFacts): Finding[] {
   );
 }
 
-/** The port also receives probes over UDP, so this check detects a missing machine in that case too. */
+/**
+ * Returns a finding if the probe port cannot be reached over TCP. Probes over UDP use the same port number,
+ * so this check detects a missing machine for those too.
+ */
 function unreached({ node, probe, unreachable }: MemberFacts): Finding[] {
   if (probe === null || unreachable === null) return [];
   const what = `${node} is unreachable from this machine over TCP at ${probe.host}:${probe.port}: ${unreachable}`;

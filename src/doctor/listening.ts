@@ -1,6 +1,6 @@
 /**
- * Checks whether an agent with these settings could listen for HTTP, and if not, which agent uses the
- * address.
+ * Checks whether an agent with these settings could listen for HTTP. If the address is in use, determines
+ * which agent uses it.
  */
 import { request } from 'node:http';
 import { request as requestSecurely } from 'node:https';
@@ -17,7 +17,7 @@ export type ListenSettings = Pick<AgentSettings, 'httpListen' | 'httpTlsCert' | 
 const answerMs = 2_000;
 const mostBytes = 16 * 1024;
 
-/** Null if HTTP is off or any free port may be used. Never rejects. */
+/** Returns null if HTTP is off or any free port may be used. Never rejects. */
 export async function listenFacts(settings: ListenSettings): Promise<ListenFacts | null> {
   const asked = parseListen(settings.httpListen);
   if (asked === 'off') return null;
@@ -53,7 +53,7 @@ function tryToListen({ host, port }: ListenAddress): Promise<ListenFacts['state'
   });
 }
 
-/** The response from an agent in one group, or from an agent in several. */
+/** The response from an agent in one group, or from an agent in several groups. */
 const answerSchema = z.union([
   z.object({ node: z.string(), root: z.string() }),
   z.object({ groups: z.number() }),
@@ -61,8 +61,8 @@ const answerSchema = z.union([
 type Answer = z.infer<typeof answerSchema>;
 
 /**
- * Identifies the agent by its response. An agent in several groups does not report its name, and is assumed
- * to be this node's.
+ * Identifies the agent by its response. An agent in several groups does not report its name, so it is assumed
+ * to be this node's agent.
  */
 async function ownerOf(place: ListenAddress, settings: ListenSettings): Promise<ListenFacts['owner']> {
   const answer = await healthOf(place, settings.httpTlsCert !== null);
@@ -72,7 +72,7 @@ async function ownerOf(place: ListenAddress, settings: ListenSettings): Promise<
   return { isOwn: answer.node === settings.nodeId, text };
 }
 
-/** Null if the response is not from an agent. */
+/** Returns the response of the agent at this address, or null if the response is not from an agent. */
 function healthOf({ host, port }: ListenAddress, isSecure: boolean): Promise<Answer | null> {
   const anywhere: Readonly<Record<string, string>> = { '0.0.0.0': '127.0.0.1', '::': '::1' };
   const options = { host: anywhere[host] ?? host, port, path: '/health', agent: false, timeout: answerMs };

@@ -1,4 +1,4 @@
-/** Checks the node's machine, and the files and programs that its settings name. */
+/** Checks the node's machine, and the files and programs that the settings name. */
 import { isOpenToOthers } from '../config/secret-file.js';
 import type { Facts, NodeFacts } from './facts.js';
 import { type Finding, finding, ok, orOk } from './finding.js';

@@ -3,7 +3,7 @@ import { connect } from 'node:net';
 import type { ProbeAddress } from '../model/znodes.js';
 
 /**
- * Returns null if it accepts connections at its probe address, otherwise the reason on one line. Never
+ * Returns null if the peer accepts connections at its probe address, otherwise the reason in one line. Never
  * rejects.
  */
 export function reachByTcp({ host, port }: ProbeAddress, timeoutMs: number): Promise<string | null> {

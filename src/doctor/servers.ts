@@ -10,7 +10,7 @@ export function readSummary(answer: string): ServerSummary {
   return { version, mode, isServing };
 }
 
-/** Parses the response to `conf`. Returns null if that command is disabled. */
+/** Parses the response to `conf`. Returns null if the command is disabled. */
 export function readTiming(answer: string): ServerTiming | null {
   const value = (key: string) => {
     const text = new RegExp(`^${key}=(\\d+)$`, 'm').exec(answer)?.[1];
@@ -125,9 +125,9 @@ function checkTimings(servers: readonly ServerFacts[]): Finding[] {
 }
 
 /**
- * The lease requires that a quarter of the session timeout is at least half a tick
- * (docs/reference/protocol.md, The lease). Apart from that, a shorter timeout detects a dead machine faster,
- * and a longer one tolerates longer stalls.
+ * Checks the session and its timeout. The lease requires that a quarter of the session timeout is at least
+ * half a tick (docs/reference/protocol.md, The lease). Above that limit, a shorter timeout detects a dead
+ * machine faster, and a longer one tolerates longer stalls.
  */
 export function checkSession({ session, servers }: Facts): Finding[] {
   if (isProblem(session)) {

@@ -1,4 +1,4 @@
-/** Compares the fencing tokens in ZooKeeper with those that the node's agent remembers. */
+/** Compares the fencing tokens in ZooKeeper with the tokens that the node's agent remembers. */
 import { goneBack } from '../core/seen-tokens.js';
 import { type Facts, isProblem } from './facts.js';
 import { type Finding, finding, orOk } from './finding.js';

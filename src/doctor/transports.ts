@@ -3,7 +3,7 @@ import type { CertificateFacts, Facts, NodeFacts } from './facts.js';
 import { type Finding, finding, ok, orOk } from './finding.js';
 
 const dayMs = 86_400_000;
-/** Enough time for operators to renew a certificate. */
+/** A certificate that expires within this time is reported. Operators have enough time to renew it. */
 const soonMs = 21 * dayMs;
 
 export function checkTransports({ node }: Facts): Finding[] {

@@ -36,7 +36,7 @@ export const readersPerTurn = 50;
  */
 const maxBacklogBytes = 64 * 1024;
 /**
- * Interval between messages to an idle reader, in milliseconds. A reader that receives nothing for longer
+ * Interval between keep-alive messages to readers, in milliseconds. A reader that receives nothing for longer
  * must assume that its picture is outdated.
  */
 const aliveMs = 5_000;

@@ -1,4 +1,4 @@
-/** Sends spans to a collector by OTLP over HTTP. Loaded only if an exporter is configured. */
+/** Sends spans to a collector by OTLP over HTTP. This module is loaded only if an exporter is configured. */
 import type { Tracer } from '@opentelemetry/api';
 import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-http';
 import { detectResources, envDetector, resourceFromAttributes } from '@opentelemetry/resources';
@@ -9,20 +9,23 @@ import type { Clock } from '../ports/clock.js';
 import { version } from '../version.js';
 import { ChosenIds } from './ids.js';
 
-/** Time for which spans wait, to be sent in one batch. */
+/** Milliseconds for which spans wait, so that they are sent in one batch. */
 const delayMs = 1_000;
-/** Spans that are not accepted by then are lost. The limits also bound the delay of a process that exits. */
+/**
+ * Time limit for sending a batch, in milliseconds. Spans that the collector has not accepted by then are
+ * lost. The limits also bound the delay of a process that is exiting.
+ */
 const exportTimeoutMs = 2_000;
 const closeTimeoutMs = 1_000;
 
 export interface Exporting {
   readonly tracer: Tracer;
   readonly ids: ChosenIds;
-  /** Sends the waiting spans, within a second. Never rejects. */
+  /** Sends the waiting spans, for at most a second. Never rejects. */
   close(): Promise<void>;
 }
 
-/** The address and the headers come from OpenTelemetry's environment variables. */
+/** Opens the exporter. Its address and headers come from OpenTelemetry's environment variables. */
 export function openExporting(node: string, clock: Clock, log: Logger): Exporting {
   const own = { 'service.name': 'petrel', 'service.version': version, 'service.instance.id': node };
   const ids = new ChosenIds();
@@ -53,7 +56,7 @@ export function openExporting(node: string, clock: Clock, log: Logger): Exportin
   };
 }
 
-/** Logs once when spans cannot be sent, and once when they can be sent again. */
+/** Returns an exporter that logs when sending starts to fail, and when it succeeds again. */
 function told(exporter: SpanExporter, log: Logger): SpanExporter {
   let isFailing = false;
   return {
@@ -71,8 +74,8 @@ function told(exporter: SpanExporter, log: Logger): SpanExporter {
 }
 
 /**
- * Does not return the error itself, which may contain the collector's whole response, including credentials
- * that were sent to it.
+ * Returns the reason for a failure. The error itself must not be logged: it may contain the collector's whole
+ * response, including credentials that were sent to the collector.
  */
 function whyOf(error: Error): string {
   const code = 'code' in error ? ` (${String(error.code)})` : '';

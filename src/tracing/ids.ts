@@ -1,6 +1,6 @@
 /**
- * Ids that all nodes derive in the same way. Their spans thus join into one trace without any communication.
- * A trace is a term of a slot of a group.
+ * Ids that all nodes derive in the same way. The spans of different nodes therefore join into one trace
+ * without any communication. A trace is a term of a slot of a group.
  */
 
 import { createHash } from 'node:crypto';
@@ -12,18 +12,19 @@ export interface TracedTerm extends NamedSlot {
   readonly term: number;
 }
 
-/** 32 hexadecimal digits. */
+/** Returns the id of a term's trace: 32 hexadecimal digits. */
 export function traceIdOf(root: string, of: TracedTerm): string {
   return digest('trace', root, ...named(of)).slice(0, 32);
 }
 
-/** 16 hexadecimal digits. `what`: the transition, or one phase on one node. */
+/** Returns the id of a span: 16 hexadecimal digits. `what` names the transition, or one phase on one node. */
 export function spanIdOf(root: string, of: TracedTerm, ...what: string[]): string {
   return digest('span', root, ...named(of), ...what).slice(0, 16);
 }
 
 /**
- * The first slot has the ids of a group with one leader, so that they remain the same when slots are added.
+ * Returns the parts that identify a term. The first slot has the same ids as a group with one leader, so its
+ * ids do not change when slots are added.
  */
 function named({ term, slot = 1 }: TracedTerm): string[] {
   return slot === 1 ? [String(term)] : [String(term), `slot ${slot}`];
@@ -33,12 +34,12 @@ function digest(...parts: string[]): string {
   return createHash('sha256').update(JSON.stringify(parts)).digest('hex');
 }
 
-/** Generates random ids, except for the span that `with` starts. */
+/** Generates random ids. The only exception is the span that `with` starts. */
 export class ChosenIds implements IdGenerator {
   readonly #random = new RandomIdGenerator();
   #next: { readonly traceId: string; readonly spanId: string } | null = null;
 
-  /** The span that `start` starts gets these ids. `start` must start one span, synchronously. */
+  /** Gives these ids to the span that `start` starts. `start` must start exactly one span, synchronously. */
   with<T>(traceId: string, spanId: string, start: () => T): T {
     this.#next = { traceId, spanId };
     try {

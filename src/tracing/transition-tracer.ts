@@ -4,7 +4,7 @@
  * the transition as a whole.
  *
  * Times come from each machine's own clock, so spans of different nodes are offset by the difference of their
- * clocks. Not traced: the actions of a guardian whose agent is dead.
+ * clocks. Not traced: the actions of a guardian whose agent has died.
  */
 
 import {
@@ -43,7 +43,7 @@ type Phase = 'takeover' | 'release';
 interface OpenPhase {
   readonly phase: Phase;
   readonly of: TracedTerm;
-  /** When it began: milliseconds since the epoch, and on the monotonic clock. */
+  /** Start of the phase, as milliseconds since the epoch and on the monotonic clock. */
   readonly wallMs: number;
   readonly monotonicMs: number;
   readonly attributes: Attributes;
@@ -55,20 +55,23 @@ interface SpanOf {
   readonly startMs: number;
   readonly endMs: number;
   readonly attributes: Attributes;
-  /** Null if it succeeded. */
+  /** Why the phase failed. Null if it succeeded. */
   readonly failure: string | null;
 }
 
-/** Number of decisions remembered until they are recorded: one per slot, and more only if one failed. */
+/**
+ * Maximum number of decisions that are kept until they are recorded. Usually there is one per slot. More are
+ * kept only if some have failed.
+ */
 const mostDecisions = 8 * mostLeaders;
 const whole = 'transition';
 
 export class TransitionTracer {
   readonly #options: TransitionTracerOptions;
-  /** Start of each decision, by trace id. */
+  /** Start of each decision by trace id. */
   readonly #decidedMs = new Map<string, number>();
   #open: OpenPhase | null = null;
-  /** The last recorded term, by slot. */
+  /** The last recorded term of each slot. */
   readonly #recorded = new Map<number, number>();
 
   constructor(options: TransitionTracerOptions) {
@@ -147,7 +150,10 @@ export class TransitionTracer {
     this.#make(span, isOfPhase ? this.#within(of, phase, node) : this.#within(of, whole));
   }
 
-  /** The node that is elector at the end reports the whole transition, even if another node decided it. */
+  /**
+   * Reports the whole transition. The node that is the elector at the end of the transition does this, even
+   * if another node made the decision.
+   */
   #transition(record: TransitionRecord): void {
     const { root, clock, ids } = this.#options;
     const { slot, term, electedAt, claimedAt, outcome, fencingToken, error, resumes } = record;
@@ -164,13 +170,14 @@ export class TransitionTracer {
     const failure = outcome === 'FAILED' ? (error?.reason ?? outcome) : null;
     const endMs = Math.max(startMs, clock.wallMs());
     const span = { name: whole, of, startMs, endMs, attributes, failure };
-    // A node that became READY again in the same term gets a separate span.
+    // If the node has already become READY in this term, the transition's span exists. The second time gets a
+    // separate span.
     if (this.#recorded.get(slotOf(record)) === term) this.#make(span, this.#within(of, whole));
     else ids.with(traceIdOf(root, of), spanIdOf(root, of, whole), () => this.#make(span, ROOT_CONTEXT));
     this.#recorded.set(slotOf(record), term);
   }
 
-  /** Returns the parent of a term's spans, whichever node reports it. */
+  /** Returns the parent of a term's spans. The parent is the same on every node. */
   #within(of: TracedTerm, ...what: string[]): Context {
     const { root } = this.#options;
     const spanId = spanIdOf(root, of, ...what);
@@ -198,7 +205,7 @@ export class TransitionTracer {
   }
 }
 
-/** The attributes that the spans of a decision and of its transition have in common. */
+/** Returns the attributes that the spans of a decision and of its transition have in common. */
 function ofDecision({
   reason,
   cause,

@@ -1,4 +1,4 @@
-/** `petrel acl …`: access rights to the group's znodes. */
+/** `petrel acl …`: shows and sets access rights to the group's znodes. */
 import type { Command } from 'commander';
 import * as z from 'zod';
 import { accessOf, identityOf } from '../../config/access-settings.js';
@@ -58,7 +58,7 @@ settings keep creating znodes with other ACLs: restart them first, and check wit
 export const aclsSchema = z.array(
   z.object({
     path: z.string(),
-    /** Without hashes of passwords. Null if it cannot be read. */
+    /** The present ACL, without hashes of passwords. Null if it cannot be read. */
     acl: z.string().nullable(),
     wanted: z.string(),
     right: z.boolean(),
@@ -88,7 +88,10 @@ function printable(acls: Acls): Printable {
 }
 
 const applyOptionsSchema = z.object({ dryRun: z.boolean().default(false), yes: z.boolean().default(false) });
-/** More than one, because an agent that is just registering creates znodes in the meantime. */
+/**
+ * Maximum number of passes over the znodes. One may not be enough, because an agent that is registering
+ * creates znodes in the meantime.
+ */
 const passes = 3;
 
 async function apply(command: Command): Promise<void> {
@@ -112,7 +115,7 @@ function lockedOutText(node: string): string {
   return `${node} runs without an agent’s credentials and would be locked out: first restart it with authFile, acl.* and acl.world: all`;
 }
 
-/** Throws PetrelError REFUSED for ACLs that would lock out this process. */
+/** Returns the wanted access. Throws PetrelError REFUSED for ACLs that would lock out this process. */
 function ownAccess({ settings }: Session): Access {
   const own = identityOf(settings);
   const access = accessOf(settings, own);
@@ -122,7 +125,7 @@ function ownAccess({ settings }: Session): Access {
   throw new PetrelError('REFUSED', `${problem}: only an agent listed in acl.agents can set ACLs`);
 }
 
-/** Throws PetrelError CONFLICT if agents keep creating znodes with other ACLs. */
+/** Sets all ACLs. Throws PetrelError CONFLICT if agents keep creating znodes with other ACLs. */
 async function setAll(session: Session, access: Access, first: readonly ZnodeAcl[]): Promise<void> {
   const { store, paths } = session.access;
   let wrong = first;

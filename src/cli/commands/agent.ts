@@ -1,4 +1,4 @@
-/** `petrel agent`, `petrel dev` */
+/** `petrel agent` and `petrel dev`. */
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import * as z from 'zod';
 import { checkGroups, hasGroups } from '../../config/group-settings.js';
@@ -69,7 +69,7 @@ async function printSettings(command: Command, effective: EffectiveSettings<Agen
   print(settings.format, { json: described, rows: [header, ...rows], pretty: () => table(header, rows) });
 }
 
-/** Leaves ports for the other three of the four agents. */
+/** Highest HTTP port for the first of four agents. The other three use the ports after it. */
 const mostHttpPort = 65_535 - 3;
 
 const devSchema = z.object({
@@ -110,7 +110,7 @@ export function addDev(program: Command): void {
       if (once && crash === null) throw new PetrelError('INVALID', '--once requires --crash');
       const { settings, logLevel } = await readClientSettings(command);
       const print = (line: string) => process.stdout.write(`${line}\n`);
-      // A rehearsal reports events itself.
+      // A rehearsal prints the events itself, so the agents log only fatal errors.
       const level = logLevel === 'silent' ? (crash === null ? null : 'fatal') : logLevel;
       await runDev({ port, httpPort, root: settings.root, invocation, crash, once, logLevel: level, print });
       process.exitCode = exitCodes.done;
@@ -125,5 +125,5 @@ function crashPoint(text: string): CrashPoint {
   }
 }
 
-/** How this process was started, for showing how to start further commands. */
+/** The command that started this process. Hints for further commands begin with it. */
 const invocation = process.env.npm_lifecycle_event === undefined ? 'petrel' : 'npm run --silent petrel --';

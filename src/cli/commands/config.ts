@@ -1,4 +1,4 @@
-/** `petrel config …`: the group's configuration in ZooKeeper. */
+/** `petrel config …`: shows and changes the group's configuration in ZooKeeper. */
 
 import { type Command, InvalidArgumentError } from 'commander';
 import * as z from 'zod';
@@ -111,14 +111,14 @@ function printable(config: GroupConfig): Printable {
 const longestShown = 60;
 
 /**
- * Shortened, because a long value would make the table wider than any terminal. JSON and YAML contain all of
- * it.
+ * Shortens a value for the table. A long value would make the table wider than any terminal. The JSON and
+ * YAML output contains all of it.
  */
 function shortened(value: string): string {
   return value.length <= longestShown ? value : `${value.slice(0, longestShown - 1)}…`;
 }
 
-/** Keeps no session open while the operator edits. */
+/** Runs `petrel config edit`. No session stays open while the operator edits. */
 async function runEdit(command: Command): Promise<void> {
   const { before, rules } = await withSession(command, async ({ access }) => {
     return { before: await readConfigText(access), rules: access.rules };
@@ -133,7 +133,10 @@ async function runEdit(command: Command): Promise<void> {
   await discard(draft);
 }
 
-/** Throws PetrelError INVALID if the text is invalid and the operator stops trying. */
+/**
+ * Lets the operator edit until the text is valid. Throws PetrelError INVALID if the text is invalid and the
+ * operator stops trying.
+ */
 async function editUntilValid(draft: Draft, known: Rules): Promise<GroupConfig> {
   for (;;) {
     const edited = await edit(draft);
@@ -149,7 +152,7 @@ async function editUntilValid(draft: Draft, known: Rules): Promise<GroupConfig> 
 
 const repairOptionsSchema = z.object({ dryRun: z.boolean().default(false), reason: z.string().optional() });
 
-/** `configVersion` is null if nothing was written. */
+/** Output of `config repair`. `configVersion` is null if nothing was written. */
 export const repairSchema = z.object({ configVersion: z.int().nullable() });
 
 async function writeEdited(command: Command, before: ConfigText, config: GroupConfig): Promise<void> {

@@ -1,4 +1,4 @@
-/** `petrel doctor` */
+/** `petrel doctor`: checks a deployment. */
 import type { Command } from 'commander';
 import * as z from 'zod';
 import { settingsByRoot } from '../../config/group-settings.js';
@@ -49,7 +49,7 @@ export function addDoctor(program: Command): void {
   }
 }
 
-/** Applies the hooks and scores of the group's entry in `groups`. */
+/** Returns the settings with the hooks and scores from the group's entry in `groups`. */
 function ofGroup<T extends AgentSettings>(settings: T): T {
   const own = settingsByRoot(settings, []).get(settings.root);
   return own === undefined ? settings : { ...settings, ...own, groups: settings.groups };

@@ -41,7 +41,10 @@ export function addExplain(program: Command): void {
     });
 }
 
-/** With the group's options if it is the group's strategy, else with the strategy's defaults. */
+/**
+ * Returns a strategy with its options. The group's own strategy has the group's options. Any other strategy
+ * has its defaults.
+ */
 function otherStrategy(view: GroupView, name: string) {
   const config = readableConfig(view);
   const strategyOptions = name === config.strategy ? config.strategyOptions : {};

@@ -92,7 +92,7 @@ function cells(record: HistoryEntry): string[] {
   const phases = phasesInTurn(record);
   return [
     resumes === null ? electedAt : (resumes.endedAt ?? claimedAt ?? electedAt),
-    // With several leaders, each slot has its own terms.
+    // In a group with several leaders, each slot has its own terms.
     slot === undefined ? String(term) : `${slot}:${term}`,
     `${outcome} (${cause})`,
     previous?.node ?? '-',

@@ -1,12 +1,15 @@
 /**
- * `petrel lab`, defined by the package petrel-lab. If that is not installed, the command says how to install
- * it.
+ * `petrel lab`. The package petrel-lab defines the command. If the package is not installed, the command says
+ * how to install it.
  */
 import type { Command } from 'commander';
 import { errorMessage } from '../../errors.js';
 import { loadLab } from '../lab-package.js';
 
-/** Loads the package only if `isNamed`. The help can list the command without it. */
+/**
+ * Returns a function that adds the command. Loads the package only if `isNamed`, because the help can list
+ * the command without it.
+ */
 export async function readLab(isNamed: boolean): Promise<(program: Command) => void> {
   const define = isNamed ? await definition() : () => {};
   return (program) =>
@@ -25,7 +28,7 @@ async function definition(): Promise<(lab: Command) => void> {
   }
 }
 
-/** Accepts any arguments. */
+/** Makes the command accept any arguments and fail with this error. */
 function refuse(lab: Command, error: unknown): void {
   lab
     .argument('[election...]')

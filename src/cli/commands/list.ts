@@ -87,14 +87,14 @@ const stateStyles = {
   STANDBY: 'dim',
 } as const;
 
-/** Adds colour, and marks nodes that have problems. */
+/** Returns the cells of a node's row. Adds colour, and marks nodes that have problems. */
 function styledCells(list: Listing, node: NodeListing): string[] {
   const [name = '', site = '', roles = '', state = '', ...rest] = cells(list, node, shortScore);
   const isOdd = list.problems.some((problem) => problem.node === node.node);
   return [isOdd ? `${name} !` : name, site, roles, styled(stateStyles[node.state], state), ...rest];
 }
 
-/** For operators: three decimals, or three digits for smaller scores. */
+/** Formats a score for operators: three decimals, or three significant digits for smaller scores. */
 function shortScore(score: number): string {
   const decimals = score.toFixed(3);
   return String(Number(Number(decimals) === 0 ? score.toPrecision(3) : decimals));
@@ -128,7 +128,7 @@ function because({ node, reason }: Listing['elected']): string {
   return `${node === null ? 'No node elected' : `Elected: ${node}`} (${reason})`;
 }
 
-/** What the operator should know in addition to the table. */
+/** Returns lines below the table that the operator should see. */
 function footer(list: Listing, nowMs: number): string[] {
   const lines = [
     ...pausedLines(list, nowMs),

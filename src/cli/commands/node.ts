@@ -45,11 +45,11 @@ export function addNode(program: Command): void {
 export const evictResultSchema = z.object({
   node: z.string(),
   dryRun: z.boolean(),
-  /** What was removed from ZooKeeper, or would be. */
+  /** Znodes that the eviction removed or, if it was only planned, would remove. */
   removed: z.array(z.string()),
-  /** Whether its claim remains. If so, no other node can lead until it is gone. */
+  /** Whether the node's claim remains. No other node can become leader while the claim exists. */
   leavesClaim: z.boolean(),
-  /** Why the history has no record of it. Null if it has. */
+  /** Why the history has no record of the eviction. Null if it has one. */
   unrecorded: z.string().nullable(),
   outcome: outcomeSchema.nullable(),
 });
@@ -125,8 +125,8 @@ async function runEvict(command: Command, node: string): Promise<void> {
 }
 
 /**
- * Returns reasons against an eviction. A live node registers again, and removing the claim of a live leader
- * creates two leaders.
+ * Returns reasons against an eviction. A live node registers again. If the node is the live leader, removing
+ * its claim creates two leaders.
  */
 function dangersOf({ node, alive }: Eviction, dead: boolean): string[] {
   if (alive === null) return [];

@@ -135,7 +135,9 @@ async function writePlot(file: string, simulation: Simulation): Promise<void> {
   }
 }
 
-/** Fails if there would be no leader, so that scripts can check before they take something down. */
+/**
+ * Throws if a simulated outcome has no leader. Scripts can therefore check before they take something down.
+ */
 function refuseNobody({ outcomes, nodes }: Simulation): void {
   const failed = outcomes.filter(({ decides, node }) => decides && node === null);
   if (failed.length === 0) return;

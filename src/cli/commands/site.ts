@@ -24,7 +24,7 @@ export const siteListSchema = z.object({
   root: z.string(),
   sites: z.array(
     siteListingSchema.extend({
-      /** Without the override. */
+      /** Configured priority, without the override. */
       configuredPriority: z.int(),
       nodes: z.array(z.string()),
     }),
