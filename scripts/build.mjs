@@ -25,7 +25,7 @@ mkdirSync('dist/src/page', { recursive: true });
 writeFileSync('dist/src/page/page.js', await compilePage(pathToFileURL('packages/page/src/')));
 for (const file of ['index.html', 'page.css', 'icon.svg'])
   copyFileSync(`packages/page/src/${file}`, `dist/src/page/${file}`);
-// The page's script contains code of these packages.
+// Copy the licenses of these packages, because the page's script contains their code.
 for (const name of ['preact', 'zod']) copyLicense(name, `dist/src/page/LICENSE.${name}`);
 
 function copyLicense(name, to) {

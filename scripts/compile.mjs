@@ -42,7 +42,7 @@ export async function compile(exported) {
   removeOthers(join(outdir, 'chunks'), new Set(outputFiles.map(({ path }) => path)));
 }
 
-/** Removes the files of an earlier build. */
+/** Removes files that this build did not write: they are from an earlier build. */
 function removeOthers(folder, written) {
   for (const path of readdirSync(folder).map((name) => resolve(folder, name)))
     if (!written.has(path)) rmSync(path);
@@ -72,7 +72,7 @@ function withSecondLine(text, line) {
 }
 
 /**
- * Resolves `import.meta.url` to the module's place in dist/, in whichever output file the module is. Modules
+ * Resolves `import.meta.url` to the module's place in dist/, even if the output file is elsewhere. Modules
  * can therefore find the files next to them.
  */
 const ownAddresses = {

@@ -1,4 +1,7 @@
-/** A textlint rule: a sentence has at most `max` words. Line breaks, links and code inside a sentence do not end it. */
+/**
+ * A textlint rule: no sentence may have more than `max` words. Line breaks, links and code inside a sentence
+ * do not end it.
+ */
 import { SentenceSplitterSyntax, split } from 'sentence-splitter';
 import { StringSource } from 'textlint-util-to-string';
 

@@ -190,7 +190,9 @@ function followsLines(follows: ChangeResult['follows']): string[] {
   ];
 }
 
-/** Prints the outcome for operators. If it is not READY, also prints the current state of the group. */
+/**
+ * Prints the outcome for operators. If the outcome is not READY, also prints the current state of the group.
+ */
 export async function tellOutcome({ access }: Session, outcome: Outcome): Promise<void> {
   process.stdout.write(`${outcomeText(outcome)}\n`);
   if (outcome.state === 'READY') return;

@@ -1,4 +1,4 @@
-/** `petrel list --all`: many groups, one line each. */
+/** Implements `petrel list --all`, which prints many groups, one line each. */
 
 import type { Command } from 'commander';
 import { hasGroups } from '../config/group-settings.js';

@@ -24,7 +24,7 @@ export function outliveOutput(): void {
  */
 export async function checkPrinted(): Promise<void> {
   await new Promise<void>((resolve) => process.stdout.write('', () => resolve()));
-  // The stream emits its error only after the callback.
+  // The stream emits its error only after the callback, so wait one more event-loop turn.
   await turn();
   const { reason } = stdoutLost;
   if (!stdoutLost.aborted || isReaderGone(reason)) return;

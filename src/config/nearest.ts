@@ -1,4 +1,4 @@
-/** Suggestions for misspelled words. */
+/** Suggests corrections for misspelled words. */
 import { distance } from 'fastest-levenshtein';
 
 const longestWord = 200;

@@ -1,6 +1,6 @@
 /**
- * Controls a development group: changes its configuration, waits for states, and assigns its nodes their
- * roles in a change of leader.
+ * Controls a development group. It changes the group's configuration, waits for states, and assigns the nodes
+ * their roles in a change of leader.
  */
 
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -28,7 +28,7 @@ export interface Stage {
 }
 
 export interface DevGroupOptions {
-  /** Differences from the default configuration. */
+  /** Settings of the group that differ from the default configuration. */
   readonly config: Partial<GroupConfig>;
   /** Time limit for each wait, in milliseconds. */
   readonly patienceMs: number;

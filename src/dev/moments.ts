@@ -16,7 +16,7 @@ import type { HookPhase } from './hooks.js';
 export interface Cast {
   /** The elector. It is neither the leader nor the candidate. */
   readonly elector: string;
-  /** The previous leader. Null in a first election. */
+  /** The leader before the change. Null in a first election. */
   readonly leader: string | null;
   readonly candidate: string;
 }

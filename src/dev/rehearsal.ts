@@ -21,7 +21,7 @@ import { type Cast, type Sign, signOf } from './moments.js';
 export interface RehearsalOptions {
   /** Called with one line for each event. `atMs` is the time since the kill, and is null before the kill. */
   say(text: string, atMs: number | null): void;
-  /** Differences from the group's default configuration. */
+  /** Settings of the group that differ from the default configuration. */
   readonly config?: Partial<GroupConfig>;
   /**
    * Time limit for each wait, in milliseconds. The group must be complete, reach the crash point, and
@@ -170,7 +170,7 @@ export class Rehearsal implements Disposable {
     });
   }
 
-  /** Resolves when the sign is recognized, and keeps the group in that state. */
+  /** Waits until the sign of a step is recognized, and keeps the group in that state. */
   async #sign(sign: Sign): Promise<void> {
     const { server, hooks } = this.#stage;
     if ('at' in sign) {

@@ -63,10 +63,12 @@ export interface DevelopmentServer extends AsyncDisposable {
   /** Ends a freeze. Overdue sessions expire before any waiting data is read. */
   resume(): void;
   /**
-   * Makes the server pause at the first write that `matches`. `arrived` means before the write is applied,
-   * and `committed` means before any client is notified. During the pause, no request is answered, no watch
-   * fires and no session expires. The pause lasts until the returned standstill is ended. If `signal` aborts
-   * before such a write, the server will not pause, and the promise rejects.
+   * Makes the server pause at the first write that `matches`. With `arrived`, it pauses before the write is
+   * applied. With `committed`, it pauses before any client is notified. During the pause, no request is
+   * answered, no watch fires and no session expires.
+   *
+   * Resolves when the server has paused. The pause lasts until the returned standstill is ended. If `signal`
+   * aborts before such a write, the server does not pause, and the promise rejects.
    */
   standStill(moment: Moment, matches: (write: Write) => boolean, signal?: AbortSignal): Promise<Standstill>;
   /**

@@ -24,7 +24,7 @@ export interface ZnodeAcl {
   readonly acl: Acl | null;
   readonly wanted: Acl;
   readonly isRight: boolean;
-  /** The version of the ACL. */
+  /** Version of the ACL, on which the change is conditional. */
   readonly version: number;
 }
 

@@ -1,4 +1,6 @@
-/** Output of `list --all`: many groups, one line each. The format is a contract with users' scripts. */
+/**
+ * Output of `petrel list --all`: many groups, one line each. The format is a contract with users' scripts.
+ */
 
 import * as z from 'zod';
 import { errorMessage } from '../errors.js';
@@ -26,8 +28,8 @@ export const groupLineSchema = z.object({
   root: z.string(),
   ...slotShape,
   /**
-   * State of every slot, including the first, which the fields above describe. Empty if the group could not
-   * be read.
+   * State of every slot, including the first slot. The fields above describe the first slot. Empty if the
+   * group could not be read.
    */
   leaders: z.array(slotLineSchema),
   elector: z.string().nullable(),

@@ -22,7 +22,7 @@ import { type GroupView, readGroup, sessionText } from './view.js';
 
 export interface Eviction {
   readonly node: string;
-  /** The znodes that will be removed, one line each. */
+  /** The znodes that the eviction removes, one line each. */
   readonly removes: readonly string[];
   /** Whether the claim stays in the tree. No other node can become leader while the claim exists. */
   readonly leavesClaim: boolean;

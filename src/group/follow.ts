@@ -52,7 +52,7 @@ async function readWhileInTouch(
 ): Promise<GroupView | null> {
   const { store } = reading;
   try {
-    // Consumers that watch everything also need the scores.
+    // Read the scores too if the consumer watches everything.
     return await readGroup(reading, { watch, scores: watch === 'all' });
   } catch (error) {
     if (store.state === 'LOST' || store.state === 'CLOSED') throw error;

@@ -107,7 +107,7 @@ export const cancelSwitchover: Request = ({ view, config }) => {
   return { config: { ...config, switchover: null }, what: `${requestText(request)} cancelled` };
 };
 
-/** Returns the group's pending request, whichever slot it concerns. */
+/** Returns the group's pending request, or null if there is none. The request may concern any slot. */
 function waitingRequest(view: Scene['view'], config: Scene['config']): SwitchoverRequest | null {
   const requests = viewsOfSlots(view).map((each) =>
     activeRequest(configOfSlot(config, slotOf(each)), effectiveDecision(each)),
@@ -212,7 +212,7 @@ function isPresent({ elected }: Scene, to: Target): boolean {
   return 'node' in to ? to.node === elected.node : to.site === elected.site;
 }
 
-/** Returns a line for each node with its reasons, the requested nodes first. */
+/** Returns lines that say why each node is ineligible. The requested nodes come first. */
 function whyIneligible(scene: Scene, to: Target, atMs: number): string[] {
   const { view, config, elected } = scene;
   const lines = judgeMembers(view, config, atMs).map(({ member, ineligibleReasons }) => {

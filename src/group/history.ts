@@ -96,7 +96,9 @@ function isWanted(record: HistoryRecord | null, slot: number | undefined): boole
   return slot === undefined || record?.kind !== 'transition' || slotOf(record) === slot;
 }
 
-/** Computes the gaps of each slot separately. The result is in the order of the records. */
+/**
+ * Returns the gaps of all slots, in the order of the records. The gaps of each slot are computed separately.
+ */
 function gapsOfSlots(newestFirst: readonly TransitionRecord[]): Map<TransitionRecord, Gap> {
   const slots = [...new Set(newestFirst.map(slotOf))];
   const found = new Map(
@@ -135,7 +137,7 @@ function gapOf({ slot }: Pick<TransitionRecord, 'slot'>, { atMs, isNoticed }: Lo
   return { ...which, from: toInstant(atMs), to, lengthMs, atLeast: isNoticed };
 }
 
-/** Returns the fields of a record about the time in which no node was READY. */
+/** Returns the two fields of a record that describe the time without a READY node. */
 export function leaderlessOf(gap: Gap | undefined): {
   leaderlessMs: number | null;
   leaderlessAtLeast: boolean;

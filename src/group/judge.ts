@@ -33,7 +33,7 @@ export interface WhatIf {
   readonly without?: readonly string[];
   /** Sites whose nodes are assumed to be absent. */
   readonly withoutSites?: readonly string[];
-  /** Strategy to use instead of the group's own. */
+  /** Strategy to use instead of the group's strategy. */
   readonly strategy?: Pick<GroupConfig, 'strategy' | 'strategyOptions'>;
 }
 

@@ -97,7 +97,7 @@ const leaderSchema = z.object({
   status: z.enum(['PROGRESS', 'READY']).nullable(),
   term: z.int().nullable(),
   fencingToken: longSchema,
-  /** When the leader became READY. Until it is READY, when its takeover began. */
+  /** Start of the leadership: when the leader became READY or, until then, when its takeover began. */
   since: instantSchema,
 });
 
@@ -121,7 +121,7 @@ export const listingSchema = z.object({
   elected: electedListingSchema,
   leader: leaderSchema.nullable(),
   transition: transitionSchema.nullable(),
-  /** State of every slot, including the first, which the fields above describe. */
+  /** State of every slot, including the first slot. The fields above describe the first slot. */
   leaders: z.array(slotListingSchema),
   /** A switchover that an operator requested and that has not taken place. Null if there is none. */
   switchover: switchoverSchema.nullable(),

@@ -82,8 +82,9 @@ function isDay(day: string): boolean {
 }
 
 /**
- * Parses a point in time: an instant with its time zone, or a duration from now. The returned function takes
- * the present time, in milliseconds since the epoch. Throws a RangeError that says what is expected.
+ * Parses a point in time, given as an instant with its time zone or as a duration from now. Returns a
+ * function from the present time to that point, both in milliseconds since the epoch. Throws a RangeError
+ * that says what is expected.
  */
 export function readPointInTime(text: string): (nowMs: number) => number {
   if (/^\d{4}-/.test(text)) {

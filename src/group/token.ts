@@ -47,7 +47,10 @@ export async function verifyToken({ store, paths }: GroupAccess, token: bigint):
   };
 }
 
-/** Returns the claim with this token, in whichever slot it is. If there is none, returns the newest claim. */
+/**
+ * Returns the claim with this token. The claim may be in any slot. If there is none, returns the newest
+ * claim.
+ */
 async function newestClaim(
   store: Store,
   paths: GroupPaths,

@@ -45,7 +45,7 @@ export interface GroupView extends GroupSnapshot {
    */
   readonly whole?: GroupView;
   readonly members: readonly Member[];
-  /** Election znodes, in seat order. The elector's comes first. */
+  /** Election znodes in seat order, starting with the elector's. */
   readonly seats: readonly Seat[];
   /** Problems in the tree, each with its path. */
   readonly problems: readonly Problem[];
@@ -53,7 +53,7 @@ export interface GroupView extends GroupSnapshot {
   readonly newestChangeMs: number;
 }
 
-/** The part of an operator's access that reading a group needs. */
+/** The part of an operator's access that is needed to read a group. */
 export type GroupReading = Pick<GroupAccess, 'store' | 'paths' | 'rules'>;
 
 export interface ReadGroupOptions {

@@ -127,7 +127,7 @@ function remedyText(remedy: Remedy): string {
   }
 }
 
-/** Returns the error and its remedy on one line. */
+/** Returns the error and its remedies in one line. */
 export function failureText(error: unknown): string {
   const { message, reasons } = toldAs(asPetrelError(error), remedyText);
   return [message, ...reasons.filter((reason) => !message.includes(reason))].join('; ');

@@ -4,7 +4,7 @@ import { errorMessage, PetrelError } from '../errors.js';
 import { type Endpoint, endpointText } from './endpoint.js';
 import type { Tag } from './packet.js';
 
-/** An address, not a name: IPv4, or IPv6 without brackets. */
+/** IP address and port of a transport. The host is never a name, and IPv6 addresses are without brackets. */
 export type Address = Endpoint;
 
 export type WireName = 'udp' | 'tcp';

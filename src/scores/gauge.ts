@@ -1,4 +1,4 @@
-/** Measures one score, once per call. */
+/** A source that measures one score, once per call. */
 import type { Parsed } from '../model/names.js';
 import type { Score } from '../model/scores.js';
 

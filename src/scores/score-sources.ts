@@ -54,7 +54,7 @@ export class ScoreSources {
     }
   }
 
-  /** Cancels all current measurements. Never rejects. */
+  /** Cancels all measurements that are running. Never rejects. */
   async close(): Promise<void> {
     for (const name of [...this.#running.keys()]) this.#end(name);
     await Promise.all(this.#closing);

@@ -19,8 +19,8 @@ import { FrameReader } from './frames.js';
 export type ReplyCallback = (error: Failure | null, response?: jute.Response) => void;
 
 /**
- * The reply to something that was sent. Instants are on the clock's monotonic scale. `sentAtMs` was taken
- * before the bytes were handed to the socket.
+ * The reply to a request. Instants are on the clock's monotonic scale. `sentAtMs` was taken before the bytes
+ * were passed to the socket.
  */
 export interface Answer {
   readonly sentAtMs: number;
@@ -29,7 +29,7 @@ export interface Answer {
   readonly committed: boolean;
 }
 
-/** Reports from a connection to its owner, made synchronously. */
+/** Receives reports from a connection, synchronously. */
 export interface ConnectionOwner {
   /** Returns the connect request to send once the socket is open. */
   handshake(): jute.ConnectRequest;
@@ -99,7 +99,7 @@ export function nextXid(xid: number): number {
 
 export class Connection {
   readonly endpoint: Endpoint;
-  /** Resolves when the connection has ended. */
+  /** Resolves after the connection has ended. */
   readonly closed: Promise<void>;
   #resolveClosed: () => void = () => {};
   readonly #clock: Clock;

@@ -83,7 +83,7 @@ class Measure {
     return this.#frame.readInt32BE(this.offset - intBytes);
   }
 
-  /** A length of -1 means that the value is missing. */
+  /** Reads a length. A length of -1 means that the value is missing. */
   #length(): number {
     const length = this.#int();
     if (length < -1) throw new Error(`an invalid length of ${length}`);

@@ -39,7 +39,7 @@ export interface StoreOptions {
    */
   readonly acl?: 'open' | 'creator' | ((path: string) => Acl);
   readonly tls?: TlsOptions;
-  /** Resolves host names, as the option `lookup` of `net.connect` does. Default: the system's resolver. */
+  /** Resolves host names like the option `lookup` of `net.connect`. Default: the system's resolver. */
   readonly lookup?: LookupFunction;
   /**
    * Existing session to attach to instead of opening a new one. If that session is over, the store's state
@@ -47,7 +47,7 @@ export interface StoreOptions {
    */
   readonly session?: { readonly id: bigint; readonly password: Buffer };
   readonly logger?: Logger;
-  /** Opens the byte streams to servers. Default: TCP, or TLS if `tls` is given. */
+  /** Opens byte streams to servers. Default: TCP, or TLS if `tls` is given. */
   readonly dial?: Dial;
   /** Returns a number from 0 (inclusive) to 1 (exclusive). Default: Math.random. */
   readonly random?: () => number;

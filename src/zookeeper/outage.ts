@@ -1,6 +1,6 @@
 /**
- * Logs an outage: when a whole round reached no server, then at growing intervals, and when the outage ends.
- * An outage begins when the connection is lost. At startup, it begins immediately, so an outage at startup is
+ * Logs an outage when a whole round has reached no server, then at growing intervals, and when the outage
+ * ends. An outage begins when the connection is lost, or at startup. An outage at startup is therefore
  * reported too.
  */
 import type { Clock } from '../ports/clock.js';

@@ -48,7 +48,10 @@ export interface ResolveOptions {
   readonly signal: AbortSignal;
 }
 
-/** Returns all addresses of a host. Rejects if it has none, or if the resolver does not answer in time. */
+/**
+ * Returns all addresses of a host. Rejects if the host has no address, or if the resolver does not answer in
+ * time.
+ */
 export function resolveHost(host: string, options: ResolveOptions): Promise<LookupAddress[]> {
   // Load the DNS module on demand: a guardian rarely needs it.
   const lookup: LookupFunction = options.lookup ?? process.getBuiltinModule('node:dns').lookup;

@@ -117,7 +117,7 @@ export class Session extends ConnectionManager implements ConnectionOwner {
     return this.#state;
   }
 
-  /** Ignores the state that the library sets in its constructor. */
+  /** Ignores the state: the library sets one in its constructor. */
   set state(_: unknown) {}
 
   get negotiatedTimeoutMs(): number {
@@ -199,7 +199,7 @@ export class Session extends ConnectionManager implements ConnectionOwner {
     return confirmed;
   }
 
-  /** Checks the clock. Call it before anything that relies on being connected. */
+  /** Checks the clock. Must be called before anything that requires a connection. */
   notice(): void {
     this.#connection?.notice();
     if (this.#over) return;

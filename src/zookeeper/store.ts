@@ -327,8 +327,8 @@ export class ZooKeeperStore implements Store {
   #onWire(operation: Operation): jute.TransactionOperation {
     const { type, path } = operation;
     const isSequential = type === 'create' && operation.mode.endsWith('-sequential');
-    // ZooKeeper checks a sequential znode's path including its number, so the prefix may end in a slash:
-    // `/queue/`.
+    // ZooKeeper checks the path of a sequential znode with its number. A prefix such as `/queue/` may
+    // therefore end in a slash.
     checkPath(isSequential ? `${path}0` : path);
     switch (type) {
       case 'create':

@@ -1,4 +1,4 @@
-/** `petrel acl …`: shows and sets access rights to the group's znodes. */
+/** Defines the commands `petrel acl …`, which show and set access rights to the group's znodes. */
 import type { Command } from 'commander';
 import * as z from 'zod';
 import { accessOf, identityOf } from '../../config/access-settings.js';

@@ -1,4 +1,4 @@
-/** `petrel agent` and `petrel dev`. */
+/** Defines the commands `petrel agent` and `petrel dev`. */
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import * as z from 'zod';
 import { checkGroups, hasGroups } from '../../config/group-settings.js';

@@ -1,4 +1,4 @@
-/** `petrel config …`: shows and changes the group's configuration in ZooKeeper. */
+/** Defines the commands `petrel config …`, which show and change the group's configuration in ZooKeeper. */
 
 import { type Command, InvalidArgumentError } from 'commander';
 import * as z from 'zod';

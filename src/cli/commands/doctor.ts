@@ -1,4 +1,4 @@
-/** `petrel doctor`: checks a deployment. */
+/** Defines the command `petrel doctor`, which checks a deployment. */
 import type { Command } from 'commander';
 import * as z from 'zod';
 import { settingsByRoot } from '../../config/group-settings.js';

@@ -1,4 +1,4 @@
-/** `petrel explain` */
+/** Defines the command `petrel explain`. */
 import type { Command } from 'commander';
 import * as z from 'zod';
 import { PetrelError } from '../../errors.js';

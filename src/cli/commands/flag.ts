@@ -1,4 +1,7 @@
-/** `petrel flag …`: conditions that operators set, for the rules of the strategy `conditional`. */
+/**
+ * Defines the commands `petrel flag …`. Flags are conditions that operators set, for the rules of the
+ * strategy `conditional`.
+ */
 import type { Command } from 'commander';
 import { clearFlag, setFlag } from '../../group/flags.js';
 import { name } from '../arguments.js';

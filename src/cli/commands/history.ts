@@ -1,4 +1,4 @@
-/** `petrel history` */
+/** Defines the command `petrel history`. */
 import { type Command, Option } from 'commander';
 import * as z from 'zod';
 import { phasesInTurn } from '../../core/records.js';

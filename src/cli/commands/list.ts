@@ -1,4 +1,4 @@
-/** `petrel list` */
+/** Defines the command `petrel list`. */
 
 import type { Command } from 'commander';
 import * as z from 'zod';

@@ -1,4 +1,4 @@
-/** `petrel node …`: changes one node. */
+/** Defines the commands `petrel node …`, which change one node. */
 import type { Command } from 'commander';
 import * as z from 'zod';
 import { exitCodes } from '../../exit-code.js';

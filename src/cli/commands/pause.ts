@@ -1,4 +1,4 @@
-/** `petrel pause`, `petrel resume` */
+/** Defines the commands `petrel pause` and `petrel resume`. */
 import type { Command } from 'commander';
 import { pauseGroup, resumeGroup } from '../../group/pause.js';
 import { changeOptions, runChange } from '../change.js';

@@ -1,4 +1,4 @@
-/** `petrel run` */
+/** Defines the command `petrel run`. */
 import type { Command } from 'commander';
 import * as z from 'zod';
 import { SessionFile } from '../../agent/session/session-file.js';

@@ -1,5 +1,6 @@
 /**
- * `petrel simulate`: shows what would happen in the current group, or in a deployment that a file describes.
+ * Defines the command `petrel simulate`. It shows what would happen in the current group, or in a deployment
+ * that a file describes.
  */
 import { writeFile } from 'node:fs/promises';
 import { type Command, InvalidArgumentError } from 'commander';

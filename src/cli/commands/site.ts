@@ -1,4 +1,4 @@
-/** `petrel site …`: maintenance of a site with all its nodes. */
+/** Defines the commands `petrel site …`, for the maintenance of a site with all its nodes. */
 
 import type { Command } from 'commander';
 import * as z from 'zod';

@@ -1,4 +1,4 @@
-/** `petrel switchover`, `petrel failover` */
+/** Defines the commands `petrel switchover` and `petrel failover`. */
 import { type Command, Option } from 'commander';
 import * as z from 'zod';
 import { cancelSwitchover, failover, switchover, type Target } from '../../group/handover.js';

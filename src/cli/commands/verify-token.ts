@@ -1,4 +1,4 @@
-/** `petrel verify-token` */
+/** Defines the command `petrel verify-token`. */
 import { type Command, InvalidArgumentError } from 'commander';
 import { PetrelError } from '../../errors.js';
 import { exitCodes } from '../../exit-code.js';

@@ -1,4 +1,4 @@
-/** `petrel wait` */
+/** Defines the command `petrel wait`. */
 import type { Command } from 'commander';
 import * as z from 'zod';
 import { exitCodes } from '../../exit-code.js';

@@ -1,4 +1,4 @@
-/** `petrel zookeeper`: runs only the embedded development server. */
+/** Defines the command `petrel zookeeper`, which runs only the embedded development server. */
 import { type Command, Option } from 'commander';
 import * as z from 'zod';
 import { startDevelopmentServer } from '../../embedded/server.js';
@@ -39,7 +39,7 @@ export function addZooKeeper(program: Command): void {
     });
 }
 
-/** Resolves on SIGINT and SIGTERM. */
+/** Resolves when the process receives SIGINT or SIGTERM. */
 function told(): Promise<void> {
   return new Promise((resolve) => {
     process.once('SIGINT', () => resolve()).once('SIGTERM', () => resolve());
