@@ -52,7 +52,7 @@ export class Rehearsal implements Disposable {
   readonly #end = new AbortController();
   /** Ends the pause at the current step. The argument says whether the author of the step is dead. */
   #goOn: (isAuthorDead: boolean) => void = () => {};
-  /** Whether the roles are assigned. Events before that are not reported. */
+  /** Whether the roles are assigned. Events that happen before are not reported. */
   #isOn = false;
   #killedAtMs: number | null = null;
   /** Fencing token of the leadership that the kill ends. Null if it ends none. */

@@ -17,7 +17,10 @@ export type ListenSettings = Pick<AgentSettings, 'httpListen' | 'httpTlsCert' | 
 const answerMs = 2_000;
 const mostBytes = 16 * 1024;
 
-/** Returns null if HTTP is off or any free port may be used. Never rejects. */
+/**
+ * Checks the configured HTTP address. Returns null if HTTP is off or any free port may be used. Never
+ * rejects.
+ */
 export async function listenFacts(settings: ListenSettings): Promise<ListenFacts | null> {
   const asked = parseListen(settings.httpListen);
   if (asked === 'off') return null;

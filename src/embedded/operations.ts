@@ -1,4 +1,6 @@
-/** Transactions and batched reads in the client protocol: reads operations and writes their results. */
+/**
+ * Handles transactions and batched reads of the client protocol: parses operations and writes their results.
+ */
 
 import type { Client, Database } from './database.js';
 import { errorCodes, ZooKeeperError } from './errors.js';

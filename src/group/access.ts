@@ -61,7 +61,7 @@ async function look(store: Store, paths: GroupPaths, access: Access | null, path
   return { znode, children: children?.children ?? [] };
 }
 
-/** Returns null if an ACL forbids the call. Throws every other StoreError. */
+/** Awaits a call. Returns null if an ACL forbids the call. Throws every other StoreError. */
 export async function unlessForbidden<T>(call: Promise<T>): Promise<T | null> {
   try {
     return await call;

@@ -30,7 +30,7 @@ export const changeResultSchema = z.object({
   slot: z.int(),
   /** The term that the change leads to. Null if no transition is expected. */
   term: z.int().nullable(),
-  /** Null if the command did not wait for the outcome, or if there was nothing to wait for. */
+  /** Outcome of the change. Null if the command did not wait for it, or if there was nothing to wait for. */
   outcome: outcomeSchema.nullable(),
 });
 export type ChangeResult = z.infer<typeof changeResultSchema>;

@@ -96,9 +96,7 @@ function isWanted(record: HistoryRecord | null, slot: number | undefined): boole
   return slot === undefined || record?.kind !== 'transition' || slotOf(record) === slot;
 }
 
-/**
- * Returns the gaps of all slots, in the order of the records. The gaps of each slot are computed separately.
- */
+/** Returns the gaps of all slots, oldest first. The gaps of each slot are computed separately. */
 function gapsOfSlots(newestFirst: readonly TransitionRecord[]): Map<TransitionRecord, Gap> {
   const slots = [...new Set(newestFirst.map(slotOf))];
   const found = new Map(

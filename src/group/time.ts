@@ -62,8 +62,8 @@ export class KeptClock {
   }
 
   /**
-   * Returns milliseconds since the epoch, computed from a recent reading if there is one. Otherwise, reads
-   * the clock like `readOrEstimateClock`.
+   * Returns the present time in milliseconds since the epoch. Computes it from a recent reading if there is
+   * one. Otherwise, reads the clock like `readOrEstimateClock`.
    */
   async nowMs(store: Store, view: GroupView): Promise<number> {
     if (this.#reading === null || this.#clock.monotonicMs() - this.#reading.atMs > readingAgeMs) {

@@ -199,7 +199,7 @@ interface Look {
 }
 
 interface LookedFor {
-  /** Null if the clock has not been read. */
+  /** The last reading of the ensemble's clock. Null if the clock has not been read. */
   readonly reading: ClockReading | null;
   /** The slot to wait for. Undefined for all slots. */
   readonly slot: number | undefined;

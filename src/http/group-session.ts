@@ -25,7 +25,10 @@ export interface GroupSessionOptions {
   readonly clock: Clock;
 }
 
-/** A group, and the time at which it was read, in milliseconds since the epoch on the ensemble's clock. */
+/**
+ * The state of a group, and the time at which it was read, in milliseconds since the epoch on the ensemble's
+ * clock.
+ */
 export interface Look {
   readonly view: GroupView;
   readonly nowMs: number;
@@ -34,7 +37,7 @@ export interface Look {
 const connectTimeoutMs = 5_000;
 const idleMs = 30_000;
 const closeTimeoutMs = 500;
-/** Minimum time between two reads of the group in milliseconds, however many requests there are. */
+/** Minimum time between two reads of the group, in milliseconds. It applies to any number of requests. */
 const minIntervalMs = 50;
 
 export class GroupSession {

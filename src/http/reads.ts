@@ -40,7 +40,7 @@ const termParams = strictObject({
 });
 export const termSchema = z.object({
   term: z.int(),
-  /** Null while there is no outcome. */
+  /** Outcome of the term. Null while there is none. */
   outcome: outcomeSchema.nullable(),
 });
 

@@ -79,8 +79,8 @@ export class Peer {
   }
 
   /**
-   * Smoothed round-trip time in milliseconds. Null if this node and the peer have no protocol in common, if
-   * the peer does not answer, or if it has not been probed for long.
+   * Smoothed round-trip time in milliseconds. Null if it is not known: this node and the peer have no
+   * protocol in common, the peer does not answer, or there has been no answer for a long time.
    */
   get roundTripMs(): number | null {
     if (this.#isForgotten(this.#options.now())) return null;

@@ -65,7 +65,7 @@ const kinds = {
 } as const;
 const kindNames = ['command', 'http', 'prometheus'] as const;
 
-/** A source in the form in which operators write it. */
+/** A score source as operators write it. */
 export type ScoreSourceOptions = Command | z.input<(typeof kinds)[(typeof kindNames)[number]]>;
 export type ScoreSource = z.output<(typeof kinds)[(typeof kindNames)[number]]>;
 export type PrometheusSource = z.output<typeof kinds.prometheus>;

@@ -40,8 +40,8 @@ export interface ConnectionOwner {
   seen(zxid: Buffer): void;
   notified(event: jute.WatcherEvent): void;
   /**
-   * Reports the end of the connection. The last event, reported once. Every unanswered request has already
-   * failed with this failure.
+   * Reports the end of the connection. This is the last report, and it is made only once. Every unanswered
+   * request has already failed with this failure.
    */
   ended(connection: Connection, failure: Failure): void;
 }

@@ -62,7 +62,7 @@ const explanations: Partial<Record<StoreErrorCode, string>> = {
   THROTTLED: 'the server is overloaded and refused the request',
 };
 
-/** Error that the client library passes on when a request fails. It is not visible outside this folder. */
+/** Error with which the client library reports a failed request. It does not leave this folder. */
 export class Failure extends Error {
   readonly code: number;
 
