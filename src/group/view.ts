@@ -59,8 +59,8 @@ export type GroupReading = Pick<GroupAccess, 'store' | 'paths' | 'rules'>;
 export interface ReadGroupOptions {
   /**
    * Watches to leave. all: on everything that was read, and on everything that was absent. decisions: the
-   * same, but for registrations only on their list and not on their content. A leader's registration changes
-   * with every renewal of its lease. Default: none.
+   * same, except that the content of registrations is not watched, only their list. A leader's registration
+   * changes with every renewal of its lease. Default: none.
    */
   readonly watch?: 'all' | 'decisions';
   /**
