@@ -61,8 +61,8 @@ export class Groups {
   }
 
   /**
-   * Returns the requested group. Throws Denial with status 400 if the agent is in several groups and the
-   * request names none. Throws Denial with status 404 for a group that the agent is not in.
+   * Returns the requested group. Throws Denial with status 400 if the request names no group and the agent is
+   * not in exactly one. Throws Denial with status 404 for a group that the agent is not in.
    */
   pick(root: string | undefined): ServedGroup {
     const all = this.all();
