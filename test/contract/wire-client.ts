@@ -114,8 +114,8 @@ export class WireClient implements AsyncDisposable {
   }
 
   /**
-   * Waits, without sending a request, for the connection to end. The promise rejects when the connection ends,
-   * or if a packet arrives.
+   * Waits, without sending a request, for the connection to end. The promise rejects when the connection
+   * ends, or if a packet arrives.
    */
   async receiveNothing(): Promise<never> {
     await this.#nextPacket();

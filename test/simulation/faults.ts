@@ -52,8 +52,8 @@ export type Fault =
       readonly forMs: number;
     }
   /**
-   * Isolates a node together with the server that it is connected to. Before the isolation, a stall delays all
-   * messages from and to the node.
+   * Isolates a node together with the server that it is connected to. Before the isolation, a stall delays
+   * all messages from and to the node.
    */
   | {
       readonly kind: 'partition';

@@ -36,8 +36,8 @@ export interface Step {
   readonly isByHand: boolean;
   readonly nowMs: number;
   /**
-   * Views of the same step, newest first. If the step changes a decision or the configuration, each view has a
-   * picture that the change may be based on. Otherwise, the only view has the newest picture.
+   * Views of the same step, newest first. If the step changes a decision or the configuration, each view has
+   * a picture that the change may be based on. Otherwise, the only view has the newest picture.
    */
   readonly views: readonly Step[];
 }
