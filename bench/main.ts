@@ -7,7 +7,7 @@
  *   npm run bench -- --scenario handover --rounds 20     one of handover, crash, start, scale, idle
  *   npm run bench -- --contender petrel --contender kazoo    only these, by parts of their names
  *   npm run bench -- --large                             also with 500 and 1,000 participants
- *   npm run bench -- --out DIRECTORY                     writes to this directory instead of docs/reports/tables
+ *   npm run bench -- --out DIRECTORY                     writes there, not to docs/reports/tables
  */
 import { execFileSync } from 'node:child_process';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
