@@ -1,4 +1,4 @@
-/** Starts servers for the contenders that run only for the benchmark. */
+/** Starts servers for the contenders. The servers run only during the benchmark. */
 import type { ChildProcess } from 'node:child_process';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

@@ -58,8 +58,8 @@ export interface RegisteredStrategy {
   /** Whether the strategy compares measurements. False if the options are invalid. */
   usesScores(options: unknown, rules: Rules): boolean;
   /**
-   * Checks options and binds them. The returned problems say what is expected. Throws Unanswered if the
-   * strategy runs elsewhere and its answer is still pending.
+   * Checks the options and returns the strategy with these options, or the problems of the options. Throws
+   * Unanswered if the strategy runs elsewhere and its answer is still pending.
    */
   prepare(options: unknown, rules: Rules): Prepared;
   /** Queries a strategy that runs elsewhere. Missing if the strategy is a plain function. Never rejects. */

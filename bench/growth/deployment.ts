@@ -52,7 +52,7 @@ export class Deployment {
     this.network = new Network(this.world, this.ensemble, delays, this.meter);
   }
 
-  /** Returns the clock of a machine. The clocks of all machines run alike. */
+  /** Returns the clock of a machine. All machines have identical clocks. */
   clock() {
     return { rate: 1, startMs: 0, wallMs: Date.UTC(2026, 0, 1) };
   }

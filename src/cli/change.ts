@@ -58,7 +58,7 @@ export interface ChangeCommand {
   readonly until: 'settled' | 'term';
 }
 
-/** Runs a change, prints its result, and sets the exit code by the outcome. Throws PetrelError. */
+/** Runs a change, prints its result, and sets the exit code from the outcome. Throws PetrelError. */
 export async function runChange(command: Command, change: ChangeCommand): Promise<void> {
   const options = optionsSchema.parse(command.opts());
   await withSession(command, async (session) => {

@@ -26,7 +26,7 @@ export const commonSettings = z.object({
     key: 'zookeeper',
     flags: '-z, --zookeeper <hosts>',
     env: 'PETREL_ZOOKEEPER',
-    help: 'ZooKeeper servers, host:port,host:port[/chroot]',
+    help: 'ZooKeeper servers, as host:port,host:port[/chroot]',
   }),
   root: setting(rootSchema.prefault('/cluster'), {
     key: 'root',
@@ -92,7 +92,7 @@ export const commonSettings = z.object({
     {
       key: 'tls.passphrase',
       env: 'PETREL_TLS_PASSPHRASE',
-      help: 'passphrase of the key, instead of tls.passphraseFile',
+      help: 'passphrase for the key, instead of tls.passphraseFile',
       secret: true,
     },
   ),

@@ -17,7 +17,7 @@ export interface FileEntry {
 
 export interface SettingsFile {
   readonly entries: readonly FileEntry[];
-  /** Problems in the file, one line each. Each line contains the place. */
+  /** Problems in the file, one line each. Each line states the position in the file. */
   readonly problems: readonly string[];
 }
 

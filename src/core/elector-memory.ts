@@ -161,10 +161,10 @@ function sitesSeen(scene: Scene, before: ElectorMemory['sites']): ElectorMemory[
 }
 
 /**
- * Returns the observed claim in PROGRESS. The claim is remembered after it is gone until a decision responds
- * to it, because the write of that decision may fail. Only the elector remembers it, because a node that
- * checks the group only from time to time may miss that the claim became READY. If the elector and the leader
- * fail together, no trace of the claim remains.
+ * Returns the claim that was seen in PROGRESS. The elector remembers it, even after it is gone, until a
+ * decision that responds to it has been written, because that write may fail. Other nodes do not remember it:
+ * they check the group only from time to time, and may miss that the claim became READY. If the elector and
+ * the leader fail together, no trace of the claim remains.
  */
 function progressSeen(
   { snapshot, members }: Scene,

@@ -10,7 +10,7 @@ const dayMs = 24 * 60 * minuteMs;
 
 /** One reading of the ensemble's clock. */
 export interface ClockReading {
-  /** The ensemble's clock at the reading, in milliseconds since the epoch. */
+  /** The ensemble's clock at the time of the reading, in milliseconds since the epoch. */
   readonly epochMs: number;
   /** Instant at which the answer arrived, on this node's monotonic clock. */
   readonly atMs: number;

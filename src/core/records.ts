@@ -248,8 +248,8 @@ export function reachedReady(scene: Scene, elected: Elected, current: Claim): Tr
 }
 
 /**
- * Returns the duration of each phase, without overlap. The time to the claim excludes the release that is
- * part of it.
+ * Returns the duration of each phase, without overlap. If the recorded time to the claim includes the
+ * release, the release is subtracted from it.
  */
 export function phasesInTurn({
   phases,

@@ -58,9 +58,9 @@ interface Asked {
 
 /**
  * Returns the node that a request selects now. Returns null if no node qualifies, or if an eligible leader is
- * already in the requested site. `ranking` lists the eligible nodes, best first. A forced request to a node
- * skips eligibility. Even with force, a node is not selected if it is not registered, is leaving, or leads
- * another slot.
+ * already in the requested site. `ranking` lists the eligible nodes, best first. A forced request that names
+ * a node skips the eligibility check. Even with force, a node is not selected if it is not registered, is
+ * leaving, or leads another slot.
  */
 export function requestTarget(
   { to, force }: SwitchoverRequest,

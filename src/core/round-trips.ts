@@ -27,7 +27,7 @@ export const noRoundTrips: RoundTrips = { mean: null, aside: [], missed: 0, unco
 const beginWith = 3;
 const meanWeight = 1 / 8;
 const deviationWeight = 1 / 4;
-/** Number of deviations from the mean within which a measurement fits. */
+/** A measurement counts as an outlier if it is more than this number of standard deviations from the mean. */
 const fitDeviations = 4;
 /**
  * Distances from the mean within which a measurement always fits: a share of the mean, and a minimum in

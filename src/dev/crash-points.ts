@@ -26,7 +26,7 @@ export const victims = {
   candidate: "the elected node's agent",
   'candidate-guardian': "the elected node's guardian",
   'candidate-both': "the elected node's guardian and agent at once",
-  zookeeper: 'the ZooKeeper server; it restarts at once',
+  zookeeper: 'the ZooKeeper server; it restarts immediately',
 } as const;
 export type Victim = keyof typeof victims;
 
@@ -44,12 +44,12 @@ const takeovers = ['switchover', 'failover', 'first'] as const;
 /** The steps in the order in which they occur. */
 export const steps = {
   'leaving-told': {
-    text: 'the old leader has announced that it is leaving, and no node has been notified yet',
+    text: 'the old leader has announced that it is leaving, but no node has been notified yet',
     of: 'leader',
     in: ['drain'],
   },
   decided: {
-    text: 'the decision has been written, and no node has been notified yet',
+    text: 'the decision has been written, but no node has been notified yet',
     of: 'elector',
     in: ['switchover', 'failover', 'first', 'drain'],
   },
@@ -61,7 +61,7 @@ export const steps = {
     in: handovers,
   },
   'claim-deleted': {
-    text: "the old leader's claim has been deleted, and no node has been notified yet",
+    text: "the old leader's claim has been deleted, but no node has been notified yet",
     of: 'leader',
     in: handovers,
   },
@@ -87,22 +87,22 @@ export const steps = {
     in: ['failed'],
   },
   'failure-told': {
-    text: 'the candidate has given up its claim and reported the failure, and no node has been notified yet',
+    text: 'the candidate has given up its claim and reported the failure, but no node has been notified yet',
     of: 'candidate',
     in: ['failed'],
   },
   'decided-again': {
-    text: 'another node has been elected instead, and no node has been notified yet',
+    text: 'another node has been elected instead, but no node has been notified yet',
     of: 'elector',
     in: ['failed'],
   },
   'ready-written': {
-    text: 'READY has been written, and no node has been notified yet',
+    text: 'READY has been written, but no node has been notified yet',
     of: 'candidate',
     in: takeovers,
   },
   recorded: {
-    text: 'the transition has been recorded in the history, and no node has been notified yet',
+    text: 'the transition has been recorded in the history, but no node has been notified yet',
     of: 'elector',
     in: takeovers,
   },

@@ -15,7 +15,7 @@ export function checkNode({ node }: Facts): Finding[] {
 
 function checkSettings({ settings }: NodeFacts): Finding[] {
   if (settings === null) return [];
-  return [finding('settings', 'error', settings, 'fix the settings: an agent does not start with them')];
+  return [finding('settings', 'error', settings, 'fix the settings: no agent can start with them')];
 }
 
 function checkHooks({ hooks, hasHooks }: NodeFacts): Finding[] {

@@ -125,8 +125,8 @@ function replacedText({ view, config }: Scene): string {
 }
 
 /**
- * Returns text about a request that missed its time. The elector has recorded it in the history, or will do
- * so soon.
+ * Returns text about a switchover request that was not carried out in its term. The elector has recorded it
+ * in the history, or will do so soon.
  */
 function missedText(view: Scene['view'], { switchover: request }: Scene['config']): string {
   const elected = viewsOfSlots(view).find((each) => slotOf(each) === (request?.slot ?? 1));

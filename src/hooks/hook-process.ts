@@ -58,7 +58,10 @@ export class HookProcess {
     this.outcome = this.#run(command);
   }
 
-  /** Moves the time limit forward to `endAtMs`. The kill follows at `killAtMs` at the latest. */
+  /**
+   * Shortens the time limit to `endAtMs` if that is earlier. The command is killed at `killAtMs` at the
+   * latest.
+   */
   limit(endAtMs: number, killAtMs = Number.POSITIVE_INFINITY): void {
     this.#latestKillAtMs = Math.min(this.#latestKillAtMs, killAtMs);
     if (this.#stopped !== null) this.#stop(killAtMs);

@@ -56,7 +56,7 @@ export interface RestartingWorkloadOptions {
 
 const firstPauseMs = 250;
 const longestPauseMs = 10_000;
-/** Length of a run after which a failure no longer counts as one in a row with earlier failures. */
+/** Length of a run after which a failure no longer counts as consecutive with earlier failures. */
 const stableMs = 60_000;
 
 interface RunningCommand {

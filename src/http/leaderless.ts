@@ -1,8 +1,8 @@
 /**
- * Measures for how long a slot of a group had no leader, as seen by the elector. While the elector is
- * connected, it counts the time without a READY claim. While the elector is not connected, it counts the time
- * since every lease must have ended. A node that is not the elector counts nothing, because it does not read
- * the claim.
+ * Measures how long a slot of a group had no leader, as seen by the elector. While the elector is connected,
+ * it counts the time without a READY claim. While it is not connected, it counts the time after the last
+ * instant at which any lease can still have been valid. A node that is not the elector counts nothing,
+ * because it does not read the claim.
  *
  * Not counted: time in which a leader no longer acts but its claim remains, because the leader is releasing,
  * dead or cut off. The result is therefore a lower bound.

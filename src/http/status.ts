@@ -1,4 +1,4 @@
-/** Content of `/status` and of the event `status`: a listing, and the time that it describes. */
+/** Content of `/status` and of the `status` event: a listing, and the time at which it was made. */
 
 import type * as z from 'zod';
 import { withAnswers } from '../group/judge.js';

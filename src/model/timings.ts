@@ -20,7 +20,7 @@ export function contradictions(config: GroupConfig): string[] {
   const zero: Length = { name: '0', text: '0s' };
   return [
     ...(['claim', 'takeover', 'release', 'fence', 'grace'] as const).map((name) =>
-      less(zero, timeout(name), 'every limit must be greater than 0'),
+      less(zero, timeout(name), 'every timeout must be greater than 0'),
     ),
     less(timeout('prepare'), timeout('claim'), 'the prepare hook runs within the claim timeout'),
     atMost(

@@ -16,7 +16,7 @@ export interface NamedMemory {
 
 const mostNodes = 1000;
 
-/** Takes the first free name. Throws the PetrelErrors of `SessionFile.open`. */
+/** Takes the first free name. Throws the same PetrelErrors as `SessionFile.open`. */
 export function takeFreeName(stateDir: string, root: string): NamedMemory {
   for (let number = 1; ; number++) {
     const node = number === 1 ? hostname() : `${hostname()}-${number}`;

@@ -69,7 +69,7 @@ export class NodeGroups {
     return [...this.#places.values()].filter(isRefused).length;
   }
 
-  /** Sets the wanted groups, with their settings. Joins new groups and leaves those that are missing. */
+  /** Joins the groups that are new in `wanted`, and leaves the groups that are no longer in it. */
   use(wanted: ReadonlyMap<string, AgentSettings>): void {
     if (this.#isLeaving) return;
     for (const [root, place] of this.#places) {

@@ -2,9 +2,9 @@
  * Reloads settings on SIGHUP while a node runs. Applies the settings that a running node can change, and
  * reports those that require a restart. Invalid settings change nothing.
  *
- * Not reloaded: flags and environment, which are fixed for a process, and files that settings only name, such
- * as certificates. Hooks are not reloaded either, so each leadership is released by the hooks that belong to
- * its takeover.
+ * Not reloaded: flags and environment, which are fixed for a process, and the content of files whose paths
+ * are settings, such as certificates. Hooks are not reloaded either: a leadership that was taken over with
+ * one set of hooks is released with the same set.
  */
 import { isDeepStrictEqual } from 'node:util';
 import {

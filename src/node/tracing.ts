@@ -29,7 +29,7 @@ export const tracingPackages = [
 /** Starts tracing. Returns null if tracing is off. An error disables only the traces. */
 export async function openTracing(agent: Agent, traced: Traced, log: Logger): Promise<Tracing | null> {
   const { wanted, problem } = readExporter(process.env);
-  if (problem !== null) log.warn(`running without traces: ${problem}`);
+  if (problem !== null) log.warn(`tracing is off: ${problem}`);
   if (!wanted) return null;
   try {
     const [{ openExporting }, { TransitionTracer }] = await Promise.all([

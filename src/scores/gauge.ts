@@ -3,7 +3,10 @@ import type { Parsed } from '../model/names.js';
 import type { Score } from '../model/scores.js';
 
 export interface Gauge {
-  /** Measures the score. The value is null without a problem if there is no value so far. Never rejects. */
+  /**
+   * Measures the score. While there is no value yet, the value is null and no problem is reported. Never
+   * rejects.
+   */
   measure(): Promise<Parsed<Score | null>>;
   /** Cancels the current measurement. Resolves when the measurement has left nothing running. */
   close(): Promise<void>;

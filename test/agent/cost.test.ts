@@ -12,7 +12,7 @@ type Operation = keyof SessionTraffic['requests'];
 
 const writes: readonly Operation[] = ['create', 'create2', 'delete', 'setData', 'multi'];
 
-/** Returns the number of requests from one session, without pings. */
+/** Returns the number of requests from one session, excluding pings and the operations in `except`. */
 function requestsOf(traffic: Traffic, session: bigint, except: readonly Operation[] = []): number {
   const { requests = {} } = traffic.get(session) ?? {};
   const { ping: _, ...others } = requests;

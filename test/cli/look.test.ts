@@ -116,7 +116,7 @@ describe('petrel explain', () => {
   it('says who would be elected without a site', async () => {
     const { code, stdout } = await run('explain', '--without-site', 'a');
     expect(code).toBe(0);
-    expect(stdout).toContain('no node would be elected instead of a1: no node is eligible');
+    expect(stdout).toContain('a1 would no longer be elected, and no node would replace it: no node is eligible');
     expect(stdout).toContain('b1 (site b)\n    it is unhealthy');
   });
 

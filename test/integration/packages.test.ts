@@ -81,7 +81,7 @@ describe('Petrel next to petrel-lab', () => {
   it('exits as for any other command where something is wrong', async () => {
     const unknown = await petrel('both', 'lab', 'nobody');
     expect(unknown).toMatchObject({ code: 2, stdout: '' });
-    expect(unknown.stderr).toMatch(/^petrel: unknown election nobody/);
+    expect(unknown.stderr).toMatch(/^petrel: no such election: nobody/);
     const lost = await petrel('both', 'simulate', deployment, '--lose', 'node=nobody');
     expect(lost).toMatchObject({ code: 2, stdout: '' });
     expect(lost.stderr).toMatch(/^petrel: --lose: there is no node nobody/);

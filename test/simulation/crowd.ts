@@ -23,7 +23,7 @@ const resultSchema = z.object({
 export type Result = z.infer<typeof resultSchema>;
 
 /**
- * Kind of the runs to simulate: all runs, or only those of groups with site rules, or with several leaders.
+ * Which runs to simulate: all runs, or only those of groups with site rules, or with several leaders.
  */
 const kindOfLives = z.enum(['all', 'site-rules', 'several-leaders']);
 export type KindOfLives = z.infer<typeof kindOfLives>;

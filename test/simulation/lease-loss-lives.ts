@@ -10,7 +10,8 @@ import type { Setup } from './setup.js';
 import { at, hasDigits, plain, type ScriptedRun, settledMs } from './told.js';
 
 /**
- * Digits of this kind's seeds. No other scripted run and no run that steps through calls has the same digits.
+ * Remainder, modulo 50, of the seeds of these runs. No other scripted run has this remainder, nor do the
+ * runs that step through calls.
  */
 const digits = 43;
 

@@ -84,7 +84,8 @@ export function electingRules(court: Court): Rule {
     if (to !== null && (to !== from || after.content.cause === 'retry'))
       mustBeEligible(to, { was, is, nowMs }, complain);
     if (from === null || from === to || before.content.term === 0) return;
-    // A node that knew only an older decision has restored it, and the current leader continues.
+    // The decision before this one was outdated: a node that knew no newer one had restored it. This decision
+    // names the current leader again.
     if ((was.claim?.content.term ?? 0) > before.content.term && was.claim?.content.node === to) return;
     if (is.config?.content.paused != null && after.content.cause !== 'planned')
       complain(9, `${to} is elected instead of ${from} while the group is paused`);

@@ -1,6 +1,6 @@
 /**
- * Rules about time limits. A limit is set on the ensemble's clock, kept for its whole duration, and applied
- * when it ends.
+ * Rules about time limits: each is set on the ensemble's clock, has no effect before it ends, and takes
+ * effect when it ends.
  */
 import type { SiteOverride } from '../../src/model/group-config.js';
 import type { FailureRecord } from '../../src/model/znodes.js';

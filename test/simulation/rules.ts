@@ -68,8 +68,8 @@ export interface Court {
    */
   isInTouch(node: Node): boolean;
   /**
-   * Instant since which the session has had replies without a long break. Infinity if the session is not
-   * connected.
+   * Start of the period in which the session has been receiving replies without a long gap. Infinity if the
+   * session is not connected.
    */
   inTouchSinceMs(session: bigint): number;
   /** Time for which the elector has been the elector and has been running. 0 if it is not running. */

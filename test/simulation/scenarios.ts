@@ -12,7 +12,7 @@ import type { Setup } from './setup.js';
 import { at, people, plain, type Scenario, type ScriptedRun, settledMs } from './told.js';
 
 const scenarioEvery = 10;
-/** Last digit of the seeds that play a script. */
+/** Last digit of the seeds whose runs are scripted. */
 const scenarioDigit = 5;
 
 /** Whether this seed's run is scripted. */
@@ -236,7 +236,7 @@ const electorSilent: Scenario = (_, setup) => ({
   ],
 });
 
-/** The elected node's claims are lost. */
+/** The elected node's attempts to claim leadership are lost. */
 const candidateSilent: Scenario = (_, setup) => ({
   setup: groupOf(setup, { troubleMs: settledMs + 1_000 }),
   faults: [

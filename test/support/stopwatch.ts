@@ -7,7 +7,7 @@
 const tickMs = 10;
 
 export interface Stopwatch extends Disposable {
-  /** Milliseconds since the start, to the nearest tick. Never more than a clock shows. */
+  /** Milliseconds since the start, rounded to a tick. Never more than the time that has really elapsed. */
   readonly ms: number;
 }
 

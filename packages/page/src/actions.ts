@@ -97,7 +97,7 @@ export function formOf(action: Action): Form {
     case 'drain':
       return form(
         `Drain node ${action.node}`,
-        'If the node leads, it hands over. It is not elected until it is undrained.',
+        'If the node leads, it hands over. It cannot be elected until it is undrained.',
         'Drain',
       );
     case 'undrain':

@@ -29,7 +29,7 @@ export function Notices({ known, store, onAction }: NoticesProps) {
 
 function OutdatedNotice() {
   return (
-    <Notice kind="warn" title="This page is older than the agent">
+    <Notice kind="warn" title="This page is from an older version than the agent">
       <button type="button" onClick={() => location.reload()}>
         Reload
       </button>

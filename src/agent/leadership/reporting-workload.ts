@@ -24,7 +24,7 @@ export class ReportingWorkload implements Workload {
   #release: HookContext | null = null;
   /**
    * Number of times that a lease has ended without a renewal. A release for this reason is reported once,
-   * even if it waited for other runs.
+   * even if it had to wait for other hooks to end.
    */
   #ends = 0;
 

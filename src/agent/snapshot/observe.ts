@@ -102,7 +102,8 @@ export async function observe(observer: Observer, asked: Asked): Promise<Observe
     reads.getData(pathsOfSlot(paths, slot).elected, { watch: isConcerned || slots.undecided });
   const [ownSeat, configRead, elected, decisions, current, claims, below, self, names, seatNames, head] =
     await settleAll([
-      // The seat must be read first. If the node was notified there, every later read shows it as elected.
+      // The election znode must be read first. An elector that elects this node writes to it, so a read that
+      // comes later sees the decision.
       seat.name === null ? null : reads.exists(paths.seat(seat.name), { watch: true }),
       reads.getData(paths.config, { watch: isConcerned }),
       decision(1),

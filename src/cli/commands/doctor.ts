@@ -22,7 +22,9 @@ export const doctorSchema = z.object({ findings: z.array(findingSchema) });
 export function addDoctor(program: Command): void {
   const doctor = program
     .command('doctor')
-    .description('check servers, session, group and this machine, and say how to fix each problem')
+    .description(
+      'check the servers, the session, the group and this machine, and say how to fix each problem',
+    )
     .addHelpText('after', help)
     .action(async (_options, command: Command) => {
       const sources = { flags: command.optsWithGlobals(), env: process.env };

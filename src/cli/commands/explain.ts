@@ -94,11 +94,16 @@ function headline({ root, strategy, slot, without, elected, choice }: Explanatio
   ];
   const which = slot === 1 ? '' : `, slot ${slot}`;
   const where = `Group ${root}${which}, strategy ${strategy}${away.length === 0 ? '' : `, without ${away.join(', ')}`}`;
-  const who = choice.node ?? 'no node';
+  const remains = choice.node === null ? 'still no node is elected' : `${choice.node} remains elected`;
   const verdict = choice.changes
-    ? `${who} would be elected${elected.node === null ? '' : choice.node === null ? `, and ${elected.node} would no longer be elected` : ` instead of ${elected.node}`}`
-    : `${choice.node === null ? 'still no node is elected' : `${who} remains elected`} (term ${elected.term})`;
+    ? insteadText(choice.node, elected.node)
+    : `${remains} (term ${elected.term})`;
   return [where, styled('bold', `${verdict}: ${choice.reason}`)];
+}
+
+function insteadText(next: string | null, present: string | null): string {
+  if (next === null) return `${present} would no longer be elected, and no node would replace it`;
+  return present === null ? `${next} would be elected` : `${next} would be elected instead of ${present}`;
 }
 
 function ineligibleReasonsText(ineligibleReasons: readonly { reason: string }[]): string {

@@ -17,7 +17,7 @@ export function addNode(program: Command): void {
     node
       .command('drain')
       .description(
-        'take a node out of service: a leader hands over, and the node is not elected until petrel node undrain',
+        'take a node out of service: if it leads, it hands over; it cannot be elected until petrel node undrain',
       )
       .argument('<node>', 'node id', name),
   ).action(async (id: string, _options, command: Command) => {

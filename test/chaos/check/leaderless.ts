@@ -45,7 +45,7 @@ export interface Gap {
    */
   readonly countedMs: number;
   readonly boundMs: number;
-  /** Terms of the bound, as text. */
+  /** The sum that makes up the bound, as text. */
   readonly bound: string;
   /** Whether the gap lasted until the end of the run. */
   readonly open: boolean;

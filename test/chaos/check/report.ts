@@ -78,8 +78,8 @@ function marginCells(margins: readonly Margin[]): string[] {
 }
 
 /**
- * Returns the number of gaps, their median length and the longest length. Adds the gap that came nearest to
- * its bound, and that bound.
+ * Returns the number of gaps, their median length and their maximum length. Then follow the gap that came
+ * nearest to its bound, and that bound.
  */
 function gapCells(gaps: readonly Gap[]): string[] {
   const lengths = gaps.map(({ lengthMs }) => lengthMs).sort((one, other) => one - other);

@@ -150,7 +150,7 @@ async function readFormat(command: Command): Promise<OutputFormat | 'svg'> {
   const { format, ...flags } = command.optsWithGlobals();
   const known: readonly unknown[] = [...outputFormats, 'table', 'svg'];
   if (format !== undefined && !known.includes(format))
-    throw new PetrelError('INVALID', `--format: expected one of ${known.join(', ')}, found "${format}"`);
+    throw new PetrelError('INVALID', `--format; expected one of ${known.join(', ')}, found "${format}"`);
   const isOwn = format === 'svg' || format === 'table';
   const { values } = await readSettings(clientSettings, {
     flags: isOwn ? flags : { ...flags, format },
@@ -175,7 +175,7 @@ async function measured(names: readonly string[], options: Options): Promise<Sho
   if (unknown.length > 0) {
     throw new PetrelError(
       'INVALID',
-      `unknown election ${unknown.join(', ')}: expected one of ${known.join(', ')}`,
+      `no such election: ${unknown.join(', ')}; expected one of ${known.join(', ')}`,
     );
   }
   const cases = await casesOf(names.length === 0 ? known : names, options);

@@ -14,7 +14,7 @@ export const comparedSchema = z.object({
   from: z.enum(['published', 'formula', 'bound']),
   expected: z.number(),
   measured: z.number(),
-  /** Half of the confidence interval of the measured value. Null if the value does not vary. */
+  /** Half-width of the confidence interval of the measured value. Null if the value does not vary. */
   ci: z.number().nullable(),
   /**
    * Deviation from the expected value, in percent. For a bound, this is the used share of the bound in
