@@ -49,7 +49,7 @@ export class Guards {
     if (message.type === 'begin') guarded.root = message.root;
     else if (message.type === 'clear') {
       guarded.isLeft = true;
-      guarded.guard.agentGone('the agent is leaving');
+      guarded.guard.agentGone('the agent is stopping');
     } else guarded.guard.handle(message);
   }
 

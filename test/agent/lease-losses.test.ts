@@ -94,7 +94,7 @@ describe('a leader that is cut off again and again, and is back each time before
     ]);
     expect((await group.elected()).by).toBe('b');
     expect(a.log).toContainEqual(
-      expect.stringContaining('handing over the elector role for now: lost its lease'),
+      expect.stringContaining('handing over the elector role for now: it lost its lease'),
     );
     await until(() => a.status.joined && !a.status.elector);
     expect(overlapsOf(group)).toEqual([]);

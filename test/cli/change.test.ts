@@ -88,7 +88,7 @@ describe('petrel site', () => {
       ],
     });
     expect(listing.elected.reason).toMatch(/^instead of a1 \(site a was marked failed by .*: flooded\)/);
-    expect((await runCommand(['list'], env)).stdout).toMatch(/Site a is marked failed (by .*): flooded/);
+    expect((await runCommand(['list'], env)).stdout).toMatch(/Site a is marked failed \(by .*\): flooded/);
     expect((await runCommand(['site', 'list'], env)).stdout).toMatch(/^a .*failed/m);
     await change(env, 'site', 'mark-healthy', 'a');
     expect((await list(env)).sites[0]?.failed).toBeNull();

@@ -116,14 +116,16 @@ describe('petrel explain', () => {
   it('says who would be elected without a site', async () => {
     const { code, stdout } = await run('explain', '--without-site', 'a');
     expect(code).toBe(0);
-    expect(stdout).toContain('a1 would no longer be elected, and no node would replace it: no node is eligible');
+    expect(stdout).toContain(
+      'a1 would no longer be elected, and no node would replace it: no node is eligible',
+    );
     expect(stdout).toContain('b1 (site b)\n    it is unhealthy');
   });
 
   it('knows no node that is not there', async () => {
     expect(await run('explain', '--without', 'a1', 'zz')).toMatchObject({
       code: 2,
-      stderr: 'not registered: petrel: node zz; registered: a1, b1\n',
+      stderr: 'petrel: not registered: node zz; registered: a1, b1\n',
     });
   });
 });
@@ -139,7 +141,7 @@ describe('an error', () => {
     [['site', 'priority', 'a', 'many'], 'Expected a whole number from 0 to 1000000.'],
     [['site', 'priority', 'a', '1', '--for', '2'], '2 has no unit: write 2s or 2ms'],
     [['site', 'priority', 'a/b', '1'], 'expected a name of 1 to 128 letters'],
-    [['list', '-f', 'xml'], '--format: format: "xml": one of pretty, json, yaml, tsv'],
+    [['list', '-f', 'xml'], '--format: format: "xml": expected one of pretty, json, yaml, tsv'],
     [['list', '-z', 'zk:99999'], 'expected 1 to 65535'],
     [['list', '-w', '0'], 'Expected a number of seconds'],
     [['switchover', '--to', 'b1', '--to-site', 'b'], 'cannot be used with'],

@@ -89,12 +89,12 @@ describe('petrel simulate FILE', () => {
     const path = await file(text.replace('site: c', 'site: d'));
     const wrong = await simulate(path);
     expect(wrong).toMatchObject({ code: 2, stdout: '' });
-    expect(wrong.stderr).toBe(`petrel: ${path}:3:50: nodes.c1.site: unknown site d: known: a, b, c\n`);
+    expect(wrong.stderr).toBe(`petrel: ${path}:3:50: nodes.c1.site: unknown site d: known sites: a, b, c\n`);
     const others = [
       [[join(directory, 'nothing')], 'cannot read'],
       [[await file(), '--option', 'width=1'], '--option requires --strategy'],
       [[await file(), '--strategy', 'latency', '--option', 'width'], 'Expected NAME=VALUE.'],
-      [[await file(), '--lose', 'site=z'], '--lose: unknown site z: known: a, b, c'],
+      [[await file(), '--lose', 'site=z'], '--lose: unknown site z: known sites: a, b, c'],
       [[await file(), '--size', '2'], '--size: too small, because the group already has 3 nodes'],
     ] as const;
     for (const [args, message] of others) {
@@ -133,7 +133,7 @@ describe('petrel simulate', () => {
     expect(await live(group, '--lose', 'node=a1')).toMatchObject({ code: 0 });
     expect(await live(group, '--lose', 'site=c')).toMatchObject({
       code: 2,
-      stderr: 'petrel: --lose: unknown site c: known: a, b\n',
+      stderr: 'petrel: --lose: unknown site c: known sites: a, b\n',
     });
   });
 

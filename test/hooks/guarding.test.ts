@@ -199,7 +199,7 @@ describe('a supervisor', () => {
     process.kill(supervisor(), 'SIGKILL');
     await eventually(() => agent.said).toMatchObject([
       { cause: 'guard-lost', provenDead: true },
-      { takeover: { result: 'failed', error: 'the supervisor ended with SIGKILL', provenDead: true } },
+      { takeover: { result: 'failed', error: 'the supervisor was killed by SIGKILL', provenDead: true } },
     ]);
     expect(workloads()).toEqual([]);
     await closed(agent);

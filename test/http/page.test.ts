@@ -174,7 +174,7 @@ describe.skipIf(leavesOutChromium)(`the page in Chromium${notHere}`, () => {
     await page.keyboard.press('Escape');
 
     await open('Reset… site here');
-    await page.getByText('a is to be elected').waitFor();
+    await page.getByText('a will be elected').waitFor();
     await page.getByLabel('Reason').focus();
     await page.keyboard.press('Enter');
     await page.getByText('Term 3: a leads.').waitFor();
@@ -199,7 +199,7 @@ describe.skipIf(leavesOutChromium)(`the page in Chromium${notHere}`, () => {
     await using api = await openApi(group, other);
     await using seen = await visit(browser, api.server.url);
     const { page } = seen;
-    await page.getByRole('heading', { name: '3 of 3 lead' }).waitFor();
+    await page.getByRole('heading', { name: '3 of 3 slots have a leader' }).waitFor();
     const slots = page.locator('.slots li');
     for (const [index, name] of ['a', 'b', 'c'].entries()) {
       await slots.nth(index).getByText(`${name} leads`).waitFor();
@@ -210,7 +210,7 @@ describe.skipIf(leavesOutChromium)(`the page in Chromium${notHere}`, () => {
       await page.locator('.next').getByText(`d would follow ${name}`).waitFor();
     }
     await until(async () => (await page.locator('.strip').count()) === 3);
-    expect(await page.locator('.row-term').allTextContents()).toContain('slot 2 term 1');
+    expect(await page.locator('.row-term').allTextContents()).toContain('slot 2, term 1');
 
     await page.getByRole('button', { name: 'Switch over…' }).click();
     await page.getByLabel('Token').fill(token);
@@ -221,13 +221,13 @@ describe.skipIf(leavesOutChromium)(`the page in Chromium${notHere}`, () => {
     await page.getByRole('button', { name: 'Switch over', exact: true }).click();
     await page.getByRole('heading', { name: 'Transition, slot 2, term 2' }).waitFor();
     await page.getByText('slot 2: no leader for').waitFor();
-    await page.locator('.tone-moving').getByRole('heading', { name: '2 of 3 lead' }).waitFor();
+    await page.locator('.tone-moving').getByRole('heading', { name: '2 of 3 slots have a leader' }).waitFor();
     expect(await page.locator('.track').count()).toBe(1);
     expect(await page.locator('[data-node=d]').textContent()).toContain('slot 2 · PROGRESS');
     await page.getByText('Slot 2, term 2: waiting for the outcome.').waitFor();
     takenOver();
     await page.getByText('Slot 2, term 2: d leads.').waitFor();
-    await page.locator('.tone-led').getByRole('heading', { name: '3 of 3 lead' }).waitFor();
+    await page.locator('.tone-led').getByRole('heading', { name: '3 of 3 slots have a leader' }).waitFor();
     await page.getByText('b → d (planned)').waitFor();
     await page.setViewportSize({ width: 360, height: 740 });
     expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(360);

@@ -51,7 +51,7 @@ describe('in one group', () => {
       const guardian = cluster.agent(follower);
       const heard = guardian.log.length;
       await cluster.killAgent(follower);
-      await guardian.logged(/session has ended/, { after: heard });
+      await guardian.logged(/session was ended/, { after: heard });
       await guardian.logged(/^joined/, { after: heard });
       expect(await cluster.ready()).toEqual(leader);
     });

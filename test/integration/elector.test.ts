@@ -144,7 +144,7 @@ describe('in one group', () => {
       const [newElector = ''] = await cluster.view.seated();
       await cluster.agent(old.node).kill9();
       await until(async () => (await cluster.view.registration(old.node)) === null);
-      if (newElector !== old.node) await cluster.agent(newElector).logged(/remains elected .*paused/);
+      if (newElector !== old.node) await cluster.agent(newElector).logged(/remains elected: .*paused/);
       expect(await cluster.view.elected()).toMatchObject({ node: old.node, term: old.term });
       await cluster.run(old.node);
       const again = await cluster.ready({ node: old.node, after: old.token });

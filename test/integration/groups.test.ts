@@ -126,7 +126,7 @@ it('are none of the znodes of a group that somebody took for a folder of groups'
   await led(['lone'], 'l1');
   const before = (await store.getChildren(paths.config)).children;
   await using mistaken = await startProcess(['agent', '--groups-under', paths.root, '--node-id', 'l2'], env);
-  await mistaken.logged(/lone is a group itself: its own znodes are taken for no groups/);
+  await mistaken.logged(/lone is itself a group; the znodes of that group are not treated as groups/);
   await store.create(`${paths.root}/child`, Buffer.alloc(0), 'persistent');
   await led(['lone/child'], 'l2');
   expect((await store.getChildren(paths.config)).children).toEqual(before);

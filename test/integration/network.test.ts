@@ -48,7 +48,9 @@ describe('in one group', () => {
       const next = await cluster.ready({ not: old.node });
       expect(next.token).toBeGreaterThan(old.token);
       const said = agent.log.slice(heard).map(({ msg }) => msg);
-      expect(said).toContainEqual(expect.stringMatching(/^releasing: out of touch|lease ran out/));
+      expect(said).toContainEqual(
+        expect.stringMatching(/^releasing: no connection to the ensemble|^lease expired/),
+      );
     });
   });
 

@@ -84,7 +84,7 @@ describe('Petrel next to petrel-lab', () => {
     expect(unknown.stderr).toMatch(/^petrel: no such election: nobody/);
     const lost = await petrel('both', 'simulate', deployment, '--lose', 'node=nobody');
     expect(lost).toMatchObject({ code: 2, stdout: '' });
-    expect(lost.stderr).toMatch(/^petrel: --lose: there is no node nobody/);
+    expect(lost.stderr).toMatch(/^petrel: --lose: unknown node nobody/);
   });
 
   it('is of the same version', async () => {

@@ -68,7 +68,7 @@ describe('agents', () => {
       PETREL_NODE_ID: 'b',
     });
     expect(code).toBe(2);
-    expect(stderr).toContain(`probe.listen: cannot listen at 127.0.0.1:${port} (TCP)`);
+    expect(stderr).toContain(`probe.listen: cannot listen on 127.0.0.1:${port} (TCP)`);
     expect(stderr).toContain('choose another port');
   });
 });

@@ -224,7 +224,7 @@ describe('a stranger', () => {
     peer.send(a.address, peer.coder.write('answer', tagOf('a'), number, 7));
     await until(() => a.heardRates().get('b') === 7);
     expect(peer.packets('answer')).toEqual([]);
-    expect(group.log.join('')).toMatch(/another secret/);
+    expect(group.log.join('')).toMatch(/a different secret/);
     expect(group.log.join('')).not.toContain(secret);
   });
 });
@@ -318,10 +318,10 @@ describe('where a node cannot listen', () => {
     await using group = await ProbedGroup.open();
     const { port } = (await group.start('a', { protocol: 'auto' })).listensAt;
     for (const [listen, text] of [
-      [{ host: '127.0.0.1', port }, /^probe\.listen: cannot listen at 127\.0\.0\.1:\d+ .*another port/],
+      [{ host: '127.0.0.1', port }, /^probe\.listen: cannot listen on 127\.0\.0\.1:\d+ .*another port/],
       [
         { host: '192.0.2.1', port: 0 },
-        /^probe\.listen: cannot listen at 192\.0\.2\.1:0 .*an address of this machine/,
+        /^probe\.listen: cannot listen on 192\.0\.2\.1:0 .*an address of this machine/,
       ],
     ] as const) {
       for (const protocol of ['udp', 'tcp', 'auto'] as const) {

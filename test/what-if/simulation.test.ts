@@ -206,14 +206,14 @@ describe('a what-if', () => {
 
   it('knows what it was asked for, or says what there is', () => {
     expect(refusal({}, { names: ['latncy'] })).toMatch(
-      /^--strategy: strategy: unknown strategy "latncy"; known are/,
+      /^--strategy: strategy: unknown strategy "latncy": expected one of/,
     );
     expect(refusal({ strategies: ['latncy'] })).toMatch(/^strategies: strategy: unknown strategy "latncy"/);
     expect(refusal({ strategy: 'latncy' })).toMatch(
       /^the group's strategy: strategy: unknown strategy "latncy"/,
     );
     expect(refusal({}, { lose: ['a1'] })).toBe('--lose: expected node=NODE or site=SITE, found "a1"');
-    expect(refusal({}, { lose: ['site=d'] })).toBe('--lose: unknown site d: known: a, b, c');
+    expect(refusal({}, { lose: ['site=d'] })).toBe('--lose: unknown site d: known sites: a, b, c');
   });
 
   it('takes one node as it is', () => {
@@ -277,9 +277,13 @@ describe('a deployment', () => {
     [
       'a site that is not there',
       { nodes: { a1: { site: 'd' } } },
-      'nodes.a1.site: unknown site d: known: a, b, c',
+      'nodes.a1.site: unknown site d: known sites: a, b, c',
     ],
-    ['a leader that is not there', { leader: 'z' }, 'leader: unknown node z: known: a1, a2, b1, b2, c1'],
+    [
+      'a leader that is not there',
+      { leader: 'z' },
+      'leader: unknown node z: known nodes: a1, a2, b1, b2, c1',
+    ],
     [
       'a key that means nothing',
       { nodes: { a1: { site: 'a', priorty: 1 } } },
