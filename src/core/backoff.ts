@@ -1,8 +1,8 @@
 /**
- * Backoffs after failed takeovers, and everything that depends on them. No other module reads the group's
- * `backoff` settings. `elected` stores the failure records. A record contains the number of the node's
- * failures since the node was last READY, and the end of its backoff. The backoff doubles with each failure,
- * up to a maximum.
+ * Backoffs after failed takeovers, and everything that depends on them. Other modules only validate the
+ * group's `backoff` settings. `elected` stores the failure records. A record contains the number of the
+ * node's failures since the node was last READY, and the end of its backoff. The backoff doubles with each
+ * failure, up to a maximum.
  *
  * A backoff ends when its time is over, when an operator clears the failure, or when the node is elected
  * again and becomes READY. A restart of the node also ends its backoff, but only once. A backoff that starts
@@ -50,7 +50,7 @@ export function failbackBackoffMs(record: FailureRecord | null, { backoff }: Gro
   return record === null ? 0 : durationMs(backoff.max) * 2 ** Math.min(record.count - 1, 10);
 }
 
-/** Returns how long a leader must lead after a lease loss before that loss no longer counts. */
+/** Returns the time from a leader's new claim until the lease loss before that claim no longer counts. */
 export function leaseLossOverMs({ backoff }: GroupConfig): number {
   return durationMs(backoff.base);
 }

@@ -86,9 +86,9 @@ export interface Choice {
   readonly recheckInMs: number | null;
   /** The failures after this choice. A node that this choice tries again is no longer in backoff. */
   readonly failures: readonly FailureRecord[];
-  /** The new value of `elected.requested`. Applies only if the choice changes the node. */
+  /** The new value of `elected.requested`. Applies only if a new decision is written. */
   readonly requested: Elected['requested'];
-  /** The new value of `elected.failedSite`. Applies only if the choice changes the node. */
+  /** The new value of `elected.failedSite`. Applies only if a new decision is written. */
   readonly failedSite: string | null;
   /**
    * The better node that will replace the leader after a wait. No other slot may take this node in the

@@ -64,7 +64,7 @@ export interface Constraint {
   check(node: Registered, context: ConstraintContext): Finding | null;
 }
 
-/** A constraint that runs in another process and checks all nodes in one call. */
+/** A constraint that runs in another thread and checks all nodes in one call. */
 export interface AskedConstraint extends Omit<Constraint, 'check'> {
   /**
    * Returns the findings by node id. Throws Unanswered if the answer is still pending. Throws RuleFault if

@@ -147,7 +147,7 @@ function recordOfReady(seen: JudgedElection): Extract<ElectorAction, { do: 'reco
   return record === null ? null : { do: 'record', record, headVersion: history.version };
 }
 
-/** Declares one site per call, so that each change is reported with its own reason. */
+/** Declares one site failed or healthy per call, so that each change is reported with its own reason. */
 function declareSites(seen: JudgedElection): ChangeSites | null {
   const { snapshot, epochMs, self } = seen;
   const [verdict] = snapshot.config.value === null ? [] : siteVerdicts(seen).verdicts;

@@ -125,7 +125,7 @@ export function minutesOf({
 
 /**
  * Whether a limit has passed since the clock was last read. A server that is cut off from the other servers
- * still answers, but it does not show the progress of its candidate or the release of a claim. Reading the
+ * may still answer, but it does not show the candidate's progress or the release of a claim. Reading the
  * clock is a write, and any data that is read after this write is at least as recent. This prevents the
  * elector from blaming or fencing a node because of an outdated read.
  */

@@ -164,7 +164,7 @@ function sitesSeen(scene: Scene, before: ElectorMemory['sites']): ElectorMemory[
  * Returns the claim that was seen in PROGRESS. The elector remembers it, even after it is gone, until a
  * decision that responds to it has been written, because that write may fail. Other nodes do not remember it:
  * they check the group only from time to time, and may miss that the claim became READY. If the elector and
- * the leader fail together, no trace of the claim remains.
+ * the leader then fail together, nothing shows that it was READY, and the takeover would seem to have failed.
  */
 function progressSeen(
   { snapshot, members }: Scene,

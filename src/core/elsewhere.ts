@@ -7,7 +7,7 @@ import { failureOf } from './backoff.js';
 export interface Elsewhere {
   /** By node: the reason why it cannot lead here, such as "it leads slot 2". */
   readonly busy: ReadonlyMap<string, string>;
-  /** By node: the name of another slot that is already led from the node's site, such as "slot 2". */
+  /** By node: what the node's site already has because of another slot, such as "the leader of slot 2". */
   readonly held: ReadonlyMap<string, string>;
   /** Nodes that the decisions of the other leaderships name. */
   readonly elected: readonly string[];

@@ -110,7 +110,8 @@ function alarmOf(
 /**
  * Returns the fence for the claim's owner. Returns null in three cases:
  * - The owner is an earlier incarnation of the candidate. The fence would hit the candidate itself.
- * - The candidate is not registered. Nothing would show that it has registered and claimed since then.
+ * - The candidate is not registered, or its registration is unreadable. Nothing would show that it has
+ *   claimed since then.
  * - The candidate has claimed under this decision. `current` was read before the registrations and may be
  *   outdated.
  *

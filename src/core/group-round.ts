@@ -1,7 +1,7 @@
 /**
  * The elector's round over all slots of a group. It decides the slots one after the other. For each slot, it
- * takes into account the decisions that it has just made for other slots. One write commits all decisions, so
- * that no node is ever elected to two slots.
+ * takes into account the other slots' current decisions and those that it has just made. One write commits
+ * all decisions, so that no node is ever elected to two slots.
  *
  * A leader keeps its slot. A better node replaces the worst of the leaders. No leader moves from one slot to
  * another merely to tidy the numbering.
@@ -215,7 +215,7 @@ export function slotsInOrder(input: Ordered, nowMs: number, failed: readonly num
   return states.toSorted((a, b) => placeOf(b) - placeOf(a) || a.slot - b.slot).map(({ slot }) => slot);
 }
 
-/** Returns the rank of each eligible node in one ranking of all nodes. The best node has rank 0. */
+/** Returns the rank of each eligible node in one ranking of all eligible nodes. The best has rank 0. */
 function placesOf(input: Ordered, nowMs: number): ReadonlyMap<string, number> {
   const { snapshot, config, constraints } = input;
   const elected = effectiveDecision(snapshot);

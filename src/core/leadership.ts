@@ -97,7 +97,7 @@ export interface LeadershipInput {
   readonly healthy: boolean;
   /** Whether the node is leaving. */
   readonly draining: boolean;
-  /** Whether the node is leaving and no successor was elected in time. */
+  /** Whether the node is leaving and no longer waits for a successor. */
   readonly drainOverdue: boolean;
   /**
    * Null if no prepare hook is configured. `doneUnder` is the version of `elected` under which the hook last
@@ -190,7 +190,8 @@ function duringLeadership(situation: LeadershipInput, leadership: Leadership): L
  * Returns the current decision. Returns null if the decision is unreadable, or if it is older than the one
  * under which the leadership began. An older decision means that `elected` was lost and created again. The
  * elector knows the leadership's term from the claim and will decide under a later term. If the claim is also
- * lost, the elector does not know that term, and its decision is valid despite the lower term.
+ * lost, the elector does not know that term. Its decision is then valid despite the lower term if it names a
+ * node.
  */
 function decisionNow({ elected }: GroupSnapshot, leadership: Leadership, own: Claim | null): Elected | null {
   const { value } = elected;

@@ -93,8 +93,8 @@ export interface ObservedLosses {
 }
 
 /**
- * Returns the failure of an elected node that leads again after too many lease losses. Returns null if there
- * were not too many, or if the cause of the losses is unknown.
+ * Returns the failure of an elected node that has claimed again after too many lease losses. Returns null if
+ * there were not too many, or if the cause of the losses is unknown.
  */
 export function lostLeaseAgain(observed: ObservedLosses, elected: Elected): Failed | null {
   const { config, members, current, nowMs, epochMs, observedSinceMs } = observed;
@@ -104,8 +104,8 @@ export function lostLeaseAgain(observed: ObservedLosses, elected: Elected): Fail
   if (owner === null || owner.node !== elected.node || config.paused !== null) return null;
   if (epochOf(BigInt(resumes.token)) !== epochOf(current.token)) return null;
   const claimedAgoMs = epochMs - current.createdAtMs;
-  // A leader that has led for this long is cleared. A claim with a creation time in the future was made
-  // before the ensemble's clock was set back.
+  // A claim that has existed for this long clears its owner. A claim with a creation time in the future was
+  // made before the ensemble's clock was set back.
   if (claimedAgoMs > leaseLossOverMs(config) || claimedAgoMs < -unevennessMs) return null;
   if (observedSinceMs > nowMs - Math.max(0, claimedAgoMs) - resumes.agoMs) return null;
   const within = leaseLossesWithin(config);

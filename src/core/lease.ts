@@ -8,8 +8,9 @@
  *
  * This module counts a heartbeat if it was *answered* at least a quarter of the session timeout T before the
  * write was sent. An answered heartbeat has arrived, and T/4 >= tickTime/2 while the ensemble keeps its
- * minimum session timeout of two ticks. It would be wrong to count from the time at which the heartbeat was
- * sent. That would assume that the network did not delay the heartbeat more than the write.
+ * minimum session timeout of two ticks. This gap starts at the answer, although the lease itself starts when
+ * the heartbeat was sent. A gap that started at the sending would assume that the network did not delay the
+ * heartbeat more than the write.
  *
  * A connect handshake that opens a session is itself a committed write, so the time at which it was sent
  * counts. A handshake that resumes a session is confirmed by the ensemble's leader alone. That leader may
@@ -22,9 +23,9 @@
  * server may also have resumed the session with a smaller timeout although its answer was lost. Half the
  * timeout therefore applies from that handshake until a write commits.
  *
- * Not promised: the lease is not safe if one server grants less than half of what another grants. It is also
- * not safe if a server that grants less carries out an abandoned handshake late, after a write on a newer
- * connection has committed.
+ * Not promised: that the lease is safe if one server grants less than half of what another grants, or if a
+ * server that grants less carries out an abandoned handshake late, after a write on a newer connection has
+ * committed.
  *
  * All instants are milliseconds on one monotonic clock.
  */
@@ -134,8 +135,8 @@ export function writeCommitted(
 }
 
 /**
- * Returns the newest instant from which the session is proven to last for its timeout. While there is doubt
- * about the timeout, the instant is early enough for half the timeout.
+ * Returns the newest instant from which the session is proven to last for its timeout. While the timeout is
+ * in doubt, a lease from this instant ends at most half a lease after the handshake that caused the doubt.
  */
 export function provenAlive({ provenAtMs, doubtedSinceMs }: LeaseEvidence, sessionTimeoutMs: number): number {
   return Math.min(provenAtMs, doubtedSinceMs - sessionTimeoutMs * leaseShare * doubtShare);

@@ -60,7 +60,7 @@ export interface Ending {
 
 /**
  * Returns the record of the transition that the new decision ends. Returns null if the transition was already
- * recorded when it reached READY.
+ * recorded, if the decision of that transition is lost, or if there is no history.
  */
 export function ended(scene: Scene, elected: Elected, ending: Ending): TransitionRecord | null {
   const { snapshot } = scene;
@@ -238,7 +238,7 @@ function releaseBefore(
 
 /**
  * Returns the record of a transition that has reached READY. Returns null if the transition is already
- * recorded.
+ * recorded, or if there is no history.
  */
 export function reachedReady(scene: Scene, elected: Elected, current: Claim): TransitionRecord | null {
   const head = headOf(scene);

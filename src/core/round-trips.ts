@@ -27,7 +27,7 @@ export const noRoundTrips: RoundTrips = { mean: null, aside: [], missed: 0, unco
 const beginWith = 3;
 const meanWeight = 1 / 8;
 const deviationWeight = 1 / 4;
-/** A measurement counts as an outlier if it is more than this number of standard deviations from the mean. */
+/** A measurement may differ from the mean by this multiple of the smoothed deviation. */
 const fitDeviations = 4;
 /**
  * Distances from the mean within which a measurement always fits: a share of the mean, and a minimum in
@@ -52,7 +52,7 @@ export function measured({ mean, aside }: RoundTrips, ms: number): RoundTrips {
 }
 
 /**
- * Returns the new state after an answer that arrived while one of the two processes was stalled. Such an
+ * Returns the new state after an answer that was late, or for which one of the processes was stalled. Such an
  * answer proves only that the peer is running.
  */
 export function answeredLate({ mean, aside, uncounted }: RoundTrips): RoundTrips {

@@ -5,7 +5,7 @@
  *
  * Invariant: under one `tokenEpoch`, no node leads with a token that is less than or equal to one that it has
  * seen. An operator raises the epoch to let tokens start over. If the epoch is lower than the epoch that the
- * node has seen, the configuration itself was restored.
+ * node has seen, this is itself a sign of a restored configuration.
  */
 import { slotStates } from '../model/slots.js';
 import type { GroupSnapshot } from '../model/snapshot.js';

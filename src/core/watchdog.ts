@@ -59,8 +59,8 @@ export function watch(
 /**
  * Returns a key that identifies the condition. A claim that is still held counts as the same condition,
  * whatever is decided about the next leader. For an elected node, the key contains the token of its last
- * claim, because the node may have claimed, led and lost the claim between two checks. The token comes from
- * its registration or, if the node has restarted since then, from the history.
+ * claim, because the node may have claimed, led and lost the claim between two checks. If `current` is free,
+ * the token comes from its registration or, if the node has restarted since then, from the history.
  */
 function keyOf({ kind, node }: Condition, { elected, current, members, history }: GroupSnapshot): string {
   if (kind === 'holding') return `${kind} ${current?.token}`;

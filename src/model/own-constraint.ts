@@ -1,6 +1,6 @@
 /**
  * A user-defined constraint: its input and its output. Both are plain data, because the constraint runs in
- * another process.
+ * another thread.
  */
 import * as z from 'zod';
 import type { GroupConfig } from './group-config.js';

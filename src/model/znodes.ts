@@ -57,7 +57,10 @@ export type ProbeAddress = z.infer<typeof probeAddressSchema>;
 
 export const failureRecordSchema = z.object({
   node: nameSchema,
-  /** The incarnation that failed. The first new incarnation ends the backoff, and later ones do not. */
+  /**
+   * The incarnation that failed, or the new incarnation whose start ended the backoff. Only the first new
+   * incarnation ends a backoff.
+   */
   incarnation: z.string(),
   /** Number of failures since the node was last READY. The backoff doubles with each of them. */
   count: z.int().min(1),
@@ -89,7 +92,7 @@ export const causeSchema = z.enum([
  * - `planned`: an operator requested the change.
  * - `preference`: another node is better.
  * - `shutdown`: the node is leaving.
- * - `retry`: the same node tries again.
+ * - `retry`: a node that failed, or that lost its leadership, is tried again.
  * - `nobody`: no node is eligible.
  */
 export type Cause = z.infer<typeof causeSchema>;

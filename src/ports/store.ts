@@ -201,7 +201,8 @@ export interface Store {
   /**
    * Returns the monotonic instant of the newest heartbeat that the *ensemble* is proven to have processed.
    * Returns -Infinity if there is none. `core/lease.ts` describes the rule. The session cannot have expired
-   * before this instant plus the negotiated timeout.
+   * before this instant plus the negotiated timeout. While the timeout is in doubt, only a lease from this
+   * instant is safe.
    */
   provenAliveAtMs(): number;
   /** Whether a lease that begins with a write sent now would last until its renewal. */

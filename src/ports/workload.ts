@@ -65,8 +65,8 @@ export interface HookResult {
   /** Last lines that were written to stdout and stderr, oldest first. */
   readonly outputTail: readonly string[];
   /**
-   * Whether every process that the run started is gone. After a release, this covers all processes that the
-   * leadership started. Always false for a takeover that left its workload running.
+   * Whether every process that the run started is proven to be gone. After a release, this covers all
+   * processes that the leadership started. Always false for a takeover that left its workload running.
    */
   readonly provenDead: boolean;
 }
@@ -75,8 +75,8 @@ export interface HookRun {
   /** Result of the run. Never rejects. */
   readonly outcome: Promise<HookResult>;
   /**
-   * Stops the run now. Kills it after the grace time, or at `killAtMs` if that is sooner. A second call can
-   * only make the kill earlier. After the run has ended, a call does nothing.
+   * Requests the run to stop now. Kills it after the grace time, or at `killAtMs` if that is sooner. A second
+   * call can only make the kill earlier. After the run has ended, a call does nothing.
    */
   abort(reason: string, killAtMs?: number): void;
 }
@@ -93,7 +93,7 @@ export type WorkloadEnd =
   /**
    * The lease was not renewed in time, or this process was stalled for that long. Runs in progress were
    * aborted. The release has already run, and `release` is its outcome. `leaseLeftMs` is the remainder of the
-   * lease when every process had ended. It is negative if the lease had already ended, and null if unknown.
+   * lease when the release had ended. It is negative if the lease had already ended, and null if unknown.
    */
   | {
       readonly cause: 'lease-ended';
@@ -106,8 +106,8 @@ export type WorkloadEnd =
    */
   | { readonly cause: 'workload-ended'; readonly workload: HookResult }
   /**
-   * The guardian of the leadership was lost because its process died, and the workload has been killed. The
-   * release must still be run.
+   * The process that guards the leadership (guardian or supervisor) has died, and the workload has been
+   * killed. The release must still be run.
    */
   | { readonly cause: 'guard-lost'; readonly reason: string; readonly provenDead: boolean };
 
@@ -117,7 +117,7 @@ export interface Workload {
    */
   has(phase: Phase): boolean;
 
-  /** Starts a run. Call `holdLease` before a takeover, so that the takeover is never without a guardian. */
+  /** Starts a run. Call `holdLease` before a takeover, so that the takeover is never unguarded. */
   run(context: HookContext): HookRun;
 
   /**

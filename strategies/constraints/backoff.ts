@@ -5,8 +5,8 @@ export const backoff: Constraint = {
   kind: kindOfBackoff,
   description: 'its last takeover failed',
   ends: 'failure',
-  // An operator must clear the backoff instead. Otherwise, the node could fail again and again without a
-  // pause.
+  // A forced failover ends the backoff instead of overriding it. A node whose backoffs are overridden could
+  // fail again and again without a pause.
   canBeForced: false,
   check: ({ node }, { failures, nowMs }) => {
     const failure = failureOf(failures, node);
