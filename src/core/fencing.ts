@@ -73,8 +73,8 @@ function hasFencedInVain(
 }
 
 /**
- * Hands over the elector role if the stuck claim belongs to this node. A node cannot fence itself, but
- * another elector can fence it.
+ * Returns the actions if the stuck claim belongs to this node. A node cannot fence itself, but another
+ * elector can. This node therefore hands over the elector role if another node has a seat.
  */
 function leftToOthers(input: FencingInput, { token }: Claim, limitMs: number): FencingAction[] {
   const { self, members, memory } = input;

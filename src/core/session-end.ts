@@ -1,8 +1,8 @@
 /**
- * Limits how much one session may own. When a session ends, servers log the paths of all its ephemeral znodes
- * as one entry. If an entry is too long to be read back, it crashes the servers, and they cannot start again
- * (ZOOKEEPER-4306). ZooKeeper does not refuse the requests that lead to such an entry. A session that owns
- * many znodes must therefore count them itself.
+ * Computes how much one session may own. When a session ends, servers log the paths of all its ephemeral
+ * znodes as one entry. If an entry is too long to be read back, it crashes the servers, and they cannot start
+ * again (ZOOKEEPER-4306). ZooKeeper does not refuse the requests that lead to such an entry. A session that
+ * owns many znodes must therefore count them itself.
  */
 import { groupPaths } from '../model/paths.js';
 

@@ -41,7 +41,7 @@ function entries(identities: readonly Identity[], allowed: number): AclEntry[] {
 /**
  * Returns an operator's rights in addition to reading. Operators change the configuration, record that change
  * in the history, read the ensemble's clock by a write, and remove the znodes of an evicted node. They
- * neither elect nor claim, so they have no right to write the znodes of the election.
+ * neither elect nor claim, so they have no right to write the content of the election's znodes.
  */
 function operatorRights(paths: GroupPaths, path: string): number {
   const { config, clock, history, nodes, election, leader } = paths;

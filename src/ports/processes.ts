@@ -13,7 +13,7 @@ import type { Clock } from './clock.js';
 export interface CommandLine {
   readonly program: string;
   readonly args: readonly string[];
-  /** Variables that the command gets in addition to the environment of the process that starts it. */
+  /** Variables that are added to the environment of the starting process, after its secrets are removed. */
   readonly env: Readonly<Record<string, string>>;
   /**
    * Whether the command writes to the output of the process that starts it. Its output cannot be read in that

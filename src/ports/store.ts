@@ -250,8 +250,8 @@ export interface Store {
   changeServer(): void;
 
   /**
-   * Resolves when the first connection is established. Rejects if the store is LOST or CLOSED, or if the
-   * signal fires.
+   * Resolves when the store is connected. Has no timeout by default. Rejects if the store is LOST or CLOSED,
+   * or if the signal fires.
    */
   connected(options?: CallOptions): Promise<void>;
   /**
