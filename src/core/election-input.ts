@@ -37,8 +37,8 @@ export interface ElectionInput extends Scene {
   /** Whether a fence hook is configured on this node. */
   readonly canFence: boolean;
   /**
-   * Monotonic instant since which this node has been connected to the ensemble without a break. From that
-   * instant on, the node can tell whether the ensemble was available.
+   * Monotonic instant since which this node has been able to tell whether the ensemble was available. The
+   * node's unbroken contact with the ensemble began before that instant.
    */
   readonly observedSinceMs: number;
   readonly constraints: readonly AnyConstraint[];

@@ -170,7 +170,8 @@ export const claimSchema = z.object({
   /**
    * The previous leadership, if this incarnation led under the same decision and lost that leadership.
    * Contains the leadership's token and the reason of its end. `agoMs` is the time from its end to this
-   * claim, on the node's own clock. An unreadable value affects only what is reported.
+   * claim, on the node's own clock. An unreadable value affects only the history and the count of lease
+   * losses.
    */
   resumes: z
     .object({
