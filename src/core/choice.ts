@@ -48,7 +48,7 @@ export interface ChoiceInput extends Omit<RankInput, 'incumbent' | 'term' | 'con
   readonly current: Claim | null;
   /** The current failures, including the failure that this choice responds to. */
   readonly failures: readonly FailureRecord[];
-  /** Whether the elected node failed under the current version of `elected`. */
+  /** Whether the elected node has failed and no decision has responded to that failure yet. */
   readonly electedFailed: boolean;
   /**
    * Returns the time for which a node has been eligible without a break, as observed by the caller. Returns
@@ -64,7 +64,7 @@ export interface ChoiceInput extends Omit<RankInput, 'incumbent' | 'term' | 'con
   readonly lookedForMs: number;
   /**
    * Time for which the elected node has been READY, as observed by the caller. Null while the node is not
-   * READY. Infinity in a simulation.
+   * READY. In a simulation, the time since the READY claim was last written.
    */
   readonly readyForMs: number | null;
 }

@@ -57,10 +57,7 @@ export type ProbeAddress = z.infer<typeof probeAddressSchema>;
 
 export const failureRecordSchema = z.object({
   node: nameSchema,
-  /**
-   * The incarnation that failed, or the new incarnation whose start ended the backoff. Only the first new
-   * incarnation ends a backoff.
-   */
+  /** The incarnation that failed, or the new one if its start ended the backoff. This happens only once. */
   incarnation: z.string(),
   /** Number of failures since the node was last READY. The backoff doubles with each of them. */
   count: z.int().min(1),
