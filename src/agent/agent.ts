@@ -379,7 +379,7 @@ export class Agent {
     return true;
   }
 
-  /** Waits for a read of the group. Returns null if the lease requires a release before the read ends. */
+  /** Waits for a turn or a read of the group. Returns null if a release becomes due before it completes. */
   async #beforeLeaseEnds<T>(observing: Promise<T>): Promise<T | null> {
     const dueAtMs = this.#leadershipRunner.dueAtMs;
     if (dueAtMs === null) return await observing;
@@ -434,7 +434,10 @@ export class Agent {
     return false;
   }
 
-  /** Writes this node's registration if the one in ZooKeeper is outdated. Returns whether it was written. */
+  /**
+   * Writes this node's registration if the one in ZooKeeper is outdated. Returns whether a write was tried,
+   * so that the group must be read again.
+   */
   async #publish(store: Store, snapshot: GroupSnapshot): Promise<boolean> {
     const unwritten = this.#unwritten(snapshot);
     if (unwritten === null) return false;

@@ -6,7 +6,7 @@ import type { Elected, TransitionRecord } from '../model/znodes.js';
 import type { HookContext, HookResult } from '../ports/workload.js';
 
 export type AgentEvent =
-  /** A round has ended. Either the agent knows the current state of the group, or it could not read it. */
+  /** A round has ended. The agent may know more about the group now, or was unable to read it. */
   | { readonly kind: 'round' }
   /** This node, as the elector, has committed a decision `tookMs` after it was woken. */
   | {

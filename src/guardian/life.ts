@@ -60,7 +60,7 @@ export interface LifeEnd {
    * number.
    */
   readonly codeWhenAsked: 'done' | 'signal';
-  /** Resolves when the session has ended. Null if the session was not left for the guardian to end. */
+  /** Resolves with the end of the session. Null if the session was not left for the guardian to end. */
   readonly session: Promise<SessionEnd> | null;
   /** Report for messages about this run. */
   readonly report: Report;
@@ -73,7 +73,7 @@ export interface LifeEnd {
 const hangMs = 30_000;
 /** Delay, in ms, above which an alarm counts as late. */
 const punctualMs = 1_000;
-/** Interval between reports on processes that were killed but still exist. */
+/** Interval between reports on processes that are still alive after the agent's death. */
 const loudMs = 5_000;
 
 interface Death {

@@ -25,7 +25,7 @@ export interface ServiceManager {
 }
 
 export interface Systemd extends ServiceManager {
-  /** Reports that the guardian is well while `isWell` returns true, at the interval that systemd requests. */
+  /** Reports that the guardian is well while `isWell` returns true, twice per interval that systemd sets. */
   watch(isWell: () => boolean): void;
 }
 

@@ -255,7 +255,7 @@ export class Guard {
     this.#queue.abortRunning(reason, this.#machine.clock.monotonicMs());
   }
 
-  /** Instant at which the leadership's last process must be killed. Infinity while no kill is due. */
+  /** Instant of the last kill in an ending leadership. Infinity if it is not ending or has no lease. */
   #lastKillAtMs(): number {
     const { lease, ending } = this.#leadership;
     if (lease === null || ending === null) return never;

@@ -38,7 +38,7 @@ export interface RestartingWorkloadOptions {
   /** Workload that runs the process as its takeover. */
   readonly workload: Workload;
   readonly policy: RestartPolicy;
-  /** Number of restarts after failures in a row. After the last one, the leadership must end. */
+  /** Number of restarts after failures in a row. After one more failure, the leadership must end. */
   readonly restartLimit: number;
   readonly clock: Clock;
   readonly log: Logger;

@@ -58,7 +58,7 @@ export class ElectorWatchdog {
 
 /**
  * Returns a key for the due decision and the elector that must make it. If two checks find the same key,
- * nothing changed in between.
+ * neither the configuration nor a decision was written in between.
  */
 function keyOf(snapshot: GroupSnapshot, elector: string): string {
   const decisions = slotStates(snapshot).map(({ elected }) => writeOf(elected));

@@ -25,7 +25,10 @@ export interface LeadershipOptions {
   wake(): void;
   /** Last readable configuration. Null if no configuration could be read so far. */
   config(): GroupConfig | null;
-  /** Changes these fields of this node's registration and returns it. The caller's multi must write it. */
+  /**
+   * Changes these fields of this node's registration and returns it. A caller that sends a multi includes the
+   * registration. Otherwise, a later round writes it.
+   */
   updateRegistration(change: Partial<Registration>): Registration;
   /** This node's current seat. */
   seat(): string | null;

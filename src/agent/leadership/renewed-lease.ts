@@ -27,8 +27,7 @@ export class RenewedLease {
       return lease;
     }
     const { endsAtMs, releaseAtMs } = this.#ended;
-    // A later heartbeat with a smaller timeout can give a lease that ends sooner, but whose release is due
-    // later.
+    // A later proof with a smaller timeout can give a lease that ends sooner, but whose release is due later.
     if (lease.endsAtMs < endsAtMs)
       this.#ended = { ...lease, releaseAtMs: Math.min(lease.releaseAtMs, releaseAtMs) };
     return this.#ended;

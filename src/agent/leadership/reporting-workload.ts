@@ -23,8 +23,8 @@ export class ReportingWorkload implements Workload {
   /** Release that runs when the lease ends without a renewal. */
   #release: HookContext | null = null;
   /**
-   * Number of times that a lease has ended without a renewal. A release for this reason is reported once,
-   * even if it had to wait for other hooks to end.
+   * Number of times that a lease has ended without a renewal. The release for this reason is reported once,
+   * even if requested releases waited for its outcome.
    */
   #ends = 0;
 
@@ -89,8 +89,8 @@ export class ReportingWorkload implements Workload {
 
   /**
    * Reports a release after the lease was not renewed. Reports nothing if the workload is not proven dead,
-   * because it has not ended. Reports nothing without a takeover hook, because then nothing was started that
-   * could outlive the lease.
+   * because it may still be running. Reports nothing without a takeover phase, because then nothing was
+   * started that could outlive the lease.
    */
   #fenced({ provenDead }: HookResult, leaseLeftMs: number): void {
     if (!provenDead || this.#lease === null || !this.#workload.has('takeover')) return;

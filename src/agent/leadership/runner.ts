@@ -301,8 +301,8 @@ export class LeadershipRunner {
   }
 
   /**
-   * Takes over an existing claim of this session. The last heartbeat may be much older than that claim. A
-   * committed write therefore comes first, as it does when a node creates its claim.
+   * Adopts an existing claim of this session. The newest proof that the session is alive may be much older
+   * than that claim. A committed write therefore comes first, as it does when a node creates its claim.
    */
   async #adopt(store: Store, action: Extract<LeadershipAction, { do: 'adopt' }>): Promise<boolean> {
     const { claim, elected, electedVersion } = action;
@@ -340,7 +340,7 @@ export class LeadershipRunner {
     });
   }
 
-  /** Hands the current lease to the guard, which kills the workload when the lease ends. */
+  /** Hands the current lease to the workload, which releases on its own if the lease is not renewed. */
   #guard(): void {
     const stage = this.#stage;
     if (stage === null || stage === 'released' || this.#elected === null) return;

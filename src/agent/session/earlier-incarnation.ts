@@ -72,8 +72,8 @@ export class EarlierIncarnations {
   }
 
   /**
-   * Whether the session may own a claim. The session's registration was written together with the claim, and
-   * names its slot. If the registration is unreadable, the claim may be of any slot.
+   * Whether a workload may still be running under a claim that the session owns. The registration was written
+   * together with the claim, and names its slot. If it is unreadable, the claim may be of any slot.
    */
   async #mayWork(store: Store, session: bigint, registration: Registration | null): Promise<boolean> {
     const { workloadPlace } = this.#options;

@@ -133,7 +133,7 @@ export class SessionFile implements SessionMemory {
       if (codeOf(error) === 'ENOENT') return;
       throw error;
     }
-    // Another process was faster, and this rename removed the lock of that process. This restores it.
+    // If the content differs, another process was faster, and the rename removed its lock. Restore that lock.
     if (textOf(aside) !== dead) linked(aside, this.#lock);
     rmSync(aside, { force: true });
   }

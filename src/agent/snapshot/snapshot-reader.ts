@@ -137,8 +137,8 @@ export class SnapshotReader {
    * The last snapshot, without the claims that were reported as changed. It serves steps that may be tried
    * before a read, because their write checks everything that they depend on.
    *
-   * Null if anything other than claims may have changed. In this case versions may have started over, and a
-   * claim of the same version may be another node's.
+   * Null if the connection was interrupted, or the configuration or a decision was reported as changed. In
+   * this case versions may have started over, and a claim of the same version may be another node's.
    */
   get expected(): GroupSnapshot | null {
     const { paths } = this.#options;

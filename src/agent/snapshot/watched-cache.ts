@@ -11,7 +11,8 @@ import { type ReadOptions, type Stat, type Store, StoreError } from '../../ports
 export type Reader = Pick<Store, 'getData' | 'getChildren' | 'exists'>;
 
 /**
- * Number of attempts under constant changes. After the last one, everything is read again, changed or not.
+ * Number of attempts under constant changes. The last one reads everything again, and its result is used even
+ * if something changes in the meantime.
  */
 const tries = 10;
 
