@@ -69,7 +69,7 @@ export class HeldSession {
   #settle: (end: SessionEnd) => void = () => {};
   #attempt: Attempt | null = null;
   /**
-   * Smallest and greatest timeout that may have been granted. The smallest determines the time between pings.
+   * Smallest and greatest timeout known to have been granted. The smallest determines the time between pings.
    * The greatest determines when the session must have expired.
    */
   #leastMs: number;
