@@ -29,7 +29,7 @@ export interface ServerFacts {
   readonly server: string;
   /** The server's response to `srvr`, or why there is none. */
   readonly summary: ServerSummary | Problem;
-  /** The server's response to `conf`. Null if the command is disabled. */
+  /** The server's response to `conf`. Null if there is none, for example because the command is disabled. */
   readonly timing: ServerTiming | null;
 }
 

@@ -139,7 +139,10 @@ async function gatherGroup(
   };
 }
 
-/** The clock's znode was just written, so the zxid of that write is the ensemble's current zxid. */
+/**
+ * Returns the current fencing tokens. If the clock's znode was just written (`isWritten`), the zxid of that
+ * write is the ensemble's current zxid. Without it, the tokens of slots without a claim are left out.
+ */
 async function tokensInForce(
   store: Store,
   view: GroupView,

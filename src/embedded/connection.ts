@@ -108,8 +108,8 @@ export class Connection {
   }
 
   /**
-   * Sets the deadline for the handshake. It applies even if the client keeps sending bytes that form no
-   * complete packet.
+   * Sets the deadline for the handshake or, after `end`, for the client to close the connection. It applies
+   * even if the client keeps sending bytes that form no complete packet.
    */
   #setDeadline(): void {
     clearTimeout(this.#deadline);

@@ -259,10 +259,10 @@ function nowMs(): number {
 }
 
 /**
- * Returns the zxid at which the server starts. Each start gets a new epoch, as in an ensemble. A client that
- * returns to a restarted server therefore learns that its session has ended. Otherwise, the server would
- * reject the client because it has seen later zxids. The new epoch also ensures that no fencing token is
- * issued twice.
+ * Returns the zxid at which a new server starts. Each new server gets a new epoch, as in an ensemble, but
+ * `restart` keeps the old one. A client that returns to a new server therefore learns that its session has
+ * ended. Otherwise, the server would reject the client because it has seen later zxids. The new epoch also
+ * ensures that no fencing token is issued twice.
  */
 function startZxid(startedAtMs: number): bigint {
   const secondsSince2024 = Math.floor((startedAtMs - Date.UTC(2024, 0)) / 1000);

@@ -21,7 +21,7 @@ export interface SessionLimits {
 export interface SessionOptions extends SessionLimits {
   /** Secret from which the passwords of sessions are derived. */
   readonly secret: string;
-  /** Start of the server, in milliseconds since the epoch. A later start gives greater session ids. */
+  /** When the numbering of sessions began (epoch milliseconds). A later time gives greater session ids. */
   readonly startedAtMs: number;
 }
 

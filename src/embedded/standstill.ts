@@ -20,8 +20,8 @@ export interface Standstill {
   /** Ends the standstill. The write is applied if necessary, and all waiting clients are notified. */
   resume(): void;
   /**
-   * Breaks the connection that the write came from, and ends the standstill. For the client, the write never
-   * arrived or its reply is lost.
+   * Breaks the connection that the write came from, and ends the standstill. A write that is not applied is
+   * dropped, as if it had never arrived. If the write is applied, only its reply is lost.
    */
   breakOff(): void;
 }

@@ -58,8 +58,8 @@ export interface Decision {
 
 /**
  * Decides on a change, as a pure function. Throws PetrelError with reasons: REFUSED if the group does not
- * allow the change, CONFLICT while another change is under way. Throws Unanswered if a strategy must be
- * queried first. It is called again after the query.
+ * allow the change, CONFLICT while another request or transition is under way. Throws Unanswered if a
+ * strategy must be queried first. It is called again after the query.
  */
 export type Request = (scene: Scene) => Decision;
 
@@ -70,12 +70,13 @@ export interface Plan extends Decision {
   /** The group as it will be after the change. */
   readonly after: GroupView;
   /**
-   * The slot that `follows` refers to. If the choice changes something in any slot, it is one of those slots.
+   * The slot that `follows` refers to: the decision's own slot, or else the first slot in which the choice
+   * changes something, or else slot 1.
    */
   readonly slot: number;
   /** The elector's choice after the change. Null if the choice cannot be determined. */
   readonly follows: Choice | null;
-  /** Whether a slot that now has a READY leader would have none after the change. */
+  /** Whether a slot that the change keeps has a READY leader now and would have none after the change. */
   readonly leavesNobody: boolean;
 }
 
@@ -178,8 +179,8 @@ function decided(request: Request, scene: Scene) {
 
 /**
  * Throws if the configuration is not valid. Checks the strategy and the constraints only if they change.
- * Otherwise, a strategy that fails or is unusable in this process would prevent operators from pausing,
- * draining or failing over.
+ * Otherwise, a strategy or constraint that fails or is unusable in this process would prevent operators from
+ * pausing, draining or failing over.
  */
 function mustBeValid(config: GroupConfig, { members, rules }: GroupView, before: GroupConfig): void {
   const rankingOf = (one: GroupConfig) => [one.strategy, one.strategyOptions];

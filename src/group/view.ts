@@ -290,8 +290,8 @@ function claimOf(content: Content): Claim {
 
 const forbidden = { value: null, problem: 'its ACL does not allow reading it' } as const;
 /**
- * Stands for a missing znode. No znode has version -1, so a write that is conditional on this version cannot
- * succeed.
+ * Stands for a missing znode. No znode has version -1, and the store rejects it as an expected version.
+ * Nothing can therefore be written on the basis of a znode that was missing.
  */
 const absent = { value: null, problem: 'the znode does not exist', version: -1, modifiedAtMs: 0 } as const;
 

@@ -42,8 +42,8 @@ export interface ChangesOptions {
 const aMinute = 60_000;
 const changesAMinute = 60;
 /**
- * Number of requests with a wrong token that are logged per minute and address. Further requests are rejected
- * too, but not logged.
+ * Number of requests without a valid token that are logged per minute and address. Further such requests are
+ * rejected too, but not logged.
  */
 const failuresAMinute = 10;
 

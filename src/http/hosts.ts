@@ -21,7 +21,7 @@ export interface Names {
 
 /**
  * Rejects requests under other host names with status 421. An agent that other machines can reach accepts any
- * name, because it cannot know its own names.
+ * name, because clients may use names that it does not know.
  */
 export function refuseOtherNames(app: App, { listen, hosts, open }: Names): void {
   if (!isLoopback(listen.host)) return;

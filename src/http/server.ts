@@ -44,10 +44,7 @@ export interface HttpOptions {
   readonly log: Logger;
 }
 
-/**
- * Error if the port is in use, or if the address does not belong to this machine. The cause says which of the
- * two.
- */
+/** Error if the server cannot listen, for example because the port is in use. The cause says why. */
 export class CannotListen extends PetrelError {}
 
 export class HttpServer {

@@ -90,8 +90,8 @@ export class FunctionWorkload implements Workload {
   }
 
   /**
-   * Whether there is a function for this phase. A process may be elected before it has a work function, for
-   * example because its previous incarnation led. The prepare phase then waits for a work function.
+   * Whether this phase must run. A process may be elected before it has a work function, for example because
+   * its previous incarnation led. Only then does the prepare phase run: it waits for a work function.
    */
   has(phase: Phase): boolean {
     if (phase === 'prepare') return this.#functions === null;

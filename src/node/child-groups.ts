@@ -94,7 +94,7 @@ export class ChildGroups {
     this.#isGroup = isGroup;
   }
 
-  /** Waits for the path to be created. There are no groups before that. */
+  /** Watches for the creation of the path, and reports no groups. Returns false like `#read`. */
   async #await(store: Store): Promise<boolean> {
     const { path, found } = this.#options;
     try {

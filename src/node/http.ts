@@ -28,8 +28,8 @@ const callTimeoutMs = 5_000;
 
 /**
  * Opens the HTTP interface. Returns null if HTTP is off, or if no address is configured and the default
- * address is taken. Throws PetrelError INVALID for an unusable token or certificate, and FAILED if the server
- * cannot listen.
+ * address is not available. Throws PetrelError INVALID for an unusable token or certificate, and FAILED if
+ * the server cannot listen.
  */
 export async function openHttp(
   settings: NodeSettings,

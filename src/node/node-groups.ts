@@ -69,7 +69,7 @@ export class NodeGroups {
     return [...this.#places.values()].filter(isRefused).length;
   }
 
-  /** Joins the groups that are new in `wanted`, and leaves the groups that are no longer in it. */
+  /** Joins the new groups in `wanted`, applies the settings of the others, and leaves all other groups. */
   use(wanted: ReadonlyMap<string, AgentSettings>): void {
     if (this.#isLeaving) return;
     for (const [root, place] of this.#places) {

@@ -32,7 +32,7 @@ export class StatusOfGroups {
     this.#cancel?.();
   }
 
-  /** Reports the state. The node counts as joined even if one of its groups cannot be joined. */
+  /** Reports the state. The node counts as joined even if some of its groups cannot be joined. */
   #say(groups: NodeGroups): void {
     const all = groups.all().map(({ agent }) => agent.status);
     const led = all.filter(({ leads }) => leads).length;

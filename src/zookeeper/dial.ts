@@ -74,7 +74,7 @@ export function dialOver(tls: (() => SecureOptions) | undefined): Dial {
 }
 
 /**
- * Combines everything that is written in one event-loop turn into one packet, sent at the end of the turn.
+ * Combines everything that is written in one event-loop turn into one write at the end of the turn.
  * Reading a group takes a dozen small requests.
  */
 function sendTogether(socket: Socket): void {

@@ -1,6 +1,6 @@
 /**
  * Picks the next server to try, and its address. Each attempt resolves the name again, so a server may change
- * its address. A name that does not resolve does not delay the attempts on other servers.
+ * its address. A name that does not resolve uses up only the time of its own attempt.
  */
 import type { LookupAddress } from 'node:dns';
 import type { LookupFunction } from 'node:net';
