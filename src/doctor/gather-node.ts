@@ -1,4 +1,4 @@
-/** Gathers the facts about the machine and the settings. It contacts neither ZooKeeper nor other nodes. */
+/** Gathers the facts about the machine and the settings. It contacts neither ZooKeeper nor other machines. */
 import { X509Certificate } from 'node:crypto';
 import { accessSync, constants, readdirSync, readFileSync, statSync } from 'node:fs';
 import { readTokens, tokenPath } from '../agent/leadership/token-file.js';

@@ -1,5 +1,5 @@
 /**
- * The secret of a group's probes. It is read only from a file or from the environment, and is never shown.
+ * The secret of a group's probes. Agents read it only from a file or the environment. It is never shown.
  */
 import * as z from 'zod';
 
