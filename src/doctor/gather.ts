@@ -139,10 +139,7 @@ async function gatherGroup(
   };
 }
 
-/**
- * Returns the current fencing tokens. If the clock's znode was just written (`isWritten`), the zxid of that
- * write is the ensemble's current zxid. Without it, the tokens of slots without a claim are left out.
- */
+/** Returns the current tokens. If `isWritten`, the clock's znode was just written with the newest zxid. */
 async function tokensInForce(
   store: Store,
   view: GroupView,
