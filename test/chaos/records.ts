@@ -20,7 +20,7 @@ export const runSchema = z.object({
   /** Number of slots at the start of the run. */
   leaders: z.int().default(1),
   sessionTimeoutMs: z.number(),
-  /** Deadlines from the group's configuration. */
+  /** Time limits from the group's configuration. */
   claimMs: z.number(),
   takeoverMs: z.number(),
   releaseMs: z.number(),

@@ -38,7 +38,7 @@ export function judgeGraph(graph: Graph): Fault | null {
   return judgeReach(graph) ?? judgeLeaderless(graph) ?? judgeUnrest(graph);
 }
 
-/** Returns a state from which no good state can be reached. Null if there is none. */
+/** Returns a state that violates reachability, as the head of this file defines it. Null if there is none. */
 function judgeReach(graph: Graph): Fault | null {
   const canReach = new Uint8Array(graph.size);
   const into = reversed(graph);

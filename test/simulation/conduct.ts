@@ -39,12 +39,12 @@ export class Conduct {
   readonly #takenOver = new Set<bigint>();
   /**
    * Tokens under which nodes report that they lead. A token moves to `#ended` when its node stops reporting
-   * it.
+   * it while running.
    */
   readonly #led = new Map<Node, bigint>();
   readonly #ended = new Set<bigint>();
   readonly #idleSinceMs = new Map<Node, number>();
-  /** Instants at which leases ended, by token, each on the clock of the owner's machine. */
+  /** Instants at which leases became due for release, by token, on the clock of the owner's machine. */
   readonly #endedLeases = new Map<bigint, number>();
   /** Claims that are currently kept although another node is elected, by slot. */
   readonly #heldSince = new Map<number, Held>();
@@ -102,7 +102,7 @@ export class Conduct {
     return this.#holds.get(name)?.isFenced === true;
   }
 
-  /** Checks that a lease that has ended does not start again. */
+  /** Checks that a lease is not extended after it has become due for release. */
   #revives(node: Node): void {
     if (node.process?.isRunning !== true) return;
     const { fencingToken: token, lease } = node.agent?.status ?? {};

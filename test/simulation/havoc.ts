@@ -50,7 +50,7 @@ export class Havoc {
     return this.#isMended;
   }
 
-  /** Kills the node's agent after one of its hooks killed it. The node starts again soon after. */
+  /** Kills the node's agent on behalf of one of its hooks. The node starts again 200 ms later or earlier. */
   dieOfHook(node: Node): void {
     this.#cast.world.after(1, () => {
       node.process?.kill();

@@ -67,8 +67,8 @@ export function failureRules(court: Court): Rule {
     const isWitness =
       ended === claim.owner &&
       elected.content.node === node &&
-      // If the elector has revised the decision since the claim, it saw the claim when it revised the
-      // decision.
+      // If the decision was revised after the claim was made, the elector observes the claim anew since that
+      // revision, so it is not a certain witness.
       claim.content.electedVersion === elected.version &&
       elector !== undefined &&
       elector.owner !== claim.owner &&
@@ -185,8 +185,8 @@ export function failureRules(court: Court): Rule {
   }
 
   /**
-   * Whether the node was the last one to become READY in this slot. If a node becomes READY in another slot,
-   * its failures end in that slot.
+   * Whether the claim that ended last in this slot was the node's and was READY. If a node becomes READY in
+   * another slot, its failures end in that slot.
    */
   function readyIn(node: string): boolean {
     return lastOwn?.content.node === node && lastOwn.readySinceMs !== null;

@@ -1,6 +1,6 @@
 /**
- * Rules about leaders that lose their lease and return. The second loss counts against the leader if nodes
- * that were connected in the meantime confirm it.
+ * Rules about leaders that lose their lease and return. The second loss counts against the leader if the
+ * elector was connected in the meantime and is another node.
  */
 import { durationMs } from '../../src/model/duration.js';
 import type { ClaimSeen, Picture } from './ledger.js';
@@ -37,7 +37,7 @@ export function leaseLossesOf(court: Court): LeaseLosses {
 
   /**
    * Whether the node has lost its lease again. The node's own report is not enough: the commits must show the
-   * losses, too.
+   * losses, too. Only with several slots, earlier losses count as reported.
    */
   function isBackAgain({ content: { node, term, resumes } }: ClaimSeen, maxMs: number): boolean {
     const own = ended.filter((one) => one.node === node);

@@ -1,6 +1,6 @@
 /**
- * Rules about time limits: each is set on the ensemble's clock, has no effect before it ends, and takes
- * effect when it ends.
+ * Rules about time limits: each is set on the ensemble's clock, lasts as long as it says, and is acted on
+ * soon after it ends.
  */
 import type { SiteOverride } from '../../src/model/group-config.js';
 import type { FailureRecord } from '../../src/model/znodes.js';

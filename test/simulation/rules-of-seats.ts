@@ -15,8 +15,8 @@ export function seatRules(court: Court): Rule {
   }
 
   /**
-   * Checks when a session deletes another node's seat. The seat's claim must have been fenced, or the elector
-   * must have been silent for long enough.
+   * Checks when a session deletes another node's seat. It must also delete the fenced claim of that node, or
+   * the seat must be that of an elector that has been silent for long enough.
    */
   function takenByOthers({ was, is, write, isByHand, nowMs }: Step): void {
     if (write === null || isByHand) return;

@@ -58,8 +58,8 @@ export function isBarred(picture: Picture, site: string): boolean {
 }
 
 /**
- * Returns the site of a failed leader that must be replaced. Null if the leader has not failed, if operators
- * want it to be replaced, or if the site is unknown.
+ * Returns the site of a failed leader that must be replaced. Null if the leader has not failed, if it leaves
+ * or operators want it to be replaced, or if the site is unknown.
  */
 export function siteOfFailure({ was, is }: Pick<Step, 'was' | 'is'>): string | null {
   const before = was.elected?.content;

@@ -138,10 +138,7 @@ export class Server {
     });
   }
 
-  /**
-   * Breaks the connection to the leader. Does not wait for syncLimit, as a server must when a cable has been
-   * pulled.
-   */
+  /** Breaks the connection to the leader. The server notices that at once, before syncLimit has passed. */
   hangUpOnLeader(): void {
     this.#process.deliver(() => {
       if (this.#role.name === 'following') this.#loseTouch(this.#life);

@@ -305,7 +305,7 @@ const moved: Scenario = ({ pick, upTo }, setup) => ({
   ),
 });
 
-/** A takeover hook kills its agent, and the slot's decision or claim is deleted by hand. */
+/** One slot's decision or claim is deleted or spoiled by hand, while the other slot's leader is moved. */
 const lostInOneSlot: Scenario = ({ pick, upTo, between }, setup) => {
   const slot = 1 + upTo(1);
   const forMs = 0;

@@ -15,7 +15,7 @@ export type Scenario = (chance: Chance, setup: Setup) => ScriptedRun;
 /** Time by which the group has settled. Deadlines are judged from this time on. */
 export const settledMs = 3_300;
 
-/** Settings without random losses and without a prepare hook. Seats start at 0. */
+/** Settings without a prepare hook. The run does not count as gentle, and seats start at 0. */
 export const plain = { sequence: null, hasPrepare: false, isGentle: false } as const;
 
 /**

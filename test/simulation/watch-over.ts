@@ -14,8 +14,8 @@ import type { Setup } from './setup.js';
 const leaderFindsOut = 1 / 12 + 1 / 6;
 const findsOut = 2 / 3;
 /**
- * Minimum remaining lease of a leadership that is old enough, not counting two round trips. In session
- * timeouts.
+ * Minimum remaining lease of a leadership that is old enough, in session timeouts. Two round trips must be
+ * subtracted from it.
  */
 const leaseLeft = 0.28;
 /**
@@ -130,8 +130,8 @@ function leaseLasts(
 }
 
 /**
- * Whether the node must find another server before the ensemble may end its session. Depends on what the
- * ensemble's leader knows of the session.
+ * Whether the session lasts until the node has found another server. Depends on what the ensemble's leader
+ * knows of the session.
  */
 function sessionLasts({ ensemble, setup, world }: Cast, { machine, session }: Node): boolean {
   const silence = ensemble.servers.find(({ isLeading }) => isLeading)?.silenceOf(session);

@@ -141,8 +141,8 @@ class ClaimReader implements ClaimsFound {
   }
 
   /**
-   * Checks that no node is elected in two slots or owns the claims of two slots. Reports a violation once,
-   * with the change that causes it.
+   * Checks that no node is elected in two slots or owns the claims of two slots. Looks only at
+   * transactions that decide or claim, so a later one that does may report the violation again.
    */
   #oneSlotEach(last: Change, transaction: readonly Change[]): void {
     const decides = transaction.some(({ path }) => placeOf(path)?.holds === 'elected');
@@ -201,7 +201,7 @@ export function takeoversWithoutClaim(hooks: readonly HookRecord[], claims: read
 
 /**
  * Checks that the history has only one record per slot, term and token. Checks, too, that the tokens of each
- * slot grow from record to record.
+ * slot never fall from record to record.
  */
 export function historyProblems(changes: readonly Change[]): Violation[] {
   const rule = 'history in order';

@@ -70,7 +70,7 @@ function candidateOf(leader: string, world: World): string {
 
 /**
  * Returns the slots whose leaders a change of the configuration may move. `strategy` and `failback` may move
- * any leader. Deadlines move no leader.
+ * any leader. Other settings, such as time limits, move no leader.
  */
 function movedBy({ key, value }: Of<'configure'>, world: World): Pick<Trouble, 'slots'> {
   if (key === 'leaders') return { slots: world.slots.filter((slot) => slot > Number(value)) };
