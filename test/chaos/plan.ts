@@ -104,9 +104,9 @@ export type Round = z.infer<typeof roundSchema>;
 type Sort = 'process' | 'machine' | 'network' | 'ensemble' | 'hooks' | 'people';
 
 /**
- * Whether two sorts of faults may overlap. Two faults of one sort would revert each other, or leave no server
- * for the others. A machine that freezes while its lease cannot be renewed may outlast the lease, which no
- * process can prevent.
+ * Whether two sorts of faults may overlap. Two faults of one sort, except of processes, would revert each
+ * other, or leave no server for the others. A machine that freezes while its lease cannot be renewed may
+ * outlast the lease, which no process can prevent.
  */
 function mayOverlap(one: Sort, other: Sort): boolean {
   const sorts = [one, other];

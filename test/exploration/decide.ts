@@ -63,7 +63,7 @@ export class Decider {
     return this.#electing.carryOn(agent, rest, nowMs, true);
   }
 
-  /** Returns the agent after it has read everything and decided. */
+  /** Returns the agent after it has completed its read and decided. */
   decide(before: Agent, view: Tree, nowMs: number): Agent {
     const agent = this.#hands.hears(before);
     const isSeated = view.seats.some(({ id }) => id === agent.seat);

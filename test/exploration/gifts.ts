@@ -1,6 +1,6 @@
 /**
  * Adds steps that are possible but may never happen: operators act, frozen nodes wake, broken links are
- * restored, agents restart.
+ * restored, agents restart. Only a stalled agent must wake eventually.
  */
 
 import { withWatches } from './ensemble.js';

@@ -50,7 +50,7 @@ export class Havoc {
     return this.#isMended;
   }
 
-  /** Kills the node's agent on behalf of one of its hooks. The node starts again 200 ms later or earlier. */
+  /** Kills the node's agent on behalf of one of its hooks. The node starts again at most 200 ms later. */
   dieOfHook(node: Node): void {
     this.#cast.world.after(1, () => {
       node.process?.kill();

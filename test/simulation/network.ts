@@ -70,7 +70,7 @@ export class Network {
     return way;
   }
 
-  /** Returns a function that connects a process to servers. The port of a server is its number. */
+  /** Returns a function that connects a process to servers. The port of a server is its index plus 1. */
   dialFrom(process: Process, machine: string): Dial {
     return ({ server: { port } }, events) => {
       const index = port - 1;

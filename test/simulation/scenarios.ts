@@ -225,7 +225,7 @@ const electorLeaves: Scenario = (_, setup) => ({
   ],
 });
 
-/** The elector falls silent, and its decision is lost. */
+/** The elector falls silent. The decision is then spoiled by hand, and the leader's agent is killed. */
 const electorSilent: Scenario = (_, setup) => ({
   setup: groupOf(setup, { troubleMs: settledMs + 1_000 }),
   faults: [

@@ -139,7 +139,7 @@ const looksInBetween: Scenario = ({ between }, setup) => ({
   ],
 });
 
-/** The leader dies. Its successor must be in the other site, but that site has no eligible node. */
+/** The leader fails or leaves. Its successor should be in the other site, which has no eligible node. */
 const otherSiteInBackoff: Scenario = ({ pick }, setup) => {
   const rules = { siteRules: { afterFailure: { from: 'another-site', strength: pick(['hard', 'soft']) } } };
   const laterMs = settledMs + 2_500;
@@ -180,7 +180,7 @@ const leaderFails: Scenario = ({ pick }, setup) => {
   };
 };
 
-/** A whole group is in one site, and its leader fails. */
+/** Only one site has healthy nodes, and its leader fails. */
 const noOtherSite: Scenario = ({ pick }, setup) => {
   const rules = { siteRules: { afterFailure: { from: 'another-site', strength: pick(['hard', 'soft']) } } };
   return {
@@ -194,7 +194,7 @@ const noOtherSite: Scenario = ({ pick }, setup) => {
 
 /**
  * An operator marks the leader's own site as failed although the site has enough nodes. Later, the operator
- * reverts that.
+ * reverts that, or marks the other site as failed.
  */
 const leadersSiteFailed: Scenario = ({ pick, odds }, setup) => ({
   setup: withMinNodes(

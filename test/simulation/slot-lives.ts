@@ -262,7 +262,7 @@ const betterReturns: Scenario = ({ pick, between, odds }, setup) => {
   };
 };
 
-/** Slots must be in separate sites, either from the beginning or from a later time on. */
+/** Slots should be in separate sites, either from the beginning or from a later time on. */
 const keptApart: Scenario = ({ pick, odds }, setup) => {
   const spread: Spread = { over: 'another-site', strength: pick(['soft', 'hard']) };
   const isLater = odds(0.5);

@@ -263,7 +263,7 @@ export function recoveryMs(
   });
 }
 
-/** Returns the instant at which a quorum of servers is ready, given the instants of all servers. */
+/** Returns the instant at which a quorum is complete, given one instant for each server. */
 function nth(instants: readonly number[]): number {
   return instants.toSorted((a, b) => a - b)[quorum - 1] ?? Number.NaN;
 }
