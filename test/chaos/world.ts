@@ -11,6 +11,7 @@ import { readFile, rm, writeFile } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { durationMs } from '../../src/model/duration.js';
 import { type GroupConfig, groupConfigSchema } from '../../src/model/group-config.js';
+import { agentDeath } from '../support/agent-death.js';
 import { GroupView } from '../support/group-view.js';
 import { HookLog } from '../support/hook-log.js';
 import { ofNode, started } from '../support/known.js';
@@ -312,8 +313,7 @@ export class World {
   async #tellOfDeaths(): Promise<void> {
     for (const node of this.nodes) {
       const log = await readFile(this.#journal.path(`agents/${node}.log`), 'utf8').catch(() => '');
-      const deaths =
-        log.match(/the agent (was ended by|ended with exit code)[^"\n]*: ending what it ran/g) ?? [];
+      const deaths = log.match(agentDeath) ?? [];
       const expected = this.#expectedDeaths.get(node) ?? 0;
       if (deaths.length <= expected) continue;
       const what = `${expected} agents of ${node} were killed, and ${deaths.length} died: ${deaths.join('; ')}`;

@@ -5,6 +5,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { termSchema } from '../../src/group/term.js';
 import { startDevelopmentServer } from '../../src/testing.js';
+import { agentDeath } from '../support/agent-death.js';
 import { type LogLine, type PetrelProcess, startProcess } from '../support/agents.js';
 import { runCommand } from '../support/command.js';
 import { ofNode, started } from '../support/known.js';
@@ -140,6 +141,8 @@ describe('a failover', () => {
       ({ reason }) => reason === 'the agent was killed by SIGKILL',
     );
     expect(guardian.map(({ term }) => term)).toEqual(guardian.map(() => 2));
+    // The chaos run counts deaths by this line.
+    expect(guardian[0]?.msg).toMatch(agentDeath);
     expect(guardian.map(({ msg }) => msg)).toEqual([
       'the agent was killed by SIGKILL: stopping its workload, then ending its session',
       'the guardian ran the release hook and stopped the workload',

@@ -56,7 +56,7 @@ it('T5 an agent that left in order has its session tried no more by its guardian
 });
 
 it('that of one that died is held', async () => {
-  const { life, held } = agentThat((agent) => agent.gone('was ended by SIGKILL', 137));
+  const { life, held } = agentThat((agent) => agent.gone('was killed by SIGKILL', 137));
   await expect(life.over).rejects.toThrow('held');
   expect(held).toEqual([session]);
 });

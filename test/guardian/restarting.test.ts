@@ -31,7 +31,7 @@ const ends =
 const dies: Life = (agent) => {
   agent.message({ type: 'session', session });
   agent.message({ type: 'session-over' });
-  agent.gone('was ended by SIGKILL', 137);
+  agent.gone('was killed by SIGKILL', 137);
 };
 
 /**

@@ -81,7 +81,7 @@ it('an agent that does not answer its guardian', async () => {
     ...own,
     startAgent: (listener: AgentListener) => ({
       send() {},
-      kill: () => listener.gone('was ended by SIGKILL', 137),
+      kill: () => listener.gone('was killed by SIGKILL', 137),
       lease: () => null,
     }),
     holdSession: () => {

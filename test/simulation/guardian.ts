@@ -99,7 +99,7 @@ export class SimulatedGuardian {
     const parent = new SimulatedParent(agent, this.process, (message) =>
       toGuardian(() => listener.message(message)),
     );
-    agent.onDeath(() => toGuardian(() => listener.gone('was ended by SIGKILL', killedCode)));
+    agent.onDeath(() => toGuardian(() => listener.gone('was killed by SIGKILL', killedCode)));
     this.process.onDeath(() => there.send(() => agent.deliver(() => parent.lost())));
     this.process.call(() => {
       starts(agent);

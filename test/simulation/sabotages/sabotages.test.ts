@@ -12,7 +12,7 @@ describe('sabotages', () => {
     for (const sabotage of sabotages) expect(sabotagedTexts(sabotage).size).toBeGreaterThan(0);
   });
 
-  it('that do no longer match the code are an error', () => {
+  it('that no longer match the code are an error', () => {
     expect(() => sabotagedTexts({ ...harmless, find: 'leaseShare = 0.8' })).toThrow('"harmless" is stale');
     expect(() => sabotagedTexts({ ...harmless, in: 'leaseFrom', find: 'evidence' })).toThrow(
       /stands \d+ times/,
