@@ -166,3 +166,8 @@ function declareSites(seen: JudgedElection): ChangeSites | null {
 export function siteVerdicts(seen: JudgedElection): SiteJudgement {
   return judgeSites(seen, seen.memory.sites?.counts ?? new Map());
 }
+
+/** Returns the words for a decision that stays as it is. */
+export function remainsElectedText(node: string | null): string {
+  return node === null ? 'still no node is elected' : `${node} remains elected`;
+}

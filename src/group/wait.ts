@@ -4,7 +4,9 @@
  *
  * Not promised: that the outcome lasts. It was true at one instant.
  */
+
 import * as z from 'zod';
+import { remainsElectedText } from '../core/decision.js';
 import { effectiveDecision } from '../core/effective-decision.js';
 import { type ClockReading, ensembleNowMs } from '../core/ensemble-clock.js';
 import { PetrelError } from '../errors.js';
@@ -251,9 +253,7 @@ function hindranceOf(slots: readonly GroupView[], view: GroupView, nowMs: number
 function idleText(view: GroupView, nowMs: number): string | null {
   if (view.config.value === null) return null;
   const { node, changes, reason } = judge(view, nowMs);
-  return changes
-    ? null
-    : `no transition is under way; ${node === null ? 'still no node is elected' : `${node} remains elected`}: ${reason}`;
+  return changes ? null : `no transition is under way; ${remainsElectedText(node)}: ${reason}`;
 }
 
 /** Runs `look`, and returns null if the connection broke in the meantime. */

@@ -5,6 +5,7 @@
 
 import type { Logger } from 'pino';
 import type { Rules } from '../../../strategies/registry.js';
+import { remainsElectedText } from '../../core/decision.js';
 import type { GroupRound } from '../../core/group-round.js';
 import type { ElectorRound } from '../../core/round.js';
 import type { GroupConfig } from '../../model/group-config.js';
@@ -53,14 +54,10 @@ export class DecisionLog {
     this.#told.set(slot, news);
     const term = (elected.value?.term ?? 0) + (isWritten ? 1 : 0);
     const fields = { term, reason, elected: node, cause, ranking, ineligible };
-    log.info(fields, `${isWritten ? electingText(node) : remainsText(node)}: ${reason}`);
+    log.info(fields, `${isWritten ? electingText(node) : remainsElectedText(node)}: ${reason}`);
   }
 }
 
 function electingText(node: string | null): string {
   return node === null ? 'no node is elected' : `electing ${node}`;
-}
-
-function remainsText(node: string | null): string {
-  return node === null ? 'still no node is elected' : `${node} remains elected`;
 }

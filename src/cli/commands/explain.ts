@@ -1,6 +1,8 @@
 /** Defines the command `petrel explain`. */
+
 import type { Command } from 'commander';
 import * as z from 'zod';
+import { remainsElectedText } from '../../core/decision.js';
 import { PetrelError } from '../../errors.js';
 import { type Explanation, explain, explanationSchema } from '../../group/explain.js';
 import { readableConfig, withAnswers } from '../../group/judge.js';
@@ -94,10 +96,9 @@ function headline({ root, strategy, slot, without, elected, choice }: Explanatio
   ];
   const which = slot === 1 ? '' : `, slot ${slot}`;
   const where = `Group ${root}${which}, strategy ${strategy}${away.length === 0 ? '' : `, without ${away.join(', ')}`}`;
-  const remains = choice.node === null ? 'still no node is elected' : `${choice.node} remains elected`;
   const verdict = choice.changes
     ? insteadText(choice.node, elected.node)
-    : `${remains} (term ${elected.term})`;
+    : `${remainsElectedText(choice.node)} (term ${elected.term})`;
   return [where, styled('bold', `${verdict}: ${choice.reason}`)];
 }
 
