@@ -92,6 +92,11 @@ export class Database {
     this.#sessions.takeOver(nowMs);
   }
 
+  /** Gives every session `byMs` more time: the server itself was paused, and read no message. */
+  postponeExpiry(byMs: number): void {
+    this.#sessions.postpone(byMs);
+  }
+
   /** Returns the timeout of a session in milliseconds, or undefined if the session has ended. */
   timeoutOf(id: bigint): number | undefined {
     return this.#sessions.timeoutOf(id);

@@ -162,7 +162,7 @@ class EmbeddedServer implements DevelopmentServer {
     const listener = createServer((socket) => this.#service.accept(socket));
     this.#port = await listen(listener, this.host, this.#port);
     this.#database.touchAllSessions(nowMs());
-    this.#running = { listener, stopTicking: tick(this.#tickTimeMs, () => this.#service.expireOverdue()) };
+    this.#running = { listener, stopTicking: tick(this.#tickTimeMs, (lateMs) => this.#ticked(lateMs)) };
   }
 
   async halt(): Promise<void> {
@@ -174,6 +174,15 @@ class EmbeddedServer implements DevelopmentServer {
     listener.close();
     this.#service.dropConnections();
     await closed;
+  }
+
+  /**
+   * A late tick means that this process was paused, by a busy machine or in a debugger. What the clients sent
+   * meanwhile has not been read, so the pause does not count against their sessions.
+   */
+  #ticked(lateMs: number): void {
+    if (lateMs > this.#tickTimeMs) this.#database.postponeExpiry(lateMs);
+    this.#service.expireOverdue();
   }
 
   close(): Promise<void> {
@@ -269,17 +278,16 @@ function startZxid(startedAtMs: number): bigint {
   return BigInt(secondsSince2024) << 32n;
 }
 
-/** Calls `work` at every whole tick. Returns a function that stops the calls. */
-function tick(tickTimeMs: number, work: () => void): () => void {
+/** Calls `work` at every whole tick, with its lateness. Returns a function that stops the calls. */
+function tick(tickTimeMs: number, work: (lateMs: number) => void): () => void {
   let timer: NodeJS.Timeout;
   const schedule = () => {
-    timer = setTimeout(
-      () => {
-        work();
-        schedule();
-      },
-      tickTimeMs - (nowMs() % tickTimeMs),
-    );
+    const calledAtMs = nowMs();
+    const dueAtMs = calledAtMs - (calledAtMs % tickTimeMs) + tickTimeMs;
+    timer = setTimeout(() => {
+      work(Math.max(0, nowMs() - dueAtMs));
+      schedule();
+    }, dueAtMs - calledAtMs);
   };
   schedule();
   return () => clearTimeout(timer);

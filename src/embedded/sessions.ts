@@ -1,7 +1,8 @@
 /**
  * Sessions and their expiry. This module is deterministic: the caller passes the time and the secret.
  * Sessions expire in buckets of one tick, as in ZooKeeper. A session expires when its timeout has passed
- * since the last message, or up to one tick later.
+ * since the last message, or up to one tick later. The time in which the server's own process was paused does
+ * not count.
  */
 
 import { createHash, timingSafeEqual } from 'node:crypto';
@@ -99,6 +100,11 @@ export class SessionTable {
       entry.timeoutMs = entry.openedWithMs;
       this.touch(id, nowMs);
     }
+  }
+
+  /** Gives every session `byMs` more time: the server itself was paused, and read no message. */
+  postpone(byMs: number): void {
+    for (const entry of this.#sessions.values()) entry.expiresAtMs = this.#bucket(entry.expiresAtMs + byMs);
   }
 
   end(id: bigint): boolean {

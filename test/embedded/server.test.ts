@@ -3,6 +3,7 @@ import { connect } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type DevelopmentServer, startDevelopmentServer } from '../../src/testing.js';
 import { Disconnected, WireClient } from '../contract/wire-client.js';
+import { startStopwatch } from '../support/stopwatch.js';
 import { until } from '../support/until.js';
 
 let server: DevelopmentServer;
@@ -198,9 +199,17 @@ describe('development aids', () => {
     await using client = await WireClient.connect(server.connectString, { timeoutMs: 100 });
     server.freeze();
     const pong = client.ping();
-    await new Promise((resolve) => setTimeout(resolve, 300));
+    using stopwatch = startStopwatch();
+    await until(() => stopwatch.ms > 300);
     server.resume();
     await expect(pong).rejects.toThrow(Disconnected);
+  });
+
+  it('does not count a pause of its own process against a session', async () => {
+    await using client = await WireClient.connect(server.connectString, { timeoutMs: 100 });
+    const pong = client.ping();
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 500);
+    expect((await pong).error).toBe('OK');
   });
 
   it.each([

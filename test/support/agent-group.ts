@@ -32,6 +32,12 @@ import { RecordingWorkload } from './recording-workload.js';
 import { uniqueRoot } from './unique-root.js';
 import { until } from './until.js';
 
+/**
+ * The session timeout of the client that observes a group. It is so long that a busy machine does not break
+ * the connection under a test's own reads.
+ */
+export const observerSessionMs = 60_000;
+
 export interface MemberOptions {
   readonly site?: string;
   readonly priority?: number;
@@ -178,7 +184,7 @@ export class Group implements AsyncDisposable {
   }
 
   #connect(): Store {
-    return connect(this.connectString, 6000, undefined, this.security);
+    return connect(this.connectString, observerSessionMs, undefined, this.security);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

@@ -4,6 +4,7 @@
  */
 import type { TestProject } from 'vitest/node';
 import { buildCommandLine, buildModules, buildTypes } from './build.js';
+import { patient } from './led-group.js';
 import { serveOncePerRun } from './once-per-run.js';
 import { chooseZooKeeper, type ZooKeeperChoice, zooKeeperKinds } from './zookeeper/choose.js';
 import type { TestEnsemble, TestServer } from './zookeeper/server.js';
@@ -36,7 +37,7 @@ export default async function setup(project: TestProject): Promise<() => Promise
     shared.push(started);
     return started.connectString;
   };
-  const start = (kind: ZooKeeperChoice['kind']) => kept(startServerOf({ ...real, kind }, {}));
+  const start = (kind: ZooKeeperChoice['kind']) => kept(startServerOf({ ...real, kind }, patient));
   const startSeveral = (kind: ZooKeeperChoice['kind']) => {
     const [choice, options] = [{ ...real, kind }, { tickTimeMs: 250 }];
     return kept(kind === 'embedded' ? startServerOf(choice, options) : startEnsembleOf(choice, 3, options));
