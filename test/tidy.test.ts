@@ -14,7 +14,7 @@ interface Rule {
   readonly examples: readonly string[];
 }
 
-const pure = ['src/core', 'src/model', 'strategies'];
+const pure = ['src/core', 'src/lease', 'src/model', 'src/slots', 'strategies'];
 
 const rules: readonly Rule[] = [
   {
@@ -39,7 +39,7 @@ const rules: readonly Rule[] = [
     name: 'the core stands on nothing but itself, errors, zod and ms',
     folders: pure,
     forbidden:
-      /\bfrom '(?!\.\/|(\.\.\/)+(src\/)?errors\.js'|(\.\.\/)+(src\/)?(core|model)\/|(\.\.\/)+strategies\/|zod'|ms')/,
+      /\bfrom '(?!\.\/|(\.\.\/)+(src\/)?errors\.js'|(\.\.\/)+(src\/)?(core|lease|model)\/|(\.\.\/)+strategies\/|zod'|ms')/,
     examples: ["import type { Store } from '../ports/store.js';", "import pino from 'pino';"],
   },
   {

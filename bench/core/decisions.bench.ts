@@ -1,9 +1,9 @@
 /** Measures the cost of one elector round by the number of nodes. Runs the agent's code without ZooKeeper. */
 
 import { bench, describe } from 'vitest';
-import { groupRound } from '../../src/core/group-round.js';
 import { parseJson } from '../../src/model/names.js';
 import { registrationSchema } from '../../src/model/registration.js';
+import { groupRound } from '../../src/slots/group-round.js';
 import { constraints } from '../../strategies/constraints/index.js';
 import {
   claim,

@@ -1,5 +1,5 @@
 /** Limits of ZooKeeper itself with its default settings. They apply on any machine. */
-import { endBytes, endBytesOf, mostEndBytes } from '../../src/core/session-end.js';
+import { endBytes, endBytesOf, mostEndBytes } from '../../src/node/session-end.js';
 
 /**
  * The default of jute.maxbuffer, in bytes. A client accepts no longer response, and a server no longer

@@ -1,5 +1,5 @@
 import type { Stage } from '../core/leadership.js';
-import type { Lease } from '../core/lease.js';
+import type { Lease } from '../lease/lease.js';
 
 export interface AgentStatus {
   readonly node: string;

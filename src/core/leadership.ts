@@ -17,11 +17,11 @@
  * If it must lead again, it makes a new claim.
  */
 
+import type { Lease } from '../lease/lease.js';
 import type { GroupConfig } from '../model/group-config.js';
 import type { Claim, GroupSnapshot, SessionId } from '../model/snapshot.js';
 import type { Elected, FailureDetail } from '../model/znodes.js';
 import { failureOf } from './backoff.js';
-import type { Lease } from './lease.js';
 
 export type Stage = 'claimed' | 'taking-over' | 'taken-over' | 'leading' | 'releasing' | 'released';
 

@@ -9,12 +9,12 @@
  * own leader.
  */
 
+import type { Lease } from '../lease/lease.js';
 import type { GroupConfig } from '../model/group-config.js';
 import { type Claim, claimOwner, type Member } from '../model/snapshot.js';
 import type { ClaimContent, Elected } from '../model/znodes.js';
 import { type Failed, leaseLossesWithin, leaseLossOverMs } from './backoff.js';
 import { unevennessMs } from './ensemble-clock.js';
-import type { Lease } from './lease.js';
 
 export interface LeaseLoss {
   readonly slot: number;

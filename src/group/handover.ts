@@ -5,12 +5,12 @@
 
 import { effectiveDecision } from '../core/effective-decision.js';
 import type { Elsewhere } from '../core/elsewhere.js';
-import { elsewhereOf } from '../core/one-slot.js';
 import { activeRequest, requestTarget, requestText, targetText } from '../core/requests.js';
 import { PetrelError, type Remedy } from '../errors.js';
 import type { SwitchoverRequest } from '../model/group-config.js';
 import { toInstant } from '../model/names.js';
 import { configOfSlot, slotOf } from '../model/slots.js';
+import { elsewhereOf } from '../slots/one-slot.js';
 import type { Request, Scene } from './change.js';
 import { judge, judgeMembers } from './judge.js';
 import { viewOfSlot, viewsOfSlots } from './slot-view.js';

@@ -9,8 +9,6 @@ import { type AnyConstraint, type Judged, judgeAll } from '../core/constraint.js
 import { effectiveDecision } from '../core/effective-decision.js';
 import { constraintContextIn } from '../core/election-input.js';
 import { awaited } from '../core/first-election.js';
-import { slotsInOrder, throughSlots } from '../core/group-round.js';
-import { elsewhereOf, slotInput } from '../core/one-slot.js';
 import { previousLeader } from '../core/records.js';
 import { stabilizationWindowMs } from '../core/stabilization.js';
 import { PetrelError } from '../errors.js';
@@ -26,6 +24,8 @@ import {
 import { slotOf, slotStates, slotView } from '../model/slots.js';
 import { type Claim, type GroupSnapshot, type Member, readyNode } from '../model/snapshot.js';
 import { answered } from '../own-strategies/asker.js';
+import { slotsInOrder, throughSlots } from '../slots/group-round.js';
+import { elsewhereOf, slotInput } from '../slots/one-slot.js';
 import { type GroupView, underRules } from './view.js';
 
 export interface WhatIf {

@@ -12,7 +12,6 @@ import type { Rules } from '../../strategies/registry.js';
 import type { Agent, AgentStatus } from '../agent/agent.js';
 import { TokenFile } from '../agent/leadership/token-file.js';
 import { SessionFile } from '../agent/session/session-file.js';
-import type { Tolerance } from '../core/measuring.js';
 import { errorMessage, PetrelError } from '../errors.js';
 import { callListener } from '../listeners.js';
 import type { Logger } from '../log.js';
@@ -22,6 +21,7 @@ import { openProber } from '../node/open-prober.js';
 import { loadRules } from '../own-strategies/load.js';
 import { systemClock } from '../ports/clock.js';
 import type { Prober } from '../probe/prober.js';
+import type { Tolerance } from '../scores/measuring.js';
 import { parseConnectionString } from '../zookeeper/index.js';
 import {
   FunctionWorkload,

@@ -3,7 +3,6 @@
  * to its group.
  */
 import { type ReportingAgent, ScorePublisher } from '../agent/scores/score-publisher.js';
-import { defaultTolerance, readScore, type Tolerance, toleranceSchema } from '../core/measuring.js';
 import { PetrelError } from '../errors.js';
 import { systemProcesses } from '../hooks/system-processes.js';
 import type { Logger } from '../log.js';
@@ -13,6 +12,7 @@ import { plainMessage } from '../model/plain-message.js';
 import { requestsScore, type Score } from '../model/scores.js';
 import { systemClock } from '../ports/clock.js';
 import { Measurements } from '../scores/measurements.js';
+import { defaultTolerance, readScore, type Tolerance, toleranceSchema } from '../scores/measuring.js';
 import { ScoreSources } from '../scores/score-sources.js';
 import { mostScores, type SourcesByName } from '../scores/source.js';
 

@@ -2,7 +2,7 @@
  * Limits the number of groups per session. The limit depends on the total length of the paths that the
  * session owns in these groups.
  */
-import { endBytes, endBytesOf, mostEndBytes } from '../core/session-end.js';
+import { endBytes, endBytesOf, mostEndBytes } from './session-end.js';
 
 export class SessionQuota {
   readonly #node: string;

@@ -200,7 +200,7 @@ export interface Store {
 
   /**
    * Returns the monotonic instant of the newest heartbeat that the *ensemble* is proven to have processed.
-   * Returns -Infinity if there is none. `core/lease.ts` describes the rule. The session cannot have expired
+   * Returns -Infinity if there is none. `lease/lease.ts` describes the rule. The session cannot have expired
    * before this instant plus the negotiated timeout. While the timeout is in doubt, only a lease from this
    * instant is safe.
    */
@@ -208,7 +208,7 @@ export interface Store {
   /** Whether a lease that begins with a write sent now would last until its renewal. */
   lastsToRenewal(): boolean;
   /**
-   * Returns the monotonic instant since which servers have answered without a break, as `core/touch.ts`
+   * Returns the monotonic instant since which servers have answered without a break, as `lease/touch.ts`
    * describes. While they do not answer, this instant is not in the past.
    */
   inTouchSinceMs(): number;

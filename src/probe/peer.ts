@@ -4,6 +4,8 @@
  */
 import { lookup } from 'node:dns/promises';
 import { isIP } from 'node:net';
+import type { ProbeAddress } from '../model/znodes.js';
+import { newNumber, type Packet, type Tag, tagOf } from './packet.js';
 import {
   answeredLate,
   measured,
@@ -11,9 +13,7 @@ import {
   noRoundTrips,
   type RoundTrips,
   unanswered,
-} from '../core/round-trips.js';
-import type { ProbeAddress } from '../model/znodes.js';
-import { newNumber, type Packet, type Tag, tagOf } from './packet.js';
+} from './round-trips.js';
 import type { Address, WireName } from './wire.js';
 
 /** Longest time in which an answer counts, in milliseconds. No round trip on this planet takes as long. */

@@ -12,7 +12,6 @@
  */
 import { isDeepStrictEqual } from 'node:util';
 import type { Logger } from 'pino';
-import { mostMissed } from '../core/round-trips.js';
 import { groupPaths } from '../model/paths.js';
 import type { ProbeAddress, ProbeProtocol } from '../model/znodes.js';
 import type { Clock } from '../ports/clock.js';
@@ -22,6 +21,7 @@ import { type Endpoint, endpointText } from './endpoint.js';
 import { type Packet, PacketCoder, type Tag, tagOf } from './packet.js';
 import { Peer } from './peer.js';
 import { StallDetector } from './pulse.js';
+import { mostMissed } from './round-trips.js';
 import { Troubles } from './troubles.js';
 import type { Address, WireName } from './wire.js';
 import { openTransports, type Transports } from './wires.js';

@@ -2,7 +2,7 @@
  * Reads a score that a command prints. Like the health check, the command runs in its own process group and
  * is killed at its timeout.
  */
-import { readScore } from '../core/measuring.js';
+
 import { argvOf, type Command, commandText } from '../hooks/command.js';
 import { HookProcess } from '../hooks/hook-process.js';
 import type { OutputStream } from '../hooks/output.js';
@@ -10,6 +10,7 @@ import type { Parsed } from '../model/names.js';
 import type { Score } from '../model/scores.js';
 import type { Machine } from '../ports/processes.js';
 import type { Gauge } from './gauge.js';
+import { readScore } from './measuring.js';
 
 export interface CommandGaugeOptions extends Machine {
   readonly name: string;

@@ -2,8 +2,9 @@
  * Measures how fast counters grow. The rate is computed over a window, because a rate between two readings is
  * mostly noise.
  */
-import { difference } from '../core/measuring.js';
+
 import type { Score } from '../model/scores.js';
+import { difference } from './measuring.js';
 
 type Counters = ReadonlyMap<string, Score>;
 

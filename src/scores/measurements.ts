@@ -1,6 +1,7 @@
 /** The current scores of this node. Score sources and the application set them. */
-import { defaultTolerance, type Tolerance } from '../core/measuring.js';
+
 import type { Score } from '../model/scores.js';
+import { defaultTolerance, type Tolerance } from './measuring.js';
 
 export class Measurements {
   readonly #values = new Map<string, Score>();

@@ -1,6 +1,5 @@
 /** Reads scores over HTTP. A score is either a body that is a number, or a metric on a Prometheus page. */
 
-import { readScore } from '../core/measuring.js';
 import { errorMessage } from '../errors.js';
 import { durationMs } from '../model/duration.js';
 import type { Parsed } from '../model/names.js';
@@ -9,6 +8,7 @@ import type { Score } from '../model/scores.js';
 import type { Clock } from '../ports/clock.js';
 import { CounterRate } from './counter-rate.js';
 import type { Gauge } from './gauge.js';
+import { readScore } from './measuring.js';
 import { fetchText } from './page.js';
 import { findSeries, type Series } from './prometheus.js';
 import { maxAgeMs, type PrometheusSource } from './source.js';

@@ -7,7 +7,6 @@
  * value.
  */
 import { isDeepStrictEqual } from 'node:util';
-import { defaultTolerance } from '../core/measuring.js';
 import { Alarm } from '../hooks/alarm.js';
 import type { Logger } from '../log.js';
 import { durationMs } from '../model/duration.js';
@@ -16,6 +15,7 @@ import type { Machine } from '../ports/processes.js';
 import { CommandGauge } from './command-gauge.js';
 import type { Gauge } from './gauge.js';
 import type { Measurements } from './measurements.js';
+import { defaultTolerance } from './measuring.js';
 import { metricGauge, numberGauge } from './page-gauge.js';
 import { maxAgeMs, type ScoreSource, type SourcesByName } from './source.js';
 

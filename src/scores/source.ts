@@ -3,13 +3,13 @@
  * metric on a Prometheus page.
  */
 import * as z from 'zod';
-import { toleranceSchema } from '../core/measuring.js';
 import { errorMessage } from '../errors.js';
 import { type Command, commandSchema } from '../hooks/command.js';
 import { durationMs, durationSchema } from '../model/duration.js';
 import { nameSchema, strictObject } from '../model/names.js';
 import { cut } from '../model/outside.js';
 import { plainMessage } from '../model/plain-message.js';
+import { toleranceSchema } from './measuring.js';
 
 /** Maximum number of scores per node, far more than a node needs. */
 export const mostScores = 100;

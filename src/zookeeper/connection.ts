@@ -7,8 +7,8 @@
  * connection that has been silent for too long, even if its socket seems healthy or the process was frozen.
  */
 import jute from 'node-zookeeper-client/lib/jute/index.js';
-import { pingIntervalMs } from '../core/lease.js';
 import { errorMessage } from '../errors.js';
+import { pingIntervalMs } from '../lease/lease.js';
 import { quoted } from '../model/outside.js';
 import type { Clock } from '../ports/clock.js';
 import { decode } from './decode.js';

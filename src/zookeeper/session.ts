@@ -11,6 +11,7 @@ import type { LookupFunction } from 'node:net';
 import zookeeper from 'node-zookeeper-client';
 import ConnectionManager from 'node-zookeeper-client/lib/ConnectionManager.js';
 import jute from 'node-zookeeper-client/lib/jute/index.js';
+import { errorMessage } from '../errors.js';
 import {
   type LeaseEvidence,
   noEvidence,
@@ -19,8 +20,7 @@ import {
   sessionOpened,
   sessionResumed,
   writeCommitted,
-} from '../core/lease.js';
-import { errorMessage } from '../errors.js';
+} from '../lease/lease.js';
 import type { Clock } from '../ports/clock.js';
 import type { StoreState } from '../ports/store.js';
 import { type Answer, Connection, type ConnectionOwner } from './connection.js';

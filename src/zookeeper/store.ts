@@ -6,9 +6,9 @@
 
 import zookeeper from 'node-zookeeper-client';
 import jute from 'node-zookeeper-client/lib/jute/index.js';
-import { lastsToRenewal, provenAlive } from '../core/lease.js';
-import { inTouchSinceMs } from '../core/touch.js';
 import { errorMessage } from '../errors.js';
+import { lastsToRenewal, provenAlive } from '../lease/lease.js';
+import { inTouchSinceMs } from '../lease/touch.js';
 import { Listeners } from '../listeners.js';
 import { type Acl, identitiesText } from '../model/acl.js';
 import type { Clock } from '../ports/clock.js';

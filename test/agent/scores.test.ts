@@ -2,12 +2,12 @@
 
 import { describe, expect, it, vi } from 'vitest';
 import { ScoreReader } from '../../src/agent/scores/score-reader.js';
-import { publishEveryMs } from '../../src/core/publication.js';
 import { groupConfigSchema } from '../../src/model/group-config.js';
 import { type ScoreReport, scoreReportSchema, scoreReportText } from '../../src/model/scores.js';
 import { systemClock } from '../../src/ports/clock.js';
 import type { Stat } from '../../src/ports/store.js';
 import { Measurements } from '../../src/scores/measurements.js';
+import { publishEveryMs } from '../../src/scores/publication.js';
 import { type DevelopmentServer, startDevelopmentServer } from '../../src/testing.js';
 import { openStore, parseConnectionString } from '../../src/zookeeper/index.js';
 import { builtInRules } from '../../strategies/index.js';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { endBytes, endBytesOf, mostEndBytes } from '../../src/core/session-end.js';
+import { endBytes, endBytesOf, mostEndBytes } from '../../src/node/session-end.js';
 import { SessionQuota } from '../../src/node/session-quota.js';
 
 const root = (index: number) => `/services/${'x'.repeat(80)}/${String(index).padStart(5, '0')}`;

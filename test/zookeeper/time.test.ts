@@ -1,6 +1,6 @@
 /** Tests how a store handles time: the proof of life that leases rely on, and the detection of a freeze. */
 import { describe, expect, it } from 'vitest';
-import { pingIntervalMs } from '../../src/core/lease.js';
+import { pingIntervalMs } from '../../src/lease/lease.js';
 import { startEnsemble, supportsEnsemble, uniqueRoot } from '../support/ensemble.js';
 import { until } from '../support/until.js';
 import { emptyStat, FakeServer, multiAnswer, op, type Script } from './fake-server.js';

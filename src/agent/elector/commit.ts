@@ -1,12 +1,12 @@
 /** Writes an elector's commit as one multi, so either all of it is written or none. */
 import type { Logger } from 'pino';
-import type { Commit, Decision } from '../../core/group-round.js';
 import { recordText } from '../../core/records.js';
 import { type GroupPaths, pathsOfSlot } from '../../model/paths.js';
 import { slotView } from '../../model/slots.js';
 import type { CircuitBreaker, GroupSnapshot, Member } from '../../model/snapshot.js';
 import { type HistoryHead, initialHistoryHead, type TransitionRecord } from '../../model/znodes.js';
 import { isPermissionError, isStoreError, type Operation, type StoreError } from '../../ports/store.js';
+import type { Commit, Decision } from '../../slots/group-round.js';
 import { withRoom } from '../../tree/history-room.js';
 import { ifStillTrue } from '../conditional-write.js';
 import { checkSeat, encode } from '../membership.js';

@@ -6,12 +6,12 @@
 import type { Logger } from 'pino';
 import type { Rules } from '../../../strategies/registry.js';
 import { remainsElectedText } from '../../core/decision.js';
-import type { GroupRound } from '../../core/group-round.js';
 import type { ElectorRound } from '../../core/round.js';
 import type { GroupConfig } from '../../model/group-config.js';
 import { usesScores } from '../../model/read-config.js';
 import { slotStates, slotView } from '../../model/slots.js';
 import type { GroupSnapshot } from '../../model/snapshot.js';
+import type { GroupRound } from '../../slots/group-round.js';
 
 /** Matches a number or a duration that is not part of a name. */
 const measuredValue = /(?<![\w.-])-?\d+(\.\d+)?(ms|[smhd])?\b/g;

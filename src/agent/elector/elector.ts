@@ -5,15 +5,6 @@
 
 import type { Rules } from '../../../strategies/registry.js';
 import { type ClockReading, ensembleNowMs } from '../../core/ensemble-clock.js';
-import {
-  type Commit,
-  type Decision,
-  type GroupAction,
-  type GroupMemory,
-  type GroupRound,
-  groupRound,
-  isGroupDue,
-} from '../../core/group-round.js';
 import { decided } from '../../core/log-context.js';
 import { recordText } from '../../core/records.js';
 import type { ElectorAction } from '../../core/round.js';
@@ -28,6 +19,15 @@ import type { GroupSnapshot } from '../../model/snapshot.js';
 import type { TransitionRecord } from '../../model/znodes.js';
 import { RuleAsker } from '../../own-strategies/asker.js';
 import type { Operation, Store } from '../../ports/store.js';
+import {
+  type Commit,
+  type Decision,
+  type GroupAction,
+  type GroupMemory,
+  type GroupRound,
+  groupRound,
+  isGroupDue,
+} from '../../slots/group-round.js';
 import { ensureSlots } from '../../tree/ensure-tree.js';
 import { isHeldByOthers } from '../../tree/foreign.js';
 import { prune, withRoom } from '../../tree/history-room.js';

@@ -1,6 +1,7 @@
 /** Omits records for a while after a quota refused them, instead of retrying them constantly. */
-import type { Commit, GroupAction } from '../../core/group-round.js';
+
 import type { Clock } from '../../ports/clock.js';
+import type { Commit, GroupAction } from '../../slots/group-round.js';
 
 const pauseMs = 60_000;
 

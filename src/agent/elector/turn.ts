@@ -1,11 +1,11 @@
 /** Input and result of an elector's turn. */
 
-import type { Decision } from '../../core/group-round.js';
 import type { GroupConfig } from '../../model/group-config.js';
 import type { Registration } from '../../model/registration.js';
 import { slotStates } from '../../model/slots.js';
 import type { GroupSnapshot, Member } from '../../model/snapshot.js';
 import type { Store } from '../../ports/store.js';
+import type { Decision } from '../../slots/group-round.js';
 
 /** This node's registration as it must be written, with the version of the outdated one in ZooKeeper. */
 export interface Unwritten {

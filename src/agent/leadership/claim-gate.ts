@@ -5,7 +5,7 @@
  * Not promised: that a claim's lease always lasts until its renewal. A live session has new heartbeats within
  * half its timeout. A claim is not delayed for longer, however slowly the servers answer.
  */
-import { renewalIntervalMs } from '../../core/lease.js';
+import { renewalIntervalMs } from '../../lease/lease.js';
 import type { Clock } from '../../ports/clock.js';
 import type { Store } from '../../ports/store.js';
 

@@ -2,7 +2,7 @@
  * The lease of one leadership: the instant until which its node may lead, and the end that was last reported
  * to the workload.
  */
-import { type Lease, leaseFrom } from '../../core/lease.js';
+import { type Lease, leaseFrom } from '../../lease/lease.js';
 import type { Clock } from '../../ports/clock.js';
 import type { Store } from '../../ports/store.js';
 

@@ -12,10 +12,10 @@ import {
   leadershipStep,
   type Stage,
 } from '../../core/leadership.js';
-import { type Lease, noLease } from '../../core/lease.js';
 import { excused, type LeaseLoss, resumption, withLeaseLoss } from '../../core/lease-loss.js';
 import { type LogContext, logContext } from '../../core/log-context.js';
 import { present } from '../../errors.js';
+import { type Lease, noLease } from '../../lease/lease.js';
 import { defaultGroupConfig } from '../../model/group-config.js';
 import { named } from '../../model/named-slot.js';
 import { type GroupPaths, pathsOfSlot } from '../../model/paths.js';

@@ -2,23 +2,23 @@
  * Publishes a node's measurements to the group in `scores/<nodeId>`, an ephemeral znode that no node watches.
  * The writes are independent of the agent's rounds. A node that measures nothing writes nothing.
  *
- * Not promised: that the published values are the newest (`core/publication.ts` decides when to publish), or
- * that they can be written. A failed write affects only the node's scores.
+ * Not promised: that the published values are the newest (`src/scores/publication.ts` decides when to
+ * publish), or that they can be written. A failed write affects only the node's scores.
  */
 import type { Logger } from 'pino';
-import type { Tolerance } from '../../core/measuring.js';
+import { errorMessage } from '../../errors.js';
+import { groupPaths } from '../../model/paths.js';
+import { type Score, scoreReportText } from '../../model/scores.js';
+import type { Clock } from '../../ports/clock.js';
+import { isStoreError, type Store } from '../../ports/store.js';
+import type { Tolerance } from '../../scores/measuring.js';
 import {
   type Measured,
   type Published,
   publicationDueAtMs,
   publishEveryMs,
   publishedNow,
-} from '../../core/publication.js';
-import { errorMessage } from '../../errors.js';
-import { groupPaths } from '../../model/paths.js';
-import { type Score, scoreReportText } from '../../model/scores.js';
-import type { Clock } from '../../ports/clock.js';
-import { isStoreError, type Store } from '../../ports/store.js';
+} from '../../scores/publication.js';
 
 /** Parts of the agent that its node's scores depend on. */
 export interface ReportingAgent {

@@ -7,8 +7,8 @@
  * Not promised: that a renewal succeeds. Only the store knows how long the lease lasts.
  */
 import type { Logger } from 'pino';
-import { renewalIntervalMs, serverPatienceMs } from '../../core/lease.js';
 import { errorMessage } from '../../errors.js';
+import { renewalIntervalMs, serverPatienceMs } from '../../lease/lease.js';
 import type { Clock } from '../../ports/clock.js';
 import { isStoreError, type Store } from '../../ports/store.js';
 

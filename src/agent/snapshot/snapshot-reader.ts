@@ -2,13 +2,14 @@
  * A node's view of its group. Reads only as much as the node's part requires. If a read shows that the node
  * has another part, reads again. Keeps what it knows from one round to the next.
  */
-import type { Decision } from '../../core/group-round.js';
+
 import type { GroupConfig } from '../../model/group-config.js';
 import { pathsOfSlot } from '../../model/paths.js';
 import { slotStates } from '../../model/slots.js';
 import type { GroupSnapshot } from '../../model/snapshot.js';
 import type { Clock } from '../../ports/clock.js';
 import type { Store } from '../../ports/store.js';
+import type { Decision } from '../../slots/group-round.js';
 import { type KnownTree, nothingKnown } from '../../tree/ensure-tree.js';
 import { withDecisions } from '../elector/turn.js';
 import type { TokenMemory } from '../leadership/token-memory.js';

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import type { Score } from '../../src/model/scores.js';
 import {
   type Measured,
   type Published,
@@ -6,8 +7,7 @@ import {
   publishEveryMs,
   publishedNow,
   turnEveryMs,
-} from '../../src/core/publication.js';
-import type { Score } from '../../src/model/scores.js';
+} from '../../src/scores/publication.js';
 
 function measured(values: Record<string, Score>, roundTrips: Record<string, number> = {}): Measured {
   return { values: new Map(Object.entries(values)), roundTripsMs: new Map(Object.entries(roundTrips)) };

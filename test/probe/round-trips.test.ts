@@ -7,7 +7,7 @@ import {
   noRoundTrips,
   type RoundTrips,
   unanswered,
-} from '../../src/core/round-trips.js';
+} from '../../src/probe/round-trips.js';
 import { holds } from '../support/properties.js';
 
 function measuring(measurements: readonly number[], begin: RoundTrips = noRoundTrips): RoundTrips {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { defaultTolerance, hasMoved, hasRoundTripMoved, readScore } from '../../src/core/measuring.js';
+import { defaultTolerance, hasMoved, hasRoundTripMoved, readScore } from '../../src/scores/measuring.js';
 
 describe('a score in text', () => {
   it.each([

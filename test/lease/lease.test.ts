@@ -11,7 +11,7 @@ import {
   sessionOpened,
   sessionResumed,
   writeCommitted,
-} from '../../src/core/lease.js';
+} from '../../src/lease/lease.js';
 
 const T = 4000;
 

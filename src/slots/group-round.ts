@@ -7,19 +7,13 @@
  * another merely to tidy the numbering.
  */
 
-import type { GroupConfig } from '../model/group-config.js';
-import { named } from '../model/named-slot.js';
-import { slotCount, slotStates, slotView } from '../model/slots.js';
-import type { CircuitBreaker, GroupSnapshot } from '../model/snapshot.js';
-import type { Elected, TransitionRecord } from '../model/znodes.js';
-import { RuleFault } from './choice.js';
-import { conditionsOf } from './conditions.js';
-import { constraintContextOf, eligibleOf, ineligibleOf, type Judged, judgeAll } from './constraint.js';
-import { effectiveDecision } from './effective-decision.js';
-import { nowhereElse } from './elsewhere.js';
-import { ensembleNowMs } from './ensemble-clock.js';
-import { slotInput } from './one-slot.js';
-import { type RankInput, rank } from './ranking.js';
+import { RuleFault } from '../core/choice.js';
+import { conditionsOf } from '../core/conditions.js';
+import { constraintContextOf, eligibleOf, ineligibleOf, type Judged, judgeAll } from '../core/constraint.js';
+import { effectiveDecision } from '../core/effective-decision.js';
+import { nowhereElse } from '../core/elsewhere.js';
+import { ensembleNowMs } from '../core/ensemble-clock.js';
+import { type RankInput, rank } from '../core/ranking.js';
 import {
   awaitsSuccessor,
   type ElectionInput,
@@ -30,8 +24,14 @@ import {
   isPlainlyDue,
   newElector,
   type Write,
-} from './round.js';
-import { bySoftConstraints } from './soft-constraints.js';
+} from '../core/round.js';
+import { bySoftConstraints } from '../core/soft-constraints.js';
+import type { GroupConfig } from '../model/group-config.js';
+import { named } from '../model/named-slot.js';
+import { slotCount, slotStates, slotView } from '../model/slots.js';
+import type { CircuitBreaker, GroupSnapshot } from '../model/snapshot.js';
+import type { Elected, TransitionRecord } from '../model/znodes.js';
+import { slotInput } from './one-slot.js';
 
 /** By slot number: the elector's memory. */
 export type GroupMemory = ReadonlyMap<number, ElectorMemory>;

@@ -3,12 +3,12 @@
  * code that decides on a leader sees only this view.
  */
 
+import { recovered, settleFailures } from '../core/backoff.js';
+import { type Elsewhere, nowhereElse } from '../core/elsewhere.js';
 import type { GroupConfig } from '../model/group-config.js';
 import { configOfSlot, membersOfSlot, slotOf, slotStates } from '../model/slots.js';
 import { type GroupSnapshot, type Member, ownerName, type SlotState } from '../model/snapshot.js';
 import { initialElected } from '../model/znodes.js';
-import { recovered, settleFailures } from './backoff.js';
-import { type Elsewhere, nowhereElse } from './elsewhere.js';
 
 export interface SlotsInput {
   readonly snapshot: GroupSnapshot;

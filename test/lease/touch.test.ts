@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { heard, inTouchSinceMs, noTouch, type Touch } from '../../src/core/touch.js';
+import { heard, inTouchSinceMs, noTouch, type Touch } from '../../src/lease/touch.js';
 
 const timeoutMs = 10_000;
 

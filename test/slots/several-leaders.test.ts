@@ -1,17 +1,17 @@
 import { describe, expect, it } from 'vitest';
 import type { z } from 'zod';
+import { isPlainlyDue } from '../../src/core/round.js';
+import type { groupConfigSchema } from '../../src/model/group-config.js';
+import { slotCount, slotView } from '../../src/model/slots.js';
+import type { Claim, GroupSnapshot, Member, SlotState } from '../../src/model/snapshot.js';
+import { type HistoryHead, initialHistoryHead, type TransitionRecord } from '../../src/model/znodes.js';
 import {
   type Commit,
   type GroupMemory,
   type GroupRound,
   groupRound,
   isGroupDue,
-} from '../../src/core/group-round.js';
-import { isPlainlyDue } from '../../src/core/round.js';
-import type { groupConfigSchema } from '../../src/model/group-config.js';
-import { slotCount, slotView } from '../../src/model/slots.js';
-import type { Claim, GroupSnapshot, Member, SlotState } from '../../src/model/snapshot.js';
-import { type HistoryHead, initialHistoryHead, type TransitionRecord } from '../../src/model/znodes.js';
+} from '../../src/slots/group-round.js';
 import { constraints } from '../../strategies/constraints/index.js';
 import {
   byHand,
@@ -28,7 +28,7 @@ import {
   takeoverDetail,
   unhealthy,
   versioned,
-} from './builders.js';
+} from '../core/builders.js';
 
 type Slot = Pick<SlotState, 'elected' | 'current'>;
 type Settings = z.input<typeof groupConfigSchema>;
