@@ -9,24 +9,21 @@
 import { durationMs, formatDuration } from '../model/duration.js';
 import { failbackDelayMs, type GroupConfig, sitePriority } from '../model/group-config.js';
 import { fromInstant } from '../model/names.js';
-import { type Claim, claimOwner } from '../model/snapshot.js';
+import { type Claim, claimOwner, type Member } from '../model/snapshot.js';
 import type { Ranked } from '../model/strategy.js';
 import type { Cause, Elected, FailureRecord } from '../model/znodes.js';
 import { endBackoff, failbackBackoffMs, failureOf, isInBackoff, retryAtMs } from './backoff.js';
-import { conditionsOf, siteOfFailure } from './conditions.js';
 import {
   departure,
-  eligibleOf,
+  type Findings,
+  findingsOf,
   type Ineligible,
   type IneligibleReason,
-  ineligibleOf,
   ineligibleReasonsOf,
-  type Judged,
   kindOfBackoff,
   kindOfBusy,
   kindOfMalformed,
   stillOverridden,
-  withoutOverridden,
 } from './constraint.js';
 import type { Elsewhere } from './elsewhere.js';
 import { isGivenUp } from './elsewhere.js';
@@ -34,17 +31,14 @@ import { awaited } from './first-election.js';
 import { type RankInput, rank } from './ranking.js';
 import { activeRequest, missedAtMs, requestTarget } from './requests.js';
 import { mayFollow, replacement } from './site-rules.js';
-import { bySoftConstraints } from './soft-constraints.js';
 import { stabilizationWindowMs } from './stabilization.js';
 
 export type { Ineligible } from './constraint.js';
 export { RuleFault } from './ranking.js';
 
-export interface ChoiceInput extends Omit<RankInput, 'incumbent' | 'term' | 'conditions'> {
-  /** All registered nodes with their findings, in order of node ids. */
-  readonly judged: readonly Judged[];
+export interface ChoiceInput extends RankInput {
+  readonly members: readonly Member[];
   readonly elsewhere: Elsewhere;
-  readonly elected: Elected;
   readonly current: Claim | null;
   /** The current failures, including the failure that this choice responds to. */
   readonly failures: readonly FailureRecord[];
@@ -99,22 +93,21 @@ export interface Choice {
 
 type Outcome = Pick<Choice, 'node' | 'changes' | 'cause' | 'reason'> & Partial<Choice>;
 
+/** The input with all that is derived from it before the choice. */
+interface Case extends ChoiceInput, Findings {
+  /** The eligible nodes, best first. */
+  readonly ranking: readonly Ranked[];
+}
+
 /** Returns the elector's choice. Throws RuleFault if the strategy cannot rank the eligible nodes. */
 export function elect(input: ChoiceInput): Choice {
   const { config, elected, failures } = input;
-  const members = input.judged.map(({ member }) => member);
-  const judged = input.electedFailed ? input.judged : withoutOverridden(input.judged, elected);
-  const eligible = eligibleOf(judged);
-  const isEligible = eligible.some(({ node }) => node === elected.node);
-  const incumbent = isEligible && !input.electedFailed ? elected.node : null;
-  const ineligible = ineligibleOf(judged);
-  const conditions = conditionsOf(input, ineligible, incumbent);
-  const rankInput = { ...input, members, incumbent, term: elected.term + 1, conditions };
-  const ranking = bySoftConstraints(rank(rankInput, eligible), judged);
+  const findings = findingsOf(input.judged, elected, input.electedFailed);
+  const ranking = rank(input, findings);
+  const all: Case = { ...input, ...findings, ranking };
   const outcome =
-    retired(input) ??
-    requested(input, ranking, ineligible) ??
-    (config.paused === null ? automatic(input, ranking, ineligible) : paused(input, config.paused));
+    retired(all) ?? requested(all) ?? (config.paused === null ? automatic(all) : paused(all, config.paused));
+  const { ineligible } = findings;
   return { ranking, ineligible, recheckInMs: null, failures, requested: null, failedSite: null, ...outcome };
 }
 
@@ -127,17 +120,13 @@ function reasonsOf(found: readonly IneligibleReason[]): string {
   return found.map(({ reason }) => reason).join(', ');
 }
 
-function requested(
-  input: ChoiceInput,
-  ranking: readonly Ranked[],
-  ineligible: readonly Ineligible[],
-): Outcome | null {
-  const { config, elected, failures, nowMs } = input;
+function requested(all: Case): Outcome | null {
+  const { config, elected, failures, nowMs, ranking, ineligible, elsewhere } = all;
   const request = activeRequest(config, elected);
   if (request === null) return null;
   if (request.notBefore !== null && fromInstant(request.notBefore) > nowMs) return null;
   if (nowMs >= (missedAtMs(request) ?? Number.POSITIVE_INFINITY)) return null;
-  const target = requestTarget(request, input, ranking);
+  const target = requestTarget(request, all, ranking);
   if (target === null || target === elected.node) return null;
   const { by, force } = request;
   return {
@@ -150,7 +139,7 @@ function requested(
       overridden: waivable(ineligibleReasonsOf(target, ineligible)),
       ...(force ? { forced: true } : {}),
     },
-    failures: force ? withBackoffEnded(target, failures, input.elsewhere) : failures,
+    failures: force ? withBackoffEnded(target, failures, elsewhere) : failures,
   };
 }
 
@@ -194,21 +183,17 @@ function standing({ node, cause }: Elected): Pick<Choice, 'node' | 'changes' | '
   return { node, changes: false, cause };
 }
 
-function automatic(
-  input: ChoiceInput,
-  ranking: readonly Ranked[],
-  ineligible: readonly Ineligible[],
-): Outcome {
-  const { elected } = input;
+function automatic(all: Case): Outcome {
+  const { elected, ranking } = all;
   const present = ranking.find(({ node }) => node === elected.node);
   const [best, ...others] = ranking;
-  if (best === undefined) return nobodyEligible(input, ineligible);
-  const first = awaited(input, ranking, input.lookedForMs);
+  if (best === undefined) return nobodyEligible(all);
+  const first = awaited(all, ranking, all.lookedForMs);
   if (first !== null) return { ...nobody(elected, first.reason), recheckInMs: first.leftMs };
-  if (present === undefined || input.electedFailed) return replace(input, [best, ...others], ineligible);
-  const better = preferred(input, ranking, present);
+  if (present === undefined || all.electedFailed) return replace(all, [best, ...others]);
+  const better = preferred(all, present);
   if (better === null) return { ...standing(elected), reason: present.reason };
-  return prefer(input, better, present);
+  return prefer(all, better, present);
 }
 
 type BestFirst = readonly [Ranked, ...Ranked[]];
@@ -217,7 +202,7 @@ type BestFirst = readonly [Ranked, ...Ranked[]];
  * Returns the better nodes that would replace the leader, in order. Returns null if there are none. The first
  * node is the best one that has not failed, or the best of all if every one has failed.
  */
-function preferred({ failures }: ChoiceInput, ranking: readonly Ranked[], present: Ranked): BestFirst | null {
+function preferred({ failures, ranking }: Case, present: Ranked): BestFirst | null {
   const better = ranking.filter(({ grade }) => grade < present.grade);
   const best = better.find(({ node }) => failureOf(failures, node) === null) ?? better[0];
   return best === undefined ? null : [best, ...better.filter((one) => one !== best)];
@@ -287,25 +272,23 @@ function wasLowered({ elected, config, members, nowMs }: ChoiceInput): string | 
   return null;
 }
 
-function replace(input: ChoiceInput, ranking: BestFirst, ineligible: readonly Ineligible[]): Outcome {
-  const { elected, members, failures, config } = input;
-  const failedSite = siteOfFailure(input, ineligible);
-  const { best, why } = replacement(withLastGood(input, ranking), failedSite, members, config);
+function replace(all: Case, ranking: BestFirst): Outcome {
+  const { elected, members, failures, config, failedSite, againstElected } = all;
+  const { best, why } = replacement(withLastGood(all, ranking), failedSite, members, config);
   if (best === null) return { ...nobody(elected, why ?? 'no node may replace the leader'), failedSite };
   const rule = why === null ? '' : `${why}; `;
   const chosen = { node: best.node, changes: true, failedSite };
   if (elected.node === null) {
-    const again = isGivenUp(elected) ? `${input.elsewhere.name} was added again: ` : '';
+    const again = isGivenUp(elected) ? `${all.elsewhere.name} was added again: ` : '';
     return {
       ...chosen,
       cause: causeOfFilling(elected, failures, best.node),
       reason: `${again}${rule}${best.reason}`,
     };
   }
-  const found = ineligibleReasonsOf(elected.node, ineligible);
   const gone = !members.some(({ node }) => node === elected.node);
-  const away = gone ? 'no longer registered' : reasonsOf(found) || 'failed';
-  const cause = input.electedFailed && best.node === elected.node ? 'retry' : departure(found);
+  const away = gone ? 'no longer registered' : reasonsOf(againstElected) || 'failed';
+  const cause = all.electedFailed && best.node === elected.node ? 'retry' : departure(againstElected);
   return { ...chosen, cause, reason: `instead of ${elected.node} (${away}): ${rule}${best.reason}` };
 }
 
@@ -333,16 +316,15 @@ function causeOfFilling(elected: Elected, failures: readonly FailureRecord[], no
   return elected.previous === null ? 'first' : 'failure';
 }
 
-function nobodyEligible(input: ChoiceInput, ineligible: readonly Ineligible[]): Outcome {
-  const { elected } = input;
-  const found = ineligibleReasonsOf(elected.node, ineligible);
+function nobodyEligible(all: Case): Outcome {
+  const { elected, ineligible, againstElected, failedSite, config } = all;
   // A malformed registration does not end a leadership if no other node could take over.
-  if (leads(input) && found.every(({ kind }) => kind === kindOfMalformed)) {
-    return { ...standing(elected), reason: `it leads, and no other node is eligible: ${reasonsOf(found)}` };
+  if (leads(all) && againstElected.every(({ kind }) => kind === kindOfMalformed)) {
+    const why = `it leads, and no other node is eligible: ${reasonsOf(againstElected)}`;
+    return { ...standing(elected), reason: why };
   }
-  const failedSite = siteOfFailure(input, ineligible);
-  const able = ineligible.filter(({ site }) => mayFollow(site, failedSite, input.config));
-  const retry = leastRecentlyFailed(input, able);
+  const able = ineligible.filter(({ site }) => mayFollow(site, failedSite, config));
+  const retry = leastRecentlyFailed(all, able);
   if (retry !== null) return { ...retry, failedSite };
   return { ...nobody(elected, nobodyText(ineligible)), failedSite };
 }

@@ -168,17 +168,47 @@ export interface Ineligible {
   readonly ineligibleReasons: readonly IneligibleReason[];
 }
 
-export function ineligibleOf(judged: readonly Judged[]): Ineligible[] {
-  const found = judged.filter(({ ineligibleReasons }) => ineligibleReasons.length > 0);
-  return found.map(({ member: { node, value }, ineligibleReasons }) => ({
-    node,
-    site: value?.site ?? null,
-    ineligibleReasons,
-  }));
+/** The findings about all nodes, as a decision about one leader uses them. */
+export interface Findings {
+  readonly eligible: readonly Member[];
+  readonly ineligible: readonly Ineligible[];
+  /** Reasons against the elected node. Empty if it is eligible or not registered. */
+  readonly againstElected: readonly IneligibleReason[];
+  /** The elected node, if it is eligible and has not failed. Otherwise null. */
+  readonly incumbent: string | null;
+  /**
+   * The site of a leader that must be replaced because it failed. Null if the leader continues or leaves as
+   * planned.
+   */
+  readonly failedSite: string | null;
 }
 
-export function eligibleOf(judged: readonly Judged[]): Member[] {
-  return judged.filter(({ ineligibleReasons }) => ineligibleReasons.length === 0).map(({ member }) => member);
+/**
+ * Returns the findings from `judged`, which is in order of node ids. `electedFailed` states whether the
+ * elected node has failed and no decision has responded to that failure yet. In that case, the reasons that a
+ * forced failover overrode count again.
+ */
+export function findingsOf(judged: readonly Judged[], elected: Elected, electedFailed: boolean): Findings {
+  const counted = electedFailed ? judged : withoutOverridden(judged, elected);
+  const eligible = counted.filter(isEligible).map(({ member }) => member);
+  const ineligible = counted.filter((one) => !isEligible(one)).map(ineligibleOf);
+  const canContinue = !electedFailed && eligible.some(({ node }) => node === elected.node);
+  const againstElected = ineligibleReasonsOf(elected.node, ineligible);
+  return {
+    eligible,
+    ineligible,
+    againstElected,
+    incumbent: canContinue ? elected.node : null,
+    failedSite: siteOfFailure(elected, againstElected, judged),
+  };
+}
+
+function isEligible({ ineligibleReasons }: Judged): boolean {
+  return ineligibleReasons.length === 0;
+}
+
+function ineligibleOf({ member: { node, value }, ineligibleReasons }: Judged): Ineligible {
+  return { node, site: value?.site ?? null, ineligibleReasons };
 }
 
 export function ineligibleReasonsOf(
@@ -186,6 +216,16 @@ export function ineligibleReasonsOf(
   ineligible: readonly Ineligible[],
 ): readonly IneligibleReason[] {
   return ineligible.find((other) => other.node === node)?.ineligibleReasons ?? [];
+}
+
+function siteOfFailure(
+  elected: Elected,
+  against: readonly IneligibleReason[],
+  judged: readonly Judged[],
+): string | null {
+  if (elected.node === null) return elected.failedSite;
+  if (departure(against) !== 'failure') return null;
+  return judged.find(({ member }) => member.node === elected.node)?.member.value?.site ?? elected.site;
 }
 
 /** Returns the cause to record when an elected node is replaced because of these reasons. */
@@ -196,10 +236,7 @@ export function departure(found: readonly IneligibleReason[]): Constraint['ends'
 }
 
 /** Returns `judged` without those of the elected node's reasons that a forced failover overrode. */
-export function withoutOverridden(
-  judged: readonly Judged[],
-  { node, requested }: Elected,
-): readonly Judged[] {
+function withoutOverridden(judged: readonly Judged[], { node, requested }: Elected): readonly Judged[] {
   if (requested === null) return judged;
   return judged.map((one) => {
     if (one.member.node !== node) return one;

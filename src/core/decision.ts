@@ -12,9 +12,9 @@ import { stillOverridden } from './constraint.js';
 import { isFallback } from './effective-decision.js';
 import type { JudgedElection } from './election-input.js';
 import { type FencingAction, stuckLeaderActions } from './fencing.js';
-import { ended, previousLeader, reachedReady } from './records.js';
+import { ended, reachedReady } from './records.js';
 import { missesRequest } from './requests.js';
-import { judgeSites, type SiteJudgement } from './site-rules.js';
+
 export type ElectorAction =
   | { readonly do: 'read-clock' }
   | {
@@ -90,7 +90,7 @@ function decisionWrite(seen: JudgedElection, choice: Choice): Write | null {
     reason: isRepair ? `${elected.reason}; ${choice.reason}` : choice.reason,
     cause: choice.cause,
     by: self,
-    previous: previousLeader(snapshot, members),
+    previous: seen.previous,
     priorities: member === null ? null : [sitePriority(config, member.site, epochMs), member.priority],
     requested: choice.requested,
     failedSite: choice.failedSite,
@@ -149,8 +149,8 @@ function recordOfReady(seen: JudgedElection): Extract<ElectorAction, { do: 'reco
 
 /** Declares one site failed or healthy per call, so that each change is reported with its own reason. */
 function declareSites(seen: JudgedElection): ChangeSites | null {
-  const { snapshot, epochMs, self } = seen;
-  const [verdict] = snapshot.config.value === null ? [] : siteVerdicts(seen).verdicts;
+  const { snapshot, epochMs, self, sites } = seen;
+  const [verdict] = snapshot.config.value === null ? [] : sites.verdicts;
   if (verdict === undefined) return null;
   const { site, isFailed, reason } = verdict;
   const failed = { byRule: true, by: self, reason, at: toInstant(epochMs) };
@@ -161,10 +161,6 @@ function declareSites(seen: JudgedElection): ChangeSites | null {
     reason,
     configVersion: snapshot.config.version,
   };
-}
-
-export function siteVerdicts(seen: JudgedElection): SiteJudgement {
-  return judgeSites(seen, seen.memory.sites?.counts ?? new Map());
 }
 
 /** Returns the words for a decision that stays as it is. */

@@ -6,7 +6,7 @@
 import type { ReadyStrategy } from '../../strategies/registry.js';
 import { present } from '../errors.js';
 import { incarnationKey, readyNode } from '../model/snapshot.js';
-import type { Elected } from '../model/znodes.js';
+import type { Elected, Place } from '../model/znodes.js';
 import { type Failed, failureOf, settleFailures, withFailure } from './backoff.js';
 import type { ChoiceInput } from './choice.js';
 import {
@@ -22,6 +22,7 @@ import { type Elsewhere, nowhereElse, withFailuresOfOthers } from './elsewhere.j
 import { type ClockReading, ensembleNowMs, isOutdated } from './ensemble-clock.js';
 import { failedCandidate } from './failed-candidate.js';
 import { previousLeader } from './records.js';
+import type { SiteJudgement } from './site-rules.js';
 import { betterForMs } from './stabilization.js';
 import { overdueMs, type Watched } from './watchdog.js';
 
@@ -53,6 +54,12 @@ export interface ElectionInput extends Scene {
 export interface Election extends Omit<ElectionInput, 'elsewhere'> {
   readonly elected: Elected;
   readonly failed: Failed | null;
+  /** Whether the elected node has failed and no decision has responded to that failure yet. */
+  readonly electedFailed: boolean;
+  /** The last node that was READY. Null if there has been none. */
+  readonly previous: Place | null;
+  /** Minutes of the day, in UTC, at which a decision may change. */
+  readonly minutes: readonly number[];
   /** Current time on the ensemble's clock, in milliseconds since the epoch. */
   readonly epochMs: number;
   readonly elsewhere: Elsewhere;
@@ -60,10 +67,11 @@ export interface Election extends Omit<ElectionInput, 'elsewhere'> {
   readonly context: ConstraintContext;
 }
 
-/** An election with the findings about every node. */
+/** An election with the findings about every node and every site. */
 export interface JudgedElection extends Election {
   /** Findings about each node, in order of node ids. */
   readonly judged: readonly Judged[];
+  readonly sites: SiteJudgement;
 }
 
 /**
@@ -86,26 +94,26 @@ export function electionOf(input: ElectionInput): Election | Pending {
   if (memory.progress?.isOrphaned === true && input.memory.progress?.isOrphaned !== true)
     return { pending: 'next-look', memory };
   const failed = failedCandidate(input, elected, memory);
-  if (clock === null || mustReadClock({ ...input, memory, elected, failed }, clock))
+  const minutes = minutesOf(input);
+  if (clock === null || mustReadClock({ ...input, memory, elected, failed, minutes }, clock))
     return { pending: 'clock', memory };
   const epochMs = ensembleNowMs(clock, nowMs);
   const elsewhere = input.elsewhere?.(epochMs) ?? nowhereElse;
-  return blaming({ ...input, memory, elected, epochMs, elsewhere }, failed);
+  const previous = previousLeader(snapshot, input.members);
+  return blaming({ ...input, memory, elected, epochMs, elsewhere, previous, minutes }, failed);
 }
 
 function mustReadClock(
   {
     config,
-    strategy,
-    constraints,
     memory,
     elected,
     failed,
+    minutes,
     nowMs,
-  }: Pick<Election, 'config' | 'strategy' | 'constraints' | 'memory' | 'elected' | 'failed' | 'nowMs'>,
+  }: Pick<Election, 'config' | 'memory' | 'elected' | 'failed' | 'minutes' | 'nowMs'>,
   clock: ClockReading,
 ): boolean {
-  const minutes = minutesOf({ strategy, constraints });
   const isAgainst = failed !== null || memory.watched?.condition.kind === 'holding';
   return (
     needsReading(clock, { config, failures: elected.failures, minutes }, nowMs) ||
@@ -114,11 +122,7 @@ function mustReadClock(
   );
 }
 
-/** Returns the minutes of the day, in UTC, at which a decision may change. */
-export function minutesOf({
-  strategy,
-  constraints,
-}: Pick<ElectionInput, 'strategy' | 'constraints'>): readonly number[] {
+function minutesOf({ strategy, constraints }: ElectionInput): readonly number[] {
   const { minutes = [] } = strategy;
   return [...minutes, ...constraints.flatMap((constraint) => constraint.minutes ?? [])];
 }
@@ -162,8 +166,12 @@ function failedBefore({
  * Returns the election in which `failed` is the failure to act on. If `failed` is null, there is no failure
  * to act on.
  */
-export function blaming(seen: Omit<Election, 'failed' | 'context'>, failed: Failed | null): Election {
-  return { ...seen, failed, context: constraintContextIn(seen, failed) };
+export function blaming(
+  seen: Omit<Election, 'failed' | 'electedFailed' | 'context'>,
+  failed: Failed | null,
+): Election {
+  const electedFailed = failed !== null || failedBefore(seen);
+  return { ...seen, failed, electedFailed, context: constraintContextIn(seen, failed) };
 }
 
 /**
@@ -190,7 +198,7 @@ export function constraintContextIn(
 
 /** Returns the input for the elector's choice. */
 export function choiceInputOf(seen: JudgedElection): ChoiceInput {
-  const { snapshot, members, config, strategy, memory, elected, failed, nowMs, epochMs } = seen;
+  const { snapshot, members, config, strategy, memory, elected, nowMs, epochMs } = seen;
   const lives = new Map(members.map((member) => [member.node, incarnationKey(member)]));
   const eligibleSinceMs = (node: string) =>
     memory.eligibleSinceMs.get(present(lives.get(node), `node ${node}`)) ?? nowMs;
@@ -199,11 +207,11 @@ export function choiceInputOf(seen: JudgedElection): ChoiceInput {
     strategy,
     elected,
     current: snapshot.current,
-    previous: previousLeader(snapshot, members),
+    previous: seen.previous,
     members,
     failures: seen.context.failures,
     nowMs: epochMs,
-    electedFailed: failed !== null || failedBefore(seen),
+    electedFailed: seen.electedFailed,
     eligibleForMs: (node) => nowMs - eligibleSinceMs(node),
     betterForMs: (node) => betterForMs({ members, elected: elected.node, nowMs }, node, memory.betterSince),
     lookedForMs: nowMs - (memory.firstLookMs ?? nowMs),

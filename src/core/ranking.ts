@@ -10,7 +10,10 @@ import { type GroupConfig, sitePriority } from '../model/group-config.js';
 import { describeIssues } from '../model/names.js';
 import type { Member } from '../model/snapshot.js';
 import type { Candidate, Conditions, Peer, Ranked } from '../model/strategy.js';
-import type { Place } from '../model/znodes.js';
+import type { Elected, Place } from '../model/znodes.js';
+import { type Findings, type Judged, ownIneligibleReasons } from './constraint.js';
+import { minuteOfDay } from './ensemble-clock.js';
+import { activeRequest } from './requests.js';
 
 /**
  * Thrown if a strategy or a user-defined constraint throws or breaks its contract. The elector cannot elect
@@ -39,36 +42,73 @@ export const rankingSchema = z
 export interface RankInput {
   readonly strategy: ReadyStrategy;
   readonly config: GroupConfig;
+  /** The current decision. A new decision would begin the term after its term. */
+  readonly elected: Elected;
   /** The last node that was READY. Null if there has been none. */
   readonly previous: Place | null;
-  /** All registered nodes, in order of node ids. */
-  readonly members: readonly Member[];
-  /** The node that leads and could continue. Null if there is none. */
-  readonly incumbent: string | null;
-  /** The term that a new decision would begin. */
-  readonly term: number;
-  readonly conditions: Conditions;
+  /** All registered nodes with their findings, in order of node ids. */
+  readonly judged: readonly Judged[];
   /** Current time on the ensemble's clock, in milliseconds since the epoch. */
   readonly nowMs: number;
 }
 
 /**
- * Ranks the nodes of `eligible` and returns them, best first. `eligible` must be in order of node ids. Throws
- * RuleFault if the strategy fails, and Unanswered if its answer is still pending.
+ * Ranks the eligible nodes and returns them, best first. Nodes with a soft constraint against them come last.
+ * Throws RuleFault if the strategy fails, and Unanswered if its answer is still pending.
  */
-export function rank(input: RankInput, eligible: readonly Member[]): readonly Ranked[] {
-  const { strategy, previous, incumbent, term, conditions } = input;
-  const peers = input.members.flatMap(peerOf);
-  const candidates = eligible.flatMap((member) => candidateOf(member, input));
+export function rank(input: RankInput, findings: Findings): readonly Ranked[] {
+  const { strategy, previous, elected, judged } = input;
+  const { incumbent } = findings;
+  const peers = judged.flatMap(({ member }) => peerOf(member));
+  const candidates = findings.eligible.flatMap((member) => candidateOf(member, input));
   const known = candidates.map(({ node }) => node);
+  const conditions = conditionsOf(input, findings);
   let answer: unknown;
   try {
-    answer = strategy.rank({ candidates, previous, peers, incumbent, term, conditions });
+    answer = strategy.rank({ candidates, previous, peers, incumbent, term: elected.term + 1, conditions });
   } catch (cause) {
     if (cause instanceof Unanswered) throw cause;
     throw new RuleFault(`strategy ${strategy.name} failed: ${String(cause)}`, { cause });
   }
-  return heldToContract(strategy, answer, known);
+  return bySoftConstraints(heldToContract(strategy, answer, known), judged);
+}
+
+/** Returns what a strategy may consider in addition to the nodes. */
+function conditionsOf(
+  { elected, judged, config, nowMs }: RankInput,
+  { incumbent, failedSite, ineligible }: Findings,
+): Conditions {
+  const isAsked = activeRequest(config, elected) !== null;
+  const site = incumbent === null ? failedSite : elected.failedSite;
+  return {
+    after: site === null || isAsked ? 'planned' : 'failure',
+    failedSite: isAsked ? null : site,
+    minuteOfDay: minuteOfDay(nowMs),
+    registered: judged.length,
+    eligible: judged.length - ineligible.filter((one) => ownIneligibleReasons(one).length > 0).length,
+    flags: Object.keys(config.flags).toSorted(),
+  };
+}
+
+/**
+ * Returns the ranking with the nodes that have a soft constraint against them moved behind all other nodes.
+ * The order within both parts is unchanged.
+ */
+function bySoftConstraints(ranking: readonly Ranked[], judged: readonly Judged[]): readonly Ranked[] {
+  const against = new Map(
+    judged
+      .filter(({ softReasons }) => softReasons.length > 0)
+      .map(({ member, softReasons }) => [member.node, softReasons.join(', ')]),
+  );
+  if (!ranking.some(({ node }) => against.has(node))) return ranking;
+  const below = Math.max(...ranking.map(({ grade }) => grade)) + 1;
+  const preferred = ranking.filter(({ node }) => !against.has(node));
+  const others = ranking.flatMap((entry) => {
+    const why = against.get(entry.node);
+    if (why === undefined) return [];
+    return [{ ...entry, grade: entry.grade + below, reason: `${entry.reason}, but ${why}` }];
+  });
+  return [...preferred, ...others];
 }
 
 /**

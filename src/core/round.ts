@@ -13,7 +13,7 @@ import { durationMs } from '../model/duration.js';
 import { type Choice, elect } from './choice.js';
 import { judgeAll } from './constraint.js';
 import { nextDeadlineInMs } from './deadlines.js';
-import { actionsFor, type ElectorAction, siteVerdicts } from './decision.js';
+import { actionsFor, type ElectorAction } from './decision.js';
 import {
   blaming,
   choiceInputOf,
@@ -21,7 +21,6 @@ import {
   type ElectionInput,
   electionOf,
   type JudgedElection,
-  minutesOf,
   type Pending,
 } from './election-input.js';
 import { type ElectorMemory, eligibleSince, longestWaitMs } from './elector-memory.js';
@@ -29,7 +28,7 @@ import { isExact, nextMinuteInMs } from './ensemble-clock.js';
 import { awaited } from './first-election.js';
 import { lostLeaseAgain } from './lease-loss.js';
 import { RuleFault } from './ranking.js';
-import { previousLeader } from './records.js';
+import { judgeSites } from './site-rules.js';
 import { updatedBetterSince } from './stabilization.js';
 import { overdueMs, type Watched } from './watchdog.js';
 
@@ -89,7 +88,8 @@ function decide(model: Election): ElectorRound {
   try {
     const judged = judgeAll(model.members, model.constraints, model.context);
     memory = { ...memory, eligibleSinceMs: eligibleSince(judged, memory.eligibleSinceMs, model.nowMs) };
-    const seen = { ...model, judged, memory };
+    const sites = judgeSites(model, memory.sites?.counts ?? new Map());
+    const seen = { ...model, judged, sites, memory };
     const choice = elect(choiceInputOf(seen));
     return { ...afterwards(seen, choice, actionsFor(seen, choice)), choice };
   } catch (error) {
@@ -123,8 +123,8 @@ function afterwards(
     recheckInMs: soonest([
       choice.recheckInMs,
       nextDeadlineInMs(config, choice.failures, epochMs),
-      nextMinuteInMs(minutesOf(seen), epochMs),
-      siteVerdicts(seen).waitMs,
+      nextMinuteInMs(seen.minutes, epochMs),
+      seen.sites.waitMs,
       memory.watched === null ? null : untilOverdueMs(memory.watched, nowMs),
       strategy.usesScores === true ? durationMs(config.stabilization.interval) : null,
     ]),
@@ -164,10 +164,9 @@ function judgeLeaseLosses(seen: Election, asItStands: ElectorRound): ElectorRoun
  * election.
  */
 function waitsSeen(seen: Election, choice: Choice): Pick<ElectorMemory, 'betterSince' | 'firstLookMs'> {
-  const { snapshot, members, strategy, memory, elected, nowMs } = seen;
+  const { members, strategy, memory, elected, nowMs } = seen;
   const compared = { members, elected: elected.node, nowMs };
-  const isAwaited =
-    awaited({ ...seen, previous: previousLeader(snapshot, members) }, choice.ranking, 0) !== null;
+  const isAwaited = awaited(seen, choice.ranking, 0) !== null;
   return {
     betterSince:
       strategy.usesScores === true ? updatedBetterSince(compared, choice.ranking, memory.betterSince) : null,

@@ -8,12 +8,11 @@
  */
 
 import { RuleFault } from '../core/choice.js';
-import { conditionsOf } from '../core/conditions.js';
-import { constraintContextOf, eligibleOf, ineligibleOf, type Judged, judgeAll } from '../core/constraint.js';
+import { constraintContextOf, findingsOf, judgeAll } from '../core/constraint.js';
 import { effectiveDecision } from '../core/effective-decision.js';
 import { nowhereElse } from '../core/elsewhere.js';
 import { ensembleNowMs } from '../core/ensemble-clock.js';
-import { type RankInput, rank } from '../core/ranking.js';
+import { rank } from '../core/ranking.js';
 import {
   awaitsSuccessor,
   type ElectionInput,
@@ -25,7 +24,6 @@ import {
   newElector,
   type Write,
 } from '../core/round.js';
-import { bySoftConstraints } from '../core/soft-constraints.js';
 import type { GroupConfig } from '../model/group-config.js';
 import { named } from '../model/named-slot.js';
 import { slotCount, slotStates, slotView } from '../model/slots.js';
@@ -225,24 +223,17 @@ function placesOf(input: Ordered, nowMs: number): ReadonlyMap<string, number> {
   const context = constraintContextOf({ config, failures: [], nowMs, neighbour, elsewhere, elected });
   try {
     const judged = judgeAll(input.members, constraints, context);
-    const members = judged.map(({ member }) => member);
-    const conditions = conditionsOf({ elected, members, config, nowMs }, ineligibleOf(judged), elected.node);
-    const rankInput: RankInput = {
-      ...{ ...input, members, conditions, nowMs },
-      ...{ previous: elected.previous, incumbent: null, term: elected.term + 1 },
-    };
-    return placesIn(rankInput, judged);
+    // This ranking has no incumbent and responds to no failure of its own. All findings count in it, even
+    // those that a forced failover overrode.
+    const findings = { ...findingsOf(judged, elected, true), failedSite: elected.failedSite };
+    const ranking = rank({ ...input, judged, elected, previous: elected.previous, nowMs }, findings);
+    return new Map(ranking.map(({ node }, place) => [node, place]));
   } catch (error) {
     if (!(error instanceof RuleFault)) throw error;
     // The order does not matter here, because no slot can be decided while the strategy cannot rank the
     // nodes.
     return new Map();
   }
-}
-
-function placesIn(rankInput: RankInput, judged: readonly Judged[]): ReadonlyMap<string, number> {
-  const ranking = bySoftConstraints(rank(rankInput, eligibleOf(judged)), judged);
-  return new Map(ranking.map(({ node }, place) => [node, place]));
 }
 
 type Rounds = ReadonlyMap<number, ElectorRound>;

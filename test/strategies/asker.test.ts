@@ -3,7 +3,9 @@
  * attempt waits for its answer.
  */
 import { describe, expect, it } from 'vitest';
+import { findingsOf } from '../../src/core/constraint.js';
 import { RuleFault, rank } from '../../src/core/ranking.js';
+import { initialElected } from '../../src/model/znodes.js';
 import { answered, RuleAsker } from '../../src/own-strategies/asker.js';
 import { builtInRules } from '../../strategies/index.js';
 import {
@@ -109,6 +111,6 @@ const checked: StrategyQuestion = { strategy: 'far', options: {}, input: null };
 function ranking(rules: Rules) {
   const strategy = rules.strategies.get('far')?.prepare({}, rules).strategy;
   if (strategy == null) throw new Error('it is not ready');
-  const group = { config: config({}), members: [], previous: null, incumbent: null, term: 1 };
-  return rank({ ...group, strategy, conditions: ordinary, nowMs: 0 }, []);
+  const group = { config: config({}), judged: [], previous: null, elected: initialElected, nowMs: 0 };
+  return rank({ ...group, strategy }, findingsOf([], initialElected, false));
 }

@@ -125,8 +125,8 @@ export const electingSabotages: readonly Sabotage[] = [
     name: 'paused and yet electing',
     rule: 'Paused: elected stays as it is',
     in: 'elect',
-    find: '(config.paused === null ? automatic(input, ranking, ineligible) : paused(input, config.paused))',
-    replace: 'automatic(input, ranking, ineligible)',
+    find: '(config.paused === null ? automatic(all) : paused(all, config.paused))',
+    replace: 'automatic(all)',
   },
   {
     name: "a person's wish forgotten",

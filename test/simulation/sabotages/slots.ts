@@ -56,8 +56,8 @@ const broken: readonly Sabotage[] = [
     name: 'slots above leaders are kept while paused',
     rule: 'With fewer leaders the slots above are given up, also while the group is paused',
     in: 'elect',
-    find: 'retired(input)',
-    replace: '(config.paused === null ? retired(input) : null)',
+    find: 'retired(all)',
+    replace: '(config.paused === null ? retired(all) : null)',
   },
   {
     name: 'slots that are still held are forgotten',
