@@ -1,6 +1,10 @@
 /**
  * A group as an operator sees it. One operation reads everything, and most of its requests are pipelined.
  *
+ * An agent has a reader of its own, `src/agent/snapshot/observe.ts`. It reads only what its part requires,
+ * through a cache of watched znodes, and fails if a znode of the tree is missing. This reader keeps nothing,
+ * reads all znodes, and also shows which of them are missing or forbidden.
+ *
  * Not promised: that the view shows a single instant. The parts are read one after the other. Their order
  * ensures that a node seen READY is also seen registered. A malformed znode is reported as a problem of its
  * path, and the rest of the group stays visible.

@@ -3,7 +3,7 @@ import type { Constraint } from '../../src/core/constraint.js';
 export const siteNotAllowed: Constraint = {
   kind: 'site-not-allowed',
   description: 'its site is not among the sites that siteRules.only allows to lead',
-  ends: 'failure',
+  ends: 'planned',
   canBeForced: true,
   check: ({ registration: { site } }, { config }) => {
     const { sites, strength } = config.siteRules.only;

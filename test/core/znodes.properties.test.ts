@@ -18,6 +18,7 @@ import {
   initialElected,
   initialHistoryHead,
   lastTerm,
+  mostFailures,
 } from '../../src/model/znodes.js';
 import { constraints } from '../../strategies/constraints/index.js';
 import { builtInRules } from '../../strategies/index.js';
@@ -133,7 +134,7 @@ const claimArb: fc.Arbitrary<Claim | null> = fc.oneof(
 );
 
 /** The schema accepts fewer failures than these. */
-const manyFailures = Array.from({ length: 20_000 }, (_, index) =>
+const manyFailures = Array.from({ length: mostFailures + 1 }, (_, index) =>
   failure(`n${index}`, { until: instant(9e9) }),
 );
 

@@ -87,7 +87,9 @@ function conditionOptions(): Option[] {
     ).argParser(duration),
     new Option('--detect <duration>', 'time from a crash to its detection (default: 3s)').argParser(duration),
     new Option('--missed <p>', 'probability that a node never detects a crash').argParser(probability(1)),
-    new Option('--mistakes <rate>', 'false detections of a dead node per second').argParser(rate),
+    new Option('--mistakes <rate>', 'how often per second a live node is wrongly taken for dead').argParser(
+      rate,
+    ),
     new Option('--limit <duration>', 'time after which an election is abandoned (default: 10m)').argParser(
       duration,
     ),
