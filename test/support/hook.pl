@@ -91,7 +91,6 @@ sub end_own { end($_->{pid}) for grep { $_->{node} eq $node && $_->{token} eq $t
 
 sub behave {
   if ($behaviour{hang}) {
-    $SIG{TERM} = 'IGNORE';
     while (wanted()) { sleep 1 }
   }
   sleep $behaviour{take_ms} / 1000 if $behaviour{take_ms};
@@ -99,6 +98,8 @@ sub behave {
 
 my $told = first_line("$dir/behaviour/$node.$phase");
 $behaviour{$1} = $2 while $told =~ /(\w+)=(\d+)/g;
+# Set before anything beats: a test may send SIGTERM as soon as it sees a beat.
+$SIG{TERM} = 'IGNORE' if $behaviour{hang};
 my @alive = $phase =~ /^(takeover|run)$/ ? map { sprintf '{"node":"%s","slot":%d,"token":"%s","state":"%s"}', @$_{qw(node slot token state)} } beating() : ();
 note('started', at => $begun_at, alive => \@alive);
 

@@ -17,10 +17,13 @@ interface Env {
   readonly target?: string;
 }
 
+/** The end of each hook, awaited from its start on: it may have ended before a test asks. */
+const closings = new Map<ChildProcess, Promise<unknown>>();
+
 /** Starts a hook in a separate process group, as an agent does. */
 function start(phase: HookPhase, node: string, token: string, { target = '' }: Env = {}): ChildProcess {
   const [program, ...args] = log.command(phase);
-  return spawn(program, args, {
+  const child = spawn(program, args, {
     detached: true,
     stdio: ['ignore', 'pipe', 'inherit'],
     env: {
@@ -31,6 +34,9 @@ function start(phase: HookPhase, node: string, token: string, { target = '' }: E
       PETREL_TARGET: target,
     },
   });
+  child.stdout?.resume();
+  closings.set(child, once(child, 'close'));
+  return child;
 }
 
 /** Runs a hook. Resolves with its exit code when it has ended and no process holds its output open. */
@@ -39,8 +45,7 @@ async function run(phase: HookPhase, node: string, token: string, env?: Env): Pr
 }
 
 async function ended(child: ChildProcess): Promise<number | null> {
-  child.stdout?.resume();
-  await once(child, 'close');
+  await closings.get(child);
   return child.exitCode;
 }
 
