@@ -52,7 +52,7 @@ async function measure(way: Way): Promise<void> {
   const score = (second: number) => {
     if (way.next === null) return;
     value = way.next(value, second);
-    for (const measurements of scores) measurements.tell('requests', value);
+    for (const measurements of scores) measurements.report('requests', value);
   };
   score(0);
   await until(() => members.some(({ status }) => status.leads), { timeoutMs: 60_000 });

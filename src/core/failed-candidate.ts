@@ -32,8 +32,8 @@ export function failedCandidate(
   const { progress, watched } = memory;
   // Tokens that reached READY, as reported by the node's registration or, if the node is gone, by the
   // history. Under this version of `elected`, the history records only claims that reached READY.
-  const told = [registration?.lastTakeover?.token, snapshot.history?.value?.fencingToken];
-  const reachedReady = progress !== null && told.includes(String(progress.token));
+  const readyTokens = [registration?.lastTakeover?.token, snapshot.history?.value?.fencingToken];
+  const reachedReady = progress !== null && readyTokens.includes(String(progress.token));
   const lives = members.some(({ owner }) => owner === progress?.owner);
   if (progress !== null && !lives && !reachedReady && snapshot.current?.token !== progress.token) {
     return failed('its claim disappeared during the takeover');

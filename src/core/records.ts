@@ -69,10 +69,10 @@ export function ended(scene: Scene, elected: Elected, ending: Ending): Transitio
   const claim = claimOf(scene, elected);
   if (claim?.value?.status === 'READY')
     return { ...transition(scene, elected, claim), outcome: 'READY', error: null };
-  const told = transition(scene, elected, claim);
+  const record = transition(scene, elected, claim);
   return {
-    ...told,
-    fencingToken: told.fencingToken ?? ownFailure(scene, elected)?.token ?? null,
+    ...record,
+    fencingToken: record.fencingToken ?? ownFailure(scene, elected)?.token ?? null,
     outcome: elected.node === null ? 'NOBODY' : 'FAILED',
     error: errorOf(scene, elected, ending),
   };
@@ -163,9 +163,9 @@ type Resumes = TransitionRecord['resumes'];
  */
 function resumedBy({ snapshot }: Scene, elected: Elected, claim: Claim | null): Resumes {
   if (claim === null) return null;
-  const told = claim.value?.resumes ?? null;
-  if (told !== null) {
-    const { token, reason, agoMs } = told;
+  const resumes = claim.value?.resumes ?? null;
+  if (resumes !== null) {
+    const { token, reason, agoMs } = resumes;
     return { token, reason, endedAt: toInstant(claim.createdAtMs - agoMs) };
   }
   const head = snapshot.history?.value ?? initialHistoryHead;
@@ -203,9 +203,9 @@ function ownRelease(
   { token, endedAt }: NonNullable<Resumes>,
   claim: Claim | null,
 ): TransitionRecord['release'] {
-  const told = members.find((member) => member.node === node)?.value?.lastRelease;
-  if (node === null || told == null || told.token !== token) return null;
-  const { result, error, durationMs } = told;
+  const release = members.find((member) => member.node === node)?.value?.lastRelease;
+  if (node === null || release == null || release.token !== token) return null;
+  const { result, error, durationMs } = release;
   const overMs = endedAt === null ? null : fromInstant(endedAt) + durationMs;
   const latestMs = claim?.createdAtMs ?? Number.POSITIVE_INFINITY;
   return {
@@ -228,11 +228,12 @@ function releaseBefore(
   claim: Claim | null,
 ): TransitionRecord['release'] {
   const previous = members.find(({ node }) => node === elected.previous?.node) ?? null;
-  const told = previous?.value?.lastRelease ?? null;
-  if (previous === null || told === null || told.token !== snapshot.history?.value?.fencingToken) return null;
-  const { result, error, durationMs } = told;
+  const release = previous?.value?.lastRelease ?? null;
+  if (previous === null || release === null || release.token !== snapshot.history?.value?.fencingToken)
+    return null;
+  const { result, error, durationMs } = release;
   const endedAtMs = Math.min(previous.modifiedAtMs, claim?.createdAtMs ?? Number.POSITIVE_INFINITY);
-  const endedAt = told.term === elected.term ? toInstant(endedAtMs) : null;
+  const endedAt = release.term === elected.term ? toInstant(endedAtMs) : null;
   return { node: previous.node, result, error, durationMs, endedAt };
 }
 

@@ -158,7 +158,7 @@ function checkOwnClock({
 const syncClocks = 'synchronize the clocks of all machines with NTP (chrony, systemd-timesyncd)';
 
 /** Maximum number of similar findings that are listed. */
-const mostTold = 20;
+const mostReported = 20;
 
 function seconds(ms: number): string {
   return `${(ms / 1000).toFixed(1)} s`;
@@ -167,7 +167,7 @@ function seconds(ms: number): string {
 function checkVersions({ members }: GroupFacts, own: string): Finding[] {
   const versions = new Map<string, string[]>();
   for (const { node, version } of members) versions.set(version, [...(versions.get(version) ?? []), node]);
-  const told = [...versions]
+  const list = [...versions]
     .map(([version, nodes]) => `${version} on ${firstOf(nodes).join(', ')}`)
     .join('; ');
   if (versions.size > 1) {
@@ -175,7 +175,7 @@ function checkVersions({ members }: GroupFacts, own: string): Finding[] {
       finding(
         'versions',
         'warning',
-        `agents run different versions: ${told}`,
+        `agents run different versions: ${list}`,
         'complete the upgrade; different versions are supported only during an upgrade',
       ),
     ];
@@ -192,18 +192,18 @@ function checkVersions({ members }: GroupFacts, own: string): Finding[] {
 }
 
 function checkProbes({ members }: GroupFacts): Finding[] {
-  const telling = members.filter(({ reaches }) => reaches !== null);
-  const silent = telling.flatMap((from) => {
+  const probing = members.filter(({ reaches }) => reaches !== null);
+  const silent = probing.flatMap((from) => {
     return members
       .filter(({ node, probe }) => probe !== null && node !== from.node && !from.reaches?.includes(node))
       .map((to) => unanswered(from, to));
   });
   const findings = [...members.flatMap(unreached), ...silent];
-  if (findings.length === 0 && telling.length === 0) return [];
+  if (findings.length === 0 && probing.length === 0) return [];
   return orOk(
-    findings.slice(0, mostTold),
+    findings.slice(0, mostReported),
     'peers',
-    `all ${telling.length} nodes that send probes reach all nodes that answer probes`,
+    `all ${probing.length} nodes that send probes reach all nodes that answer probes`,
   );
 }
 

@@ -108,7 +108,7 @@ export class Service implements ConnectionOwner {
     if (!notifications) return false;
     this.#logger?.info({ session: `0x${id.toString(16)}` }, 'ZooKeeper development server: session ended');
     const holder = this.#holderOf(id);
-    this.#standstills.tell(holder, () => {
+    this.#standstills.notify(holder, () => {
       this.#deliver(notifications);
       holder?.destroy();
     });
@@ -174,7 +174,7 @@ export class Service implements ConnectionOwner {
     const { sessionId, number: watcher, identities } = connection;
     const client = { sessionId, watcher, identities };
     const reply = answer(opcode, reader, this.#database, client, this.#nowMs());
-    this.#standstills.tell(connection, () => {
+    this.#standstills.notify(connection, () => {
       this.#deliver(reply.notifications);
       this.#reply(connection, opcode === 'ping' ? xids.ping : xid, reply.error, reply.body);
       if (opcode === 'closeSession') connection.end();

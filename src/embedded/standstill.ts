@@ -107,16 +107,16 @@ export class Standstills {
   }
 
   /** Calls `tell` now. If the server must pause at the last transaction, calls it when the pause ends. */
-  tell(connection: Connection | undefined, tell: () => void): void {
+  notify(connection: Connection | undefined, notify: () => void): void {
     const due = this.#due;
     this.#due = null;
     if (due === null) {
-      tell();
+      notify();
       return;
     }
     this.#stop(due.point, due.commit, (isBroken) => {
       if (isBroken) connection?.destroy();
-      tell();
+      notify();
     });
   }
 

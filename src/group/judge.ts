@@ -71,7 +71,7 @@ export function judgeSlots(view: GroupView, nowMs: number, whatIf: WhatIf = {}):
     const member = members.find(({ node }) => node === choice.node)?.value ?? null;
     const { node, changes } = choice;
     const decided = { ...effectiveDecision(snapshot), node, site: member?.site ?? null };
-    return { told: choice, elected: changes ? decided : null, reserves: choice.reserves ?? null };
+    return { result: choice, elected: changes ? decided : null, reserves: choice.reserves ?? null };
   });
 }
 

@@ -112,7 +112,7 @@ export async function readTerm(
   return termReport(view, records.toReversed(), asked);
 }
 
-type Told = Omit<TransitionRecord, 'outcome'> & Pick<TermReport, 'outcome'>;
+type Reported = Omit<TransitionRecord, 'outcome'> & Pick<TermReport, 'outcome'>;
 
 /**
  * Builds the report of a term. `records` must be ordered oldest first. Throws PetrelError like `readTerm`.
@@ -128,21 +128,21 @@ export function termReport(
   const view = hasSlot(group, slot) || transitions.length === 0 ? viewOfSlot(group, slot) : null;
   const tries = triesOf(view, transitions, term);
   const [first] = tries;
-  const told = tries.at(-1);
-  if (first === undefined || told === undefined) throw unknown(view, transitions, term);
+  const last = tries.at(-1);
+  if (first === undefined || last === undefined) throw unknown(view, transitions, term);
   const begun = transitions.findIndex((record) => record.term === term);
-  const earlier: Told[] = transitions.slice(0, begun === -1 ? undefined : begun);
+  const earlier: Reported[] = transitions.slice(0, begun === -1 ? undefined : begun);
   const since = earlier.findLastIndex((record) => record.outcome === 'READY' || isGivenUp(record));
   const failed = transitions.slice(since + 1, earlier.length);
   const changes = changesBetween(records, earlier[since] ?? null, first);
-  const { kind: _, phases, ...rest } = told;
+  const { kind: _, phases, ...rest } = last;
   return {
     ...rest,
     root: group.paths.root,
     lengths: {
       ...phases,
-      totalMs: totalMs(told),
-      ...leaderlessOf(gapsOf([...earlier, ...tries].toReversed()).get(told)),
+      totalMs: totalMs(last),
+      ...leaderlessOf(gapsOf([...earlier, ...tries].toReversed()).get(last)),
     },
     steps: [...stepsBefore(changes, failed), ...tries.flatMap(stepsOf)],
     hooks: tries.flatMap(hooksOf),
@@ -152,7 +152,7 @@ export function termReport(
 }
 
 /** Returns the attempts of one term, oldest first. There are several if a leader stopped and came back. */
-function triesOf(view: GroupView | null, transitions: readonly TransitionRecord[], term: number): Told[] {
+function triesOf(view: GroupView | null, transitions: readonly TransitionRecord[], term: number): Reported[] {
   const recorded = transitions.filter((record) => record.term === term);
   const present = view === null ? null : underWay(view, term);
   const isKnown =
@@ -161,21 +161,21 @@ function triesOf(view: GroupView | null, transitions: readonly TransitionRecord[
   return isKnown ? recorded : [...recorded, present];
 }
 
-function isRecorded(recorded: readonly TransitionRecord[], { fencingToken }: Told): boolean {
+function isRecorded(recorded: readonly TransitionRecord[], { fencingToken }: Reported): boolean {
   return recorded.some((record) => record.fencingToken === fencingToken);
 }
 
-function totalMs({ readyAt, electedAt, resumes }: Told): number | null {
+function totalMs({ readyAt, electedAt, resumes }: Reported): number | null {
   const from = resumes === null ? electedAt : resumes.endedAt;
   return readyAt === null || from === null ? null : fromInstant(readyAt) - fromInstant(from);
 }
 
-function underWay(view: GroupView, term: number): Told | null {
+function underWay(view: GroupView, term: number): Reported | null {
   const elected = view.elected.value;
   if (elected === null || elected.term !== term || term === 0) return null;
-  const told = standing({ snapshot: view, members: view.members }, elected);
-  const outcome = told.readyAt !== null ? 'READY' : elected.node === null ? 'NOBODY' : 'UNDER_WAY';
-  return { ...told, ...namedSlot(view), outcome, error: null };
+  const record = standing({ snapshot: view, members: view.members }, elected);
+  const outcome = record.readyAt !== null ? 'READY' : elected.node === null ? 'NOBODY' : 'UNDER_WAY';
+  return { ...record, ...namedSlot(view), outcome, error: null };
 }
 
 function unknown(view: GroupView | null, known: readonly TransitionRecord[], term: number): PetrelError {
@@ -194,9 +194,13 @@ function namedSlotOf(view: GroupView | null): NamedSlot {
   return view === null ? {} : namedSlot(view);
 }
 
-function changesBetween(records: readonly HistoryRecord[], before: Told | null, told: Told): ChangeRecord[] {
+function changesBetween(
+  records: readonly HistoryRecord[],
+  before: Reported | null,
+  record: Reported,
+): ChangeRecord[] {
   const sinceMs = before === null ? Number.NEGATIVE_INFINITY : fromInstant(before.electedAt);
-  const untilMs = fromInstant(told.electedAt);
+  const untilMs = fromInstant(record.electedAt);
   return records
     .filter((record) => record.kind === 'change')
     .filter(({ at }) => fromInstant(at) > sinceMs && fromInstant(at) <= untilMs);
@@ -215,15 +219,15 @@ function changed({ at, what, by, reason }: ChangeRecord): Step {
   return { at, step: 'changed', node: null, text: `${by}: ${what}${reason === null ? '' : `: ${reason}`}` };
 }
 
-function stepsOf(told: Told): Step[] {
-  const { term, node, outcome, error } = told;
-  const steps = [beginningOf(told), ...releaseSteps(told), ...takeoverSteps(told)];
+function stepsOf(record: Reported): Step[] {
+  const { term, node, outcome, error } = record;
+  const steps = [beginningOf(record), ...releaseSteps(record), ...takeoverSteps(record)];
   if (outcome !== 'FAILED') return steps;
   const why = error === null ? '' : `: ${error.phase}: ${error.reason}`;
   return [...steps, { at: null, step: 'failed', node, text: `term ${term}: ${node} fails${why}` }];
 }
 
-function beginningOf({ term, node, by, cause, reason, electedAt, resumes }: Told): Step {
+function beginningOf({ term, node, by, cause, reason, electedAt, resumes }: Reported): Step {
   if (resumes !== null) {
     const why = resumes.reason === null ? '' : `: ${resumes.reason}`;
     return { at: resumes.endedAt, step: 'stopped', node, text: `${node} stops leading${why}` };
@@ -236,7 +240,7 @@ function beginningOf({ term, node, by, cause, reason, electedAt, resumes }: Told
   };
 }
 
-function releaseSteps({ release }: Told): Step[] {
+function releaseSteps({ release }: Reported): Step[] {
   if (release === null) return [];
   const { node, endedAt, durationMs, result, error } = release;
   if (endedAt === null) {
@@ -265,7 +269,7 @@ function releaseSteps({ release }: Told): Step[] {
   ];
 }
 
-function takeoverSteps({ term, node, site, claimedAt, readyAt, fencingToken, phases }: Told): Step[] {
+function takeoverSteps({ term, node, site, claimedAt, readyAt, fencingToken, phases }: Reported): Step[] {
   if (claimedAt === null) return [];
   const token = `fencing token ${fencingToken}`;
   const began: Step = {
@@ -283,7 +287,7 @@ function takeoverSteps({ term, node, site, claimedAt, readyAt, fencingToken, pha
   ];
 }
 
-function hooksOf({ node, release, readyAt, phases, error }: Told): TermReport['hooks'] {
+function hooksOf({ node, release, readyAt, phases, error }: Reported): TermReport['hooks'] {
   const hooks: TermReport['hooks'] = [];
   if (release !== null) {
     const { endedAt: _, ...released } = release;

@@ -19,9 +19,9 @@ export function guardianProcess(): Parent | null {
       const pid = livingGuardian();
       if (pid !== null) process.kill(pid, 'SIGKILL');
     },
-    listen(told, gone) {
+    listen(received, gone) {
       const hear = (message: unknown) => {
-        if (isToAgent(message)) told(message);
+        if (isToAgent(message)) received(message);
       };
       process.on('message', hear);
       process.once('disconnect', gone);

@@ -62,7 +62,7 @@ export class Petrel implements AsyncDisposable {
   #failure: { readonly error: unknown } | null = null;
   #wasLeading = false;
   /** Whether listeners have been notified that this process leads. */
-  #told = false;
+  #notified = false;
   #hasWork = false;
   #health: { readonly ok: boolean; readonly reason: string | null } = { ok: true, reason: null };
   #closing: Promise<void> | null = null;
@@ -183,7 +183,7 @@ export class Petrel implements AsyncDisposable {
    * `scores` measures.
    */
   setScore(name: string, value: number | bigint | null, options: { tolerance?: Tolerance } = {}): void {
-    this.#scores.tell(name, value, options.tolerance);
+    this.#scores.report(name, value, options.tolerance);
   }
 
   /**
@@ -265,14 +265,14 @@ export class Petrel implements AsyncDisposable {
     if (this.#agent.status.leads && !this.#wasLeading) {
       this.#wasLeading = true;
       const leadership = this.#workload.startWork();
-      this.#told = leadership !== null;
+      this.#notified = leadership !== null;
       if (leadership !== null) this.#emitter.emit('leader', leadership);
     }
     if (!this.leads && this.#wasLeading) {
       this.#wasLeading = false;
       this.#workload.revoke('leadership ended');
-      if (this.#told) this.#emitter.emit('follower');
-      this.#told = false;
+      if (this.#notified) this.#emitter.emit('follower');
+      this.#notified = false;
     }
     this.#emitter.emit('status', this.status);
   }

@@ -66,10 +66,10 @@ export class NodeScores {
    * Sets a score. Throws PetrelError INVALID for an invalid score or tolerance, or for a score that a source
    * measures.
    */
-  tell(name: string, score: Score | null, tolerance: Tolerance = defaultTolerance(name)): void {
+  report(name: string, score: Score | null, tolerance: Tolerance = defaultTolerance(name)): void {
     const problem = this.#problemOf(name, score) ?? toleranceProblem(tolerance);
     if (problem !== null) throw new PetrelError('INVALID', `setScore: ${problem}`);
-    this.#measurements.tell(name, score, tolerance);
+    this.#measurements.report(name, score, tolerance);
   }
 
   /** Ends the measurements, and kills any that are running. Never rejects. */

@@ -155,7 +155,7 @@ class WantedGroups {
     this.#log = log;
     this.#use = use;
     this.#watch(settings.groupsUnder);
-    this.#tell();
+    this.#reportStatus();
   }
 
   use(settings: AgentSettings): void {
@@ -166,7 +166,7 @@ class WantedGroups {
       this.#found = [];
       this.#watch(settings.groupsUnder);
     }
-    this.#tell();
+    this.#reportStatus();
   }
 
   /** Stops watching for groups. */
@@ -191,7 +191,7 @@ class WantedGroups {
       log: this.#log,
       found: (roots) => {
         this.#found = roots.filter((root) => this.#isRoot(root));
-        this.#tell();
+        this.#reportStatus();
       },
     });
   }
@@ -202,7 +202,7 @@ class WantedGroups {
     return false;
   }
 
-  #tell(): void {
+  #reportStatus(): void {
     this.#use(settingsByRoot(this.#settings, this.#found));
   }
 }

@@ -9,14 +9,14 @@ const pauseMs = 200;
 
 export class StatusOfGroups {
   readonly #clock: Clock;
-  readonly #tell: (joined: boolean, text: string) => void;
+  readonly #report: (joined: boolean, text: string) => void;
   #said = '';
   #cancel: (() => void) | null = null;
   #isClosed = false;
 
-  constructor(clock: Clock, tell: (joined: boolean, text: string) => void) {
+  constructor(clock: Clock, report: (joined: boolean, text: string) => void) {
     this.#clock = clock;
-    this.#tell = tell;
+    this.#report = report;
   }
 
   changed(groups: NodeGroups): void {
@@ -42,6 +42,6 @@ export class StatusOfGroups {
     const text = `in ${size} groups: leads ${led}, is a standby for ${joined - led}, is not connected to ${size - joined - refused}${denied}`;
     if (text === this.#said) return;
     this.#said = text;
-    this.#tell(joined > 0 || groups.size === 0, text);
+    this.#report(joined > 0 || groups.size === 0, text);
   }
 }

@@ -9,7 +9,7 @@ import { codeOf } from './wire.js';
 
 export class Troubles {
   readonly #log: Logger;
-  readonly #told = new Map<string, Set<string>>();
+  readonly #logged = new Map<string, Set<string>>();
 
   constructor(log: Logger) {
     this.#log = log;
@@ -30,13 +30,13 @@ export class Troubles {
 
   /** Records that the peer answers again. Later problems with it are logged again. */
   over(where: string): void {
-    this.#told.delete(where);
+    this.#logged.delete(where);
   }
 
   #isKnown(where: string, kind: string): boolean {
-    const kinds = this.#told.get(where) ?? new Set();
+    const kinds = this.#logged.get(where) ?? new Set();
     if (kinds.has(kind)) return true;
-    this.#told.set(where, kinds.add(kind));
+    this.#logged.set(where, kinds.add(kind));
     return false;
   }
 }

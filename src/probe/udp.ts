@@ -45,18 +45,18 @@ class UdpWire implements Wire {
   send(to: Address, bytes: Buffer): boolean {
     if (this.#isClosed) return false;
     const { speaksIPv6, onTrouble } = this.#options;
-    const told = (error: Error | null) => {
+    const sent = (error: Error | null) => {
       if (error !== null && !this.#isClosed) onTrouble(to, error);
     };
     if (!speaksIPv6 && isIPv6(to.host)) {
-      told(new Error('the peer has an IPv6 address, but this node listens on an IPv4 address'));
+      sent(new Error('the peer has an IPv6 address, but this node listens on an IPv4 address'));
       return false;
     }
     try {
-      this.#socket.send(bytes, to.port, speaksIPv6 ? mapped(to.host) : to.host, told);
+      this.#socket.send(bytes, to.port, speaksIPv6 ? mapped(to.host) : to.host, sent);
       return true;
     } catch (error) {
-      told(error instanceof Error ? error : new Error(String(error)));
+      sent(error instanceof Error ? error : new Error(String(error)));
       return false;
     }
   }

@@ -81,13 +81,13 @@ class Written {
   }
 
   score(name: string): Parsed<Score> {
-    const told = (problem: string): Parsed<Score> => ({
+    const problemWith = (problem: string): Parsed<Score> => ({
       value: null,
       problem: `scores.${name}: ${problem}: the command must print one number`,
     });
-    if (this.#lines === 0) return told('the command printed nothing');
-    if (this.#lines > 1) return told(`the command printed ${this.#lines} lines`);
+    if (this.#lines === 0) return problemWith('the command printed nothing');
+    if (this.#lines > 1) return problemWith(`the command printed ${this.#lines} lines`);
     const read = readScore(this.#first);
-    return read.problem === null ? read : told(`output of the command: ${read.problem}`);
+    return read.problem === null ? read : problemWith(`output of the command: ${read.problem}`);
   }
 }

@@ -27,7 +27,7 @@ export class Measurements {
   }
 
   /** Records a score. Null marks it as missing. */
-  tell(name: string, score: Score | null, tolerance: Tolerance = this.tolerance(name)): void {
+  report(name: string, score: Score | null, tolerance: Tolerance = this.tolerance(name)): void {
     this.#tolerances.set(name, tolerance);
     if (score === (this.#values.get(name) ?? null)) return;
     if (score === null) this.#values.delete(name);
@@ -37,7 +37,7 @@ export class Measurements {
 
   /** Removes a score that is no longer measured. */
   drop(name: string): void {
-    this.tell(name, null);
+    this.report(name, null);
     this.#tolerances.delete(name);
   }
 

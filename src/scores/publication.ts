@@ -81,7 +81,7 @@ function anyMoved<Value>(
   moved: (before: Value, now: Value, key: string) => boolean,
 ): boolean {
   return [...now].some(([key, value]) => {
-    const told = before.get(key);
-    return told !== undefined && moved(told, value, key);
+    const published = before.get(key);
+    return published !== undefined && moved(published, value, key);
   });
 }

@@ -115,7 +115,7 @@ class Measuring {
     const { measurements, log, clock } = this.#options;
     if (score !== null) {
       this.#ageFromNow();
-      measurements.tell(this.#name, score, this.source.tolerance ?? defaultTolerance(this.#name));
+      measurements.report(this.#name, score, this.source.tolerance ?? defaultTolerance(this.#name));
     }
     if (this.#failedAtMs === null || clock.monotonicMs() - this.#failedAtMs < this.#maxAgeMs) return;
     this.#failedAtMs = null;
@@ -133,7 +133,7 @@ class Measuring {
 
   #ageFromNow(): void {
     const { clock, measurements } = this.#options;
-    this.#tooOld.set(clock.monotonicMs() + this.#maxAgeMs, () => measurements.tell(this.#name, null));
+    this.#tooOld.set(clock.monotonicMs() + this.#maxAgeMs, () => measurements.report(this.#name, null));
   }
 }
 

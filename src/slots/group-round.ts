@@ -94,7 +94,7 @@ export function groupRound(asked: GroupSituation): GroupRound {
     const round = roundOf(view, slot, reserved);
     const write = round.actions.find((action) => action.do === 'write-elected');
     return {
-      told: round,
+      result: round,
       elected: write?.elected ?? null,
       circuitBreaker: write?.circuitBreaker ?? null,
       reserves: round.choice?.reserves ?? null,
@@ -126,7 +126,7 @@ function withLeaders({ snapshot, config }: GroupSituation): GroupConfig {
 }
 
 interface Visited<T> {
-  readonly told: T;
+  readonly result: T;
   /** The slot's new decision. Null if the decision does not change. */
   readonly elected: Elected | null;
   /** The circuit breaker's new record. Null if the record does not change. */
@@ -150,7 +150,7 @@ export function throughSlots<T>(
   let seen = snapshot;
   for (const slot of order) {
     const {
-      told,
+      result: told,
       elected,
       reserves,
       circuitBreaker = null,

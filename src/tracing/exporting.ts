@@ -29,7 +29,7 @@ export interface Exporting {
 export function openExporting(node: string, clock: Clock, log: Logger): Exporting {
   const own = { 'service.name': 'petrel', 'service.version': version, 'service.instance.id': node };
   const ids = new ChosenIds();
-  const exporter = told(new OTLPTraceExporter({ timeoutMillis: exportTimeoutMs }), log);
+  const exporter = logsFailures(new OTLPTraceExporter({ timeoutMillis: exportTimeoutMs }), log);
   const provider = new TracerProvider({
     idGenerator: ids,
     resource: resourceFromAttributes(own).merge(detectResources({ detectors: [envDetector] })),
@@ -57,7 +57,7 @@ export function openExporting(node: string, clock: Clock, log: Logger): Exportin
 }
 
 /** Returns an exporter that logs when sending starts to fail, and when it succeeds again. */
-function told(exporter: SpanExporter, log: Logger): SpanExporter {
+function logsFailures(exporter: SpanExporter, log: Logger): SpanExporter {
   let isFailing = false;
   return {
     export: (spans, done) =>

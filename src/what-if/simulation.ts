@@ -94,8 +94,8 @@ export function simulate(situation: Situation, { asked, leftOut }: AskedStrategi
   });
   const nodes = simulatedNodes(left, table, choices[0]?.choice.ineligible ?? []);
   const context = { size, left, table, nodes, best: bestOf(nodes) };
-  const told = choices.filter((one) => one.decides || lacksQuorum(one, context) || tellsApart(one));
-  const silent = choices.filter((one) => !told.includes(one));
+  const shown = choices.filter((one) => one.decides || lacksQuorum(one, context) || tellsApart(one));
+  const silent = choices.filter((one) => !shown.includes(one));
   return {
     of,
     size,
@@ -103,7 +103,7 @@ export function simulate(situation: Situation, { asked, leftOut }: AskedStrategi
     leader: effectiveDecision(view).node,
     lost: [...lost].toSorted(),
     strategy: readableConfig(view).strategy,
-    outcomes: told.map((one) => outcome(one, context)),
+    outcomes: shown.map((one) => outcome(one, context)),
     leftOut: [...leftOut, ...silent.map(whyLeftOut)],
     best: context.best,
     nodes,

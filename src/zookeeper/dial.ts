@@ -52,14 +52,14 @@ export function dialOver(tls: (() => SecureOptions) | undefined): Dial {
         ? connectTcp(target, events.opened)
         : loadTls().connect({ ...target, ...secured(endpoint, tls()) }, events.opened);
     let isOver = false;
-    const told = (tell: () => void) => {
-      if (!isOver) tell();
+    const unlessOver = (notify: () => void) => {
+      if (!isOver) notify();
     };
     socket.setNoDelay(true);
-    socket.on('data', (chunk) => told(() => events.received(chunk)));
-    socket.on('error', (error) => told(() => events.failed(errorMessage(error), error)));
-    socket.on('end', () => told(events.closed));
-    socket.on('close', () => told(events.closed));
+    socket.on('data', (chunk) => unlessOver(() => events.received(chunk)));
+    socket.on('error', (error) => unlessOver(() => events.failed(errorMessage(error), error)));
+    socket.on('end', () => unlessOver(events.closed));
+    socket.on('close', () => unlessOver(events.closed));
     return {
       write: (bytes) => {
         sendTogether(socket);

@@ -12,7 +12,7 @@ import type { TlsOptions } from './tls-options.js';
 export function newestOf({ reread, ...first }: TlsOptions, logger: Logger): () => SecureOptions {
   let known: Omit<TlsOptions, 'reread'> = first;
   let inForce = secure(known);
-  let told = '';
+  let logged = '';
   return () => {
     if (reread === undefined) return inForce;
     try {
@@ -22,11 +22,11 @@ export function newestOf({ reread, ...first }: TlsOptions, logger: Logger): () =
         known = now;
         logger.info({}, 'TLS to ZooKeeper: loaded the new certificates');
       }
-      told = '';
+      logged = '';
     } catch (error) {
       const problem = errorMessage(error);
-      if (problem !== told) logger.warn({}, `TLS to ZooKeeper: keeping the old certificates: ${problem}`);
-      told = problem;
+      if (problem !== logged) logger.warn({}, `TLS to ZooKeeper: keeping the old certificates: ${problem}`);
+      logged = problem;
     }
     return inForce;
   };

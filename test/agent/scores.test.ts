@@ -58,7 +58,7 @@ describe.concurrent('a node that measures something', () => {
     const measurements = new Measurements();
     const a = await joined(group, 'a', measurements);
     expect(await group.store.exists(group.paths.scores)).toBeNull();
-    measurements.tell('history', 9223372036854775807n);
+    measurements.report('history', 9223372036854775807n);
     const report = await untilTold(group, 'a', { history: 9223372036854775807n });
     expect(report).toMatchObject({ node: 'a', incarnation: a.agent.incarnation });
     expect(report.stat.ephemeralOwner).toBe(a.store.sessionId);
@@ -71,12 +71,12 @@ describe.concurrent('a node that measures something', () => {
     await using group = await Group.found(server.connectString);
     const measurements = new Measurements();
     await joined(group, 'a', measurements);
-    measurements.tell('load', 1);
-    measurements.tell('lag', 2);
+    measurements.report('load', 1);
+    measurements.report('lag', 2);
     await untilTold(group, 'a', { load: 1, lag: 2 });
-    measurements.tell('load', null);
+    measurements.report('load', null);
     await untilTold(group, 'a', { lag: 2 });
-    measurements.tell('lag', null);
+    measurements.report('lag', null);
     await untilTold(group, 'a', {});
   });
 
@@ -84,7 +84,7 @@ describe.concurrent('a node that measures something', () => {
     await using server = await startDevelopmentServer();
     await using group = await Group.found(server.connectString);
     const measurements = new Measurements();
-    measurements.tell('load', 7);
+    measurements.report('load', 7);
     const stale = {
       node: 'a',
       incarnation: 'earlier',
@@ -114,15 +114,15 @@ describe.concurrent('a node that measures something', () => {
       'committed',
       ({ operations }) => operations[0]?.path === group.paths.score('a'),
     );
-    measurements.tell('load', 1);
+    measurements.report('load', 1);
     (await standing).breakOff();
-    measurements.tell('load', 2);
+    measurements.report('load', 2);
     const report = await untilTold(group, 'a', { load: 2 });
     expect(report.stat).toMatchObject({ version: 1, ephemeralOwner: a.store.sessionId });
     expect(writes.get('a')).toBe(2);
     await group.store.delete(group.paths.score('a'), 'any');
-    measurements.tell('load', null);
-    measurements.tell('lag', 3);
+    measurements.report('load', null);
+    measurements.report('lag', 3);
     await untilTold(group, 'a', { lag: 3 });
   });
 
@@ -140,7 +140,7 @@ describe.concurrent('a node that measures something', () => {
       const measurements = new Measurements();
       const a = await joined(group, 'a', measurements);
       await group.ready('a');
-      measurements.tell('load', 1);
+      measurements.report('load', 1);
       const complaints = () =>
         a.log.filter((line) => line.includes("cannot publish this node's scores to the group"));
       await until(() => complaints().length === 1);
@@ -172,7 +172,7 @@ describe.concurrent('a hundred nodes that score each second', () => {
     let value = 1000;
     const score = () => {
       value = next(value);
-      for (const measurements of all) measurements.tell('load', value);
+      for (const measurements of all) measurements.report('load', value);
     };
     score();
     await until(async () => (await group.store.getChildren(group.paths.scores)).children.length === size);
@@ -295,7 +295,7 @@ describe('who elects', () => {
     const scoresRead = new Map<string, () => number>();
     for (const [node, position] of Object.entries(positions)) {
       const measurements = new Measurements();
-      measurements.tell('history', position);
+      measurements.report('history', position);
       const { store } = await joined(group, node, measurements);
       await until(async () => (await group.store.exists(group.paths.score(node))) !== null);
       const reading = vi.spyOn(store, 'getData');

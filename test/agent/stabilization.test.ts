@@ -21,7 +21,7 @@ describe('a group that compares scores', () => {
       stabilization,
     });
     const rates = new Map(['a', 'b'].map((node) => [node, new Measurements()]));
-    const tell = (node: string, rate: number) => rates.get(node)?.tell('requests', rate);
+    const tell = (node: string, rate: number) => rates.get(node)?.report('requests', rate);
     const joined = async (node: string) => {
       const measurements = rates.get(node) ?? new Measurements();
       const member = group.start(node, { measurements });

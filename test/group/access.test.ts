@@ -69,7 +69,7 @@ afterEach(async () => {
 
 async function startThree(): Promise<void> {
   const measurements = new Measurements();
-  measurements.tell('load', 1);
+  measurements.report('load', 1);
   for (const node of ['a1', 'b1', 'c1']) {
     await group.start(node, { site: node.slice(0, 1), measurements }).joined();
   }

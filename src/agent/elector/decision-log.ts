@@ -20,7 +20,7 @@ export class DecisionLog {
   readonly #log: Logger;
   readonly #rules: Rules;
   /** Last logged reason, by slot. */
-  readonly #told = new Map<number, string>();
+  readonly #logged = new Map<number, string>();
 
   constructor(log: Logger, rules: Rules) {
     this.#log = log;
@@ -50,8 +50,8 @@ export class DecisionLog {
     const isWritten = actions.some(({ do: verb }) => verb === 'write-elected') && changes;
     const isMeasured = !isWritten && node !== null && usesScores(config, this.#rules);
     const news = isMeasured ? reason.replaceAll(measuredValue, '…') : reason;
-    if (news === this.#told.get(slot)) return;
-    this.#told.set(slot, news);
+    if (news === this.#logged.get(slot)) return;
+    this.#logged.set(slot, news);
     const term = (elected.value?.term ?? 0) + (isWritten ? 1 : 0);
     const fields = { term, reason, elected: node, cause, ranking, ineligible };
     log.info(fields, `${isWritten ? electingText(node) : remainsElectedText(node)}: ${reason}`);

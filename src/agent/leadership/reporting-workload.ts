@@ -17,7 +17,7 @@ import type { AgentEvent } from '../events.js';
 export class ReportingWorkload implements Workload {
   readonly #workload: Workload;
   readonly #clock: Clock;
-  readonly #tell: (event: AgentEvent) => void;
+  readonly #notify: (event: AgentEvent) => void;
   /** Current lease. Null if there is none, or if its remaining time has already been reported. */
   #lease: WorkloadLease | null = null;
   /** Release that runs when the lease ends without a renewal. */
@@ -28,10 +28,10 @@ export class ReportingWorkload implements Workload {
    */
   #ends = 0;
 
-  constructor(workload: Workload, clock: Clock, tell: (event: AgentEvent) => void) {
+  constructor(workload: Workload, clock: Clock, notify: (event: AgentEvent) => void) {
     this.#workload = workload;
     this.#clock = clock;
-    this.#tell = tell;
+    this.#notify = notify;
     workload.onEnd((end) => this.#ended(end));
   }
 
@@ -46,7 +46,7 @@ export class ReportingWorkload implements Workload {
     const lease = phase === 'release' && this.#isDue() ? this.#lease : null;
     void run.outcome.then((outcome) => {
       if (phase === 'release' && ends !== this.#ends) return;
-      if (this.#workload.has(phase)) this.#tell({ kind: 'ran', context, outcome });
+      if (this.#workload.has(phase)) this.#notify({ kind: 'ran', context, outcome });
       if (lease !== null) this.#fenced(outcome, lease.endsAtMs - this.#clock.monotonicMs());
     });
     return run;
@@ -83,7 +83,7 @@ export class ReportingWorkload implements Workload {
     this.#ends += 1;
     const context = this.#release;
     if (this.#workload.has('release') && context !== null)
-      this.#tell({ kind: 'ran', context, outcome: end.release });
+      this.#notify({ kind: 'ran', context, outcome: end.release });
     if (end.leaseLeftMs !== null) this.#fenced(end.release, end.leaseLeftMs);
   }
 
@@ -95,6 +95,6 @@ export class ReportingWorkload implements Workload {
   #fenced({ provenDead }: HookResult, leaseLeftMs: number): void {
     if (!provenDead || this.#lease === null || !this.#workload.has('takeover')) return;
     this.#lease = null;
-    this.#tell({ kind: 'self-fenced', leaseLeftMs });
+    this.#notify({ kind: 'self-fenced', leaseLeftMs });
   }
 }

@@ -35,7 +35,7 @@ export class TokenMemory {
   readonly #log: Logger;
   #seen: SeenTokens;
   #written: SeenTokens;
-  #told = '';
+  #logged = '';
   #problem = '';
   #isWriting = false;
 
@@ -54,9 +54,10 @@ export class TokenMemory {
       .filter((found) => found !== null);
     for (const claim of claims) this.#seen = withToken(this.#seen, claim);
     void this.#write();
-    const told = problems.map(goneBackText).join('; ');
-    if (told !== '' && told !== this.#told) this.#log.error(`the current claim is unsafe: ${told}`);
-    this.#told = told;
+    const problem = problems.map(goneBackText).join('; ');
+    if (problem !== '' && problem !== this.#logged)
+      this.#log.error(`the current claim is unsafe: ${problem}`);
+    this.#logged = problem;
   }
 
   /**

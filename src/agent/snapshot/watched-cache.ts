@@ -24,7 +24,7 @@ export class WatchedCache implements Reader {
   readonly #children: Known<{ children: string[]; stat: Stat }> = new Map();
   readonly #stats: Known<Stat | null> = new Map();
   /** Paths that were known, were reported as changed, and have not been read since then. */
-  readonly #told = new Set<string>();
+  readonly #stale = new Set<string>();
   /** Number of times that a known result was reported as changed, or may have changed without a report. */
   #changes = 0;
   /**
@@ -39,7 +39,7 @@ export class WatchedCache implements Reader {
     store.onChange((path) => {
       for (const known of this.#all) {
         if (!known.delete(path)) continue;
-        this.#told.add(path);
+        this.#stale.add(path);
         this.#changes += 1;
       }
     });
@@ -80,16 +80,16 @@ export class WatchedCache implements Reader {
 
   /** Whether the path was reported as changed since it was last read. */
   isStale(path: string): boolean {
-    return this.#told.has(path);
+    return this.#stale.has(path);
   }
 
   /** Notes that this client itself caused the reported change. */
   wrote(path: string): void {
-    this.#told.delete(path);
+    this.#stale.delete(path);
   }
 
   forget(): void {
-    this.#told.clear();
+    this.#stale.clear();
     for (const known of this.#all) known.clear();
   }
 
@@ -123,7 +123,7 @@ export class WatchedCache implements Reader {
     if (found !== undefined) return found;
     const sent = send();
     if (options.watch !== true) return sent;
-    this.#told.delete(path);
+    this.#stale.delete(path);
     known.set(path, sent);
     sent.catch(() => {
       if (known.get(path) === sent) known.delete(path);
