@@ -22,8 +22,8 @@ export function statusText(status: AgentStatus): string {
 }
 
 /**
- * Returns the agent's last message. `timeoutMs` is the session's timeout, or 0 if no session was open. A
- * server may take a third longer than the timeout to expire a session.
+ * Returns the agent's last message. `timeoutMs` is the greatest timeout that was granted to the session, or 0
+ * if no session was open. A server may take a third longer than the timeout to expire a session.
  */
 export function leftText(ended: boolean, timeoutMs: number): string {
   if (ended || timeoutMs === 0) return 'left the group';

@@ -503,7 +503,7 @@ export class Agent {
     const ended = (await this.#store?.close({ abandon })) ?? true;
     forget(sessionMemory, ended, log);
     this.#unlist();
-    log.info({ ended }, leftText(ended, this.#store?.negotiatedTimeoutMs ?? 0));
+    log.info({ ended }, leftText(ended, this.#store?.longestTimeoutMs ?? 0));
   }
 
   /** Updates the registration. Truncates long texts, so this copy equals the one that other nodes read. */

@@ -106,9 +106,9 @@ export class GuardianChannel {
   memory(inner: SessionMemory | null, where: Pick<SessionNote, 'servers' | 'tls' | 'auth'>): SessionMemory {
     return {
       earlier: inner?.earlier ?? null,
-      write: (ticket, timeoutMs) => {
-        this.#parent.send({ type: 'session', session: { ...noteOf(ticket), timeoutMs, ...where } });
-        inner?.write(ticket, timeoutMs);
+      write: (ticket, granted) => {
+        this.#parent.send({ type: 'session', session: { ...noteOf(ticket), ...granted, ...where } });
+        inner?.write(ticket, granted);
       },
       close: (ended) => {
         if (ended) this.#parent.send({ type: 'session-over' });

@@ -83,7 +83,8 @@ export class HeldSession {
     this.#options = options;
     this.#rotation = new ServerRotation(options.session.servers, options.random);
     this.#password = Buffer.from(options.session.password, 'base64');
-    this.#leastMs = this.#mostMs = options.session.timeoutMs;
+    this.#leastMs = options.session.timeoutMs;
+    this.#mostMs = options.session.longestTimeoutMs;
     this.#next = new Alarm(options.clock);
     this.#expiry = new Alarm(options.clock);
     this.#end = new Promise((resolve) => {

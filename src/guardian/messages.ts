@@ -44,6 +44,8 @@ export interface SessionNote {
   readonly password: string;
   /** The smallest timeout that the ensemble has ever granted. */
   readonly timeoutMs: number;
+  /** The greatest one. Without contact, the session may last this long. */
+  readonly longestTimeoutMs: number;
   readonly servers: readonly { readonly host: string; readonly port: number }[];
   /** TLS settings. Null if the session does not use TLS. */
   readonly tls: TlsNote | null;
@@ -130,6 +132,7 @@ const isSession = shaped<SessionNote>({
   id: isLong,
   password: isText,
   timeoutMs: isNumber,
+  longestTimeoutMs: isNumber,
   servers: listOf(shaped({ host: isText, port: isNumber })),
   tls: orNull(
     shaped<TlsNote>({

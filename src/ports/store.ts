@@ -193,6 +193,11 @@ export interface Store {
    */
   readonly negotiatedTimeoutMs: number;
   /**
+   * The greatest timeout that any server has granted to this session. Without contact, the session may last
+   * this long. 0 before the first connection.
+   */
+  readonly longestTimeoutMs: number;
+  /**
    * Names of the identities that the session's credentials prove, without passwords. Example:
    * `digest:petrel`.
    */

@@ -124,6 +124,10 @@ export class Session extends ConnectionManager implements ConnectionOwner {
     return this.#negotiatedTimeoutMs;
   }
 
+  get longestTimeoutMs(): number {
+    return this.#longestTimeoutMs;
+  }
+
   get evidence(): LeaseEvidence {
     return this.#evidence;
   }

@@ -110,6 +110,10 @@ export class ZooKeeperStore implements Store {
     return this.#session.negotiatedTimeoutMs;
   }
 
+  get longestTimeoutMs(): number {
+    return this.#session.longestTimeoutMs;
+  }
+
   provenAliveAtMs(): number {
     return provenAlive(this.#session.evidence, this.negotiatedTimeoutMs);
   }

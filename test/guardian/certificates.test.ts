@@ -38,6 +38,7 @@ it('A4 a guardian holds its agent’s session with the certificate that is on di
     id: '7',
     password: Buffer.alloc(16).toString('base64'),
     timeoutMs: 60_000,
+    longestTimeoutMs: 60_000,
     servers: [{ host: '127.0.0.1', port }],
     tls,
     auth: null,

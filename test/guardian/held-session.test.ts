@@ -36,6 +36,7 @@ function noteOf(store: Store, servers: string): SessionNote {
     id: String(store.sessionId),
     password: store.sessionPassword.toString('base64'),
     timeoutMs: store.negotiatedTimeoutMs,
+    longestTimeoutMs: store.longestTimeoutMs,
     servers: parseConnectionString(servers).servers,
     tls: null,
     auth: null,
@@ -69,9 +70,24 @@ describe('the session of an agent that has died', () => {
     await using fake = await FakeServer.start({ handshake: (talk) => talk.grant({ timeoutMs: 90 }) });
     const { servers } = parseConnectionString(fake.address);
     const password = Buffer.alloc(16).toString('base64');
-    const held = hold({ id: '7', password, timeoutMs: 60_000, servers, tls: null, auth: null });
+    const timeouts = { timeoutMs: 60_000, longestTimeoutMs: 60_000 };
+    const held = hold({ id: '7', password, ...timeouts, servers, tls: null, auth: null });
     await until(() => (fake.talks[0]?.pings ?? 0) >= 2);
     expect(await held.end()).toBe('ended');
+  });
+
+  it('V2 is not given up before the greatest timeout granted has passed, where no server grants it', async () => {
+    let isOver = false;
+    await using fake = await FakeServer.start({
+      handshake: (talk) => (isOver ? talk.grant({ timeoutMs: 0 }) : talk.destroy()),
+    });
+    const { servers } = parseConnectionString(fake.address);
+    const held = hold({ ...nowhere, timeoutMs: 150, longestTimeoutMs: 60_000, servers });
+    // The pauses between these attempts take longer than the smallest timeout and a third.
+    await until(() => fake.talks.length > 5);
+    expect(held.isOver).toBe(false);
+    isOver = true;
+    expect(await held.end()).toBe('over');
   });
 
   it('is ended at once when that is asked for before a server is reached', async () => {
@@ -163,6 +179,7 @@ const nowhere: SessionNote = {
   id: '7',
   password: Buffer.alloc(16).toString('base64'),
   timeoutMs: 600,
+  longestTimeoutMs: 600,
   servers: [],
   tls: null,
   auth: null,
@@ -183,7 +200,7 @@ describe('a server that', () => {
     await using good = await FakeServer.start();
     const servers = [bad, good].map(({ address }) => parseConnectionString(address).servers[0] ?? never());
     // The timeout is so long that the session is still valid when the guardian abandons its first attempt.
-    const held = hold({ ...nowhere, timeoutMs: 3000, servers });
+    const held = hold({ ...nowhere, timeoutMs: 3000, longestTimeoutMs: 3000, servers });
     await until(() => good.talks.some(({ handshake }) => handshake?.sessionId === 7n), { timeoutMs: 20_000 });
     expect(await held.end()).toBe('ended');
   });

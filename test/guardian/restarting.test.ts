@@ -13,6 +13,7 @@ const session: SessionNote = {
   id: '1',
   password: '',
   timeoutMs: 4_000,
+  longestTimeoutMs: 4_000,
   servers: [{ host: '10.0.0.1', port: 2181 }],
   tls: null,
   auth: null,

@@ -141,7 +141,13 @@ const tls = {
   servername: 'zk',
   rejectUnauthorized: true,
 };
-const session = { id: '-7', password: 'eA==', timeoutMs: 6000, servers: [{ host: 'zk1', port: 2181 }] };
+const session = {
+  id: '-7',
+  password: 'eA==',
+  timeoutMs: 6000,
+  longestTimeoutMs: 9000,
+  servers: [{ host: 'zk1', port: 2181 }],
+};
 
 const good = {
   fromAgent: [

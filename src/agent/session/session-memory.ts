@@ -9,14 +9,17 @@ export interface SessionTicket {
   readonly password: Buffer;
 }
 
+/** The smallest and the greatest timeout that the ensemble has ever granted to a session. */
+export interface GrantedTimeouts {
+  readonly timeoutMs: number;
+  readonly longestTimeoutMs: number;
+}
+
 export interface SessionMemory {
   /** Ticket of the earlier run, as it was when this run began. Null if there is none or it is malformed. */
   readonly earlier: SessionTicket | null;
-  /**
-   * Remembers the session. `timeoutMs` is the smallest timeout that the ensemble has ever granted. May throw,
-   * and the session is then not remembered.
-   */
-  write(ticket: SessionTicket, timeoutMs: number): void;
+  /** Remembers the session. May throw, and the session is then not remembered. */
+  write(ticket: SessionTicket, granted: GrantedTimeouts): void;
   /**
    * Closes the memory at the end of a run. `ended` is whether the session has ended cleanly, so there is
    * nothing to remember. May throw.
@@ -30,8 +33,8 @@ export interface SessionMemory {
  */
 export function remember(memory: SessionMemory | null, store: Store, log: Logger): void {
   try {
-    const { sessionId: id, sessionPassword: password, negotiatedTimeoutMs } = store;
-    memory?.write({ id, password }, negotiatedTimeoutMs);
+    const { sessionId: id, sessionPassword: password, longestTimeoutMs } = store;
+    memory?.write({ id, password }, { timeoutMs: store.negotiatedTimeoutMs, longestTimeoutMs });
   } catch (error) {
     log.warn({ error }, `cannot save the session for a restart: ${errorMessage(error)}`);
   }

@@ -57,6 +57,10 @@ export class Share implements Store {
     return this.#store.negotiatedTimeoutMs;
   }
 
+  get longestTimeoutMs(): number {
+    return this.#store.longestTimeoutMs;
+  }
+
   get identities(): readonly string[] {
     return this.#store.identities;
   }
