@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { alone, type Sharing } from '../../src/agent/session/sharing.js';
 import { type Store, StoreError } from '../../src/ports/store.js';
 import { Group } from '../support/agent-group.js';
 import { sharedZooKeeper } from '../support/ensemble.js';
@@ -71,10 +72,11 @@ class SilentServer {
   }
 }
 
+class Unguarded extends RecordingWorkload {
+  override holdLease(): void {}
+}
+
 test('a leader that waits for an answer releases when its lease is due, though nobody guards it', async () => {
-  class Unguarded extends RecordingWorkload {
-    override holdLease(): void {}
-  }
   const workload = new Unguarded();
   const server = new SilentServer();
   await using group = await Group.found(await sharedZooKeeper());
@@ -88,6 +90,33 @@ test('a leader that waits for an answer releases when its lease is due, though n
     expect(a.status.leads).toBe(false);
   } finally {
     server.end();
+  }
+});
+
+test('a leader that waits for its turn releases when its lease is due, though nobody guards it', async () => {
+  const waiting: (() => void)[] = [];
+  let isFull = false;
+  const sharing: Sharing = {
+    ...alone,
+    turn: () =>
+      isFull ? { ...alone.turn(), come: new Promise((come) => waiting.push(come)) } : alone.turn(),
+  };
+  const workload = new Unguarded();
+  const server = new SilentServer();
+  await using group = await Group.found(await sharedZooKeeper());
+  const a = group.start('a', { workload, sharing, wrap: (store) => server.of(store) });
+  await group.ready('a');
+  isFull = true;
+  server.begin();
+  try {
+    await group.configure({ historySize: 7 });
+    await until(() => waiting.length > 0);
+    await until(() => workload.of('release').length === 1);
+    expect(a.status.leads).toBe(false);
+  } finally {
+    isFull = false;
+    server.end();
+    for (const come of waiting) come();
   }
 });
 

@@ -10,6 +10,7 @@ import type { TokenStore } from '../../src/agent/leadership/token-memory.js';
 import { ScorePublisher } from '../../src/agent/scores/score-publisher.js';
 import { systemHost } from '../../src/agent/session/process-life.js';
 import type { SessionMemory, SessionTicket } from '../../src/agent/session/session-memory.js';
+import type { Sharing } from '../../src/agent/session/sharing.js';
 import { type GroupConfig, groupConfigSchema } from '../../src/model/group-config.js';
 import { type GroupPaths, groupPaths } from '../../src/model/paths.js';
 import {
@@ -55,6 +56,8 @@ export interface MemberOptions {
   readonly security?: Security;
   /** The scores that the node reports. By default it reports none. */
   readonly measurements?: Measurements;
+  /** By default, the agent has its session for itself. */
+  readonly sharing?: Sharing;
   /** Wraps the agent's store, to make requests fail. */
   readonly wrap?: (store: Store) => Store;
 }
@@ -224,6 +227,7 @@ export class Member {
       host: systemHost,
       sessionMemory: options.sessionMemory ?? null,
       tokenStore: options.tokenStore ?? null,
+      sharing: options.sharing,
       openStore: (session) => {
         const {
           connect: address = group.connectString,
