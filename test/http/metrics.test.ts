@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Metrics } from '../../src/http/metrics.js';
 import { systemClock } from '../../src/ports/clock.js';
 import { type DevelopmentServer, startDevelopmentServer } from '../../src/testing.js';
-import { Group, type Member } from '../support/agent-group.js';
+import { byHand, Group, type Member } from '../support/agent-group.js';
 import { type Api, openApi } from '../support/http.js';
 import { descriptionSchema, expectDescribed } from '../support/openapi.js';
 import { hasPrometheus, notHere, Page, promtool, scrape } from '../support/prometheus.js';
@@ -105,6 +105,23 @@ describe('/metrics', () => {
     expect(b.value('petrel_election_seconds_count')).toBe(0);
     expect(a.value('petrel_hook_seconds_count', 'phase="release"', 'outcome="ok"')).toBe(1);
     expect(b.value('petrel_hook_seconds_count', 'phase="takeover"', 'outcome="ok"')).toBe(1);
+  });
+
+  it('A7 counts a switchover that was missed, which the log and the history name', async () => {
+    await using group = await Group.found(zookeeper.connectString);
+    await using nodes = await pair(group);
+    const { term: replacesTerm } = await group.elected();
+    const notBefore = new Date(Date.now() + 3_600_000).toISOString();
+    const switchover = { to: { node: 'b' }, replacesTerm, notBefore, ...byHand('maintenance') };
+    await group.configure({ switchover });
+    nodes.a.agent.setHealth(false, 'disk full');
+    await group.ready('b');
+    await shows(nodes.ofA, 'petrel_switchovers_missed_total', 1);
+    const what = `switchover to b not before ${notBefore}, requested by a test at ${switchover.at}, was missed`;
+    const records = await group.history();
+    expect(records.filter((one) => one.kind === 'change')).toMatchObject([{ by: 'petrel', what }]);
+    expect(nodes.a.log.filter((line) => line.startsWith(what))).toHaveLength(1);
+    expect((await group.config()).switchover).toBeNull();
   });
 
   it('tells of a pause and a backoff', async () => {
