@@ -6,6 +6,7 @@ import { planRound, type Round, roundText } from './plan.js';
 import { readRun } from './read-run.js';
 import type { RunRecords } from './records.js';
 import type { Scale } from './scale.js';
+import { serversOf, serversText } from './servers.js';
 import { World } from './world.js';
 
 export interface RunOptions {
@@ -36,10 +37,12 @@ export async function run({
   say,
 }: RunOptions): Promise<RunRecords> {
   const journal = await Journal.in(dir);
-  const world = new World(main, journal, scale);
+  const servers = serversOf(seed, scale);
+  const world = new World(main, journal, scale, servers);
   try {
     await world.start();
     say(`the group is in order; records in ${dir}`);
+    say(serversText(servers));
     const nemesis = new Nemesis(world, journal, signal);
     const endsAtMs = nowMs() + lastsMs;
     const done: Round[] = [];

@@ -25,6 +25,7 @@ import { Client } from './client.js';
 import { type Journal, nowMs } from './journal.js';
 import type { Change, Run } from './records.js';
 import { type Scale, sitesOf, slotsOf } from './scale.js';
+import type { ServerTimes } from './servers.js';
 import { readTransactions } from './transaction-log.js';
 
 const quietTimeoutMs = 60_000;
@@ -58,6 +59,7 @@ export class World {
   readonly slots: readonly number[];
   readonly root = uniqueRoot('chaos');
   readonly #scale: Scale;
+  readonly #serverTimes: readonly ServerTimes[];
   readonly #sites: Readonly<Record<string, string>>;
   readonly #baseConfig: GroupConfig;
   readonly #journal: Journal;
@@ -71,8 +73,9 @@ export class World {
   #ending = false;
 
   /** Creates the environment. `main` is the path of the command line's main program. */
-  constructor(main: string, journal: Journal, scale: Scale) {
+  constructor(main: string, journal: Journal, scale: Scale, serverTimes: readonly ServerTimes[]) {
     this.#scale = scale;
+    this.#serverTimes = serverTimes;
     this.#sites = sitesOf(scale.agents);
     this.#baseConfig = configOf(scale);
     this.nodes = Object.keys(this.#sites);
@@ -82,12 +85,10 @@ export class World {
   }
 
   async start(): Promise<void> {
-    const java = await startOpenJavaEnsemble(3, {
-      tickTimeMs: this.#tickTimeMs,
-      // With these flags, a server that returns receives every transaction that it missed. Its log then
-      // contains all of them.
-      jvmFlags: ['-Dzookeeper.commitLogCount=1000000', '-Dzookeeper.preAllocSize=256'],
-    });
+    // With these flags, a server that returns receives every transaction that it missed. Its log then
+    // contains all of them.
+    const jvmFlags = ['-Dzookeeper.commitLogCount=1000000', '-Dzookeeper.preAllocSize=256'];
+    const java = await startOpenJavaEnsemble(this.#serverTimes.length, { jvmFlags }, this.#serverTimes);
     const { servers, connectString } = java.ensemble;
     const view = new GroupView(connectString, this.root, this.#scale.sessionTimeoutMs);
     const links = new Map<string, Links>();
@@ -323,7 +324,7 @@ export class World {
 
   async #changes({ java }: Parts): Promise<Change[]> {
     // Some servers may not have logged the last commits yet.
-    await sleep(this.#tickTimeMs);
+    await sleep(this.#longestTickMs);
     const offsetMs = Date.now() - nowMs();
     return (await readTransactions(java.dataDirs)).flatMap(({ zxid, session, epochMs, steps }) => {
       return steps
@@ -353,16 +354,15 @@ export class World {
       releaseMs: durationMs(timeouts.release),
       graceMs: durationMs(timeouts.grace),
       backoffMs: durationMs(backoff.base),
-      ensembleMs: 10 * this.#tickTimeMs,
+      ensembleMs: 10 * this.#longestTickMs,
       slackMs: 1_000,
       startedAtMs: this.#startedAtMs,
       endedAtMs,
     };
   }
 
-  /** Tick time of the servers. It grows with the session timeout, so the servers' own timeouts grow, too. */
-  get #tickTimeMs(): number {
-    return Math.round(this.#scale.sessionTimeoutMs / 12);
+  get #longestTickMs(): number {
+    return Math.max(...this.#serverTimes.map(({ tickTimeMs }) => tickTimeMs));
   }
 
   get #all(): Parts {

@@ -50,8 +50,15 @@ export async function startJavaEnsemble(size: number, options: ServerOptions): P
   return (await startOpenJavaEnsemble(size, options)).ensemble;
 }
 
-/** Starts an ensemble whose network and data a test can access. */
-export function startOpenJavaEnsemble(size: number, options: ServerOptions): Promise<JavaEnsemble> {
+/**
+ * Starts an ensemble whose network and data a test can access. `unlike` are options of single servers, in
+ * their order. They take precedence over `options`.
+ */
+export function startOpenJavaEnsemble(
+  size: number,
+  options: ServerOptions,
+  unlike: readonly ServerOptions[] = [],
+): Promise<JavaEnsemble> {
   return withFreePorts(async () => {
     const ports = await freePorts(size * 4);
     const peers: PeerPorts[] = [];
@@ -62,7 +69,7 @@ export function startOpenJavaEnsemble(size: number, options: ServerOptions): Pro
       clientPort: take(ports),
       securePort: take(ports),
       peers: links.viewOf(index),
-      options,
+      options: { ...options, ...unlike[index] },
     }));
     const servers = await Promise.all(places.map(JavaServer.create));
     const ensemble = new ServerEnsemble(servers, links);
