@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { EventParser } from '../../packages/page/src/events.js';
-import { broken, heard, type Link, linkText, noLink } from '../../packages/page/src/link.js';
+import { broken, type Link, linkText, noLink, received } from '../../packages/page/src/link.js';
 import { columnsOf, isFound } from '../../packages/page/src/sites.js';
 import { agoText, lengthText, wholeText } from '../../packages/page/src/times.js';
 import { node, site, status } from './builders.js';
@@ -9,7 +9,7 @@ describe('the link', () => {
   const live: Link = { state: 'live', heldAtMs: 1_000, reason: '' };
 
   it('says how old the picture is once it may not hold', () => {
-    const last = heard(live, 5_000);
+    const last = received(live, 5_000);
     const lost = broken(last, 'lost', 'the agent closed the connection');
     expect(linkText(last, 6_000)).toEqual({ label: 'live', detail: '' });
     expect(linkText(last, 12_500).label).toBe('no update for 7 s');
@@ -25,12 +25,12 @@ describe('the link', () => {
       label: 'agent lacks permission',
       detail: 'The data is 8 s old. permission denied by ZooKeeper.',
     });
-    expect(heard(refused, 9_000)).toEqual(refused);
+    expect(received(refused, 9_000)).toEqual(refused);
   });
 
   it('takes no sign of life for news of a group that the agent has lost sight of', () => {
     const blind = broken(live, 'out-of-touch', 'connection to ZooKeeper lost');
-    expect(heard(blind, 9_000)).toEqual(blind);
+    expect(received(blind, 9_000)).toEqual(blind);
     expect(linkText(blind, 9_000).label).toBe('agent disconnected from ZooKeeper');
   });
 });

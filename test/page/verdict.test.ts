@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { trackOf, tracksOf, witness, witnesses } from '../../packages/page/src/track.js';
+import { observe, observeAll, stepsOf, stepsOfSlots } from '../../packages/page/src/transition-steps.js';
 import { leaderlessAfter, leaderlessSlots, verdictOf } from '../../packages/page/src/verdict.js';
 import { leader, status, transition } from './builders.js';
 
@@ -55,7 +55,7 @@ describe('the verdict', () => {
 
 describe('a change of leader', () => {
   it('is nothing while none is under way', () => {
-    expect(trackOf(status(), null)).toBeNull();
+    expect(stepsOf(status(), null)).toBeNull();
   });
 
   it('is told phase by phase, with how long each took as far as it was seen', () => {
@@ -63,8 +63,8 @@ describe('a change of leader', () => {
     const releasing = status({ ...at(1), transition: transition({ phase: 'releasing', node: 'a1' }) });
     const claiming = status({ ...at(3), transition: transition({ phase: 'claiming' }) });
     const takingOver = status({ ...at(4), transition: transition({ phase: 'taking-over', elapsedMs: 70 }) });
-    const seen = witness(witness(witness(null, releasing), claiming), takingOver);
-    expect(trackOf(takingOver, seen)).toMatchObject({
+    const seen = observe(observe(observe(null, releasing), claiming), takingOver);
+    expect(stepsOf(takingOver, seen)).toMatchObject({
       term: 2,
       to: 'b1',
       steps: [
@@ -73,8 +73,8 @@ describe('a change of leader', () => {
         { state: 'now', label: 'b1 takes over', elapsedMs: 70, limitMs: 60_000 },
       ],
     });
-    expect(trackOf(takingOver, null)?.steps.map(({ elapsedMs }) => elapsedMs)).toEqual([null, null, 70]);
-    expect(witness(seen, status())).toBeNull();
+    expect(stepsOf(takingOver, null)?.steps.map(({ elapsedMs }) => elapsedMs)).toEqual([null, null, 70]);
+    expect(observe(seen, status())).toBeNull();
   });
 });
 
@@ -134,8 +134,10 @@ describe('a group of several leaders', () => {
       asOf: noon,
       leaders: [first, { ...second, leader: null, transition: underWay }],
     });
-    expect(tracksOf(before, new Map())).toEqual([]);
-    expect(tracksOf(moving, witnesses(new Map(), moving))).toMatchObject([{ slot: 2, term: 2, to: 'b1' }]);
+    expect(stepsOfSlots(before, new Map())).toEqual([]);
+    expect(stepsOfSlots(moving, observeAll(new Map(), moving))).toMatchObject([
+      { slot: 2, term: 2, to: 'b1' },
+    ]);
     const since = leaderlessSlots({ status: before, leaderless: new Map() }, moving);
     expect([...since]).toEqual([[2, { sinceMs: Date.parse(noon), exact: true }]]);
     // The page has never seen the new slot with a leader, so the slot may have had none for longer.

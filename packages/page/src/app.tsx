@@ -9,7 +9,7 @@ import { Notices } from './notices.js';
 import { isMany } from './sites.js';
 import { SitesSection } from './sites-section.js';
 import type { Known, Store } from './store.js';
-import { TrackSection } from './track-section.js';
+import { TransitionSection } from './transition-section.js';
 
 export function App({ store }: { readonly store: Store }) {
   const known = useKnown(store);
@@ -22,7 +22,7 @@ export function App({ store }: { readonly store: Store }) {
       <Head known={known} onAction={setAction} />
       <main class={known.link.state === 'live' ? '' : 'stale'}>
         <Notices known={known} store={store} onAction={setAction} />
-        <TrackSection known={known} />
+        <TransitionSection known={known} />
         <div class={`split${isMany(known.picture?.status) ? ' many' : ''}`}>
           <SitesSection known={known} onAction={setAction} />
           <NextSection known={known} />

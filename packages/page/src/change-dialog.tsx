@@ -26,8 +26,11 @@ interface DialogProps {
   readonly onClose: () => void;
 }
 
-/** The agent's response to the change as it is currently entered. */
-type Heard = { readonly state: 'asking' } | { readonly state: 'told'; readonly preview: Preview } | Refused;
+/** State of the preview of the change as it is currently entered. */
+type PreviewState =
+  | { readonly state: 'waiting' }
+  | { readonly state: 'ready'; readonly preview: Preview }
+  | Refused;
 interface Refused {
   readonly state: 'refused';
   readonly failed: Failed;
@@ -67,52 +70,56 @@ function Change(props: ChangeProps) {
   const { store, status, action, onClose } = props;
   const [fields, setFields] = useState<Fields>(() => firstFields(status, lastBy));
   const [hasToken, setHasToken] = useState(store.api.hasToken);
-  const asked = usePreview(store, status, action, fields, hasToken);
-  const { heard, hear } = asked;
-  useEffect(() => setHasToken(store.api.hasToken), [heard, store]);
+  const shown = usePreview(store, status, action, fields, hasToken);
+  const { preview, setPreview } = shown;
+  useEffect(() => setHasToken(store.api.hasToken), [preview, store]);
   lastBy = fields.by;
-  if (hasToken) return <ChangeForm {...props} fields={fields} asked={asked} onFields={setFields} />;
+  if (hasToken) return <ChangeForm {...props} fields={fields} shown={shown} onFields={setFields} />;
   const use = (token: string) => {
     store.api.useToken(token);
-    hear({ state: 'asking' });
+    setPreview({ state: 'waiting' });
     setHasToken(true);
   };
   return (
-    <TokenForm failed={heard.state === 'refused' ? heard.failed : null} onToken={use} onCancel={onClose} />
+    <TokenForm
+      failed={preview.state === 'refused' ? preview.failed : null}
+      onToken={use}
+      onCancel={onClose}
+    />
   );
 }
 
 interface ChangeFormProps extends ChangeProps {
   readonly fields: Fields;
-  readonly asked: ReturnType<typeof usePreview>;
+  readonly shown: ReturnType<typeof usePreview>;
   readonly onFields: (fields: Fields) => void;
 }
 
-function ChangeForm({ store, known, status, action, onClose, fields, asked, onFields }: ChangeFormProps) {
-  const { heard, hear, question, didWrite } = asked;
+function ChangeForm({ store, known, status, action, onClose, fields, shown, onFields }: ChangeFormProps) {
+  const { preview, setPreview, subject, didWrite } = shown;
   const [sending, setSending] = useState(false);
   const [accepted, setAccepted] = useState(false);
   const form = useRef<HTMLFormElement>(null);
-  useEffect(() => setAccepted(false), [question]);
+  useEffect(() => setAccepted(false), [subject]);
   // The form may appear in place of the token form, so it must focus its first field itself.
   useLayoutEffect(() => form.current?.querySelector<HTMLElement>('input, select')?.focus(), []);
-  const preview = heard.state === 'told' ? heard.preview : null;
-  const danger = preview?.danger === true;
-  const ready = preview !== null && !preview.idle && (!danger || accepted) && !sending;
+  const effect = preview.state === 'ready' ? preview.preview : null;
+  const danger = effect?.danger === true;
+  const ready = effect !== null && !effect.idle && (!danger || accepted) && !sending;
   const confirm = async (event: Event) => {
     event.preventDefault();
     if (!ready) return;
     setSending(true);
     const answer = await store.api.change(callOf(action, fields), danger);
     setSending(false);
-    if (!answer.ok) return hear({ state: 'refused', failed: answer });
+    if (!answer.ok) return setPreview({ state: 'refused', failed: answer });
     store.didChange(answer.value);
     onClose();
   };
   return (
     <form ref={form} onChange={didWrite} onSubmit={confirm}>
       <FormFields action={action} fields={fields} status={status} onFields={onFields} />
-      <PreviewBox heard={heard} />
+      <PreviewBox preview={preview} />
       {known.link.state === 'live' ? null : <p class="refused">This information is out of date.</p>}
       {danger ? <Acceptance accepted={accepted} onAccepted={setAccepted} /> : null}
       <div class="buttons">
@@ -151,59 +158,59 @@ function Acceptance({ accepted, onAccepted }: AcceptanceProps) {
  * valid in the meantime.
  */
 function usePreview(store: Store, status: Status, action: Action, fields: Fields, hasToken: boolean) {
-  const [heard, hear] = useState<Heard>({ state: 'asking' });
+  const [preview, setPreview] = useState<PreviewState>({ state: 'waiting' });
   const [written, setWritten] = useState(0);
-  const asked = useRef('');
+  const requested = useRef('');
   const call = callOf(action, fields);
-  const question = JSON.stringify([callOf(action, { ...fields, reason: '', by: '' }), previewKey(status)]);
+  const subject = JSON.stringify([callOf(action, { ...fields, reason: '', by: '' }), previewKey(status)]);
   useEffect(() => {
     if (!hasToken) return undefined;
-    if (asked.current !== question) hear({ state: 'asking' });
-    asked.current = question;
+    if (requested.current !== subject) setPreview({ state: 'waiting' });
+    requested.current = subject;
     let current = true;
     const timer = setTimeout(async () => {
       const answer = await store.api.preview(call);
-      if (current) hear(heardOf(answer, status));
+      if (current) setPreview(stateOf(answer, status));
     }, typingMs);
     return () => {
       current = false;
       clearTimeout(timer);
     };
-  }, [question, hasToken, written]);
-  return { heard, hear, question, didWrite: () => setWritten((count) => count + 1) };
+  }, [subject, hasToken, written]);
+  return { preview, setPreview, subject, didWrite: () => setWritten((count) => count + 1) };
 }
 
-function heardOf(answer: Answer<ChangeAnswer>, status: Status): Heard {
+function stateOf(answer: Answer<ChangeAnswer>, status: Status): PreviewState {
   if (!answer.ok) return { state: 'refused', failed: answer };
-  return { state: 'told', preview: previewOf(answer.value, status) };
+  return { state: 'ready', preview: previewOf(answer.value, status) };
 }
 
-function PreviewBox({ heard }: { readonly heard: Heard }) {
+function PreviewBox({ preview }: { readonly preview: PreviewState }) {
   return (
     <div class="preview" aria-live="polite">
       <h3>What will happen</h3>
-      <PreviewText heard={heard} />
+      <PreviewText preview={preview} />
     </div>
   );
 }
 
-function PreviewText({ heard }: { readonly heard: Heard }) {
-  if (heard.state === 'asking') return <p class="muted">Waiting for the agent…</p>;
-  if (heard.state === 'refused') {
+function PreviewText({ preview }: { readonly preview: PreviewState }) {
+  if (preview.state === 'waiting') return <p class="muted">Waiting for the agent…</p>;
+  if (preview.state === 'refused') {
     return (
       <div class="refused">
         <p>
-          <strong>{heard.failed.message}</strong>
+          <strong>{preview.failed.message}</strong>
         </p>
         <ul>
-          {heard.failed.reasons.map((reason) => (
+          {preview.failed.reasons.map((reason) => (
             <li key={reason}>{reason}</li>
           ))}
         </ul>
       </div>
     );
   }
-  const { what, idle, changes, follows, danger } = heard.preview;
+  const { what, idle, changes, follows, danger } = preview.preview;
   if (idle) return <p>Nothing to change: {what}</p>;
   return (
     <>

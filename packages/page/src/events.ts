@@ -31,7 +31,7 @@ function eventOf(block: string): ServerEvent[] {
 
 export interface EventsHandler {
   /** Called when data has arrived, even if it is only a heartbeat. */
-  heard(): void;
+  received(): void;
   event(event: ServerEvent): void;
 }
 
@@ -51,7 +51,7 @@ export async function readEvents(handler: EventsHandler, signal: AbortSignal): P
   for (;;) {
     const { done, value } = await reader.read();
     if (done) throw new Error('the agent closed the connection');
-    handler.heard();
+    handler.received();
     for (const event of parser.push(value)) handler.event(event);
   }
 }

@@ -17,10 +17,10 @@ import { agoText, clockText, lengthText } from './times.js';
 const shownRows = 12;
 
 export function HistorySection({ known }: { readonly known: Known }) {
-  const lookedAtMs = useNow(5_000);
+  const pageNowMs = useNow(5_000);
   const { history, picture } = known;
   if (history === null || picture === null) return null;
-  const nowMs = ensembleNowMs(known, lookedAtMs);
+  const nowMs = ensembleNowMs(known, pageNowMs);
   const rows = rowsOf(history);
   const strips = slotsOf(picture.status).flatMap(({ slot }) => {
     const strip = stripOf(historyOfSlot(history, slot), nowMs, picture.leaderless.get(slot) ?? null);
@@ -44,7 +44,7 @@ export function HistorySection({ known }: { readonly known: Known }) {
       )}
       {rows.some(({ kind }) => kind === 'transition') ? <Legend /> : null}
       {history.problems.map(({ path, problem }) => (
-        <p key={path} class="card-worry">
+        <p key={path} class="card-note">
           {path} {problem}
         </p>
       ))}

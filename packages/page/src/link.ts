@@ -35,7 +35,7 @@ export const silenceMs = 12_000;
  * Records that data has arrived from the agent. If the link is live, this shows that the status is still
  * current.
  */
-export function heard(link: Link, nowMs: number): Link {
+export function received(link: Link, nowMs: number): Link {
   return link.state === 'live' ? { ...link, heldAtMs: nowMs } : link;
 }
 

@@ -3,24 +3,24 @@ import type { Explanation, Status } from './schemas.js';
 import { isSeveral, type SlotStatus, slotsOf } from './slots.js';
 
 /** Largest number of slots that are queried. A group may have very many slots. */
-const mostQuestions = 10;
+const mostQueries = 10;
 
 /**
  * Returns one query per slot. If the slot has a registered leader, the query asks which node would follow it.
  * Otherwise it asks which node would lead now.
  */
-export function nextQuestions(status: Status): string[] {
+export function nextQueries(status: Status): string[] {
   return slotsOf(status)
-    .slice(0, mostQuestions)
-    .map((own) => nextQuestion(own, isSeveral(status)));
+    .slice(0, mostQueries)
+    .map((own) => nextQuery(own, isSeveral(status)));
 }
 
-function nextQuestion({ leader, nodes, slot }: SlotStatus, several: boolean): string {
+function nextQuery({ leader, nodes, slot }: SlotStatus, several: boolean): string {
   const registered = nodes.some(({ node }) => node === leader?.node);
-  const asked = new URLSearchParams();
-  if (leader?.node != null && registered) asked.set('without', leader.node);
-  if (several) asked.set('slot', String(slot));
-  return asked.size === 0 ? '/explain' : `/explain?${asked}`;
+  const query = new URLSearchParams();
+  if (leader?.node != null && registered) query.set('without', leader.node);
+  if (several) query.set('slot', String(slot));
+  return query.size === 0 ? '/explain' : `/explain?${query}`;
 }
 
 export interface Next {

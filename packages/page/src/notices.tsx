@@ -20,7 +20,7 @@ export function Notices({ known, store, onAction }: NoticesProps) {
     <div class="notices">
       {outdated ? <OutdatedNotice /> : null}
       <div role="status">
-        {done === null ? null : <DoneNotice done={done} onPutAway={() => store.putAway()} />}
+        {done === null ? null : <DoneNotice done={done} onDismiss={() => store.dismiss()} />}
       </div>
       {picture === null ? null : <StatusNotices status={picture.status} nowMs={nowMs} onAction={onAction} />}
     </div>
@@ -37,7 +37,7 @@ function OutdatedNotice() {
   );
 }
 
-function DoneNotice({ done, onPutAway }: { readonly done: Done; readonly onPutAway: () => void }) {
+function DoneNotice({ done, onDismiss }: { readonly done: Done; readonly onDismiss: () => void }) {
   const { what, slot, term, outcome } = done;
   const which = slot === null ? `Term ${term}` : `Slot ${slot}, term ${term}`;
   return (
@@ -45,7 +45,7 @@ function DoneNotice({ done, onPutAway }: { readonly done: Done; readonly onPutAw
       {term === null ? null : (
         <span>{outcome === null ? `${which}: waiting for the outcome.` : `${which}: ${outcome}.`}</span>
       )}
-      <button type="button" onClick={onPutAway}>
+      <button type="button" onClick={onDismiss}>
         Dismiss
       </button>
     </Notice>

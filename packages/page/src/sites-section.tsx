@@ -136,7 +136,7 @@ function Override({ known, override }: OverrideProps) {
 
 function Card({ node, onAction }: { readonly node: NodeCard; readonly onAction: OnAction }) {
   const { tag, look, parts, reasons, problems, seat, score } = node;
-  const worries = [...reasons, ...problems];
+  const notes = [...reasons, ...problems];
   const numbers = [
     ...(seat === null ? ['no seat'] : [`seat ${seat}`]),
     ...(score === null ? [] : [`score ${shortScore(score)}`]),
@@ -149,7 +149,7 @@ function Card({ node, onAction }: { readonly node: NodeCard; readonly onAction: 
           <span class="card-name">{node.node}</span>
           <span class={`tag tag-${look}`}>{tag}</span>
           <span class="card-numbers">{numbers.join(' · ')}</span>
-          {worries.length === 0 ? null : <span class="card-worry">{worries.join('; ')}</span>}
+          {notes.length === 0 ? null : <span class="card-note">{notes.join('; ')}</span>}
         </summary>
         <CardDetails node={node} onAction={onAction} />
       </details>

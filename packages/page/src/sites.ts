@@ -53,8 +53,8 @@ export function columnsOf(status: Status): SiteColumn[] {
   const known = sites
     .toSorted((a, b) => inOrder.compare(a.site, b.site))
     .map((settings) => columnOf(settings.site, settings, cards));
-  const lost = cards.filter(({ site }) => !sites.some((one) => one.site === site));
-  return lost.length === 0 ? known : [...known, column('unknown site', null, lost)];
+  const unplaced = cards.filter(({ site }) => !sites.some((one) => one.site === site));
+  return unplaced.length === 0 ? known : [...known, column('unknown site', null, unplaced)];
 }
 
 function columnOf(name: string, settings: SiteStatus, cards: readonly NodeCard[]): SiteColumn {

@@ -1,8 +1,8 @@
 /** All data that the page has, kept up to date while the page is open. */
 import { Api, textOf } from './api.js';
 import { readEvents, type ServerEvent } from './events.js';
-import { broken, heard, type Link, noLink, silenceMs } from './link.js';
-import { nextQuestions } from './next.js';
+import { broken, type Link, noLink, received, silenceMs } from './link.js';
+import { nextQueries } from './next.js';
 import {
   type ChangeAnswer,
   type Explanation,
@@ -16,7 +16,7 @@ import {
 } from './schemas.js';
 import { isSeveral } from './slots.js';
 import { historyKey } from './timeline.js';
-import { type Witnesses, witnesses } from './track.js';
+import { type ObservedTransitions, observeAll } from './transition-steps.js';
 import { type LeaderlessSlots, leaderlessSlots } from './verdict.js';
 
 export interface Picture {
@@ -39,7 +39,7 @@ export interface Done {
 export interface Known {
   readonly link: Link;
   readonly picture: Picture | null;
-  readonly seen: Witnesses;
+  readonly observed: ObservedTransitions;
   /** One explanation per slot, in order. Empty if they are not known yet. */
   readonly explanations: readonly Explanation[];
   readonly history: History | null;
@@ -58,18 +58,18 @@ export class Store {
   readonly api = new Api();
   readonly #listeners = new Set<() => void>();
   readonly #explain = new Latest(() => this.#readExplanation());
-  readonly #past = new Latest(() => this.#readHistory());
+  readonly #history = new Latest(() => this.#readHistory());
   readonly #page: string;
   #known: Known = {
     link: noLink,
     picture: null,
-    seen: new Map(),
+    observed: new Map(),
     explanations: [],
     history: null,
     done: null,
     outdated: false,
   };
-  #heardAtMs = 0;
+  #receivedAtMs = 0;
 
   /** `page` identifies the version of this page, to detect that an agent serves another one. */
   constructor(page: string) {
@@ -92,7 +92,7 @@ export class Store {
     void this.#followTerm();
   }
 
-  putAway(): void {
+  dismiss(): void {
     this.#set({ done: null });
   }
 
@@ -100,10 +100,13 @@ export class Store {
   async run(): Promise<never> {
     for (;;) {
       const attempt = new AbortController();
-      this.#heardAtMs = performance.now();
+      this.#receivedAtMs = performance.now();
       const watch = setInterval(() => this.#endSilence(attempt), watchMs);
       try {
-        await readEvents({ heard: () => this.#heard(), event: (event) => this.#take(event) }, attempt.signal);
+        await readEvents(
+          { received: () => this.#received(), event: (event) => this.#take(event) },
+          attempt.signal,
+        );
       } catch (error) {
         this.#set({ link: broken(this.#known.link, 'lost', textOf(error)) });
       } finally {
@@ -115,13 +118,13 @@ export class Store {
   }
 
   #endSilence(attempt: AbortController): void {
-    if (performance.now() - this.#heardAtMs > silenceMs)
+    if (performance.now() - this.#receivedAtMs > silenceMs)
       attempt.abort(new Error('no message from the agent'));
   }
 
-  #heard(): void {
-    this.#heardAtMs = performance.now();
-    this.#set({ link: heard(this.#known.link, this.#heardAtMs) });
+  #received(): void {
+    this.#receivedAtMs = performance.now();
+    this.#set({ link: received(this.#known.link, this.#receivedAtMs) });
   }
 
   #take({ event, data }: ServerEvent): void {
@@ -141,18 +144,18 @@ export class Store {
     this.#set({
       picture: { status, cameAtMs, leaderless: leaderlessSlots(before, status) },
       link: { state: 'live', heldAtMs: cameAtMs, reason: '' },
-      seen: witnesses(this.#known.seen, status),
+      observed: observeAll(this.#known.observed, status),
     });
     this.#explain.want();
-    if (before === null || historyKey(before.status) !== historyKey(status)) this.#past.want();
+    if (before === null || historyKey(before.status) !== historyKey(status)) this.#history.want();
     void this.#followTerm();
   }
 
   async #readExplanation(): Promise<void> {
     const status = this.#known.picture?.status;
     if (status === undefined) return;
-    const asked = nextQuestions(status).map((question) => this.api.get(question, explanationShape));
-    const answers = await Promise.all(asked);
+    const requests = nextQueries(status).map((query) => this.api.get(query, explanationShape));
+    const answers = await Promise.all(requests);
     const explanations = answers.flatMap((answer) => (answer.ok ? [answer.value] : []));
     if (explanations.length > 0) this.#set({ explanations });
   }

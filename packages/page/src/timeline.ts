@@ -139,7 +139,7 @@ export interface Span {
   readonly lengthMs: number;
 }
 
-interface Reign {
+interface Leadership {
   readonly leader: string;
   readonly term: number;
   readonly fromMs: number;
@@ -154,20 +154,20 @@ export function stripOf(
   toMs: number,
   leaderless: Leaderless | null,
 ): Strip | null {
-  const reigns = records.flatMap(reignOf).toReversed();
-  const fromMs = reigns[0]?.fromMs;
+  const leaderships = records.flatMap(leadershipOf).toReversed();
+  const fromMs = leaderships[0]?.fromMs;
   if (fromMs === undefined || toMs <= fromMs) return null;
-  const led = reigns.map((reign, index) => {
-    return { ...reign, toMs: Math.min(toMs, reigns[index + 1]?.fromMs ?? toMs) };
+  const led = leaderships.map((leadership, index) => {
+    return { ...leadership, toMs: Math.min(toMs, leaderships[index + 1]?.fromMs ?? toMs) };
   });
-  const unled = gaps.map((gap) => ({
+  const leaderlessSpans = gaps.map((gap) => ({
     leader: null,
     term: null,
     fromMs: Math.max(fromMs, Date.parse(gap.from)),
     toMs: gap.to === null ? toMs : Date.parse(gap.to),
   }));
-  const open = openGap(led.at(-1), unled, leaderless, toMs);
-  const spans = [...led, ...unled, ...open].filter((span) => span.toMs > span.fromMs);
+  const open = openGap(led.at(-1), leaderlessSpans, leaderless, toMs);
+  const spans = [...led, ...leaderlessSpans, ...open].filter((span) => span.toMs > span.fromMs);
   const wholeMs = toMs - fromMs;
   return {
     from: new Date(fromMs).toISOString(),
@@ -184,16 +184,16 @@ export function stripOf(
 
 /** Returns the gap since the last leader, if the page has seen it but the records do not contain it yet. */
 function openGap(
-  last: Reign | undefined,
-  unled: readonly { readonly toMs: number }[],
+  last: Leadership | undefined,
+  known: readonly { readonly toMs: number }[],
   leaderless: Leaderless | null,
   toMs: number,
 ) {
-  if (last === undefined || leaderless === null || unled.some((gap) => gap.toMs === toMs)) return [];
+  if (last === undefined || leaderless === null || known.some((gap) => gap.toMs === toMs)) return [];
   return [{ leader: null, term: null, fromMs: Math.max(last.fromMs, leaderless.sinceMs), toMs }];
 }
 
-function reignOf(record: History['records'][number]): Reign[] {
+function leadershipOf(record: History['records'][number]): Leadership[] {
   if (record.kind === 'change' || record.readyAt === null || record.node === null) return [];
   return [{ leader: record.node, term: record.term, fromMs: Date.parse(record.readyAt) }];
 }

@@ -37,11 +37,11 @@ const worstFirst = ['leaderless', 'moving', 'led'] as const satisfies readonly T
 function ofSeveral(status: Status, elapsedMs: number): Verdict {
   const each = slotsOf(status).map((own) => ({ slot: own.slot, ...verdictOfSlot(own, elapsedMs) }));
   const led = each.filter(({ leaderless }) => !leaderless).length;
-  const worries = each.filter(({ tone }) => tone !== 'led');
+  const unsettled = each.filter(({ tone }) => tone !== 'led');
   return {
     tone: worstFirst.find((tone) => each.some((own) => own.tone === tone)) ?? 'leaderless',
     headline: `${led} of ${each.length} slots have a leader`,
-    detail: worries.map(({ slot, headline, detail }) => `Slot ${slot}: ${headline}. ${detail}`).join(' '),
+    detail: unsettled.map(({ slot, headline, detail }) => `Slot ${slot}: ${headline}. ${detail}`).join(' '),
     leaderless: led < each.length,
     clock: null,
   };

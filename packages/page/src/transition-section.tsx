@@ -2,26 +2,31 @@
 import { sinceCameMs, useNow } from './clock.js';
 import type { Known } from './store.js';
 import { countText, lengthText } from './times.js';
-import { type Step, type Track, tracksOf } from './track.js';
+import { type Step, stepsOfSlots, type TransitionSteps } from './transition-steps.js';
 
-export function TrackSection({ known }: { readonly known: Known }) {
+export function TransitionSection({ known }: { readonly known: Known }) {
   const nowMs = useNow(500);
-  const { picture, seen } = known;
+  const { picture, observed } = known;
   if (picture === null) return null;
   return (
     <>
-      {tracksOf(picture.status, seen).map((track) => (
-        <TrackPanel key={track.slot} track={track} sinceMs={sinceCameMs(known, nowMs)} />
+      {stepsOfSlots(picture.status, observed).map((transition) => (
+        <TransitionPanel key={transition.slot} transition={transition} sinceMs={sinceCameMs(known, nowMs)} />
       ))}
     </>
   );
 }
 
-function TrackPanel({ track, sinceMs }: { readonly track: Track; readonly sinceMs: number }) {
-  const { slot, term, reason, steps, to } = track;
-  const title = slot === null ? 'track-title' : `track-title-${slot}`;
+interface TransitionPanelProps {
+  readonly transition: TransitionSteps;
+  readonly sinceMs: number;
+}
+
+function TransitionPanel({ transition, sinceMs }: TransitionPanelProps) {
+  const { slot, term, reason, steps, to } = transition;
+  const title = slot === null ? 'transition-title' : `transition-title-${slot}`;
   return (
-    <section class="panel track" aria-labelledby={title}>
+    <section class="panel transition" aria-labelledby={title}>
       <h2 id={title}>
         Transition, {slot === null ? '' : `slot ${slot}, `}term {term}
       </h2>

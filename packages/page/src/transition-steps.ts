@@ -6,7 +6,7 @@ import { type Phase, phases, type Status } from './schemas.js';
 import { isSeveral, slotsOf } from './slots.js';
 
 /** The page's observations of the transition in progress. */
-export interface Witness {
+export interface ObservedTransition {
   readonly term: number;
   /**
    * Instant at which the page first saw each phase, on the ensemble's clock, in milliseconds since the epoch.
@@ -17,7 +17,10 @@ export interface Witness {
 }
 
 /** Returns the observations after one more status. Returns null if it contains no transition. */
-export function witness(before: Witness | null, { transition, asOf }: Status): Witness | null {
+export function observe(
+  before: ObservedTransition | null,
+  { transition, asOf }: Status,
+): ObservedTransition | null {
   if (transition === null) return null;
   const { term, phase, node } = transition;
   const { seenAtMs, from } = before?.term === term ? before : { seenAtMs: {}, from: null };
@@ -29,13 +32,13 @@ export function witness(before: Witness | null, { transition, asOf }: Status): W
 }
 
 /** Observations by slot, for each slot with a transition in progress. */
-export type Witnesses = ReadonlyMap<number, Witness>;
+export type ObservedTransitions = ReadonlyMap<number, ObservedTransition>;
 
-export function witnesses(before: Witnesses, status: Status): Witnesses {
+export function observeAll(before: ObservedTransitions, status: Status): ObservedTransitions {
   return new Map(
-    slotsOf(status).flatMap((own): [number, Witness][] => {
-      const seen = witness(before.get(own.slot) ?? null, own);
-      return seen === null ? [] : [[own.slot, seen]];
+    slotsOf(status).flatMap((own): [number, ObservedTransition][] => {
+      const observed = observe(before.get(own.slot) ?? null, own);
+      return observed === null ? [] : [[own.slot, observed]];
     }),
   );
 }
@@ -53,7 +56,7 @@ export interface Step {
   readonly limitMs: number | null;
 }
 
-export interface Track {
+export interface TransitionSteps {
   /** The slot of the transition. Null if the group has only one slot. */
   readonly slot: number | null;
   readonly term: number;
@@ -62,24 +65,33 @@ export interface Track {
   readonly steps: readonly Step[];
 }
 
-/** Returns the track of every slot with a transition in progress. */
-export function tracksOf(status: Status, seen: Witnesses): Track[] {
+/** Returns the steps of every transition in progress, at most one per slot. */
+export function stepsOfSlots(status: Status, observed: ObservedTransitions): TransitionSteps[] {
   return slotsOf(status).flatMap((own) => {
-    const track = trackOf(own, seen.get(own.slot) ?? null);
-    return track === null ? [] : [{ ...track, slot: isSeveral(status) ? own.slot : null }];
+    const steps = stepsOf(own, observed.get(own.slot) ?? null);
+    return steps === null ? [] : [{ ...steps, slot: isSeveral(status) ? own.slot : null }];
   });
 }
 
-/** Returns the track of the transition. Returns null if no transition is in progress. */
-export function trackOf(status: Status, seen: Witness | null): Omit<Track, 'slot'> | null {
+/** Returns the steps of the transition. Returns null if no transition is in progress. */
+export function stepsOf(
+  status: Status,
+  observed: ObservedTransition | null,
+): Omit<TransitionSteps, 'slot'> | null {
   const { transition, elected } = status;
   if (transition === null) return null;
   const at = phases.indexOf(transition.phase);
   const steps = phases.map((phase, index): Step => {
     const state = index < at ? 'done' : index === at ? 'now' : 'ahead';
-    const label = labels[phase](phase === 'releasing' ? (seen?.from ?? null) : transition.to);
+    const label = labels[phase](phase === 'releasing' ? (observed?.from ?? null) : transition.to);
     if (state === 'now') return { phase, state, label, ...pick(transition) };
-    return { phase, state, label, elapsedMs: state === 'done' ? tookMs(seen, index) : null, limitMs: null };
+    return {
+      phase,
+      state,
+      label,
+      elapsedMs: state === 'done' ? tookMs(observed, index) : null,
+      limitMs: null,
+    };
   });
   return { term: transition.term, to: transition.to, reason: elected.reason, steps };
 }
@@ -94,9 +106,9 @@ function pick({ elapsedMs, limitMs }: { elapsedMs: number; limitMs: number }) {
   return { elapsedMs, limitMs };
 }
 
-function tookMs(seen: Witness | null, index: number): number | null {
+function tookMs(observed: ObservedTransition | null, index: number): number | null {
   const [phase, next] = [phases[index], phases[index + 1]];
-  const from = phase === undefined ? undefined : seen?.seenAtMs[phase];
-  const to = next === undefined ? undefined : seen?.seenAtMs[next];
+  const from = phase === undefined ? undefined : observed?.seenAtMs[phase];
+  const to = next === undefined ? undefined : observed?.seenAtMs[next];
   return from === undefined || to === undefined ? null : Math.max(0, to - from);
 }
