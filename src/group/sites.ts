@@ -100,6 +100,25 @@ export function markSiteHealthy(site: string): Request {
   };
 }
 
+/**
+ * Removes all settings and state of a site from the configuration. The site is then unknown, until a node
+ * registers in it. Throws PetrelError REFUSED for a site that has nodes.
+ */
+export function forgetSite(site: string): Request {
+  return (scene) => {
+    mustBeKnownSite(scene, site, false);
+    const { view, config } = scene;
+    const nodes = view.members.filter(({ value }) => value?.site === site).map(({ node }) => node);
+    if (nodes.length > 0) {
+      throw new PetrelError('REFUSED', `site ${site} has registered nodes, so it cannot be forgotten`, {
+        reasons: [`registered in site ${site}: ${nodes.join(', ')}`],
+      });
+    }
+    const sites = Object.fromEntries(Object.entries(config.sites).filter(([name]) => name !== site));
+    return { config: { ...config, sites }, what: `site ${site}: forgotten` };
+  };
+}
+
 /** Throws if the group does not know the site. A change to a misspelt site would have no effect. */
 function mustBeKnownSite({ view, config }: Scene, site: string, evenUnknown: boolean): void {
   const known = siteNames(view, config);

@@ -16,6 +16,7 @@ import { clearFailure, drainNode, undrainNode } from '../group/nodes.js';
 import { pauseGroup, resumeGroup } from '../group/pause.js';
 import {
   drainSite,
+  forgetSite,
   markSiteFailed,
   markSiteHealthy,
   overridePriority,
@@ -209,6 +210,14 @@ function addSites(add: Add): void {
     body: plainBody,
     request: (_, { site }) => resetPriority(site),
   });
+  add({
+    method: 'DELETE',
+    url: '/sites/:site',
+    command: 'petrel site forget',
+    params,
+    body: plainBody,
+    request: (_, { site }) => forgetSite(site),
+  });
   const verbs = {
     drain: drainSite,
     undrain: undrainSite,
@@ -282,8 +291,9 @@ function authorization(app: App, { token, log }: ChangesOptions) {
     const given = /^Bearer +(\S+)$/i.exec(request.headers.authorization ?? '')?.[1];
     // Do not count requests with the token as failures: the failures of other clients, perhaps at the same
     // address, must not limit them.
-    if (given !== undefined && token.accepts(given)) return throwIfExceeded(await countChange(request));
-    throwIfExceeded(await countFailure(request));
+    if (given !== undefined && token.accepts(given))
+      return throwIfExceeded(await countChange(request), 'changes');
+    throwIfExceeded(await countFailure(request), 'requests without the right token');
     log.warn(
       { ip: request.ip, method: request.method, url: request.url },
       'HTTP: rejected a change: missing or wrong token',
@@ -301,13 +311,13 @@ function authorization(app: App, { token, log }: ChangesOptions) {
   };
 }
 
-function throwIfExceeded(count: Awaited<ReturnType<ReturnType<App['createRateLimit']>>>): void {
+function throwIfExceeded(count: Awaited<ReturnType<ReturnType<App['createRateLimit']>>>, what: string): void {
   if (count.isAllowed || !count.isExceeded) return;
   const { max, ttlInSeconds } = count;
   throw new Denial(
     429,
     'TOO_MANY_REQUESTS',
-    `too many changes (at most ${max} per minute): try again in ${ttlInSeconds} s`,
+    `too many ${what} (at most ${max} per minute): try again in ${ttlInSeconds} s`,
     {
       headers: { 'retry-after': String(ttlInSeconds) },
     },

@@ -59,7 +59,7 @@ describe('a change over HTTP', () => {
   });
 
   it('can be any that the commands make', async () => {
-    await using group = await Group.found(zookeeper.connectString);
+    await using group = await Group.found(zookeeper.connectString, { sites: { attic: {} } });
     await using api = await openApi(group, await led(group));
     const change = async (method: string, path: string, body?: unknown) => {
       const answer = await api.call(path, { method, ...(body === undefined ? {} : { body }) });
@@ -88,6 +88,7 @@ describe('a change over HTTP', () => {
     expect(await change('POST', '/sites/here/mark-healthy')).toMatchObject({
       sites: { here: { failed: null } },
     });
+    expect((await change('DELETE', '/sites/attic')).sites).not.toHaveProperty('attic');
     expect(await change('PUT', '/flags/sale')).toMatchObject({ flags: { sale: {} } });
     expect(await change('DELETE', '/flags/sale')).toMatchObject({ flags: {} });
     expect(await change('POST', '/resume')).toMatchObject({ paused: null });
@@ -155,6 +156,11 @@ describe('a change over HTTP', () => {
       status: 412,
       body: { error: { reasons: [expect.stringContaining('the group would have no leader')] } },
     });
+    expect(await api.call('/sites/here', { method: 'DELETE' })).toMatchObject({
+      status: 412,
+      body: { error: { message: 'site here has registered nodes, so it cannot be forgotten' } },
+    });
+    expect(await api.call('/sites/nowhere', { method: 'DELETE' })).toMatchObject({ status: 412 });
     const later = { to: 'b', at: '30m' };
     expect(await api.call('/switchover', { ...post, body: later })).toMatchObject({
       status: 202,
