@@ -6,15 +6,19 @@ import * as z from 'zod';
 const packageSchema = z.object({ name: z.literal('petrel'), version: z.string() });
 
 /**
- * Petrel's version from the package.json with which Petrel was installed: the nearest one above this file.
+ * The directory in which Petrel is installed, and Petrel's version from the package.json there. The nearest
+ * such directory above this file counts.
  */
-export const version = readVersion(dirname(fileURLToPath(import.meta.url)));
+export const { packageDirectory, version } = readPackage(dirname(fileURLToPath(import.meta.url)));
 
-function readVersion(directory: string): string {
+function readPackage(directory: string): { readonly packageDirectory: string; readonly version: string } {
   try {
-    return packageSchema.parse(JSON.parse(readFileSync(join(directory, 'package.json'), 'utf8'))).version;
+    const { version } = packageSchema.parse(
+      JSON.parse(readFileSync(join(directory, 'package.json'), 'utf8')),
+    );
+    return { packageDirectory: directory, version };
   } catch {
     const parent = dirname(directory);
-    return parent === directory ? 'unknown' : readVersion(parent);
+    return parent === directory ? { packageDirectory: directory, version: 'unknown' } : readPackage(parent);
   }
 }

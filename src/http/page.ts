@@ -8,6 +8,7 @@ import * as z from 'zod';
 import { oneLine } from '../model/outside.js';
 import type { App } from './app.js';
 import { type Groups, tolerantRootQuery } from './groups.js';
+import { kept } from './kept.js';
 import { type PageFile, type PageFiles, readPageFiles } from './page-files.js';
 
 /**
@@ -29,18 +30,6 @@ const policy = [
 
 /** Cache policy for a file whose address changes with its content. */
 const forGood = 'public, max-age=31536000, immutable';
-
-/** Returns a function that reads once and keeps the result. If the read fails, the next call reads again. */
-function kept<T>(read: () => Promise<T>): () => Promise<T> {
-  let held: Promise<T> | null = null;
-  return () => {
-    held ??= read().catch((error: unknown) => {
-      held = null;
-      throw error;
-    });
-    return held;
-  };
-}
 
 /** All servers of a process share the files, because the files do not change while the process runs. */
 const files = kept(readPageFiles);

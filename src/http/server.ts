@@ -11,8 +11,11 @@ import type { Logger } from '../log.js';
 import type { ServedGroups } from '../node/served-groups.js';
 import type { Clock } from '../ports/clock.js';
 import type { Store } from '../ports/store.js';
+import { addAgentInfo } from './agent-info.js';
 import { type App, type Certificate, createApp, secured } from './app.js';
 import { addChanges } from './changes.js';
+import { addDocs } from './docs.js';
+import { EnsembleHealth, type EnsembleOptions } from './ensemble-health.js';
 import { addEvents } from './events.js';
 import { Groups } from './groups.js';
 import { refuseOtherNames } from './hosts.js';
@@ -38,6 +41,7 @@ export interface HttpOptions {
   readonly groups: ServedGroups;
   /** Opens a separate session, which takes no part in the election. */
   openStore(): Store;
+  readonly ensemble: EnsembleOptions;
   readonly rules: Rules;
   readonly secrets: Secrets;
   readonly clock: Clock;
@@ -124,12 +128,18 @@ export class HttpServer {
     await this.#groups.close();
   }
 
-  async #addRoutes({ clock, log, listen, hosts }: HttpOptions): Promise<void> {
+  async #addRoutes({ clock, log, listen, hosts, ensemble }: HttpOptions): Promise<void> {
     refuseOtherNames(this.#app, { listen, hosts, open: rolePaths });
     addRoles(this.#app, this.#groups, clock);
     addMetrics(this.#app, this.#metrics);
     addPage(this.#app, this.#groups);
     addReads(this.#app, this.#groups);
+    addAgentInfo(this.#app, {
+      groups: this.#groups,
+      ensemble: new EnsembleHealth(ensemble, clock),
+      token: this.#token,
+    });
+    addDocs(this.#app);
     addEvents(this.#app, this.#groups);
     await addChanges(this.#app, { groups: this.#groups, token: this.#token, log });
     this.#app.get('/openapi.json', { schema: { hide: true } }, () => this.#app.swagger());

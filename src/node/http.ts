@@ -14,7 +14,7 @@ import { errorMessage, PetrelError } from '../errors.js';
 import type { HttpServer, Secrets } from '../http/server.js';
 import type { Logger } from '../log.js';
 import { systemClock } from '../ports/clock.js';
-import { openStore } from '../zookeeper/index.js';
+import { dialWith, openStore } from '../zookeeper/index.js';
 import type { ServedGroups } from './served-groups.js';
 
 export type HttpSettings = Pick<
@@ -50,6 +50,7 @@ export async function openHttp(
       groups,
       rules,
       openStore: () => openStore(reader),
+      ensemble: { servers: reader.servers.servers, dial: dialWith(reader.tls) },
       secrets,
       clock: systemClock,
       log,

@@ -10,6 +10,7 @@ import type { Logger } from '../../src/log.js';
 import { type ServedGroup, theOnly } from '../../src/node/served-groups.js';
 import { type Clock, systemClock } from '../../src/ports/clock.js';
 import type { Store } from '../../src/ports/store.js';
+import { dialWith, parseConnectionString } from '../../src/zookeeper/index.js';
 import { builtInRules } from '../../strategies/index.js';
 import { connect, type Group, type Member } from './agent-group.js';
 import { sessionTimeoutMs } from './led-group.js';
@@ -64,6 +65,10 @@ export async function openApi(group: Group, member: Member, options: OpenOptions
       const store = connect(options.connect ?? group.connectString, sessionTimeoutMs);
       stores.push(store);
       return store;
+    },
+    ensemble: {
+      servers: parseConnectionString(options.connect ?? group.connectString).servers,
+      dial: dialWith(undefined),
     },
     secrets: { token, certificate: null, ...options.secrets },
     rules: builtInRules,

@@ -1,0 +1,52 @@
+/** Route about the agent that serves the page, and about the ensemble that it uses. */
+import { hostname } from 'node:os';
+import * as z from 'zod';
+import { version } from '../version.js';
+import type { App } from './app.js';
+import { type EnsembleHealth, serverHealthSchema } from './ensemble-health.js';
+import { failures } from './failures.js';
+import { type Groups, rootQuery } from './groups.js';
+import type { TokenCheck } from './token.js';
+
+const sessionStates = ['CONNECTING', 'CONNECTED', 'SUSPENDED', 'LOST', 'CLOSED'] as const;
+
+export const agentInfoSchema = z.object({
+  /** Version of Petrel. */
+  version: z.string(),
+  node: z.string(),
+  host: z.string(),
+  pid: z.int(),
+  /** Whether the agent accepts changes over HTTP, which need a token. */
+  changes: z.boolean(),
+  /** State of the node's session with ZooKeeper. Null before the first session. */
+  session: z.enum(sessionStates).nullable(),
+  /** ZooKeeper servers in the agent's settings. */
+  servers: z.array(serverHealthSchema),
+});
+
+export interface AgentInfoOptions {
+  readonly groups: Groups;
+  readonly ensemble: EnsembleHealth;
+  readonly token: TokenCheck;
+}
+
+export function addAgentInfo(app: App, { groups, ensemble, token }: AgentInfoOptions): void {
+  const schema = {
+    summary: 'the agent: its version, node and session, and the health of the ZooKeeper servers',
+    tags: ['node'],
+    querystring: rootQuery,
+    response: { 200: agentInfoSchema, ...failures },
+  };
+  app.get('/agent', { schema }, async ({ query: { root } }) => {
+    const { agent } = groups.pick(root);
+    return {
+      version,
+      node: agent.status.node,
+      host: hostname(),
+      pid: process.pid,
+      changes: token.isSet,
+      session: agent.session?.state ?? null,
+      servers: await ensemble.servers(),
+    };
+  });
+}

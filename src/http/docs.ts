@@ -1,0 +1,31 @@
+/** The documentation that is installed with Petrel, as plain text. The page and the alerts link to it. */
+import { readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import * as z from 'zod';
+import { strictObject } from '../model/names.js';
+import { cut } from '../model/outside.js';
+import { packageDirectory } from '../version.js';
+import type { App } from './app.js';
+import { Denial } from './failures.js';
+import { kept } from './kept.js';
+
+const root = join(packageDirectory, 'docs');
+
+/** Paths of the pages, such as `guides/runbook.md`. Only these are served, so no other file can be read. */
+const pages = kept(async () => {
+  const paths = await readdir(root, { recursive: true });
+  return new Set(paths.filter((path) => path.endsWith('.md')));
+});
+
+const noPages: ReadonlySet<string> = new Set();
+
+export function addDocs(app: App): void {
+  const schema = { hide: true, params: strictObject({ folder: z.string(), page: z.string() }) };
+  app.get('/docs/:folder/:page', { schema }, async ({ params: { folder, page } }, reply) => {
+    const path = `${folder}/${page}`;
+    // A program that bundles Petrel may have left the documentation out.
+    const known = await pages().catch(() => noPages);
+    if (!known.has(path)) throw new Denial(404, 'NOT_FOUND', `no such page: ${cut(path)}`);
+    return reply.type('text/plain; charset=utf-8').send(await readFile(join(root, path), 'utf8'));
+  });
+}
