@@ -1,9 +1,11 @@
 /** The page: how it is served, and what an operator sees in a real browser. */
 import { readFileSync } from 'node:fs';
+import { hostname } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type DevelopmentServer, startDevelopmentServer } from '../../src/testing.js';
+import { version } from '../../src/version.js';
 import { registration } from '../core/builders.js';
 import { Group } from '../support/agent-group.js';
 import { visit } from '../support/browser.js';
@@ -147,7 +149,8 @@ describe.skipIf(leavesOutChromium)(`the page in Chromium${notHere}`, () => {
     await page.getByLabel('Token').waitFor();
     await page.keyboard.type('wrong');
     await page.keyboard.press('Enter');
-    await page.getByText('The agent rejected the token').waitFor();
+    await page.getByText('This is not the token of this agent.').waitFor();
+    expect(await page.getByRole('dialog').textContent()).not.toContain('Authorization');
     await page.keyboard.type(token);
     await page.keyboard.press('Enter');
     await page.getByText('c will be elected').waitFor();
@@ -158,9 +161,18 @@ describe.skipIf(leavesOutChromium)(`the page in Chromium${notHere}`, () => {
     await page.getByLabel('Reason').focus();
     await page.keyboard.type('<b>switch</b>');
     await page.keyboard.press('Enter');
+    // Nothing is changed without a name, and the browser moves the focus to where it is missing.
+    expect(await page.getByLabel('Your name').evaluate((field) => field.matches(':focus:invalid'))).toBe(
+      true,
+    );
+    expect(await group.config()).toMatchObject({ sites: { here: { override: null } } });
+    await page.keyboard.type('eve');
+    await page.keyboard.press('Enter');
     await page.getByText('Term 2: c leads.').waitFor();
     await page
-      .getByText(/override, ends in (2 h|1 h 59 min), by HTTP from 127\.0\.0\.1: <b>switch<\/b>/)
+      .getByText(
+        /override, ends in (2 h|1 h 59 min), \d\d:\d\d UTC\S*, by eve, HTTP from 127\.0\.0\.1: <b>switch<\/b>/,
+      )
       .waitFor();
 
     await page.locator('[data-node=c] summary').focus();
@@ -175,6 +187,9 @@ describe.skipIf(leavesOutChromium)(`the page in Chromium${notHere}`, () => {
 
     await open('Reset… site here');
     await page.getByText('a will be elected').waitFor();
+    // Asked once: both are remembered.
+    expect(await page.getByLabel('Your name').inputValue()).toBe('eve');
+    expect(await page.getByLabel('Reason').inputValue()).toBe('<b>switch</b>');
     await page.getByLabel('Reason').focus();
     await page.keyboard.press('Enter');
     await page.getByText('Term 3: a leads.').waitFor();
@@ -184,6 +199,32 @@ describe.skipIf(leavesOutChromium)(`the page in Chromium${notHere}`, () => {
     const session = await page.evaluate('JSON.stringify(sessionStorage)');
     const kept = [await page.content(), page.url(), JSON.stringify(stored), session].join();
     expect(kept).not.toContain(token);
+  });
+
+  it('shows what serves it, links to the docs, and forgets a site that no longer exists', async () => {
+    await using group = await Group.found(zookeeper.connectString, { sites: { attic: { priority: 50 } } });
+    await using api = await openApi(group, await ledOnRecord(group));
+    await using seen = await visit(browser, api.server.url);
+    const { page } = seen;
+    const foot = page.getByRole('contentinfo');
+    await foot.getByText(`a on ${hostname()}, pid ${process.pid}`).waitFor();
+    await foot.getByText(version, { exact: true }).waitFor();
+    await foot.getByText('connected, 1 of 1 servers respond').waitFor();
+    const links = await foot
+      .getByRole('link')
+      .evaluateAll((all) => all.map((link) => Reflect.get(link, 'href')));
+    for (const link of links) expect((await fetch(String(link))).status, String(link)).toBe(200);
+    expect(links).toContain(`${api.server.url}/metrics`);
+    expect(await page.getByRole('button', { name: 'Forget… site here' }).count()).toBe(0);
+    await page.getByRole('button', { name: 'Forget… site attic' }).click();
+    await page.getByLabel('Token').fill(token);
+    await page.keyboard.press('Enter');
+    await page.getByLabel('Reason').fill('closed');
+    await page.getByLabel('Your name').fill('eve');
+    await page.getByText('site attic: forgotten').waitFor();
+    await page.getByRole('button', { name: 'Forget', exact: true }).click();
+    await until(async () => (await page.getByText('Site attic', { exact: true }).count()) === 0);
+    expect((await group.config()).sites).toEqual({});
   });
 
   it('shows each of several leaders, hands one of them over, and shows that change alone', async () => {
@@ -218,6 +259,8 @@ describe.skipIf(leavesOutChromium)(`the page in Chromium${notHere}`, () => {
     await page.getByLabel('Slot to hand over').selectOption('slot 2: b');
     await page.getByLabel('To', { exact: true }).selectOption('d');
     await page.getByText('Slot 2: d will be elected').waitFor();
+    await page.getByLabel('Reason').fill('kernel');
+    await page.getByLabel('Your name').fill('eve');
     await page.getByRole('button', { name: 'Switch over', exact: true }).click();
     await page.getByRole('heading', { name: 'Transition, slot 2, term 2' }).waitFor();
     await page.getByText('slot 2: no leader for').waitFor();

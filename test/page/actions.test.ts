@@ -7,6 +7,7 @@ import {
   noFields,
   previewKey,
   previewOf,
+  siteActions,
 } from '../../packages/page/src/actions.js';
 import type { ChangeAnswer } from '../../packages/page/src/schemas.js';
 import { leader, node, site, status } from './builders.js';
@@ -44,6 +45,11 @@ describe('a change from the page', () => {
       path: '/sites/a/priority',
       body: {},
     });
+    expect(callOf({ kind: 'forget-site', site: 'a' }, noFields)).toEqual({
+      method: 'DELETE',
+      path: '/sites/a',
+      body: {},
+    });
     expect(callOf({ kind: 'mark-healthy', site: 'a' }, noFields).path).toBe('/sites/a/mark-healthy');
     expect(callOf({ kind: 'drain', node: '../pause' }, noFields).path).toBe('/nodes/..%2Fpause/drain');
   });
@@ -54,12 +60,18 @@ describe('a change from the page', () => {
     const switchover = { kind: 'switchover' } as const;
     expect(fieldsOf(switchover, several)).toEqual(['slot', 'to', 'at']);
     expect(fieldsOf({ kind: 'pause' }, several)).toEqual([]);
-    const fields = { ...firstFields(several, ''), slot: '2' };
-    expect(callOf(switchover, fields).body).toEqual({ slot: 2 });
-    expect(callOf({ kind: 'switchover-to', node: 'b1' }, fields).body).toEqual({ slot: 2, to: 'b1' });
-    expect(callOf({ kind: 'drain', node: 'b1' }, fields).body).toEqual({});
+    const fields = { ...firstFields(several, { by: 'eve', reason: 'kernel' }), slot: '2' };
+    expect(fields).toMatchObject({ by: 'eve', reason: 'kernel' });
+    expect(callOf(switchover, { ...fields, by: '', reason: '' }).body).toEqual({ slot: 2 });
+    const common = { by: 'eve', reason: 'kernel' };
+    expect(callOf({ kind: 'switchover-to', node: 'b1' }, fields).body).toEqual({
+      ...common,
+      slot: 2,
+      to: 'b1',
+    });
+    expect(callOf({ kind: 'drain', node: 'b1' }, fields).body).toEqual(common);
     expect(fieldsOf(switchover, status())).toEqual(['to', 'at']);
-    expect(callOf(switchover, firstFields(status(), '')).body).toEqual({});
+    expect(callOf(switchover, firstFields(status(), common)).body).toEqual(common);
     expect(previewOf({ ...answer, slot: 2 }, several).follows).toMatch(/^Slot 2: b1 will be elected/);
   });
 
@@ -78,6 +90,27 @@ describe('a change from the page', () => {
   });
 });
 
+describe('the actions of a site', () => {
+  const kinds = (change: Parameters<typeof site>[1], hasNodes = true) =>
+    siteActions(site('a', change), hasNodes).map(({ kind }) => kind);
+
+  it('depend on its state, and only a site without nodes can be forgotten', () => {
+    const byHand = { by: 'eve', reason: 'flooded', at: '2026-01-01T00:00:00.000Z' };
+    expect(kinds({})).toEqual(['priority', 'drain-site']);
+    expect(kinds({ drained: byHand, failed: { byRule: false, ...byHand } })).toEqual([
+      'priority',
+      'mark-healthy',
+      'undrain-site',
+    ]);
+    expect(kinds({ override: { priority: 0, until: null, by: 'eve', reason: 'x' } }, false)).toEqual([
+      'priority',
+      'reset',
+      'drain-site',
+      'forget-site',
+    ]);
+  });
+});
+
 describe('a preview', () => {
   it('says what is written and who would lead', () => {
     expect(previewOf(answer, status())).toEqual({
@@ -87,6 +120,13 @@ describe('a preview', () => {
       follows: 'b1 will be elected: site b has priority 50',
       danger: false,
     });
+  });
+
+  it('says plainly that nobody is elected, before and after', () => {
+    const follows = { node: null, changes: false, cause: 'nobody', reason: 'no node is eligible' };
+    expect(previewOf({ ...answer, follows }, status({ leader: null })).follows).toBe(
+      'Still no node is elected: no node is eligible',
+    );
   });
 
   it('is a danger where somebody leads and nobody would', () => {

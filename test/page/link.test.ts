@@ -1,8 +1,18 @@
 import { describe, expect, it } from 'vitest';
+import { ensembleHealth } from '../../packages/page/src/ensemble.js';
 import { EventParser } from '../../packages/page/src/events.js';
 import { broken, type Link, linkText, noLink, received } from '../../packages/page/src/link.js';
 import { columnsOf, isFound } from '../../packages/page/src/sites.js';
-import { agoText, lengthText, wholeText } from '../../packages/page/src/times.js';
+import {
+  agoText,
+  clockText,
+  lengthText,
+  localTimes,
+  whenText,
+  wholeText,
+  zoneText,
+} from '../../packages/page/src/times.js';
+import { refusalText } from '../../packages/page/src/token.js';
 import { node, site, status } from './builders.js';
 
 describe('the link', () => {
@@ -113,5 +123,71 @@ describe('lengths of time', () => {
       'just now',
       '2 min 5 s ago',
     ]);
+  });
+
+  it('ahead are rounded to what is shown', () => {
+    const nowMs = Date.UTC(2026, 0, 1);
+    const ahead = (ms: number) => agoText(new Date(nowMs + ms).toISOString(), nowMs);
+    expect(ahead(2 * 3_600_000 - 300)).toBe('in 2 h');
+    expect(ahead(3_600_000 - 400)).toBe('in 1 h');
+    expect(ahead(86_400_000 - 20_000)).toBe('in 1 d');
+    expect(ahead(90_400)).toBe('in 1 min 30 s');
+  });
+});
+
+describe('instants', () => {
+  const nowMs = new Date(2026, 0, 31, 12, 10).getTime();
+  const at = new Date(2026, 0, 31, 14, 10).toISOString();
+  const zone = zoneText(-new Date(nowMs).getTimezoneOffset());
+
+  it('have a zone, and a date where it is not today', () => {
+    expect(clockText(at, nowMs)).toBe(`14:10:00 ${zone}`);
+    expect(clockText(at, nowMs - 86_400_000)).toBe(`2026-01-31 14:10:00 ${zone}`);
+    expect(whenText(at, nowMs)).toBe(`in 2 h, 14:10 ${zone}`);
+  });
+
+  it('have zones that are no riddle', () => {
+    expect([0, 60, 330, -210].map(zoneText)).toEqual(['UTC', 'UTC+1', 'UTC+5:30', 'UTC-3:30']);
+  });
+
+  it('are local in the agent’s sentences', () => {
+    const what = `site a: priority 100 → 0, until ${at}`;
+    expect(localTimes(what, nowMs)).toBe(`site a: priority 100 → 0, until 14:10 ${zone} (in 2 h)`);
+    expect(localTimes('not before 2026-99-99T99:99:99Z', nowMs)).toBe('not before 2026-99-99T99:99:99Z');
+  });
+});
+
+describe('the ensemble', () => {
+  const servers = ['zk1:2181', 'zk2:2181'].map((server) => ({ server, mode: 'follower', problem: null }));
+  const process = { version: '1.0.0', node: 'a1', host: 'h', pid: 1, changes: true };
+  const agent = { ...process, session: 'CONNECTED', servers };
+
+  it('is well if the agent is connected and every server responds', () => {
+    expect(ensembleHealth(agent)).toEqual({ problem: false, text: 'connected, 2 of 2 servers respond' });
+  });
+
+  it('is not if a server is down, or the agent is disconnected', () => {
+    const [first] = servers;
+    const down = { server: 'zk2:2181', mode: null, problem: 'connect ECONNREFUSED' };
+    expect(ensembleHealth({ ...agent, servers: [...(first === undefined ? [] : [first]), down] })).toEqual({
+      problem: true,
+      text: 'connected, 1 of 2 servers respond; zk2:2181: connect ECONNREFUSED',
+    });
+    expect(ensembleHealth({ ...agent, session: 'SUSPENDED' })).toEqual({
+      problem: true,
+      text: 'this agent is not connected, 2 of 2 servers respond',
+    });
+  });
+});
+
+describe('a rejected token', () => {
+  const failed = { ok: false, reasons: [] } as const;
+
+  it('is explained to a person, not to a program', () => {
+    const message = 'token missing or wrong: send the header Authorization: Bearer TOKEN';
+    const text = refusalText({ ...failed, status: 401, message });
+    expect(text).toContain('not the token of this agent');
+    expect(text).not.toContain('header');
+    expect(refusalText({ ...failed, status: 429, message: 'try again in 30 s' })).toBe('try again in 30 s');
   });
 });

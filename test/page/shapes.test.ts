@@ -7,6 +7,7 @@ import { statusShape } from '../../packages/page/src/schemas.js';
 import type { Explanation } from '../../src/group/explain.js';
 import type { Failure } from '../../src/group/failure.js';
 import type { History } from '../../src/group/history.js';
+import type { agentInfoSchema } from '../../src/http/agent-info.js';
 import type { changeAnswerSchema } from '../../src/http/changes.js';
 import type { outOfTouchSchema } from '../../src/http/event-hub.js';
 import type { termSchema } from '../../src/http/reads.js';
@@ -23,6 +24,7 @@ type Checked = [
   Reads<z.infer<typeof termSchema>, shapes.Term>,
   Reads<z.infer<typeof outOfTouchSchema>, z.infer<typeof shapes.outOfTouchShape>>,
   Reads<Failure, z.infer<typeof shapes.failureShape>>,
+  Reads<z.infer<typeof agentInfoSchema>, shapes.AgentInfo>,
 ];
 
 describe('what the page reads', () => {
@@ -32,8 +34,8 @@ describe('what the page reads', () => {
   });
 
   it('is all that the agent may say', () => {
-    const checked: Checked['length'] = 7;
-    expect(checked).toBe(7);
+    const checked: Checked['length'] = 8;
+    expect(checked).toBe(8);
   });
 
   it('may say more than is read, and is refused where it is something else', () => {

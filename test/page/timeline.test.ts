@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { History, TransitionRecord } from '../../packages/page/src/schemas.js';
-import { historyKey, rowsOf, stripOf } from '../../packages/page/src/timeline.js';
+import { historyKey, huesOf, leaderHues, rowsOf, stripOf } from '../../packages/page/src/timeline.js';
 import { leader, node, status } from './builders.js';
 
 const at = (second: number) => new Date(Date.UTC(2026, 0, 1) + second * 1000).toISOString();
@@ -114,6 +114,29 @@ describe('the strip', () => {
 
   it('is none where nobody ever led', () => {
     expect(stripOf(history(), Date.parse(at(50)), null)).toBeNull();
+  });
+});
+
+describe('the colours of the strip', () => {
+  const strip = (leaders: readonly (string | null)[]) => ({
+    from: at(0),
+    to: at(1),
+    spans: leaders.map((leader) => ({ leader, term: 1, start: 0, length: 0, lengthMs: 0 })),
+  });
+
+  it('are the same for a node in all strips', () => {
+    expect([...huesOf([strip(['b10', null]), strip(['b2', 'a1', 'b10'])])]).toEqual([
+      ['a1', 0],
+      ['b2', 1],
+      ['b10', 2],
+    ]);
+  });
+
+  it('never mean two nodes', () => {
+    const leaders = Array.from({ length: leaderHues + 3 }, (_, n) => `n${n}`);
+    const hues = [...huesOf([strip(leaders)]).values()].filter((hue) => hue !== 'other');
+    expect(new Set(hues).size).toBe(hues.length);
+    expect(hues).toHaveLength(leaderHues);
   });
 });
 

@@ -1,13 +1,13 @@
 /**
  * The actions that the page offers. Each action has input fields, and makes one call that changes the group.
  */
-import { type ChangeAnswer, type NodeStatus, type Status, visible } from './schemas.js';
+import { type ChangeAnswer, type NodeStatus, type SiteStatus, type Status, visible } from './schemas.js';
 import { isSeveral, slotsOf } from './slots.js';
 
 export type Action =
   | { readonly kind: 'pause' | 'resume' | 'switchover' | 'cancel-switchover' }
   | {
-      readonly kind: 'priority' | 'reset' | 'drain-site' | 'undrain-site' | 'mark-healthy';
+      readonly kind: 'priority' | 'reset' | 'drain-site' | 'undrain-site' | 'mark-healthy' | 'forget-site';
       readonly site: string;
     }
   | { readonly kind: 'drain' | 'undrain' | 'clear-failure'; readonly node: string }
@@ -29,9 +29,12 @@ export type FieldName = keyof Fields;
 
 export const noFields: Fields = { slot: '', to: '', priority: '0', length: '2h', at: '', reason: '', by: '' };
 
+/** Who makes changes, and why. */
+export type Author = Pick<Fields, 'by' | 'reason'>;
+
 /** Returns the initial content of the fields. */
-export function firstFields(status: Status, by: string): Fields {
-  return { ...noFields, slot: isSeveral(status) ? '1' : '', by };
+export function firstFields(status: Status, author: Author): Fields {
+  return { ...noFields, slot: isSeveral(status) ? '1' : '', ...author };
 }
 
 export interface Call {
@@ -94,6 +97,12 @@ export function formOf(action: Action): Form {
         'The site’s nodes can be elected again.',
         'Mark healthy',
       );
+    case 'forget-site':
+      return form(
+        `Forget site ${action.site}`,
+        'Removes the site and its settings. It returns when a node of the site joins.',
+        'Forget',
+      );
     case 'drain':
       return form(
         `Drain node ${action.node}`,
@@ -141,6 +150,8 @@ export function callOf(action: Action, fields: Fields): Call {
       return post(sitePath(action.site, 'undrain'));
     case 'mark-healthy':
       return post(sitePath(action.site, 'mark-healthy'));
+    case 'forget-site':
+      return { method: 'DELETE', path: `/sites/${encodeURIComponent(action.site)}`, body: common };
     case 'drain':
     case 'undrain':
     case 'clear-failure':
@@ -199,13 +210,24 @@ export function previewOf(answer: ChangeAnswer, status: Status): Preview {
 }
 
 function followsText({ node, changes, reason }: NonNullable<ChangeAnswer['follows']>): string {
-  const who = node ?? 'No node';
-  return changes ? `${who} will be elected: ${reason}` : `${who} remains elected: ${reason}`;
+  if (changes) return `${node ?? 'No node'} will be elected: ${reason}`;
+  return `${node === null ? 'Still no node is elected' : `${node} remains elected`}: ${reason}`;
 }
 
 function valueText(value: unknown): string {
   if (value === null || value === undefined) return '-';
   return visible(typeof value === 'string' ? value : JSON.stringify(value));
+}
+
+/** Returns the actions that are possible for a site in its current state. */
+export function siteActions({ site, override, failed, drained }: SiteStatus, hasNodes: boolean): Action[] {
+  return [
+    { kind: 'priority', site },
+    ...(override === null ? [] : [{ kind: 'reset', site } as const]),
+    ...(failed === null ? [] : [{ kind: 'mark-healthy', site } as const]),
+    { kind: drained === null ? 'drain-site' : 'undrain-site', site },
+    ...(hasNodes ? [] : [{ kind: 'forget-site', site } as const]),
+  ];
 }
 
 /** Returns the actions that are possible for a node in its current state. */

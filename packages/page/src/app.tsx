@@ -2,10 +2,12 @@
 import { useEffect, useState } from 'preact/hooks';
 import type { Action } from './actions.js';
 import { ChangeDialog } from './change-dialog.js';
+import { Foot } from './foot.js';
 import { Head } from './head.js';
 import { HistorySection } from './history-section.js';
 import { NextSection } from './next-section.js';
 import { Notices } from './notices.js';
+import { ProseClock } from './prose.js';
 import { isMany } from './sites.js';
 import { SitesSection } from './sites-section.js';
 import type { Known, Store } from './store.js';
@@ -15,7 +17,7 @@ export function App({ store }: { readonly store: Store }) {
   const known = useKnown(store);
   const [action, setAction] = useState<Action | null>(null);
   return (
-    <>
+    <ProseClock known={known}>
       <a class="skip" href="#sites">
         Skip to the nodes
       </a>
@@ -29,10 +31,11 @@ export function App({ store }: { readonly store: Store }) {
         </div>
         <HistorySection known={known} />
       </main>
+      <Foot known={known} />
       {action === null ? null : (
         <ChangeDialog store={store} known={known} action={action} onClose={() => setAction(null)} />
       )}
-    </>
+    </ProseClock>
   );
 }
 

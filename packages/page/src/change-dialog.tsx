@@ -15,9 +15,11 @@ import {
 } from './actions.js';
 import type { Answer, Failed } from './api.js';
 import { FormFields } from './form-fields.js';
+import { Prose } from './prose.js';
+import { rememberAuthor, rememberedAuthor } from './remembered.js';
 import type { ChangeAnswer, Status } from './schemas.js';
 import type { Known, Store } from './store.js';
-import { TokenForm } from './token-form.js';
+import { NoChanges, TokenForm } from './token-form.js';
 
 interface DialogProps {
   readonly store: Store;
@@ -37,8 +39,6 @@ interface Refused {
 }
 
 const typingMs = 300;
-/** The operator's name, kept while the page is open. */
-let lastBy = '';
 
 export function ChangeDialog({ store, known, action, onClose }: DialogProps) {
   const dialog = useRef<HTMLDialogElement>(null);
@@ -67,13 +67,13 @@ interface ChangeProps extends DialogProps {
 }
 
 function Change(props: ChangeProps) {
-  const { store, status, action, onClose } = props;
-  const [fields, setFields] = useState<Fields>(() => firstFields(status, lastBy));
+  const { store, known, status, action, onClose } = props;
+  const [fields, setFields] = useState<Fields>(() => firstFields(status, rememberedAuthor()));
   const [hasToken, setHasToken] = useState(store.api.hasToken);
   const shown = usePreview(store, status, action, fields, hasToken);
   const { preview, setPreview } = shown;
   useEffect(() => setHasToken(store.api.hasToken), [preview, store]);
-  lastBy = fields.by;
+  if (known.agent?.changes === false) return <NoChanges onClose={onClose} />;
   if (hasToken) return <ChangeForm {...props} fields={fields} shown={shown} onFields={setFields} />;
   const use = (token: string) => {
     store.api.useToken(token);
@@ -113,6 +113,7 @@ function ChangeForm({ store, known, status, action, onClose, fields, shown, onFi
     const answer = await store.api.change(callOf(action, fields), danger);
     setSending(false);
     if (!answer.ok) return setPreview({ state: 'refused', failed: answer });
+    rememberAuthor(fields);
     store.didChange(answer.value);
     onClose();
   };
@@ -200,24 +201,40 @@ function PreviewText({ preview }: { readonly preview: PreviewState }) {
     return (
       <div class="refused">
         <p>
-          <strong>{preview.failed.message}</strong>
+          <strong>
+            <Prose text={preview.failed.message} />
+          </strong>
         </p>
         <ul>
           {preview.failed.reasons.map((reason) => (
-            <li key={reason}>{reason}</li>
+            <li key={reason}>
+              <Prose text={reason} />
+            </li>
           ))}
         </ul>
       </div>
     );
   }
   const { what, idle, changes, follows, danger } = preview.preview;
-  if (idle) return <p>Nothing to change: {what}</p>;
+  if (idle) {
+    return (
+      <p>
+        Nothing to change: <Prose text={what} />
+      </p>
+    );
+  }
   return (
     <>
       <p>
-        <strong>{what}</strong>
+        <strong>
+          <Prose text={what} />
+        </strong>
       </p>
-      {follows === null ? null : <p class={danger ? 'refused' : 'follows'}>{follows}</p>}
+      {follows === null ? null : (
+        <p class={danger ? 'refused' : 'follows'}>
+          <Prose text={follows} />
+        </p>
+      )}
       <details>
         <summary>Changes to the configuration</summary>
         <ul class="changes">

@@ -65,8 +65,8 @@ const about: Readonly<Record<FieldName, { label: string; hint: string; list: rea
     list: ['30m', '2h', '8h', '1d'],
   },
   at: { label: 'Not before', hint: 'for example 30m or 2026-01-31T02:00:00Z; empty: at once', list: [] },
-  reason: { label: 'Reason', hint: 'shown in the history and on this page', list: [] },
-  by: { label: 'Your name', hint: 'shown in the history', list: [] },
+  reason: { label: 'Reason', hint: 'required; shown in the history and on this page', list: [] },
+  by: { label: 'Your name', hint: 'required; shown in the history', list: [] },
 };
 
 function TextField({ name, value, onValue }: FieldProps) {
@@ -77,6 +77,7 @@ function TextField({ name, value, onValue }: FieldProps) {
         id={`field-${name}`}
         type="text"
         value={value}
+        required={name === 'reason' || name === 'by'}
         inputMode={name === 'priority' ? 'numeric' : undefined}
         list={list.length === 0 ? undefined : `list-${name}`}
         aria-describedby={hint === '' ? undefined : `hint-${name}`}

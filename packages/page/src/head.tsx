@@ -4,10 +4,11 @@ import type { OnAction } from './actions.js';
 import { ensembleNowMs, sinceCameMs, useNow } from './clock.js';
 import { type Fact, Facts } from './facts.js';
 import { linkText } from './link.js';
+import { Prose } from './prose.js';
 import type { Status } from './schemas.js';
 import { isSeveral, slotsOf } from './slots.js';
 import type { Known } from './store.js';
-import { agoText, countText } from './times.js';
+import { countText, whenText } from './times.js';
 import { type Verdict, verdictOf, verdictOfSlot } from './verdict.js';
 
 interface HeadProps {
@@ -79,7 +80,11 @@ function Leading({ known, status, verdict, nowMs, onAction }: LeadingProps) {
           )}
         </h1>
         {leaderless ? <strong class="no-leader">{noLeaderText(known, nowMs)}</strong> : null}
-        {detail === '' ? null : <p class="detail">{detail}</p>}
+        {detail === '' ? null : (
+          <p class="detail">
+            <Prose text={detail} />
+          </p>
+        )}
         {isSeveral(status) ? <SlotList known={known} status={status} nowMs={nowMs} /> : null}
         <Facts facts={groupFacts(status, ensembleNowMs(known, nowMs))} />
       </div>
@@ -134,7 +139,7 @@ function slotFacts({ leader, elected }: Status, nowMs: number): Fact[] {
 
 function leaderFacts(leader: NonNullable<Status['leader']>, nowMs: number): Fact[] {
   const { status, since, site, fencingToken } = leader;
-  const held: Fact = [status === 'READY' ? 'ready' : 'claimed', agoText(since, nowMs)];
+  const held: Fact = [status === 'READY' ? 'ready' : 'claimed', whenText(since, nowMs)];
   return [held, ['site', site ?? 'unknown'], ['fencing token', fencingToken]];
 }
 

@@ -1,9 +1,12 @@
 /** Shows the history: a strip of the leaders over time and, below it, the records, newest first. */
 import { ensembleNowMs, useNow } from './clock.js';
+import { Prose } from './prose.js';
 import { historyOfSlot, isSeveral, slotsOf } from './slots.js';
 import type { Known } from './store.js';
 import {
   type Bar,
+  type Hue,
+  huesOf,
   type Row,
   rowsOf,
   type Span,
@@ -26,15 +29,15 @@ export function HistorySection({ known }: { readonly known: Known }) {
     const strip = stripOf(historyOfSlot(history, slot), nowMs, picture.leaderless.get(slot) ?? null);
     return strip === null ? [] : [{ slot: isSeveral(picture.status) ? slot : null, strip }];
   });
-  // A node has the same colour in all slots.
-  const leaders = [...new Set(strips.flatMap(({ strip }) => leadersIn(strip)))];
+  const hues = huesOf(strips.map(({ strip }) => strip));
   return (
     <section class="panel history" aria-labelledby="history-title">
       <h2 id="history-title">History</h2>
       {rows.length === 0 ? <p>The history is empty.</p> : null}
       {strips.map(({ slot, strip }) => (
-        <StripChart key={slot} slot={slot} strip={strip} leaders={leaders} nowMs={nowMs} />
+        <StripChart key={slot} slot={slot} strip={strip} hues={hues} nowMs={nowMs} />
       ))}
+      {rows.some(({ kind }) => kind === 'transition') ? <Legend /> : null}
       <Rows rows={rows.slice(0, shownRows)} nowMs={nowMs} />
       {rows.length <= shownRows ? null : (
         <details>
@@ -42,7 +45,6 @@ export function HistorySection({ known }: { readonly known: Known }) {
           <Rows rows={rows.slice(shownRows)} nowMs={nowMs} />
         </details>
       )}
-      {rows.some(({ kind }) => kind === 'transition') ? <Legend /> : null}
       {history.problems.map(({ path, problem }) => (
         <p key={path} class="card-note">
           {path} {problem}
@@ -71,8 +73,7 @@ interface StripChartProps {
   /** Number of the slot. Null if the group has only one slot. */
   readonly slot: number | null;
   readonly strip: Strip;
-  /** The leaders of all slots. Their positions determine their colours. */
-  readonly leaders: readonly string[];
+  readonly hues: ReadonlyMap<string, Hue>;
   readonly nowMs: number;
 }
 
@@ -80,7 +81,7 @@ function leadersIn({ spans }: Strip): string[] {
   return [...new Set(spans.flatMap(({ leader }) => (leader === null ? [] : [leader])))];
 }
 
-function StripChart({ slot, strip, leaders, nowMs }: StripChartProps) {
+function StripChart({ slot, strip, hues, nowMs }: StripChartProps) {
   const led = strip.spans.filter(({ leader }) => leader !== null);
   const gaps = strip.spans.filter(({ leader }) => leader === null);
   const label = `${slot === null ? '' : `Slot ${slot}: `}Leaders since ${clockText(strip.from, nowMs)}: ${led.length} terms, ${gaps.length} gaps without a leader`;
@@ -88,11 +89,12 @@ function StripChart({ slot, strip, leaders, nowMs }: StripChartProps) {
     <figure class="strip">
       {slot === null ? null : <span class="slot-name">Slot {slot}</span>}
       <svg viewBox={`0 0 ${wide} 20`} preserveAspectRatio="none" role="img" aria-label={label}>
+        <OtherNodes />
         {led.map((span) => (
           <SpanShape
             key={`${span.term} ${span.start}`}
             span={span}
-            hue={leaders.indexOf(span.leader ?? '') % 6}
+            hue={hues.get(span.leader ?? '') ?? 'other'}
           />
         ))}
         {gaps.map((span) => (
@@ -101,21 +103,30 @@ function StripChart({ slot, strip, leaders, nowMs }: StripChartProps) {
       </svg>
       <figcaption>
         <span>{clockText(strip.from, nowMs)}</span>
+        <span>now</span>
         <span class="keys">
           {leadersIn(strip).map((leader) => (
-            <span key={leader} class={`key key-${leaders.indexOf(leader) % 6}`}>
+            <span key={leader} class={`key key-${hues.get(leader) ?? 'other'}`}>
               {leader}
             </span>
           ))}
           {gaps.length === 0 ? null : <span class="key key-gap">no leader</span>}
         </span>
-        <span>now</span>
       </figcaption>
     </figure>
   );
 }
 
-function SpanShape({ span, hue }: { readonly span: Span; readonly hue: number | null }) {
+/** The hatching of leaders that have no colour of their own. */
+function OtherNodes() {
+  return (
+    <pattern id="other-nodes" width="8" height="8" patternUnits="userSpaceOnUse">
+      <path class="hatch" d="M0 8 8 0M-2 2 2-2M6 10 10 6" />
+    </pattern>
+  );
+}
+
+function SpanShape({ span, hue }: { readonly span: Span; readonly hue: Hue | null }) {
   const width = span.length * wide;
   const what = span.leader === null ? 'no leader' : `${span.leader} led in term ${span.term}`;
   return (
@@ -138,13 +149,17 @@ function termText({ slot, term }: TransitionRow): string {
 function RowItem({ row, nowMs }: { readonly row: Row; readonly nowMs: number }) {
   return (
     <li class={`row row-${row.kind}${row.kind === 'transition' && row.failed ? ' row-failed' : ''}`}>
-      <time dateTime={row.at} title={`${row.at}, ${agoText(row.at, nowMs)}`}>
-        {clockText(row.at, nowMs)}
+      <time dateTime={row.at} title={row.at}>
+        {clockText(row.at, nowMs)} <span class="row-ago">{agoText(row.at, nowMs)}</span>
       </time>
       <span class="row-term">{row.kind === 'transition' ? termText(row) : 'change'}</span>
-      <span class="row-what">{row.headline}</span>
+      <span class="row-what">
+        <Prose text={row.headline} />
+      </span>
       {row.kind === 'transition' ? <Phases row={row} /> : null}
-      <span class="row-reason">{row.reason}</span>
+      <span class="row-reason">
+        <Prose text={row.reason} />
+      </span>
       {row.kind === 'transition' && row.error.length > 0 ? (
         <details class="row-error">
           <summary>{row.error[0]}</summary>
@@ -187,6 +202,7 @@ function placed(bars: readonly Bar[]) {
 function Legend() {
   return (
     <p class="legend" aria-hidden="true">
+      Phases:
       <span class="key key-release">release</span>
       <span class="key key-claim">claim</span>
       <span class="key key-takeover">takeover</span>

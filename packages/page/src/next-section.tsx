@@ -1,5 +1,6 @@
 /** Shows which node would lead next, and why other nodes are ineligible. */
 import { type Next, nextOf } from './next.js';
+import { Prose } from './prose.js';
 import type { Known } from './store.js';
 
 /** Number of nodes that are shown initially. The others are shown on request. */
@@ -14,7 +15,7 @@ export function NextSection({ known }: { readonly known: Known }) {
       {others.length === 0 ? (
         <>
           <p>
-            <strong>{next.headline}</strong>: {next.reason}
+            <strong>{next.headline}</strong>: <Prose text={next.reason} />
           </p>
           <Ranking next={next} />
           <Ineligible next={next} />
@@ -32,7 +33,9 @@ function NextInSlot({ next }: { readonly next: Next }) {
     <details class="next-slot">
       <summary>
         <span class="slot-name">Slot {next.slot}</span> <strong>{next.headline}</strong>
-        <p class="muted">{next.reason}</p>
+        <p class="muted">
+          <Prose text={next.reason} />
+        </p>
       </summary>
       <Ranking next={next} />
       <Ineligible next={next} />
@@ -61,7 +64,7 @@ function Ranks({ ranks }: { readonly ranks: Next['ranking'] }) {
     <ol class="ranks" start={ranks[0]?.rank ?? 1}>
       {ranks.map(({ node, site, reason }) => (
         <li key={node}>
-          <strong>{node}</strong> <span class="muted">site {site}</span> {reason}
+          <strong>{node}</strong> <span class="muted">site {site}</span> <Prose text={reason} />
         </li>
       ))}
     </ol>
@@ -76,7 +79,7 @@ function Ineligible({ next: { ineligible } }: { readonly next: Next }) {
       <ul class="ineligible">
         {ineligible.map(({ node, site, reasons }) => (
           <li key={node}>
-            <strong>{node}</strong> <span class="muted">site {site}</span> {reasons.join('; ')}
+            <strong>{node}</strong> <span class="muted">site {site}</span> <Prose text={reasons.join('; ')} />
           </li>
         ))}
       </ul>

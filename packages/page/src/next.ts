@@ -46,7 +46,8 @@ export interface Ineligible {
 
 export function nextOf({ slot, without, choice, ranking, ineligible }: Explanation): Next {
   const gone = without.nodes[0];
-  const who = choice.node ?? 'No node';
+  // While the group is paused, the choice is the leader itself, although it is gone.
+  const who = choice.node === null || choice.node === gone ? 'No node' : choice.node;
   return {
     slot,
     headline: gone === undefined ? `${who} would lead now` : `${who} would follow ${gone}`,

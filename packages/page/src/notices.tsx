@@ -2,10 +2,11 @@
 import type { ComponentChildren } from 'preact';
 import type { OnAction } from './actions.js';
 import { ensembleNowMs, useNow } from './clock.js';
+import { Prose } from './prose.js';
 import type { Status, WaitingSwitchover } from './schemas.js';
 import { isSeveral, slotsOf } from './slots.js';
 import type { Done, Known, Store } from './store.js';
-import { agoText } from './times.js';
+import { whenText } from './times.js';
 
 interface NoticesProps {
   readonly known: Known;
@@ -41,7 +42,7 @@ function DoneNotice({ done, onDismiss }: { readonly done: Done; readonly onDismi
   const { what, slot, term, outcome } = done;
   const which = slot === null ? `Term ${term}` : `Slot ${slot}, term ${term}`;
   return (
-    <Notice kind="done" title={`Done: ${what}`}>
+    <Notice kind="done" title={<Prose text={`Done: ${what}`} />}>
       {term === null ? null : (
         <span>{outcome === null ? `${which}: waiting for the outcome.` : `${which}: ${outcome}.`}</span>
       )}
@@ -65,7 +66,7 @@ function StatusNotices({ status, nowMs, onAction }: StatusNoticesProps) {
       {paused === null ? null : (
         <Notice kind="warn" title="Paused">
           <span>
-            by {paused.by}, {agoText(paused.at, nowMs)}: {paused.reason}
+            by {paused.by}, {whenText(paused.at, nowMs)}: {paused.reason}
           </span>
           <button type="button" onClick={() => onAction({ kind: 'resume' })}>
             Resume…
@@ -74,7 +75,9 @@ function StatusNotices({ status, nowMs, onAction }: StatusNoticesProps) {
       )}
       {switchover === null ? null : (
         <Notice kind="warn" title="Pending switchover">
-          <span>{waitingText(switchover, isSeveral(status), nowMs)}</span>
+          <span>
+            <Prose text={waitingText(switchover, isSeveral(status))} />
+          </span>
           <button type="button" onClick={() => onAction({ kind: 'cancel-switchover' })}>
             Cancel it…
           </button>
@@ -87,7 +90,9 @@ function StatusNotices({ status, nowMs, onAction }: StatusNoticesProps) {
             kind="info"
             title={`Preferred leader available${isSeveral(status) ? ` for slot ${slot}` : ''}: ${preferred.node}`}
           >
-            <span>{preferred.reason}</span>
+            <span>
+              <Prose text={preferred.reason} />
+            </span>
           </Notice>
         ),
       )}
@@ -103,17 +108,16 @@ function StatusNotices({ status, nowMs, onAction }: StatusNoticesProps) {
 function waitingText(
   { to, notBefore, force, by, reason, slot = 1 }: WaitingSwitchover,
   several: boolean,
-  nowMs: number,
 ): string {
   const who = to === 'best-other' ? 'the best other node' : 'node' in to ? to.node : `site ${to.site}`;
-  const when = notBefore === null ? '' : `, not before ${notBefore} (${agoText(notBefore, nowMs)})`;
+  const when = notBefore === null ? '' : `, not before ${notBefore}`;
   const which = several ? ` of slot ${slot}` : '';
   return `${force ? 'failover' : 'switchover'}${which} to ${who}${when}, by ${by}: ${reason}`;
 }
 
 interface NoticeProps {
   readonly kind: 'info' | 'done' | 'warn' | 'bad';
-  readonly title: string;
+  readonly title: ComponentChildren;
   readonly children: ComponentChildren;
 }
 

@@ -125,6 +125,18 @@ export const statusShape = z.object({
 });
 export type Status = z.infer<typeof statusShape>;
 
+/** Response of `/agent`. */
+export const agentInfoShape = z.object({
+  version: text,
+  node: text,
+  host: text,
+  pid: z.number(),
+  changes: z.boolean(),
+  session: orNull(text),
+  servers: z.array(z.object({ server: text, mode: orNull(text), problem: orNull(text) })),
+});
+export type AgentInfo = z.infer<typeof agentInfoShape>;
+
 /** Content of the events `out-of-touch` and `refused`. */
 export const outOfTouchShape = z.object({ reason: text });
 

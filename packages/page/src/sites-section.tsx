@@ -1,13 +1,14 @@
 /** Shows sites as columns and nodes as cards. */
 import { useState } from 'preact/hooks';
 import type { Action, OnAction } from './actions.js';
-import { nodeActions } from './actions.js';
+import { nodeActions, siteActions } from './actions.js';
 import { ensembleNowMs, useNow } from './clock.js';
 import { type Fact, Facts } from './facts.js';
+import { Prose } from './prose.js';
 import type { SiteStatus } from './schemas.js';
 import { columnsOf, isFound, isMany, type NodeCard, type SiteColumn } from './sites.js';
 import type { Known } from './store.js';
-import { agoText } from './times.js';
+import { whenText } from './times.js';
 
 interface SitesProps {
   readonly known: Known;
@@ -65,7 +66,9 @@ function Column({ known, column, wanted, onAction }: ColumnProps) {
       <div class="column-head">
         <h3>{settings === null ? name : `Site ${name}`}</h3>
         <span class="muted">{eligible}</span>
-        {settings === null ? null : <SiteFacts known={known} site={settings} onAction={onAction} />}
+        {settings === null ? null : (
+          <SiteFacts known={known} site={settings} hasNodes={nodes.length > 0} onAction={onAction} />
+        )}
       </div>
       <ul class="cards">
         {shown.map((node) => (
@@ -78,21 +81,11 @@ function Column({ known, column, wanted, onAction }: ColumnProps) {
 
 interface SiteFactsProps extends SitesProps {
   readonly site: SiteStatus;
+  readonly hasNodes: boolean;
 }
 
-function SiteFacts({ known, site, onAction }: SiteFactsProps) {
-  const { priority, drained, failed, override } = site;
-  const name = site.site;
-  const buttons: [string, Action][] = [
-    ['Priority…', { kind: 'priority', site: name }],
-    ...(override === null ? [] : ([['Reset…', { kind: 'reset', site: name }]] satisfies [string, Action][])),
-    ...(failed === null
-      ? []
-      : ([['Mark healthy…', { kind: 'mark-healthy', site: name }]] satisfies [string, Action][])),
-    drained === null
-      ? ['Drain…', { kind: 'drain-site', site: name }]
-      : ['Undrain…', { kind: 'undrain-site', site: name }],
-  ];
+function SiteFacts({ known, site, hasNodes, onAction }: SiteFactsProps) {
+  const { site: name, priority, drained, failed, override } = site;
   return (
     <>
       <p class={`priority${priority === 0 || drained !== null || failed !== null ? ' priority-none' : ''}`}>
@@ -107,10 +100,9 @@ function SiteFacts({ known, site, onAction }: SiteFactsProps) {
       )}
       {override === null ? null : <Override known={known} override={override} />}
       <div class="buttons">
-        {buttons.map(([label, action]) => (
-          <button key={label} type="button" class="small" onClick={() => onAction(action)}>
-            {label}
-            <span class="unseen"> site {name}</span>
+        {siteActions(site, hasNodes).map((action) => (
+          <button key={action.kind} type="button" class="small" onClick={() => onAction(action)}>
+            {labels[action.kind]}…<span class="unseen"> site {name}</span>
           </button>
         ))}
       </div>
@@ -126,7 +118,7 @@ interface OverrideProps {
 function Override({ known, override }: OverrideProps) {
   const nowMs = ensembleNowMs(known, useNow(1000));
   const { until, by, reason } = override;
-  const end = until === null ? 'until reset' : `ends ${agoText(until, nowMs)}`;
+  const end = until === null ? 'until reset' : `ends ${whenText(until, nowMs)}`;
   return (
     <p class="override">
       priority override, {end}, by {by}: {reason}
@@ -149,7 +141,11 @@ function Card({ node, onAction }: { readonly node: NodeCard; readonly onAction: 
           <span class="card-name">{node.node}</span>
           <span class={`tag tag-${look}`}>{tag}</span>
           <span class="card-numbers">{numbers.join(' · ')}</span>
-          {notes.length === 0 ? null : <span class="card-note">{notes.join('; ')}</span>}
+          {notes.length === 0 ? null : (
+            <span class="card-note">
+              <Prose text={notes.join('; ')} />
+            </span>
+          )}
         </summary>
         <CardDetails node={node} onAction={onAction} />
       </details>
@@ -188,6 +184,7 @@ const labels: Readonly<Record<Action['kind'], string>> = {
   'drain-site': 'Drain',
   'undrain-site': 'Undrain',
   'mark-healthy': 'Mark healthy',
+  'forget-site': 'Forget',
   drain: 'Drain',
   undrain: 'Undrain',
   'clear-failure': 'Clear failures',

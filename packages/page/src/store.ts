@@ -4,6 +4,8 @@ import { readEvents, type ServerEvent } from './events.js';
 import { broken, type Link, noLink, received, silenceMs } from './link.js';
 import { nextQueries } from './next.js';
 import {
+  type AgentInfo,
+  agentInfoShape,
   type ChangeAnswer,
   type Explanation,
   explanationShape,
@@ -43,6 +45,8 @@ export interface Known {
   /** One explanation per slot, in order. Empty if they are not known yet. */
   readonly explanations: readonly Explanation[];
   readonly history: History | null;
+  /** The agent that serves the page. Null until it is known. */
+  readonly agent: AgentInfo | null;
   readonly done: Done | null;
   /** Whether the agent serves a newer version of the page. */
   readonly outdated: boolean;
@@ -52,6 +56,8 @@ const retryMs = 1_000;
 const watchMs = 1_000;
 /** Shortest time between two requests for the same data. */
 const restMs = 1_000;
+/** Time between two reads of the agent's own state and of the ensemble's health. */
+const agentMs = 10_000;
 const records = 50;
 
 export class Store {
@@ -66,6 +72,7 @@ export class Store {
     observed: new Map(),
     explanations: [],
     history: null,
+    agent: null,
     done: null,
     outdated: false,
   };
@@ -98,6 +105,8 @@ export class Store {
 
   /** Keeps the data up to date while the page is open. The promise never resolves. */
   async run(): Promise<never> {
+    void this.#readAgent();
+    setInterval(() => void this.#readAgent(), agentMs);
     for (;;) {
       const attempt = new AbortController();
       this.#receivedAtMs = performance.now();
@@ -163,6 +172,11 @@ export class Store {
   async #readHistory(): Promise<void> {
     const answer = await this.api.get(`/history?n=${records}`, historyShape);
     if (answer.ok) this.#set({ history: answer.value });
+  }
+
+  async #readAgent(): Promise<void> {
+    const answer = await this.api.get('/agent', agentInfoShape);
+    if (answer.ok) this.#set({ agent: answer.value });
   }
 
   async #followTerm(): Promise<void> {

@@ -182,6 +182,21 @@ export function stripOf(
   };
 }
 
+/** Number of colours for leaders. Further leaders share one hatching, so that no colour means two nodes. */
+export const leaderHues = 6;
+
+/** Colour of a leader, or `other` if all colours belong to other leaders. */
+export type Hue = number | 'other';
+
+const inOrder = new Intl.Collator('en', { numeric: true });
+
+/** Returns the colour of every leader. A node has the same colour in all strips. */
+export function huesOf(strips: readonly Strip[]): ReadonlyMap<string, Hue> {
+  const leaders = strips.flatMap(({ spans }) => spans.flatMap(({ leader }) => leader ?? []));
+  const names = [...new Set(leaders)].toSorted(inOrder.compare);
+  return new Map(names.map((name, index) => [name, index < leaderHues ? index : 'other']));
+}
+
 /** Returns the gap since the last leader, if the page has seen it but the records do not contain it yet. */
 function openGap(
   last: Leadership | undefined,

@@ -41,22 +41,61 @@ function two(length: number, large: number, largeName: string, small: number, sm
   return `${Math.floor(length / large)} ${largeName}${rest === 0 ? '' : ` ${rest} ${smallName}`}`;
 }
 
-/** Formats an instant relative to `nowMs`, for example "3 min ago" or "in 2 h". */
+/**
+ * Formats an instant relative to `nowMs`, for example "3 min ago" or "in 2 h". A time ahead is rounded to the
+ * nearest unit shown, so that a change for two hours starts with "in 2 h".
+ */
 export function agoText(instant: string, nowMs: number): string {
   const aheadMs = Date.parse(instant) - nowMs;
-  if (aheadMs > 0) return `in ${wholeText(aheadMs)}`;
+  if (aheadMs > 0) return `in ${wholeText(nearest(aheadMs))}`;
   return aheadMs > -secondMs ? 'just now' : `${wholeText(-aheadMs)} ago`;
 }
 
+function nearest(lengthMs: number): number {
+  const unitMs = lengthMs < hourMs - secondMs ? secondMs : lengthMs < dayMs - minuteMs ? minuteMs : hourMs;
+  return Math.round(lengthMs / unitMs) * unitMs;
+}
+
+/** Formats an instant for a sentence that starts with the relative time: "in 2 h, 14:10 UTC+1". */
+export function whenText(instant: string, nowMs: number): string {
+  return `${agoText(instant, nowMs)}, ${minuteText(instant, nowMs)}`;
+}
+
 /**
- * Formats an instant in the reader's own time zone, for example "14:03:22". The date precedes it if it
+ * Formats an instant in the reader's own time zone, for example "14:03:22 UTC+1". The date precedes it if it
  * differs from that of `nowMs`.
  */
 export function clockText(instant: string, nowMs: number): string {
+  return localText(instant, nowMs, (at) => [at.getHours(), at.getMinutes(), at.getSeconds()]);
+}
+
+function minuteText(instant: string, nowMs: number): string {
+  return localText(instant, nowMs, (at) => [at.getHours(), at.getMinutes()]);
+}
+
+function localText(instant: string, nowMs: number, timeOf: (at: Date) => number[]): string {
   const at = new Date(instant);
-  const time = [at.getHours(), at.getMinutes(), at.getSeconds()].map(twoDigits).join(':');
+  const time = `${timeOf(at).map(twoDigits).join(':')} ${zoneText(-at.getTimezoneOffset())}`;
   if (at.toDateString() === new Date(nowMs).toDateString()) return time;
   return `${at.getFullYear()}-${twoDigits(at.getMonth() + 1)}-${twoDigits(at.getDate())} ${time}`;
+}
+
+/** Formats a time zone as "UTC", "UTC+1" or "UTC-3:30", because names such as "CST" are ambiguous. */
+export function zoneText(offsetMinutes: number): string {
+  if (offsetMinutes === 0) return 'UTC';
+  const [hours, minutes] = [Math.floor(Math.abs(offsetMinutes) / 60), Math.abs(offsetMinutes) % 60];
+  return `UTC${offsetMinutes < 0 ? '-' : '+'}${hours}${minutes === 0 ? '' : `:${twoDigits(minutes)}`}`;
+}
+
+const timestamp = /\b\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z/g;
+
+/** Replaces each timestamp in a sentence, for example by "14:10 UTC+1 (in 2 h)". */
+export function localTimes(sentence: string, nowMs: number): string {
+  return sentence.replaceAll(timestamp, (instant) =>
+    Number.isNaN(Date.parse(instant))
+      ? instant
+      : `${minuteText(instant, nowMs)} (${agoText(instant, nowMs)})`,
+  );
 }
 
 function twoDigits(number: number): string {

@@ -1,11 +1,13 @@
 /**
- * Asks for the token. The token is stored in the page's memory, and removed from the input field immediately.
+ * Asks for the token, or says that there is none. The token is stored in the page's memory, and removed from
+ * the input field immediately.
  */
 import { useLayoutEffect, useRef } from 'preact/hooks';
 import type { Failed } from './api.js';
+import { refusalText } from './token.js';
 
 interface TokenFormProps {
-  /** The response that refused the last token. Null if there was none. */
+  /** The response that rejected the last token. Null if there was none. */
   readonly failed: Failed | null;
   onToken(token: string): void;
   onCancel(): void;
@@ -24,7 +26,7 @@ export function TokenForm({ failed, onToken, onCancel }: TokenFormProps) {
     <form onSubmit={take}>
       {failed === null ? null : (
         <p class="refused" role="alert">
-          The agent rejected the token: {failed.message}
+          {refusalText(failed)}
         </p>
       )}
       <label class="field">
@@ -40,6 +42,23 @@ export function TokenForm({ failed, onToken, onCancel }: TokenFormProps) {
         </button>
         <button type="button" onClick={onCancel}>
           Cancel
+        </button>
+      </div>
+    </form>
+  );
+}
+
+/** Shown instead of the token's form if the agent has no token. */
+export function NoChanges({ onClose }: { readonly onClose: () => void }) {
+  return (
+    <form onSubmit={(event) => event.preventDefault()}>
+      <p class="refused" role="alert">
+        This agent accepts no changes over HTTP, because it has no token. Set http.tokenFile or
+        PETREL_HTTP_TOKEN and restart it, or use the petrel command.
+      </p>
+      <div class="buttons">
+        <button type="button" onClick={onClose}>
+          Close
         </button>
       </div>
     </form>

@@ -1,5 +1,6 @@
 /** Shows the changes of leader in progress. */
 import { sinceCameMs, useNow } from './clock.js';
+import { Prose } from './prose.js';
 import type { Known } from './store.js';
 import { countText, lengthText } from './times.js';
 import { type Step, stepsOfSlots, type TransitionSteps } from './transition-steps.js';
@@ -30,7 +31,9 @@ function TransitionPanel({ transition, sinceMs }: TransitionPanelProps) {
       <h2 id={title}>
         Transition, {slot === null ? '' : `slot ${slot}, `}term {term}
       </h2>
-      <p>{reason}</p>
+      <p>
+        <Prose text={reason} />
+      </p>
       <ol class="steps">
         {steps.map((step) => (
           <StepItem key={step.phase} step={step} sinceMs={sinceMs} />

@@ -1,0 +1,43 @@
+/**
+ * Remembers who makes changes and why, so that the page asks only once. The name is kept for later visits.
+ * The reason is kept only while the tab is open, because on another day it would be wrong. The token is never
+ * kept.
+ */
+import type { Author } from './actions.js';
+
+/** Storage that also works in a browser that forbids it. Then nothing is remembered. */
+interface Kept {
+  read(): string;
+  write(text: string): void;
+}
+
+function kept(open: () => Storage, key: string): Kept {
+  return {
+    read() {
+      try {
+        return open().getItem(key) ?? '';
+      } catch {
+        return '';
+      }
+    },
+    write(text) {
+      try {
+        open().setItem(key, text);
+      } catch {
+        // The browser forbids storage, or it is full.
+      }
+    },
+  };
+}
+
+const name = kept(() => localStorage, 'petrel.by');
+const reason = kept(() => sessionStorage, 'petrel.reason');
+
+export function rememberedAuthor(): Author {
+  return { by: name.read(), reason: reason.read() };
+}
+
+export function rememberAuthor(author: Author): void {
+  name.write(author.by.trim());
+  reason.write(author.reason.trim());
+}

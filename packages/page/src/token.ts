@@ -1,0 +1,8 @@
+/** What the page says about a token that the agent rejected. */
+import type { Failed } from './api.js';
+
+/** Returns what the operator can do. The agent's own message is meant for programs. */
+export function refusalText({ status, message }: Failed): string {
+  if (status !== 401) return message;
+  return 'This is not the token of this agent. The token is in the file that the agent’s setting http.tokenFile names, or in its variable PETREL_HTTP_TOKEN.';
+}
