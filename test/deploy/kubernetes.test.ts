@@ -3,7 +3,7 @@
  * without a cluster.
  */
 import { execFile } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { chmod, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -17,17 +17,37 @@ import { freePorts } from '../support/ports.js';
 import { until } from '../support/until.js';
 
 const project = fileURLToPath(new URL('../../', import.meta.url));
-const documents = parseAllDocuments(readFileSync(join(project, 'deploy/kubernetes/web.yaml'), 'utf8')).map(
-  (document): unknown => {
+const base = join(project, 'deploy/kubernetes/base');
+const monitoring = join(project, 'deploy/kubernetes/monitoring');
+
+function documentsIn(path: string): unknown[] {
+  return parseAllDocuments(readFileSync(path, 'utf8')).map((document): unknown => {
     expect(document.errors).toEqual([]);
     return document.toJS();
-  },
-);
+  });
+}
 
+const kustomizationSchema = z.strictObject({
+  apiVersion: z.literal('kustomize.config.k8s.io/v1beta1'),
+  kind: z.literal('Kustomization'),
+  namespace: z.string(),
+  resources: z.array(z.string()),
+  configMapGenerator: z.array(z.strictObject({ name: z.string(), files: z.array(z.string()) })).default([]),
+  images: z.array(z.strictObject({ name: z.string(), newName: z.string(), newTag: z.string() })).default([]),
+});
+
+function kustomizationIn(directory: string): z.output<typeof kustomizationSchema> {
+  return kustomizationSchema.parse(documentsIn(join(directory, 'kustomization.yaml'))[0]);
+}
+
+const kustomization = kustomizationIn(base);
+const documents = kustomization.resources.flatMap((name) => documentsIn(join(base, name)));
+
+const labelsSchema = z.record(z.string(), z.string());
 const headSchema = z.object({
   apiVersion: z.string(),
   kind: z.string(),
-  metadata: z.object({ name: z.string() }),
+  metadata: z.object({ name: z.string(), labels: labelsSchema }),
 });
 const heads = documents.map((document) => headSchema.parse(document));
 
@@ -44,9 +64,24 @@ const containerSchema = z.object({
   livenessProbe: probeSchema,
 });
 const setSchema = z.object({
-  spec: z.object({ template: z.object({ spec: z.object({ containers: z.tuple([containerSchema]) }) }) }),
+  spec: z.object({
+    selector: z.object({ matchLabels: labelsSchema }),
+    template: z.object({
+      metadata: z.object({ labels: labelsSchema }),
+      spec: z.object({ containers: z.tuple([containerSchema]) }),
+    }),
+  }),
 });
-const configSchema = z.object({ data: z.object({ 'petrel.yaml': z.string() }) });
+const monitorSchema = z.object({
+  apiVersion: z.literal('monitoring.coreos.com/v1'),
+  kind: z.literal('PodMonitor'),
+  spec: z.strictObject({
+    selector: z.strictObject({ matchLabels: labelsSchema }),
+    podMetricsEndpoints: z.tuple([
+      z.strictObject({ port: z.string(), path: z.literal('/metrics'), interval: z.string() }),
+    ]),
+  }),
+});
 
 /**
  * Returns the compiler's errors for these objects as literals of the API's types, which allow no other
@@ -88,8 +123,9 @@ async function typeErrors(objects: readonly unknown[]): Promise<string[]> {
 
 describe('the manifest for Kubernetes', () => {
   it('has no field that the API does not know, nor one of another type', async () => {
+    const setIndex = heads.findIndex(({ kind }) => kind === 'StatefulSet');
     const wrong = JSON.parse(
-      JSON.stringify(documents[1]).replace('"podManagementPolicy"', '"podManagmentPolicy"'),
+      JSON.stringify(documents[setIndex]).replace('"podManagementPolicy"', '"podManagmentPolicy"'),
     );
     const errors = await typeErrors([...documents, wrong]);
     expect(errors).toHaveLength(1);
@@ -97,11 +133,45 @@ describe('the manifest for Kubernetes', () => {
   });
 
   it('has services for all servers that HAProxy is told of', async () => {
-    const config = await readFile(join(haproxyExample, 'haproxy.cfg'), 'utf8');
-    const servers = new Set([...config.matchAll(/^ {2}server \S+ (\w+):8080/gm)].map(([, host]) => host));
+    const config = await readFile(join(base, 'haproxy.cfg'), 'utf8');
+    const servers = new Set([...config.matchAll(/^ {2}server \S+ (\S+):8080/gm)].map(([, host]) => host));
     const services = heads.filter(({ kind }) => kind === 'Service').map(({ metadata }) => metadata.name);
-    expect([...servers]).toEqual(['a', 'b', 'c']);
+    expect([...servers]).toEqual(['web-0', 'web-1', 'web-2']);
     expect(services).toEqual(expect.arrayContaining([...servers]));
+  });
+
+  it('has the HAProxy of the example, but for the names of the servers', async () => {
+    const read = (directory: string, name: string) => readFile(join(directory, name), 'utf8');
+    const renamed = (await read(haproxyExample, 'haproxy.cfg'))
+      .replace('a, b and c', 'web-0, web-1 and web-2')
+      .replaceAll(/(?<= )([abc]) \1:|(?<=track leader\/)[abc]/g, (text) => {
+        const name = `web-${'abc'.indexOf(text.charAt(0))}`;
+        return text.length === 1 ? name : `${name} ${name}:`;
+      });
+    expect(await read(base, 'haproxy.cfg')).toBe(renamed);
+    expect(await read(base, 'wait-for-leader.lua')).toBe(await read(haproxyExample, 'wait-for-leader.lua'));
+  });
+
+  it('has the standard labels on every object, and selects pods by labels that they have', () => {
+    for (const { kind, metadata } of heads) {
+      expect(Object.keys(metadata.labels), `${kind} ${metadata.name}`).toContain('app.kubernetes.io/part-of');
+    }
+    const { selector, template } = find('StatefulSet', 'web', setSchema).spec;
+    const { spec } = monitorSchema.parse(documentsIn(join(monitoring, 'pod-monitor.yaml'))[0]);
+    expect(template.metadata.labels).toMatchObject(selector.matchLabels);
+    expect(template.metadata.labels).toMatchObject(spec.selector.matchLabels);
+    const ports = template.spec.containers[0].ports.map(({ name }) => name);
+    expect(ports).toContain(spec.podMetricsEndpoints[0].port);
+  });
+
+  it('is one namespace with all files that it names', () => {
+    expect(heads).toContainEqual(expect.objectContaining({ kind: 'Namespace' }));
+    expect(kustomizationIn(monitoring)).toMatchObject({ namespace: kustomization.namespace });
+    const mounted = JSON.stringify(documents);
+    for (const { name, files } of kustomization.configMapGenerator) {
+      expect(mounted).toContain(`"configMap":{"name":"${name}"}`);
+      for (const file of files) expect(existsSync(join(base, file)), file).toBe(true);
+    }
   });
 
   it('has a container that comes up with these arguments, and answers its probes', async () => {
@@ -110,7 +180,7 @@ describe('the manifest for Kubernetes', () => {
     const directory = await mkdtemp('/tmp/petrel-kubernetes-');
     const token = 't'.repeat(32);
     const [agent = 0, service = 0] = await freePorts(2);
-    const settings = find('ConfigMap', 'web-petrel', configSchema).data['petrel.yaml'];
+    const settings = await readFile(join(base, 'petrel.yaml'), 'utf8');
     const here = settings
       .replace(/^zookeeper: .*/m, `zookeeper: ${zookeeper.connectString}`)
       .replaceAll('/etc/petrel', directory)
