@@ -19,7 +19,14 @@ RUN npm run build && npm prune --omit=dev --workspaces=false --ignore-scripts --
   && npm pkg delete workspaces devDependencies peerDependencies peerDependenciesMeta
 
 FROM ${NODE_IMAGE}
+# The version is that of package.json.
+LABEL org.opencontainers.image.title="Petrel" \
+  org.opencontainers.image.description="Leader election and planned handover for services that must have exactly one active node, on ZooKeeper" \
+  org.opencontainers.image.version="0.1.0" \
+  org.opencontainers.image.licenses="Apache-2.0"
 WORKDIR /petrel
+COPY docs docs
+COPY deploy/docker/health.mjs deploy/docker/
 COPY --from=build /petrel/package.json ./
 COPY --from=build /petrel/node_modules node_modules
 COPY --from=build /petrel/dist dist
@@ -30,6 +37,8 @@ RUN chmod 755 dist/src/cli/main.js \
 ENV NODE_ENV=production PETREL_STATE_DIR=/var/lib/petrel
 USER node
 VOLUME /var/lib/petrel
+# For /health, see docs/reference/http.md. `docker run --no-healthcheck` for commands that are not agents.
+HEALTHCHECK --interval=10s --timeout=5s --start-period=30s CMD ["node", "/petrel/deploy/docker/health.mjs"]
 # As a list, without a shell between: the signal has to reach the guardian.
 STOPSIGNAL SIGTERM
 ENTRYPOINT ["petrel"]
