@@ -33,6 +33,8 @@ export type PetrelErrorCode =
 export type Remedy =
   /** Confirm the action. `does` describes its effect, for example "drains it before it comes back". */
   | { readonly kind: 'yes'; readonly does: string }
+  /** Accept a name that the group does not know yet. `does` describes the effect. */
+  | { readonly kind: 'unknown'; readonly does: string }
   /** Name one of the group's slots. */
   | { readonly kind: 'slot' }
   /** Cancel the pending switchover request. */

@@ -26,6 +26,7 @@ export {
 } from './embedded/records.js';
 export { answer } from './embedded/requests.js';
 export { errorMessage, PetrelError } from './errors.js';
+export { unknownName } from './group/known-names.js';
 export type { GroupView } from './group/view.js';
 export { FunctionWorkload } from './library/function-workload.js';
 export { silentLogger } from './log.js';
@@ -51,7 +52,7 @@ export type { Host } from './ports/host.js';
 export type { Store } from './ports/store.js';
 export { threadProgram } from './thread-program.js';
 export { treeContents } from './tree/ensure-tree.js';
-export { lossProblem, lostNodes, unknownName } from './what-if/losses.js';
+export { lossProblem, lostNodes } from './what-if/losses.js';
 export type { Outcome, Simulation } from './what-if/simulation.js';
 export { type Assumed, loadOf, sizeOf } from './what-if/situation.js';
 export { type Dial, openStore } from './zookeeper/index.js';

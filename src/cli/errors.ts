@@ -62,6 +62,7 @@ function describeError(error: unknown): Failure['error'] {
 function remedyText(remedy: Remedy): string {
   switch (remedy.kind) {
     case 'yes':
+    case 'unknown':
       return `pass --yes to ${remedy.does}`;
     case 'slot':
       return 'pass --slot';

@@ -15,3 +15,14 @@ export function nearestOf(word: string, known: readonly string[]): string | unde
   const best = ranked[0];
   return best !== undefined && best.far <= far ? best.candidate : undefined;
 }
+
+/**
+ * Returns the known dotted keys that are most similar to `word`, the most similar first. A key is as similar
+ * as its most similar part.
+ */
+export function nearestKeys(word: string, known: readonly string[], most: number): string[] {
+  const wanted = word.slice(0, longestWord).toLowerCase();
+  const far = (key: string) =>
+    Math.min(...[key, ...key.split('.')].map((part) => distance(wanted, part.toLowerCase())));
+  return known.toSorted((one, other) => far(one) - far(other)).slice(0, most);
+}

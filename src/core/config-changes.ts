@@ -1,6 +1,12 @@
 /** Finds configuration that has expired. The elector reports and removes it. */
 import { formatDuration } from '../model/duration.js';
-import type { GroupConfig, SiteChange, SwitchoverRequest } from '../model/group-config.js';
+import {
+  type GroupConfig,
+  overrideInForce,
+  type SiteChange,
+  type SwitchoverRequest,
+  siteConfig,
+} from '../model/group-config.js';
 import type { GroupSnapshot } from '../model/snapshot.js';
 import type { Elected } from '../model/znodes.js';
 import { endedOverrides } from './deadlines.js';
@@ -36,14 +42,16 @@ interface ConfigInput {
 
 /**
  * Returns the change that removes expired overrides from the configuration. An expired override no longer has
- * an effect, but its removal notifies operators.
+ * an effect, but its removal notifies operators. An earlier override that lasts longer remains.
  */
 export function endOverrides({ snapshot, config, epochMs }: ConfigInput): ChangeSites | null {
   const sites = snapshot.config.value === null ? [] : endedOverrides(config, epochMs);
   if (sites.length === 0) return null;
   return {
     do: 'change-sites',
-    changes: sites.map((site) => ({ site, settings: { override: null } })),
+    changes: sites.map((site) => {
+      return { site, settings: { override: overrideInForce(siteConfig(config, site), epochMs) } };
+    }),
     what: `the priority override of site ${sites.join(', ')} ended`,
     reason: 'it had expired',
     configVersion: snapshot.config.version,

@@ -69,6 +69,6 @@ export function needsReading(
 /** Returns the sites whose override has expired but is still in the configuration. */
 export function endedOverrides(config: GroupConfig, epochMs: number): string[] {
   return Object.entries(config.sites)
-    .filter(([, site]) => site.override !== null && overrideInForce(site, epochMs) === null)
+    .filter(([, site]) => overrideInForce(site, epochMs) !== site.override)
     .map(([name]) => name);
 }

@@ -1,4 +1,5 @@
 /** The result of a change to a group, as reported by commands with `-f json` and by the HTTP interface. */
+import { isDeepStrictEqual } from 'node:util';
 import * as z from 'zod';
 import type { Choice } from '../core/choice.js';
 import { effectiveDecision } from '../core/effective-decision.js';
@@ -74,7 +75,9 @@ export function isTransitionExpected({ config, follows, after }: Plan): boolean 
  */
 function asksForSwitchover({ before, config }: Plan): boolean {
   return (
-    config !== null && config.switchover !== null && config.switchover !== before.config.value?.switchover
+    config !== null &&
+    config.switchover !== null &&
+    !isDeepStrictEqual(config.switchover, before.config.value?.switchover)
   );
 }
 

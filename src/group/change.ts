@@ -13,10 +13,11 @@ import { type ClockReading, ensembleNowMs } from '../core/ensemble-clock.js';
 import { PetrelError } from '../errors.js';
 import type { GroupConfig } from '../model/group-config.js';
 import { brief, toInstant } from '../model/names.js';
-import { formProblems, prepareConstraints, prepareStrategy } from '../model/read-config.js';
-import { slotStates } from '../model/slots.js';
+import { formProblems, prepareConstraints, prepareStrategy, usesScores } from '../model/read-config.js';
+import { slotOf, slotStates } from '../model/slots.js';
 import type { ChangeRecord, Elected } from '../model/znodes.js';
 import { recordedText } from '../tree/history-room.js';
+import { readNeighbour } from '../tree/neighbour.js';
 import {
   type ConfigWrite,
   type GroupAccess,
@@ -25,6 +26,7 @@ import {
   writeConfig,
 } from './config-write.js';
 import { judgeSlots, readableConfig, withAnswers } from './judge.js';
+import { viewsOfSlots } from './slot-view.js';
 import { sizeProblems } from './strategy-versions.js';
 import { readEnsembleClock } from './time.js';
 import { type GroupView, readGroup, underConfig } from './view.js';
@@ -78,6 +80,15 @@ export interface Plan extends Decision {
   readonly follows: Choice | null;
   /** Whether a slot that the change keeps has a READY leader now and would have none after the change. */
   readonly leavesNobody: boolean;
+  /** Leaders, or elected nodes, whose leadership the change ends, with their slots. */
+  readonly ends: readonly SlotLeader[];
+}
+
+interface SlotLeader {
+  readonly slot: number;
+  readonly node: string;
+  /** Whether the slot itself ends: the group will have fewer leaders. */
+  readonly slotEnds: boolean;
 }
 
 export interface Change extends Plan {
@@ -141,19 +152,26 @@ export async function changeGroup(
 }
 
 async function plan(access: GroupAccess, author: Author, request: Request) {
-  const before = await readGroup(access);
+  const read = await readGroup(access);
   const reading = await readEnsembleClock(access.store, access.paths, access.clock);
   const nowMs = ensembleNowMs(reading, access.clock.monotonicMs());
   const at = toInstant(nowMs);
   const byHand = { by: author.by, reason: author.reason ?? 'no reason given', at };
-  const { decision, after, choices } = await withAnswers(before, (view) =>
-    decided(request, { view, config: readableConfig(view), elected: effectiveDecision(view), nowMs, byHand }),
-  );
+  const decide = (seen: Seen) =>
+    withAnswers(seen.before, (view) => {
+      const scene = { view, config: readableConfig(view), elected: effectiveDecision(view), nowMs, byHand };
+      return decided(request, scene, seen.neighbour);
+    });
+  const first = { before: read, neighbour: read.neighbour };
+  const decidedFirst = await decide(first);
+  const more = await whatItTakes(access, read, decidedFirst.decision);
+  const { before } = more ?? first;
+  const { decision, after, choices, ends } = more === null ? decidedFirst : await decide(more);
   const slot = decision.slot ?? [...choices].find(([, { changes }]) => changes)?.[0] ?? 1;
   const follows = choices.get(slot) ?? null;
+  const kept = after.config.value?.leaders ?? 1;
   const leavesNobody = slotStates(before).some(({ slot: of, current }) => {
-    const isKept = of <= (after.config.value?.leaders ?? 1);
-    return isKept && current?.value?.status === 'READY' && choices.get(of)?.node === null;
+    return of <= kept && current?.value?.status === 'READY' && choices.get(of)?.node === null;
   });
   const record: ChangeRecord = {
     kind: 'change',
@@ -162,19 +180,68 @@ async function plan(access: GroupAccess, author: Author, request: Request) {
     reason: author.reason === null ? null : brief(author.reason),
     at,
   };
-  return { plan: { ...decision, before, nowMs, after, slot, follows, leavesNobody }, reading, record };
+  return { plan: { ...decision, before, nowMs, after, slot, follows, leavesNobody, ends }, reading, record };
+}
+
+/** What the effect of a change depends on. */
+interface Seen {
+  readonly before: GroupView;
+  /** State of the group that the changed configuration's affinity names. */
+  readonly neighbour: GroupView['neighbour'];
+}
+
+/**
+ * Reads what the effect of the change depends on, but the group's present configuration does not: the scores
+ * of nodes, or the state of another group. Returns null if everything has been read.
+ */
+async function whatItTakes(
+  access: GroupAccess,
+  before: GroupView,
+  { config }: Decision,
+): Promise<Seen | null> {
+  if (config === null) return null;
+  const present = readableConfig(before);
+  const hasScores = usesScores(present, access.rules) || !usesScores(config, access.rules);
+  const hasNeighbour = config.affinity.group === present.affinity.group;
+  if (hasScores && hasNeighbour) return null;
+  return {
+    before: hasScores ? before : await readGroup(access, { scores: true }),
+    neighbour: hasNeighbour
+      ? before.neighbour
+      : await readNeighbour(access.store, config, access.paths, false),
+  };
 }
 
 /**
  * Decides on the request, as a pure function. Throws whatever the request throws, PetrelError INVALID for an
  * invalid configuration, and Unanswered.
  */
-function decided(request: Request, scene: Scene) {
+function decided(request: Request, scene: Scene, neighbour: GroupView['neighbour']) {
   const { view, config, nowMs } = scene;
   const decision = request(scene);
   if (decision.config !== null) mustBeValid(decision.config, view, config);
-  const after = decision.config === null ? view : underConfig(view, decision.config);
-  return { decision, after, choices: choicesOrNull(after, nowMs) };
+  const after = decision.config === null ? view : { ...underConfig(view, decision.config), neighbour };
+  const choices = choicesOrNull(after, nowMs);
+  return { decision, after, choices, ends: endsOf(view, after, choices, nowMs) };
+}
+
+type Choices = ReadonlyMap<number, Choice>;
+
+/** Returns the leaders whose leadership ends because of the change, and not without it too. */
+function endsOf(before: GroupView, after: GroupView, choices: Choices, nowMs: number): SlotLeader[] {
+  const had = before.config.value?.leaders ?? 1;
+  const keeps = after.config.value?.leaders ?? 1;
+  const isChanging = [...choices.values()].some(({ changes }) => changes);
+  const otherwise: Choices = isChanging ? choicesOrNull(before, nowMs) : new Map();
+  return viewsOfSlots(before).flatMap((view): SlotLeader[] => {
+    const { node } = effectiveDecision(view);
+    const slot = slotOf(view);
+    const [choice, without] = [choices.get(slot), otherwise.get(slot)];
+    const slotEnds = slot <= had && slot > keeps;
+    const isReplaced =
+      choice?.changes === true && !(without?.changes === true && without.node === choice.node);
+    return node !== null && (slotEnds || isReplaced) ? [{ slot, node, slotEnds }] : [];
+  });
 }
 
 /**
@@ -216,7 +283,7 @@ function epochProblems({ tokenEpoch }: GroupConfig, before: GroupConfig): string
 }
 
 /** Returns the elector's choices by slot, in slot order. Empty if the choices cannot be determined. */
-function choicesOrNull(view: GroupView, nowMs: number): ReadonlyMap<number, Choice> {
+function choicesOrNull(view: GroupView, nowMs: number): Choices {
   try {
     return new Map([...judgeSlots(view, nowMs)].toSorted(([one], [other]) => one - other));
   } catch (error) {

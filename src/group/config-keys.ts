@@ -1,6 +1,6 @@
 /** A group's configuration as keys and values. Operators see and set it in this form. */
 import * as z from 'zod';
-import { nearestOf } from '../config/nearest.js';
+import { nearestKeys, nearestOf } from '../config/nearest.js';
 import { readYaml } from '../config/yaml.js';
 import { errorMessage, PetrelError } from '../errors.js';
 import {
@@ -8,6 +8,7 @@ import {
   type GroupConfig,
   groupConfigSchema,
   siteConfig,
+  withSites as withSiteChanges,
 } from '../model/group-config.js';
 import { describeIssues } from '../model/names.js';
 import { cut, depthProblem, quoted } from '../model/outside.js';
@@ -24,12 +25,18 @@ const ownCommands: readonly { readonly pattern: RegExp; readonly command: string
   { pattern: /^sites\..+\.failed\b/, command: 'petrel site mark-failed or petrel site mark-healthy' },
   { pattern: /^sites\..+\.override\b/, command: 'petrel site priority or petrel site reset' },
 ];
+
+/** Returns the command that changes the key, which is state and not a setting. Returns null for a setting. */
+export function commandOf(key: string): string | null {
+  return ownCommands.find(({ pattern }) => pattern.test(key))?.command ?? null;
+}
+
 const siteKey = /^sites\.(?<site>.+)\.(?<setting>priority|minNodes)$/;
 const strategyOptionKey = /^strategyOptions\.(?<option>.+)$/;
 
 const plainKeys = flatten(defaultGroupConfig)
   .map(({ key }) => key)
-  .filter((key) => key !== 'sites' && !ownCommands.some(({ pattern }) => pattern.test(key)));
+  .filter((key) => key !== 'sites' && commandOf(key) === null);
 /** The keys that operators can set, in the form in which they write them. */
 export const settableKeys: readonly string[] = [
   ...plainKeys,
@@ -76,10 +83,24 @@ export function configDifferences(from: GroupConfig, to: GroupConfig): ConfigDif
   const sites = [...Object.keys(from.sites), ...Object.keys(to.sites)];
   const before = new Map(contents(withSites(from, sites)).map(({ key, value }) => [key, value]));
   const after = new Map(contents(withSites(to, sites)).map(({ key, value }) => [key, value]));
-  return [...new Set([...before.keys(), ...after.keys()])]
+  const differences = [...new Set([...before.keys(), ...after.keys()])]
     .map((key) => ({ key, from: before.get(key) ?? null, to: after.get(key) ?? null }))
-    .filter((entry) => JSON.stringify(entry.from) !== JSON.stringify(entry.to))
-    .toSorted((a, b) => (a.key < b.key ? -1 : 1));
+    .filter((entry) => JSON.stringify(entry.from) !== JSON.stringify(entry.to));
+  return [...differences, ...idleSites(from, to, differences)].toSorted((a, b) => (a.key < b.key ? -1 : 1));
+}
+
+/** Returns the differences that are only the entry of a site, with default settings. */
+function idleSites(
+  from: GroupConfig,
+  to: GroupConfig,
+  differences: readonly ConfigDifference[],
+): ConfigDifference[] {
+  return [...new Set([...Object.keys(from.sites), ...Object.keys(to.sites)])].flatMap((site) => {
+    const key = `sites.${site}`;
+    const [was, is] = [from, to].map(({ sites }) => (Object.hasOwn(sites, site) ? {} : null));
+    const isTold = differences.some((difference) => difference.key.startsWith(`${key}.`));
+    return isTold || (was === null) === (is === null) ? [] : [{ key, from: was, to: is }];
+  });
 }
 
 /**
@@ -132,12 +153,25 @@ export function assign(assignments: readonly Assignment[]): Request {
       const reasons = describeIssues(parsed.error);
       throw new PetrelError('INVALID', reasons.join('; '), { reasons });
     }
-    const changes = configDifferences(config, parsed.data);
+    const result = withoutIdleSites(parsed.data, read);
+    const changes = configDifferences(config, result);
     if (changes.length === 0) {
       return { config: null, what: `${read.map(({ key }) => key).join(', ')} unchanged` };
     }
-    return { config: parsed.data, what: `configuration: ${changes.map(differenceText).join(', ')}` };
+    return { config: result, what: `configuration: ${changes.map(differenceText).join(', ')}` };
   };
+}
+
+/** Removes the entries of sites whose last setting was reset. */
+function withoutIdleSites(
+  config: GroupConfig,
+  read: readonly { readonly key: string; readonly value: unknown }[],
+): GroupConfig {
+  const reset = read.flatMap(({ key, value }) => {
+    const site = value === undefined ? siteKey.exec(key)?.groups?.site : undefined;
+    return site === undefined ? [] : [{ site, settings: {} }];
+  });
+  return withSiteChanges(config, reset);
 }
 
 /** Describes a difference: "timeouts.takeover: 60s → 90s". */
@@ -153,12 +187,15 @@ export function valueText(value: unknown): string {
 function settable(key: string): string {
   if (key.split('.').includes('__proto__'))
     throw new PetrelError('INVALID', `${cut(key)}: __proto__ is not allowed as a name`);
-  const own = ownCommands.find(({ pattern }) => pattern.test(key));
-  if (own !== undefined) throw new PetrelError('INVALID', `to change ${cut(key)}, use ${own.command}`);
+  const own = commandOf(key);
+  if (own !== null) throw new PetrelError('INVALID', `to change ${cut(key)}, use ${own}`);
   if (plainKeys.includes(key) || siteKey.test(key) || strategyOptionKey.test(key)) return key;
   const nearest = nearestOf(key, settableKeys);
-  const hint = nearest === undefined ? '' : `did you mean ${nearest}? `;
-  throw new PetrelError('INVALID', `unknown key ${cut(key)}: ${hint}Valid keys: ${settableKeys.join(', ')}`);
+  const hint =
+    nearest === undefined
+      ? `similar keys: ${nearestKeys(key, settableKeys, 3).join(', ')}`
+      : `did you mean ${nearest}?`;
+  throw new PetrelError('INVALID', `unknown key ${cut(key)}: ${hint}`);
 }
 
 function yamlValue(key: string, text: string): unknown {

@@ -9,6 +9,7 @@ import {
   defaultGroupConfig,
   type GroupConfig,
   overrideInForce,
+  priorityAfter,
   siteConfig,
   sitePriority,
   switchoverSchema,
@@ -61,7 +62,14 @@ export const siteListingSchema = z.object({
    */
   failed: z.object({ byRule: z.boolean(), by: z.string(), reason: z.string(), at: instantSchema }).nullable(),
   override: z
-    .object({ priority: z.int(), until: instantSchema.nullable(), reason: z.string(), by: z.string() })
+    .object({
+      priority: z.int(),
+      until: instantSchema.nullable(),
+      /** The priority that applies when the override ends. Null if the override has no end. */
+      priorityAfter: z.int().nullable(),
+      reason: z.string(),
+      by: z.string(),
+    })
     .nullable(),
 });
 export type SiteListing = z.infer<typeof siteListingSchema>;
@@ -244,7 +252,14 @@ function siteListing(config: GroupConfig, site: string, nowMs: number): SiteList
     override:
       override === null
         ? null
-        : { priority: override.priority, until: override.until, reason: override.reason, by: override.by },
+        : {
+            priority: override.priority,
+            until: override.until,
+            // An override that ended may still be in the configuration, so the one in force is asked.
+            priorityAfter: priorityAfter({ ...settings, override }),
+            reason: override.reason,
+            by: override.by,
+          },
   };
 }
 

@@ -1,18 +1,19 @@
 /** Operations on single nodes. */
 import { failureOf, isInBackoff } from '../core/backoff.js';
-import { PetrelError } from '../errors.js';
+import type { Remedy } from '../errors.js';
 import type { GroupConfig } from '../model/group-config.js';
 import type { Request, Scene } from './change.js';
+import { mustBeKnown } from './known-names.js';
 
 /** Drains a node. The node is not elected until it is undrained. If it is the leader, it hands over. */
-export function drainNode(node: string, evenUnknown = false): Request {
+export function drainNode(node: string, allowUnknown = false): Request {
   return ({ view, config, byHand }) => {
     const drained = Object.hasOwn(config.drained, node) ? config.drained[node] : undefined;
     if (drained !== undefined) {
       const since = `by ${drained.by} at ${drained.at}: ${drained.reason}`;
       return { config: null, what: `node ${node} is already drained, ${since}` };
     }
-    if (!evenUnknown) mustBeRegistered(view, node);
+    if (!allowUnknown) mustBeKnown('node', node, registered(view), [allowing]);
     return {
       config: { ...config, drained: { ...config.drained, [node]: byHand } },
       what: `node ${node}: drained`,
@@ -22,16 +23,20 @@ export function drainNode(node: string, evenUnknown = false): Request {
 
 /** Undrains a node. */
 export function undrainNode(node: string): Request {
-  return ({ config }) => {
-    if (!Object.hasOwn(config.drained, node)) return { config: null, what: `node ${node} is not drained` };
+  return ({ view, config }) => {
+    if (!Object.hasOwn(config.drained, node)) {
+      mustBeKnown('node', node, [...registered(view), ...Object.keys(config.drained)]);
+      return { config: null, what: `node ${node} is not drained` };
+    }
     return { config: { ...config, drained: without(config.drained, node) }, what: `node ${node}: undrained` };
   };
 }
 
 /** Clears a node's failed takeovers. The node can be elected again immediately. */
 export function clearFailure(node: string): Request {
-  return ({ config, elected, nowMs, byHand }) => {
+  return ({ view, config, elected, nowMs, byHand }) => {
     const failure = failureOf(elected.failures, node);
+    if (failure === null) mustBeKnown('node', node, registered(view));
     const isRecovered = config.clearedFailures[node]?.failedAt === failure?.failedAt;
     if (failure === null || !isInBackoff(failure, nowMs)) {
       return { config: null, what: `node ${node} is not in backoff` };
@@ -55,11 +60,8 @@ function without<T>(record: Readonly<Record<string, T>>, key: string): Record<st
   return Object.fromEntries(Object.entries(record).filter(([name]) => name !== key));
 }
 
-function mustBeRegistered({ members }: Scene['view'], node: string): void {
-  const known = members.map((member) => member.node);
-  if (known.includes(node)) return;
-  throw new PetrelError('REFUSED', `unknown node ${node}`, {
-    reasons: [`node ${node} is not registered; registered: ${known.join(', ') || 'none'}`],
-    remedies: [{ kind: 'yes', does: 'drain the node before it returns' }],
-  });
+const allowing: Remedy = { kind: 'unknown', does: 'drain the node before it joins' };
+
+function registered({ members }: Scene['view']): string[] {
+  return members.map((member) => member.node);
 }

@@ -1,9 +1,17 @@
 /** Operations on sites. */
 
-import { PetrelError } from '../errors.js';
-import { overrideInForce, siteConfig, sitePriority, withSites } from '../model/group-config.js';
+import { PetrelError, type Remedy } from '../errors.js';
+import {
+  overrideInForce,
+  priorityAfter,
+  siteConfig,
+  sitePriority,
+  withOverride,
+  withSites,
+} from '../model/group-config.js';
 import { toInstant } from '../model/names.js';
 import type { Request, Scene } from './change.js';
+import { mustBeKnown } from './known-names.js';
 import { siteNames } from './listing.js';
 
 export interface PriorityRequest {
@@ -15,27 +23,34 @@ export interface PriorityRequest {
    */
   readonly forMs: number | null;
   /** Whether to accept a site that the group does not know. */
-  readonly evenUnknown?: boolean;
+  readonly allowUnknown?: boolean;
 }
 
-/** Overrides a site's priority, for a time or until it is reset. */
-export function overridePriority({ site, priority, forMs, evenUnknown = false }: PriorityRequest): Request {
+/**
+ * Overrides a site's priority, for a time or until it is reset. When a temporary override ends, an earlier
+ * one that lasts longer applies again.
+ */
+export function overridePriority({ site, priority, forMs, allowUnknown = false }: PriorityRequest): Request {
   return (scene) => {
-    mustBeKnownSite(scene, site, evenUnknown);
+    mustBeKnownSite(scene, site, allowUnknown);
     const { config, nowMs, byHand } = scene;
+    const settings = siteConfig(config, site);
     const until = forMs === null ? null : toInstant(nowMs + forMs);
-    const now = sitePriority(config, site, nowMs);
-    const length = until === null ? 'until reset' : `until ${until}`;
+    const override = withOverride(overrideInForce(settings, nowMs), { priority, until, ...byHand });
+    const after = priorityAfter({ ...settings, override });
+    const length = until === null ? 'until reset' : `until ${until}, then ${after}`;
     return {
-      config: withSites(config, [{ site, settings: { override: { priority, until, ...byHand } } }]),
-      what: `site ${site}: priority ${now} → ${priority}, ${length}`,
+      config: withSites(config, [{ site, settings: { override } }]),
+      what: `site ${site}: priority ${sitePriority(config, site, nowMs)} → ${priority}, ${length}`,
     };
   };
 }
 
-/** Ends a site's override. */
+/** Ends all overrides of a site. */
 export function resetPriority(site: string): Request {
-  return ({ config, nowMs }) => {
+  return (scene) => {
+    mustBeKnownSite(scene, site);
+    const { config, nowMs } = scene;
     const settings = siteConfig(config, site);
     if (settings.override === null) {
       return { config: null, what: `site ${site} has no override: its priority is ${settings.priority}` };
@@ -48,10 +63,29 @@ export function resetPriority(site: string): Request {
   };
 }
 
-/** Drains a site. No node of a drained site is elected. */
-export function drainSite(site: string, evenUnknown = false): Request {
+/**
+ * Removes all settings and state of a site from the configuration. The site is then unknown, until a node
+ * registers in it. Throws PetrelError REFUSED for a site that has nodes.
+ */
+export function forgetSite(site: string): Request {
   return (scene) => {
-    mustBeKnownSite(scene, site, evenUnknown);
+    mustBeKnownSite(scene, site);
+    const { view, config } = scene;
+    const nodes = view.members.filter(({ value }) => value?.site === site).map(({ node }) => node);
+    if (nodes.length > 0) {
+      throw new PetrelError('REFUSED', `site ${site} has registered nodes, so it cannot be forgotten`, {
+        reasons: [`registered in site ${site}: ${nodes.join(', ')}`],
+      });
+    }
+    const sites = Object.fromEntries(Object.entries(config.sites).filter(([name]) => name !== site));
+    return { config: { ...config, sites }, what: `site ${site}: forgotten` };
+  };
+}
+
+/** Drains a site. No node of a drained site is elected. */
+export function drainSite(site: string, allowUnknown = false): Request {
+  return (scene) => {
+    mustBeKnownSite(scene, site, allowUnknown);
     const { drained } = siteConfig(scene.config, site);
     if (drained !== null) return { config: null, what: `site ${site} is already drained${byWhom(drained)}` };
     return {
@@ -62,7 +96,9 @@ export function drainSite(site: string, evenUnknown = false): Request {
 }
 
 export function undrainSite(site: string): Request {
-  return ({ config }) => {
+  return (scene) => {
+    mustBeKnownSite(scene, site);
+    const { config } = scene;
     if (siteConfig(config, site).drained === null)
       return { config: null, what: `site ${site} is not drained` };
     return {
@@ -76,9 +112,9 @@ export function undrainSite(site: string): Request {
  * Marks a site failed. No node of the site is elected, and a leader in the site is replaced like a failed
  * one.
  */
-export function markSiteFailed(site: string, evenUnknown = false): Request {
+export function markSiteFailed(site: string, allowUnknown = false): Request {
   return (scene) => {
-    mustBeKnownSite(scene, site, evenUnknown);
+    mustBeKnownSite(scene, site, allowUnknown);
     const { failed } = siteConfig(scene.config, site);
     if (failed?.byRule === false)
       return { config: null, what: `site ${site} is already marked failed${byWhom(failed)}` };
@@ -92,7 +128,9 @@ export function markSiteFailed(site: string, evenUnknown = false): Request {
  * zero.
  */
 export function markSiteHealthy(site: string): Request {
-  return ({ config }) => {
+  return (scene) => {
+    mustBeKnownSite(scene, site);
+    const { config } = scene;
     if (siteConfig(config, site).failed === null)
       return { config: null, what: `site ${site} is not marked failed` };
     const settings = { failed: null };
@@ -100,35 +138,11 @@ export function markSiteHealthy(site: string): Request {
   };
 }
 
-/**
- * Removes all settings and state of a site from the configuration. The site is then unknown, until a node
- * registers in it. Throws PetrelError REFUSED for a site that has nodes.
- */
-export function forgetSite(site: string): Request {
-  return (scene) => {
-    mustBeKnownSite(scene, site, false);
-    const { view, config } = scene;
-    const nodes = view.members.filter(({ value }) => value?.site === site).map(({ node }) => node);
-    if (nodes.length > 0) {
-      throw new PetrelError('REFUSED', `site ${site} has registered nodes, so it cannot be forgotten`, {
-        reasons: [`registered in site ${site}: ${nodes.join(', ')}`],
-      });
-    }
-    const sites = Object.fromEntries(Object.entries(config.sites).filter(([name]) => name !== site));
-    return { config: { ...config, sites }, what: `site ${site}: forgotten` };
-  };
-}
+const allowing: Remedy = { kind: 'unknown', does: 'proceed before a node of the site joins' };
 
-/** Throws if the group does not know the site. A change to a misspelt site would have no effect. */
-function mustBeKnownSite({ view, config }: Scene, site: string, evenUnknown: boolean): void {
-  const known = siteNames(view, config);
-  if (evenUnknown || known.includes(site)) return;
-  throw new PetrelError('REFUSED', `unknown site ${site}`, {
-    reasons: [
-      `site ${site} has no registered node and is not configured; known sites: ${known.join(', ') || 'none'}`,
-    ],
-    remedies: [{ kind: 'yes', does: 'proceed before a node of the site joins' }],
-  });
+function mustBeKnownSite({ view, config }: Scene, site: string, allowUnknown?: boolean): void {
+  if (allowUnknown === true) return;
+  mustBeKnown('site', site, siteNames(view, config), allowUnknown === undefined ? [] : [allowing]);
 }
 
 function byWhom(act: { by: string; at: string; reason: string } | null): string {

@@ -61,6 +61,11 @@ const common = {
   yes: z.boolean().default(false).describe('proceed even if a person would have to confirm the change'),
 };
 const plainBody = strictObject(common);
+const allowUnknown = z
+  .boolean()
+  .default(false)
+  .describe('accept a site or node that the group does not know yet');
+const namedBody = strictObject({ ...common, allowUnknown });
 type Common = z.output<typeof plainBody>;
 
 const pointInTime = z
@@ -97,6 +102,7 @@ const failoverBody = strictObject({
 const priorityRule = 'expected a whole number from 0 to 1000000';
 const priorityBody = strictObject({
   ...common,
+  allowUnknown,
   priority: z.int(priorityRule).min(0, priorityRule).max(1_000_000, priorityRule),
   for: durationSchema
     .optional()
@@ -197,9 +203,9 @@ function addSites(add: Add): void {
     command: 'petrel site priority',
     params,
     body: priorityBody,
-    request: ({ priority, for: length, yes: evenUnknown }, { site }) => {
+    request: ({ priority, for: length, allowUnknown }, { site }) => {
       const forMs = length === undefined ? null : durationMs(length);
-      return overridePriority({ site, priority, forMs, evenUnknown });
+      return overridePriority({ site, priority, forMs, allowUnknown });
     },
   });
   add({
@@ -229,8 +235,8 @@ function addSites(add: Add): void {
       url: `/sites/:site/${verb}`,
       command: `petrel site ${verb}`,
       params,
-      body: plainBody,
-      request: ({ yes }, { site }) => request(site, yes),
+      body: namedBody,
+      request: ({ allowUnknown }, { site }) => request(site, allowUnknown),
     });
   }
 }
@@ -255,8 +261,8 @@ function addNodes(add: Add): void {
       url: `/nodes/:node/${verb}`,
       command: `petrel node ${verb}`,
       params,
-      body: plainBody,
-      request: ({ yes }, { node }) => request(node, yes),
+      body: namedBody,
+      request: ({ allowUnknown }, { node }) => request(node, allowUnknown),
     });
   }
 }

@@ -116,6 +116,8 @@ function remedyText(remedy: Remedy): string {
   switch (remedy.kind) {
     case 'yes':
       return `send "yes": true in the body to ${remedy.does}`;
+    case 'unknown':
+      return `send "allowUnknown": true in the body to ${remedy.does}`;
     case 'slot':
       return 'set "slot" in the body';
     case 'cancel':

@@ -16,13 +16,19 @@ const priority = z.int().min(0).max(1_000_000);
 /** Fields of a manual change: who made it, why, and when. The time is on the ensemble's clock. */
 const byHand = { by: z.string(), reason: z.string(), at: instantSchema };
 
-const overrideSchema = strictObject({
+const plainOverride = {
   priority,
   /**
    * End of the override, on the ensemble's clock. Null if the override remains until an operator resets it.
    */
   until: instantSchema.nullable(),
   ...byHand,
+};
+
+const overrideSchema = strictObject({
+  ...plainOverride,
+  /** Earlier overrides that apply again when this one ends. Each lasts longer than the one before it. */
+  suspended: z.array(strictObject(plainOverride)).optional(),
 });
 
 const siteSchema = strictObject({
@@ -205,6 +211,7 @@ export const groupConfigSchema = strictObject({
 export type GroupConfig = z.infer<typeof groupConfigSchema>;
 export type SiteConfig = z.infer<typeof siteSchema>;
 export type SiteOverride = z.infer<typeof overrideSchema>;
+type PlainOverride = Omit<SiteOverride, 'suspended'>;
 export type SwitchoverRequest = z.infer<typeof switchoverSchema>;
 
 export const defaultGroupConfig: GroupConfig = groupConfigSchema.parse({});
@@ -220,19 +227,56 @@ export interface SiteChange {
   readonly settings: Partial<SiteConfig>;
 }
 
+/** Changes sites. A site that has only default settings afterwards needs no entry, and gets none. */
 export function withSites(config: GroupConfig, changes: readonly SiteChange[]): GroupConfig {
   const changed = changes.map(({ site, settings }) => [site, { ...siteConfig(config, site), ...settings }]);
-  return { ...config, sites: { ...config.sites, ...Object.fromEntries(changed) } };
+  const sites: GroupConfig['sites'] = { ...config.sites, ...Object.fromEntries(changed) };
+  const kept = Object.entries(sites).filter(([name, settings]) => {
+    const isChanged = changes.some(({ site }) => site === name);
+    return !(isChanged && siteKeys.every((key) => settings[key] === defaultSite[key]));
+  });
+  return { ...config, sites: Object.fromEntries(kept) };
 }
+
+const siteKeys = siteSchema.keyof().options;
 
 /**
  * Returns the override that is in force at `nowMs`, in milliseconds since the epoch on the ensemble's clock.
  * Returns null if there is none.
  */
-export function overrideInForce(site: SiteConfig, nowMs: number): SiteOverride | null {
-  const { override } = site;
+export function overrideInForce({ override }: SiteConfig, nowMs: number): SiteOverride | null {
   if (override === null) return null;
-  return override.until === null || fromInstant(override.until) > nowMs ? override : null;
+  const all = chainOf(override);
+  const left = all.filter(({ until }) => until === null || fromInstant(until) > nowMs);
+  return left.length === all.length ? override : fromChain(left);
+}
+
+/**
+ * Returns the override after `added` was put in front of it. The overrides that end later than `added` remain
+ * behind it. The others can never be in force again.
+ */
+export function withOverride(present: SiteOverride | null, added: PlainOverride): SiteOverride {
+  const later = present === null ? [] : chainOf(present).filter((one) => endMs(one) > endMs(added));
+  return fromChain([added, ...later]) ?? added;
+}
+
+/** Returns the priority that applies when the override ends. Returns null if the override has no end. */
+export function priorityAfter({ override, priority: configured }: SiteConfig): number | null {
+  if (override === null || override.until === null) return null;
+  return override.suspended?.[0]?.priority ?? configured;
+}
+
+function chainOf({ suspended = [], ...own }: SiteOverride): PlainOverride[] {
+  return [own, ...suspended];
+}
+
+function fromChain([first, ...suspended]: readonly PlainOverride[]): SiteOverride | null {
+  if (first === undefined) return null;
+  return suspended.length === 0 ? first : { ...first, suspended };
+}
+
+function endMs({ until }: PlainOverride): number {
+  return until === null ? Number.POSITIVE_INFINITY : fromInstant(until);
 }
 
 export function sitePriority(config: GroupConfig, site: string, nowMs: number): number {

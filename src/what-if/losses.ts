@@ -1,7 +1,7 @@
 /** The losses that a simulation assumes: nodes, or sites with all their nodes. */
-import { nearestOf } from '../config/nearest.js';
 import { PetrelError } from '../errors.js';
-import { cut, firstOf, quoted } from '../model/outside.js';
+import { unknownName } from '../group/known-names.js';
+import { quoted } from '../model/outside.js';
 
 export interface Place {
   readonly node: string;
@@ -9,7 +9,7 @@ export interface Place {
   readonly site: string | null;
 }
 
-const written = /^(?<what>node|site)=(?<name>.+)$/;
+const written = /^(?<what>node|site)=(?<name>[^,=]+)$/;
 
 /**
  * Returns the nodes that `texts` name. Each text has the form `node=NODE` or `site=SITE`. `from` names the
@@ -33,22 +33,9 @@ export function lostNodes(
 /** Returns the problem of a text. Returns null if `text` names an existing node or site. */
 export function lossProblem(text: string, places: readonly Place[]): string | null {
   const { what, name = '' } = written.exec(text)?.groups ?? {};
-  if (what === undefined) return `expected node=NODE or site=SITE, found ${quoted(text)}`;
+  if (what === undefined) return `expected one node=NODE or site=SITE, found ${quoted(text)}`;
   const known = [
     ...new Set(places.flatMap(({ node, site }) => (what === 'node' ? node : (site ?? [])))),
   ].toSorted();
   return known.includes(name) ? null : unknownName(what, name, known);
-}
-
-/** Maximum number of names that are all listed in a message. */
-const fewNames = 10;
-
-/** Returns a message about a name that is not in `known`. The message suggests a known name. */
-export function unknownName(what: string, name: string, known: readonly string[]): string {
-  const nearest = known.length <= fewNames ? undefined : nearestOf(name, known);
-  const hint =
-    nearest === undefined
-      ? `known ${what}s: ${firstOf(known).join(', ') || 'none'}`
-      : `did you mean ${nearest}?`;
-  return `unknown ${what} ${cut(name)}: ${hint}`;
 }

@@ -120,5 +120,8 @@ describe('limits', () => {
     });
     expect(endedOverrides(settings, epoch0Ms)).toEqual(['a']);
     expect(endedOverrides(settings, epoch0Ms + 1)).toEqual(['a', 'b']);
+    const { override: lasting } = override(null);
+    const temporary = { ...override(instant(1)).override, suspended: [lasting] };
+    expect(endedOverrides(config({ sites: { a: { override: temporary } } }), epoch0Ms + 1)).toEqual(['a']);
   });
 });

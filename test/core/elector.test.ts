@@ -1132,6 +1132,21 @@ describe('limits', () => {
     expect(bench.advance(hour).filter(({ do: verb }) => verb === 'change-sites')).toEqual([]);
   });
 
+  it('P53 a lasting override applies again when a temporary one in front of it ends', () => {
+    const lasting = { priority: 50, until: null, ...byHand };
+    const temporary = { priority: 1000, until: instant(hour), ...byHand, suspended: [lasting] };
+    const a = { priority: 75 };
+    const bench = led(['a1', 'b1'], { sites: { a, b: { override: lasting } } });
+    bench.configure({ sites: { a, b: { override: temporary } } });
+    bench.advance(hour / 2);
+    expect(bench.node).toBe('b1');
+    bench.advance(hour / 2);
+    expect(bench.lastConfig.sites.b?.override).toEqual(lasting);
+    bench.advance(hour / 2);
+    expect(bench.node).toBe('a1');
+    expect(bench.reason).toContain('the priority of site b fell from 1000 to 50');
+  });
+
   it('P53 a site whose priority is lowered, not 0, leads where nobody else could', () => {
     const lowered = { priority: 1, until: instant(hour), ...byHand };
     const bench = led(['a1', 'b1'], { sites });

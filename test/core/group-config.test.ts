@@ -2,9 +2,13 @@ import { describe, expect, it } from 'vitest';
 import {
   defaultGroupConfig,
   failbackDelayMs,
+  type GroupConfig,
   overrideInForce,
+  priorityAfter,
   siteConfig,
   sitePriority,
+  withOverride,
+  withSites,
 } from '../../src/model/group-config.js';
 import { configProblems, parseGroupConfig, prepareStrategy } from '../../src/model/read-config.js';
 import { builtInRules } from '../../strategies/index.js';
@@ -95,9 +99,60 @@ describe('what it says', () => {
       7, 50, 60, 100, 100,
     ]);
     expect(overrideInForce(siteConfig(settings, 'a'), epoch0Ms)).toEqual(override);
+    const later = { ...override, priority: 8, until: instant(2_000) };
+    const last = { ...override, priority: 9, until: null };
+    const nested = config({ sites: { a: { override: { ...override, suspended: [later, last] } } } });
+    const inNested = (ms: number) => overrideInForce(siteConfig(nested, 'a'), epoch0Ms + ms);
+    expect(inNested(999)).toMatchObject({ priority: 7, suspended: [later, last] });
+    expect(inNested(1_000)).toEqual({ ...later, suspended: [last] });
+    expect(inNested(2_000)).toEqual(last);
     const endless = { ...override, until: null };
     expect(overrideInForce(siteConfig(config({ sites: { a: { override: endless } } }), 'a'), 1e15)).toEqual(
       endless,
     );
+  });
+});
+
+describe('an override', () => {
+  const override = (priority: number, untilMs: number | null) => ({
+    priority,
+    until: untilMs === null ? null : instant(untilMs),
+    ...byHand,
+  });
+  const [short, long, lasting] = [override(1, 1_000), override(2, 2_000), override(3, null)];
+
+  it('suspends those that last longer, and replaces the others', () => {
+    expect(withOverride(null, short)).toEqual(short);
+    expect(withOverride(lasting, short)).toEqual({ ...short, suspended: [lasting] });
+    expect(withOverride({ ...long, suspended: [lasting] }, short)).toEqual({
+      ...short,
+      suspended: [long, lasting],
+    });
+    expect(withOverride({ ...short, suspended: [lasting] }, long)).toEqual({ ...long, suspended: [lasting] });
+    expect(withOverride({ ...short, suspended: [lasting] }, override(4, null))).toEqual(override(4, null));
+  });
+
+  it('ends in the priority that is then in force', () => {
+    const afterEnd = (one: GroupConfig['sites'][string]['override']) =>
+      priorityAfter(siteConfig(config({ sites: { a: { priority: 50, override: one } } }), 'a'));
+    expect([
+      afterEnd(short),
+      afterEnd({ ...short, suspended: [lasting] }),
+      afterEnd(lasting),
+      afterEnd(null),
+    ]).toEqual([50, 3, null, null]);
+  });
+});
+
+describe('a site', () => {
+  it('has no entry once it has only default settings', () => {
+    const settings = config({
+      sites: { a: { drained: byHand }, b: { priority: 5, drained: byHand }, c: {} },
+    });
+    const undrained = withSites(settings, [
+      { site: 'a', settings: { drained: null } },
+      { site: 'b', settings: { drained: null } },
+    ]);
+    expect(Object.keys(undrained.sites)).toEqual(['b', 'c']);
   });
 });

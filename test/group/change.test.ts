@@ -1,9 +1,20 @@
 import { describe, expect, it } from 'vitest';
+import { present } from '../../src/errors.js';
 import { type Author, changeGroup, planChange, type Request } from '../../src/group/change.js';
+import { assign } from '../../src/group/config-keys.js';
 import { failover } from '../../src/group/handover.js';
 import { clearFailure, drainNode, undrainNode } from '../../src/group/nodes.js';
 import { pauseGroup, resumeGroup } from '../../src/group/pause.js';
-import { drainSite, overridePriority, resetPriority, undrainSite } from '../../src/group/sites.js';
+import {
+  drainSite,
+  forgetSite,
+  markSiteFailed,
+  markSiteHealthy,
+  overridePriority,
+  resetPriority,
+  undrainSite,
+} from '../../src/group/sites.js';
+import { sitePriority } from '../../src/model/group-config.js';
 import { parseGroupConfig } from '../../src/model/read-config.js';
 import { newestRecords } from '../../src/tree/records.js';
 import { openStore, parseConnectionString } from '../../src/zookeeper/index.js';
@@ -188,6 +199,55 @@ describe('a change', () => {
     const worse = await planChange(group.access, eve, drainSite('a'));
     expect(worse).toMatchObject({ follows: { node: null }, leavesNobody: true });
   });
+
+  it('names the leaders whose leadership it ends, also because their slots end', async () => {
+    await using group = await newGroup();
+    await group.configure({ leaders: 2 });
+    await group.node('a1');
+    await group.node('b1');
+    await group.lead('a1', 1);
+    const second = { node: 'b1', site: 'b', term: 1, reason: '', cause: 'first' } as const;
+    await group.elect({ node: 'a1', site: 'a', term: 1, reason: '', cause: 'first', slots: 2 });
+    await group.elect(second, 2);
+    await group.claim('b1', {}, 2);
+    const ends = async (request: Request) => (await planChange(group.access, eve, request)).ends;
+    expect(await ends(assign([{ key: 'leaders', text: '1' }]))).toEqual([
+      { slot: 2, node: 'b1', slotEnds: true },
+    ]);
+    expect(await ends(drainNode('a1'))).toEqual([{ slot: 1, node: 'a1', slotEnds: false }]);
+    expect(await ends(assign([{ key: 'historySize', text: '50' }]))).toEqual([]);
+  });
+
+  it('tells the effect of an affinity by the leader of the group that the change names', async () => {
+    await using other = await newGroup();
+    await other.node('b1');
+    await other.lead('b1', 1);
+    await using group = await newGroup();
+    await group.node('a1');
+    await group.node('b1');
+    await group.lead('a1', 1);
+    const plan = await planChange(group.access, eve, assign([{ key: 'affinity.group', text: other.root }]));
+    expect(plan).toMatchObject({ follows: { node: 'b1', changes: true }, leavesNobody: false });
+  });
+
+  it('tells the effect of a strategy by the scores that only this strategy compares', async () => {
+    await using group = await newGroup();
+    await group.node('a1');
+    await group.node('b1');
+    await group.lead('a1', 1);
+    await group.store.create(group.paths.scores, Buffer.alloc(0), 'persistent');
+    for (const node of ['a1', 'b1']) {
+      const report = {
+        node,
+        incarnation: node,
+        values: { history: node === 'b1' ? 9 : 1 },
+        roundTripsMs: {},
+      };
+      await group.store.create(group.paths.score(node), Buffer.from(JSON.stringify(report)), 'persistent');
+    }
+    const plan = await planChange(group.access, eve, assign([{ key: 'strategy', text: 'history' }]));
+    expect(plan).toMatchObject({ follows: { node: 'b1', changes: true } });
+  });
 });
 
 describe('a site', () => {
@@ -197,7 +257,7 @@ describe('a site', () => {
     const request = overridePriority({ site: 'a', priority: 0, forMs: 7_200_000 });
     const { what, nowMs } = await changeGroup(group.access, eve, request);
     const until = new Date(nowMs + 7_200_000).toISOString();
-    expect(what).toBe(`site a: priority 100 → 0, until ${until}`);
+    expect(what).toBe(`site a: priority 100 → 0, until ${until}, then 100`);
     expect((await stored(group)).sites.a).toMatchObject({
       priority: 100,
       override: { priority: 0, until, by: 'eve', reason: 'tests' },
@@ -205,8 +265,24 @@ describe('a site', () => {
     expect((await changeGroup(group.access, eve, resetPriority('a'))).what).toBe(
       'site a: override ended, priority 0 → 100',
     );
-    expect((await stored(group)).sites.a?.override).toBeNull();
+    expect((await stored(group)).sites).toEqual({});
     expect((await changeGroup(group.access, eve, resetPriority('a'))).version).toBeNull();
+  });
+
+  it('keeps a lasting override under a temporary one, and loses both when it is reset', async () => {
+    await using group = await newGroup();
+    await group.node('a1');
+    const change = (priority: number, forMs: number | null) =>
+      changeGroup(group.access, eve, overridePriority({ site: 'a', priority, forMs }));
+    await change(50, null);
+    const { what, nowMs, after } = await change(1000, 12_000);
+    expect(what).toMatch(/^site a: priority 50 → 1000, until .*, then 50$/);
+    const at = (ms: number) =>
+      sitePriority(present(after.config.value, 'the configuration'), 'a', nowMs + ms);
+    expect([at(11_000), at(12_000)]).toEqual([1000, 50]);
+    expect((await changeGroup(group.access, eve, resetPriority('a'))).what).toBe(
+      'site a: override ended, priority 1000 → 100',
+    );
   });
 
   it('is drained and undrained', async () => {
@@ -216,18 +292,48 @@ describe('a site', () => {
     expect((await stored(group)).sites.a).toMatchObject({ drained: { by: 'eve' } });
     expect((await changeGroup(group.access, eve, drainSite('a'))).version).toBeNull();
     await changeGroup(group.access, eve, undrainSite('a'));
-    expect((await stored(group)).sites.a).toMatchObject({ drained: null });
+    expect((await stored(group)).sites).toEqual({});
   });
 
-  it('that nobody has heard of is refused, unless it is meant', async () => {
+  it('without nodes is forgotten with its settings, and one with nodes is not', async () => {
     await using group = await newGroup();
     await group.node('a1');
-    const request = { site: 'aa', priority: 0, forMs: null };
-    await expect(changeGroup(group.access, eve, overridePriority(request))).rejects.toMatchObject({
+    await group.configure({ sites: { a: { priority: 5 }, x: { priority: 7 }, y: {} } });
+    for (const site of ['x', 'y']) {
+      expect(await changeGroup(group.access, eve, forgetSite(site))).toMatchObject({
+        what: `site ${site}: forgotten`,
+        version: expect.any(Number),
+      });
+    }
+    expect(Object.keys((await stored(group)).sites)).toEqual(['a']);
+    await expect(changeGroup(group.access, eve, forgetSite('a'))).rejects.toMatchObject({
       code: 'REFUSED',
-      reasons: [expect.stringContaining('known sites: a')],
+      reasons: ['registered in site a: a1'],
     });
-    await changeGroup(group.access, eve, overridePriority({ ...request, evenUnknown: true }));
+  });
+
+  it.each([
+    ['priority', overridePriority({ site: 'aa', priority: 0, forMs: null })],
+    ['reset', resetPriority('aa')],
+    ['drain', drainSite('aa')],
+    ['undrain', undrainSite('aa')],
+    ['mark-failed', markSiteFailed('aa')],
+    ['mark-healthy', markSiteHealthy('aa')],
+    ['forget', forgetSite('aa')],
+  ])('that the group does not know is refused by %s', async (_, request) => {
+    await using group = await newGroup();
+    await group.node('a1');
+    await expect(changeGroup(group.access, eve, request)).rejects.toMatchObject({
+      code: 'REFUSED',
+      message: 'unknown site aa',
+      reasons: ['known sites: a'],
+    });
+  });
+
+  it('that the group does not know yet can be configured if that is meant', async () => {
+    await using group = await newGroup();
+    const request = { site: 'aa', priority: 0, forMs: null, allowUnknown: true };
+    await changeGroup(group.access, eve, overridePriority(request));
     expect((await stored(group)).sites.aa?.override).toMatchObject({ priority: 0, until: null });
   });
 });
@@ -236,12 +342,25 @@ describe('a node', () => {
   it('is drained and undrained', async () => {
     await using group = await newGroup();
     await group.node('a1');
-    await expect(changeGroup(group.access, eve, drainNode('a9'))).rejects.toMatchObject({ code: 'REFUSED' });
     await changeGroup(group.access, eve, drainNode('a1'));
     expect((await stored(group)).drained).toMatchObject({ a1: { by: 'eve', reason: 'tests' } });
     expect((await changeGroup(group.access, eve, drainNode('a1'))).version).toBeNull();
     await changeGroup(group.access, eve, undrainNode('a1'));
     expect((await stored(group)).drained).toEqual({});
+  });
+
+  it.each([
+    ['drain', drainNode('a9')],
+    ['undrain', undrainNode('a9')],
+    ['clear-failure', clearFailure('a9')],
+  ])('that the group does not know is refused by %s', async (_, request) => {
+    await using group = await newGroup();
+    await group.node('a1');
+    await expect(changeGroup(group.access, eve, request)).rejects.toMatchObject({
+      code: 'REFUSED',
+      message: 'unknown node a9',
+      reasons: ['known nodes: a1'],
+    });
   });
 
   it('is cleared by the failure that is forgiven; what is forgiven no more is forgotten', async () => {
@@ -255,6 +374,7 @@ describe('a node', () => {
     };
     const failedAt = '2026-01-01T00:00:00.000Z';
     const byHand = { by: 'bob', reason: '', at: failedAt };
+    await group.node('b1');
     await group.configure({ clearedFailures: { a2: { failedAt, ...byHand } } });
     await group.elect({ failures: [{ ...failure, node: 'a1', failedAt }] });
     expect((await changeGroup(group.access, eve, clearFailure('b1'))).what).toBe('node b1 is not in backoff');

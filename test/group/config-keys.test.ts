@@ -1,12 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { planChange } from '../../src/group/change.js';
-import {
-  type Assignment,
-  assign,
-  configDifferences,
-  configKeys,
-  settableKeys,
-} from '../../src/group/config-keys.js';
+import { type Assignment, assign, configDifferences, configKeys } from '../../src/group/config-keys.js';
 import { parseConfigText } from '../../src/group/config-text.js';
 import { builtInRules } from '../../strategies/index.js';
 import { config, newGroup, type TestGroup } from '../support/group.js';
@@ -50,6 +44,12 @@ describe('the keys of a configuration', () => {
       { key: 'sites.a.priority', from: 100, to: 5 },
     ]);
   });
+
+  it('differ where only one has a site, even with the defaults', () => {
+    const [without, withSite] = [config({}), config({ sites: { a: {} } })];
+    expect(configDifferences(without, withSite)).toEqual([{ key: 'sites.a', from: null, to: {} }]);
+    expect(configDifferences(withSite, without)).toEqual([{ key: 'sites.a', from: {}, to: null }]);
+  });
 });
 
 describe('setting keys', () => {
@@ -89,7 +89,15 @@ describe('setting keys', () => {
       ],
       before,
     );
-    expect(plan.config).toMatchObject({ failback: 'auto', sites: { a: { priority: 100 } } });
+    expect(plan.config).toMatchObject({ failback: 'auto' });
+    expect(plan.config?.sites).toEqual({});
+  });
+
+  it('to the default leaves no site behind that has nothing else', async () => {
+    const { config: reset } = await planned([{ key: 'sites.a.priority', text: null }], {
+      sites: { a: { priority: 5 }, b: { priority: 6 } },
+    });
+    expect(Object.keys(reset?.sites ?? {})).toEqual(['b']);
   });
 
   it('to what they are changes nothing', async () => {
@@ -97,9 +105,11 @@ describe('setting keys', () => {
   });
 
   it.each([
-    ['failbak', 'auto', 'unknown key failbak: did you mean failback? Valid keys: '],
+    ['failbak', 'auto', 'unknown key failbak: did you mean failback?'],
     ['timeout.takeover', '1s', 'did you mean timeouts.takeover?'],
-    ['quux', '1', `unknown key quux: Valid keys: ${settableKeys.join(', ')}`],
+    ['quux', '1', 'unknown key quux: similar keys: '],
+    ['takeover', '1s', 'unknown key takeover: similar keys: timeouts.takeover, '],
+    ['minNodes', '1', 'sites.NAME.minNodes'],
     ['paused', 'true', 'to change paused, use petrel pause or petrel resume'],
     ['sites.a.override.priority', '1', 'use petrel site priority'],
     ['sites.a.drained', 'null', 'use petrel site drain'],

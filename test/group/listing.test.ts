@@ -218,7 +218,13 @@ describe('the listing', () => {
     await group.configure({ sites: { a: { priority: 50, override } } });
     const { priority, until, by, reason } = override;
     expect((await listOf(group)).sites).toEqual([
-      { site: 'a', priority: 0, drained: null, failed: null, override: { priority, until, by, reason } },
+      {
+        site: 'a',
+        priority: 0,
+        drained: null,
+        failed: null,
+        override: { priority, until, priorityAfter: 50, by, reason },
+      },
     ]);
     expect(nodeOf(await listOf(group), 'a1').eligible).toBe(false);
     expect((await listOf(group, 3_601_000)).sites).toEqual([

@@ -212,7 +212,7 @@ describe('a what-if', () => {
     expect(refusal({ strategy: 'latncy' })).toMatch(
       /^the group's strategy: strategy: unknown strategy "latncy"/,
     );
-    expect(refusal({}, { lose: ['a1'] })).toBe('--lose: expected node=NODE or site=SITE, found "a1"');
+    expect(refusal({}, { lose: ['a1'] })).toBe('--lose: expected one node=NODE or site=SITE, found "a1"');
     expect(refusal({}, { lose: ['site=d'] })).toBe('--lose: unknown site d: known sites: a, b, c');
   });
 

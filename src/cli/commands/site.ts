@@ -65,9 +65,9 @@ export function addSite(program: Command): void {
     )
     .action(async (siteName: string, priority: number, _options, command: Command) => {
       const forMs = prioritySchema.parse(command.opts()).for ?? null;
-      const evenUnknown = saidYes(command);
+      const allowUnknown = saidYes(command);
       await runChange(command, {
-        request: overridePriority({ site: siteName, priority, forMs, evenUnknown }),
+        request: overridePriority({ site: siteName, priority, forMs, allowUnknown }),
         until: 'settled',
       });
     });
@@ -92,7 +92,7 @@ function addSiteChange(
   parent: Command,
   verb: string,
   description: string,
-  request: (site: string, evenUnknown: boolean) => ReturnType<typeof resetPriority>,
+  request: (site: string, allowUnknown: boolean) => ReturnType<typeof resetPriority>,
 ): void {
   changeOptions(parent.command(verb).description(description).argument('<site>', 'site name', name)).action(
     async (site: string, _options, command: Command) => {

@@ -258,8 +258,8 @@ export const failureSabotages: readonly Sabotage[] = [
     name: 'overrides end early',
     rule: 'An override lasts as long as a person said',
     in: 'overrideInForce',
-    find: 'override.until === null || fromInstant(override.until) > nowMs ? override : null',
-    replace: 'override.until === null || fromInstant(override.until) > nowMs + 1e5 ? override : null',
+    find: 'until === null || fromInstant(until) > nowMs',
+    replace: 'until === null || fromInstant(until) > nowMs + 1e5',
   },
   {
     name: 'ends of limits slept through',

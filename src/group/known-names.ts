@@ -1,0 +1,36 @@
+/** Names of nodes and sites that operators give: checks that a group knows them. */
+import { nearestOf } from '../config/nearest.js';
+import { PetrelError, type Remedy } from '../errors.js';
+import { cut, firstOf } from '../model/outside.js';
+
+/**
+ * Throws PetrelError REFUSED if `known` does not contain the name, because a change to a misspelt name would
+ * have no effect.
+ */
+export function mustBeKnown(
+  what: 'node' | 'site',
+  name: string,
+  known: readonly string[],
+  remedies: readonly Remedy[] = [],
+): void {
+  if (known.includes(name)) return;
+  throw new PetrelError('REFUSED', `unknown ${what} ${cut(name)}`, {
+    reasons: [knownText(what, name, known)],
+    remedies,
+  });
+}
+
+/** Maximum number of names that are all listed in a message. */
+const fewNames = 10;
+
+/** Returns a message about a name that is not in `known`. The message suggests a known name. */
+export function unknownName(what: string, name: string, known: readonly string[]): string {
+  return `unknown ${what} ${cut(name)}: ${knownText(what, name, known)}`;
+}
+
+function knownText(what: string, name: string, known: readonly string[]): string {
+  const nearest = known.length <= fewNames ? undefined : nearestOf(name, known);
+  return nearest === undefined
+    ? `known ${what}s: ${firstOf(known).join(', ') || 'none'}`
+    : `did you mean ${nearest}?`;
+}
