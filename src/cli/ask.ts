@@ -2,6 +2,7 @@
 import { createInterface } from 'node:readline/promises';
 import { PetrelError } from '../errors.js';
 import { oneLine } from '../model/outside.js';
+import { widthOf, wrapped } from './layout.js';
 
 export interface ChoiceInput {
   /** The question, in one line that ends with a question mark. */
@@ -34,10 +35,16 @@ export async function makeSure(
       },
     );
   }
-  for (const fact of facts) process.stderr.write(`${fact}\n`);
-  for (const danger of dangers) process.stderr.write(`  ! ${oneLine(danger)}\n`);
+  for (const line of [...facts, ...dangerLines(dangers)]) {
+    process.stderr.write(`${wrapped(line, widthOf(process.stderr))}\n`);
+  }
   if (await isYes(question)) return;
   throw new PetrelError('REFUSED', 'not confirmed: nothing was changed');
+}
+
+/** Returns reasons not to proceed as lines for operators. A dry run prints them too. */
+export function dangerLines(dangers: readonly string[]): string[] {
+  return dangers.map((danger) => `  ! ${oneLine(danger)}`);
 }
 
 export function isPersonThere(): boolean {

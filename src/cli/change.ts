@@ -21,8 +21,8 @@ import { readGroup } from '../group/view.js';
 import { awaitSettled, awaitTerm, type Outcome, outcomeSchema, type WaitOptions } from '../group/wait.js';
 import { oneLine } from '../model/outside.js';
 import type { TransitionRecord } from '../model/znodes.js';
-import { makeSure } from './ask.js';
-import { forTerminal, type Printable, print } from './output.js';
+import { dangerLines, makeSure } from './ask.js';
+import { forTerminal, isForPeople, type Printable, print, printText } from './output.js';
 import { checkAccess, type Session, withSession } from './session.js';
 import { styled } from './style.js';
 import { lengthText } from './times.js';
@@ -49,7 +49,10 @@ export function saidYes(command: Command): boolean {
 
 export interface ChangeCommand {
   readonly request: Request;
-  /** Question for the operator. If it is undefined, only dangerous changes need confirmation. */
+  /**
+   * Question for the operator. If it is undefined, only a change that ends a leadership or is dangerous needs
+   * confirmation.
+   */
   readonly question?: string;
   /**
    * When to stop waiting. settled: when there is nothing left to do. term: when the next term has an outcome,
@@ -66,7 +69,9 @@ export async function runChange(command: Command, change: ChangeCommand): Promis
     const author = session.author(options.reason);
     if (options.dryRun) {
       const plan = await planChange(access, author, change.request);
-      print(settings.format, printable(changeResult(plan, { dryRun: true, version: null, outcome: null })));
+      const result = changeResult(plan, { dryRun: true, version: null, outcome: null });
+      const facts = [...endsLines(plan), ...dangerLines(dangersOf(plan))];
+      print(settings.format, printable(result, facts));
       return;
     }
     await checkAccess(session);
@@ -75,37 +80,72 @@ export async function runChange(command: Command, change: ChangeCommand): Promis
     const announced = changeResult(made, { dryRun: false, version: made.version, outcome: null });
     const { term } = announced;
     const waits = options.wait && term !== null && isTransitionExpected(made);
-    if (!waits || settings.format === 'pretty') print(settings.format, printable(announced));
+    const isTold = isForPeople(settings.format);
+    const hint = hintLines(announced);
+    if (!waits || isTold) print(settings.format, printable(announced, waits ? [] : hint));
     if (!waits) return;
     const outcome = await waitFor(session, change.until, term, made.slot).catch((error: unknown) => {
       // The change was made, so print how to follow its term.
-      if (settings.format !== 'pretty') print(settings.format, printable(announced));
+      if (!isTold) print(settings.format, printable(announced));
+      else for (const line of hint) printText(line);
       throw error;
     });
-    if (settings.format === 'pretty') await tellOutcome(session, outcome);
+    if (isTold) await tellOutcome(session, outcome);
     else print(settings.format, printable({ ...announced, outcome }));
     process.exitCode = exitCodeOf(outcome, change.until, announced.follows?.node ?? null);
   });
 }
 
+/** The command that follows a term. It is printed only if this command does not follow the term itself. */
+function hintLines({ term, slot }: ChangeResult): string[] {
+  if (term === null) return [];
+  return [`To follow the transition: petrel wait --term ${term}${slot === 1 ? '' : ` --slot ${slot}`}`];
+}
+
+/** How much confirmation a change needs. */
+const levels = { harmless: 0, endsLeadership: 1, danger: 2 };
+
+function levelOf(plan: Plan): number {
+  if (dangersOf(plan).length > 0) return levels.danger;
+  return plan.ends.length > 0 || isUncertain(plan) ? levels.endsLeadership : levels.harmless;
+}
+
+/** Whether the change may end a leadership, although this process cannot tell. */
+function isUncertain({ follows, config }: Plan): boolean {
+  return follows === null && config?.paused === null;
+}
+
 /**
  * Returns a function that asks for confirmation. It asks before the first attempt. It asks again only if a
- * later attempt is dangerous and the first was not.
+ * later attempt has greater consequences than the confirmed one.
  */
 function onceConfirmed({ question }: ChangeCommand, yes: boolean): (plan: Plan) => Promise<void> {
-  let confirmed: 'nothing' | 'harmless' | 'danger' = 'nothing';
+  let confirmed = -1;
   return async (plan) => {
-    const dangers = plan.leavesNobody
-      ? [`the group would have no leader: ${plan.follows?.reason ?? 'no node is eligible'}`]
-      : [];
-    const level = dangers.length > 0 ? 'danger' : 'harmless';
-    if (confirmed === 'danger' || confirmed === level) return;
-    if (question !== undefined || dangers.length > 0) {
-      const facts = followsLines(plan.follows === null ? null : choiceResult(plan.follows));
-      await makeSure({ question: question ?? `${plan.what}: proceed?`, facts, dangers }, yes);
+    const level = levelOf(plan);
+    if (confirmed >= level) return;
+    if (question !== undefined || level > levels.harmless) {
+      const follows = followsLines(plan.follows === null ? null : choiceResult(plan.follows));
+      const uncertain = isUncertain(plan) ? ['The effect on the leader cannot be determined here'] : [];
+      const facts = [...follows, ...endsLines(plan), ...uncertain];
+      await makeSure(
+        { question: question ?? `${plan.what}: proceed?`, facts, dangers: dangersOf(plan) },
+        yes,
+      );
     }
     confirmed = level;
   };
+}
+
+function dangersOf({ leavesNobody, follows }: Plan): string[] {
+  return leavesNobody ? [`the group would have no leader: ${follows?.reason ?? 'no node is eligible'}`] : [];
+}
+
+/** Returns lines about leaders that stop leading because their slots end. No choice mentions them. */
+function endsLines({ ends }: Plan): string[] {
+  return ends
+    .filter(({ slotEnds }) => slotEnds)
+    .map(({ slot, node }) => styled('yellow', `Slot ${slot} ends: ${node} stops leading it`));
 }
 
 function waitFor(
@@ -122,7 +162,7 @@ export function waitOptions({ settings, signal }: Session): WaitOptions {
   return {
     signal,
     ...(settings.waitTimeoutMs === null ? {} : { timeoutMs: settings.waitTimeoutMs }),
-    ...(settings.format === 'pretty' ? { onProgress: tellProgress } : {}),
+    ...(isForPeople(settings.format) ? { onProgress: tellProgress } : {}),
   };
 }
 
@@ -139,7 +179,8 @@ function exitCodeOf(outcome: Outcome, until: ChangeCommand['until'], expected: s
   return outcome.state === 'READY' && outcome.node === expected ? exitCodes.done : exitCodes.failed;
 }
 
-function printable(result: ChangeResult): Printable {
+/** `more` lines follow the result in the output for people. */
+function printable(result: ChangeResult, more: readonly string[] = []): Printable {
   return {
     json: result,
     rows: [
@@ -153,31 +194,18 @@ function printable(result: ChangeResult): Printable {
         result.outcome?.node ?? result.follows?.node ?? '-',
       ],
     ],
-    pretty: () => pretty(forTerminal(changeResultSchema, result)).join('\n'),
+    pretty: () => [...pretty(forTerminal(changeResultSchema, result)), ...more].join('\n'),
   };
 }
 
-function pretty({
-  what,
-  changed,
-  dryRun,
-  changes,
-  configVersion,
-  follows,
-  slot,
-  term,
-}: ChangeResult): string[] {
+function pretty({ what, changed, dryRun, changes, configVersion, follows }: ChangeResult): string[] {
   if (changes.length === 0) return [`Nothing to change: ${what}`];
   const head = dryRun
     ? [styled('bold', `Dry run: ${what}`), ...changes.map((each) => `  ${differenceText(each)}`)]
     : changed
       ? [`Done: ${what} (configuration version ${configVersion})`]
       : [what];
-  const follow =
-    term === null || dryRun
-      ? []
-      : [`To follow the transition: petrel wait --term ${term}${slot === 1 ? '' : ` --slot ${slot}`}`];
-  return [...head, ...followsLines(follows), ...follow];
+  return [...head, ...followsLines(follows)];
 }
 
 function followsLines(follows: ChangeResult['follows']): string[] {
@@ -194,12 +222,12 @@ function followsLines(follows: ChangeResult['follows']): string[] {
  * Prints the outcome for operators. If the outcome is not READY, also prints the current state of the group.
  */
 export async function tellOutcome({ access }: Session, outcome: Outcome): Promise<void> {
-  process.stdout.write(`${outcomeText(outcome)}\n`);
+  printText(outcomeText(outcome));
   if (outcome.state === 'READY') return;
   const view = await readGroup(access);
   const reading = await readOrEstimateClock(access.store, view, access.clock);
   const text = await withAnswers(view, (judged) => presentText(judged, reading.epochMs));
-  process.stdout.write(`${oneLine(text)}\n`);
+  printText(oneLine(text));
 }
 
 export function outcomeText(outcome: Outcome): string {

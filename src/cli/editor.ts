@@ -20,11 +20,22 @@ export async function newDraft(text: string): Promise<Draft> {
 }
 
 /**
- * Opens the file in $VISUAL, $EDITOR or vi. Returns the file's content after the editor has exited. Throws
- * PetrelError FAILED.
+ * Returns the operator's editor: $VISUAL, $EDITOR or vi. Without a terminal, only $EDITOR is used, because
+ * the others would wait for keys. Throws PetrelError REFUSED if there is none.
  */
-export async function edit({ path }: Draft): Promise<Draft> {
-  const editor = process.env.VISUAL || process.env.EDITOR || 'vi';
+export function chosenEditor(): string {
+  const { VISUAL: visual, EDITOR: editor } = process.env;
+  const isTerminal = process.stdin.isTTY === true && process.stdout.isTTY === true;
+  if (isTerminal) return visual || editor || 'vi';
+  if (editor) return editor;
+  throw new PetrelError(
+    'REFUSED',
+    'no terminal for an editor; use petrel config set, or set EDITOR to a program that needs no terminal',
+  );
+}
+
+/** Opens the file in the editor. Returns its content after the editor has exited. Throws PetrelError FAILED. */
+export async function edit({ path }: Draft, editor: string): Promise<Draft> {
   const ignore = () => {};
   // Ignore ^C while the editor is running: it is for the editor only.
   process.on('SIGINT', ignore);

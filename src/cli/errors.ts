@@ -5,6 +5,7 @@ import { exitCodes } from '../exit-code.js';
 import { asPetrelError, type Failure, toldAs } from '../group/failure.js';
 import { oneLine, visibleJson } from '../model/outside.js';
 import { StoreError } from '../ports/store.js';
+import { widthOf, wrapped } from './layout.js';
 import { styled } from './style.js';
 
 const codeOf: Readonly<Record<PetrelErrorCode, number>> = {
@@ -48,7 +49,7 @@ export function reportError(error: unknown, format: unknown): void {
     `${styled('red', 'petrel:', process.stderr)} ${message.split('\n').map(oneLine).join('\n')}`,
     ...listed.map((reason) => `  - ${oneLine(reason)}`),
   ];
-  process.stderr.write(`${lines.join('\n')}\n`);
+  process.stderr.write(`${wrapped(lines.join('\n'), widthOf(process.stderr))}\n`);
 }
 
 function describeError(error: unknown): Failure['error'] {
@@ -62,8 +63,9 @@ function describeError(error: unknown): Failure['error'] {
 function remedyText(remedy: Remedy): string {
   switch (remedy.kind) {
     case 'yes':
-    case 'unknown':
       return `pass --yes to ${remedy.does}`;
+    case 'unknown':
+      return `pass --allow-unknown to ${remedy.does}`;
     case 'slot':
       return 'pass --slot';
     case 'cancel':

@@ -10,7 +10,8 @@ import { childrenOf, findGroups, type GroupLine, readGroups } from '../group/all
 import { KeptClock } from '../group/time.js';
 import { cut } from '../model/outside.js';
 import { rootsBelow } from '../model/paths.js';
-import { type Printable, print, table } from './output.js';
+import { table } from './layout.js';
+import { type Printable, print } from './output.js';
 import { type Session, withEnsemble } from './session.js';
 import { styled } from './style.js';
 
@@ -65,7 +66,10 @@ function printable(lines: readonly GroupLine[]): Printable {
   return {
     json: lines,
     rows: [header, ...rows],
-    pretty: () => (lines.length === 0 ? 'No groups found.' : table(header, rows.map(coloured))),
+    pretty: (layout) =>
+      lines.length === 0
+        ? 'No groups found.'
+        : table(header, rows.map(coloured), layout, { idle: { paused: 'no' } }),
   };
 }
 
@@ -88,5 +92,5 @@ function rowsOf({ root, leaders, elector, nodes, paused, problem }: GroupLine): 
 
 function coloured([root = '', leader = '', status = '', ...rest]: readonly string[]): string[] {
   const colour = status === 'READY' ? 'green' : status === 'PROGRESS' ? 'yellow' : 'red';
-  return [root, leader, styled(colour, status), ...rest];
+  return [root, leader === '-' ? 'none' : leader, styled(colour, status), ...rest];
 }

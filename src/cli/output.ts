@@ -1,23 +1,38 @@
 /** Prints results in the requested format. */
-import CliTable from 'cli-table3';
 import type * as z from 'zod';
 import type { OutputFormat } from '../config/settings.js';
 import { visibleYaml } from '../group/visible-yaml.js';
 import { oneLine, visibleJson } from '../model/outside.js';
-import { styled } from './style.js';
+import { type Layout, widthOf, wrapped } from './layout.js';
 
 /** One result, in a form for each output format. */
 export interface Printable {
   /** The result as JSON. Its schema is next to the module that creates it. */
   readonly json: unknown;
-  /** Text for operators. */
-  pretty(): string;
+  /** Text for operators, in the room that there is. */
+  pretty(layout: Layout): string;
   /** The result as a table. The first row contains the column names. */
   readonly rows: readonly (readonly string[])[];
 }
 
 export function print(format: OutputFormat, result: Printable): void {
   process.stdout.write(`${text(format, result)}\n`);
+}
+
+/** Prints text for people. Lines that are too long for the terminal are wrapped like in `wrapped`. */
+export function printText(text: string, hanging?: number): void {
+  process.stdout.write(`${wrapped(text, widthOf(process.stdout), hanging)}\n`);
+}
+
+/** Whether the format is for people, and not for programs. */
+export function isForPeople(format: OutputFormat): boolean {
+  return format === 'pretty' || format === 'wide';
+}
+
+/** Returns the text for people, laid out for the terminal. */
+export function prettyText(format: OutputFormat, result: Printable): string {
+  const layout = { isWide: format === 'wide', width: widthOf(process.stdout) };
+  return wrapped(result.pretty(layout), layout.width);
 }
 
 /** Prints a result. JSON results take one line each, so that a stream of results can be read line by line. */
@@ -37,42 +52,10 @@ function text(format: OutputFormat, result: Printable): string {
       // A cell never contains tabs or line breaks, whatever the data.
       return result.rows.map((row) => row.map(oneLine).join('\t')).join('\n');
     case 'pretty':
-      return result.pretty();
+    case 'wide':
+      return prettyText(format, result);
   }
 }
-
-/** Returns a table. Columns are aligned without lines between them, as in kubectl. */
-export function table(header: readonly string[], rows: readonly (readonly string[])[]): string {
-  const nothing = Object.fromEntries(borders.map((name) => [name, '']));
-  const made = new CliTable({
-    head: header.map((title) => styled('bold', title.toUpperCase())),
-    chars: { ...nothing, middle: '  ' },
-    style: { head: [], border: [], 'padding-left': 0, 'padding-right': 0 },
-  });
-  made.push(...rows.map((row) => [...row]));
-  return made
-    .toString()
-    .split('\n')
-    .map((line) => line.trimEnd())
-    .join('\n');
-}
-
-const borders = [
-  'top',
-  'top-mid',
-  'top-left',
-  'top-right',
-  'bottom',
-  'bottom-mid',
-  'bottom-left',
-  'bottom-right',
-  'left',
-  'left-mid',
-  'mid',
-  'mid-mid',
-  'right',
-  'right-mid',
-];
 
 /**
  * Returns a copy that is safe to show on a terminal. Data from ZooKeeper may have been written by any client,

@@ -1,45 +1,132 @@
 /** The complete command line: its commands, and the options of all commands. */
-import { Command, CommanderError } from 'commander';
+import { Command, CommanderError, Help, type HelpConfiguration, type Option } from 'commander';
 import { settingOptions } from '../config/read-settings.js';
 import { clientSettings } from '../config/settings.js';
 import { version } from '../version.js';
 
 interface Family {
   readonly commands: readonly string[];
+  /** Heading of the commands in the help. */
+  readonly heading: string;
+  /** Whether these commands need all others, for example to describe them. */
+  readonly needsAll?: boolean;
   /** Loads the commands. `isNamed` says that one of them will be run, and not only listed. */
   load(isNamed: boolean): Promise<(program: Command) => void>;
 }
+
+const headings = {
+  observe: 'Observe:',
+  change: 'Change:',
+  run: 'Run:',
+  help: 'Help:',
+};
 
 /**
  * Groups of commands, in the order of the help. Only the modules of the given command are loaded, so that an
  * agent starts faster.
  */
 const families: readonly Family[] = [
-  { commands: ['dev'], load: async () => (await import('./commands/agent.js')).addDev },
-  { commands: ['agent'], load: async () => (await import('./commands/agent.js')).addAgent },
-  { commands: ['run'], load: async () => (await import('./commands/run.js')).addRun },
-  { commands: ['list'], load: async () => (await import('./commands/list.js')).addList },
-  { commands: ['explain'], load: async () => (await import('./commands/explain.js')).addExplain },
-  { commands: ['simulate'], load: async () => (await import('./commands/simulate.js')).addSimulate },
-  { commands: ['lab'], load: async (isNamed) => (await import('./commands/lab.js')).readLab(isNamed) },
-  { commands: ['site'], load: async () => (await import('./commands/site.js')).addSite },
-  { commands: ['node'], load: async () => (await import('./commands/node.js')).addNode },
   {
-    commands: ['switchover', 'failover'],
-    load: async () => (await import('./commands/switchover.js')).addSwitchover,
+    commands: ['list'],
+    heading: headings.observe,
+    load: async () => (await import('./commands/list.js')).addList,
   },
-  { commands: ['flag'], load: async () => (await import('./commands/flag.js')).addFlag },
-  { commands: ['pause', 'resume'], load: async () => (await import('./commands/pause.js')).addPause },
-  { commands: ['config'], load: async () => (await import('./commands/config.js')).addConfig },
-  { commands: ['history'], load: async () => (await import('./commands/history.js')).addHistory },
-  { commands: ['wait'], load: async () => (await import('./commands/wait.js')).addWait },
+  {
+    commands: ['explain'],
+    heading: headings.observe,
+    load: async () => (await import('./commands/explain.js')).addExplain,
+  },
+  {
+    commands: ['simulate'],
+    heading: headings.observe,
+    load: async () => (await import('./commands/simulate.js')).addSimulate,
+  },
+  {
+    commands: ['history'],
+    heading: headings.observe,
+    load: async () => (await import('./commands/history.js')).addHistory,
+  },
+  {
+    commands: ['wait'],
+    heading: headings.observe,
+    load: async () => (await import('./commands/wait.js')).addWait,
+  },
+  {
+    commands: ['doctor'],
+    heading: headings.observe,
+    load: async () => (await import('./commands/doctor.js')).addDoctor,
+  },
   {
     commands: ['verify-token'],
+    heading: headings.observe,
     load: async () => (await import('./commands/verify-token.js')).addVerifyToken,
   },
-  { commands: ['acl'], load: async () => (await import('./commands/acl.js')).addAcl },
-  { commands: ['doctor'], load: async () => (await import('./commands/doctor.js')).addDoctor },
-  { commands: ['zookeeper'], load: async () => (await import('./commands/zookeeper.js')).addZooKeeper },
+  {
+    commands: ['switchover', 'failover'],
+    heading: headings.change,
+    load: async () => (await import('./commands/switchover.js')).addSwitchover,
+  },
+  {
+    commands: ['pause', 'resume'],
+    heading: headings.change,
+    load: async () => (await import('./commands/pause.js')).addPause,
+  },
+  {
+    commands: ['site'],
+    heading: headings.change,
+    load: async () => (await import('./commands/site.js')).addSite,
+  },
+  {
+    commands: ['node'],
+    heading: headings.change,
+    load: async () => (await import('./commands/node.js')).addNode,
+  },
+  {
+    commands: ['flag'],
+    heading: headings.change,
+    load: async () => (await import('./commands/flag.js')).addFlag,
+  },
+  {
+    commands: ['config'],
+    heading: headings.change,
+    load: async () => (await import('./commands/config.js')).addConfig,
+  },
+  {
+    commands: ['acl'],
+    heading: headings.change,
+    load: async () => (await import('./commands/acl.js')).addAcl,
+  },
+  {
+    commands: ['agent'],
+    heading: headings.run,
+    load: async () => (await import('./commands/agent.js')).addAgent,
+  },
+  {
+    commands: ['run'],
+    heading: headings.run,
+    load: async () => (await import('./commands/run.js')).addRun,
+  },
+  {
+    commands: ['dev'],
+    heading: headings.run,
+    load: async () => (await import('./commands/agent.js')).addDev,
+  },
+  {
+    commands: ['zookeeper'],
+    heading: headings.run,
+    load: async () => (await import('./commands/zookeeper.js')).addZooKeeper,
+  },
+  {
+    commands: ['lab'],
+    heading: headings.run,
+    load: async (isNamed) => (await import('./commands/lab.js')).readLab(isNamed),
+  },
+  {
+    commands: ['help', 'options'],
+    heading: headings.help,
+    needsAll: true,
+    load: async () => (await import('./commands/help.js')).addHelp,
+  },
 ];
 
 /**
@@ -51,21 +138,61 @@ export async function createProgram(named?: string | null): Promise<Command> {
   const program = new Command('petrel')
     .description('Leader election and planned handover for services that must have exactly one active node')
     .version(version, '-V, --version')
-    .configureHelp({ showGlobalOptions: true })
+    .configureHelp(helpOf)
     .configureOutput({ outputError: () => {} })
+    .addHelpText('afterAll', ({ command }) => moreHelp(command))
     .exitOverride();
   for (const option of settingOptions(clientSettings)) program.addOption(option);
   const wanted = wantedBy(named);
   const isNamed = wanted.length < families.length;
-  const loaded = await Promise.all(wanted.map(({ load }) => load(isNamed)));
-  for (const add of loaded) add(program);
+  const loaded = await Promise.all(
+    wanted.map(async ({ load, heading }) => ({ add: await load(isNamed), heading })),
+  );
+  for (const { add, heading } of loaded) add(program.commandsGroup(heading));
   return program;
+}
+
+const plainHelp = new Help();
+
+/**
+ * The options of all commands are numerous, and rarely what the reader of a help looks for. Only
+ * `petrel options` shows them. Lists of commands show names and short descriptions, which fit on one line.
+ */
+const helpOf: HelpConfiguration = {
+  minWidthToWrap: 30,
+  subcommandTerm: (command) => {
+    const names = [command.name(), ...command.aliases()].join(', ');
+    const isInRoot = command.parent?.parent === null;
+    return isInRoot ? names : [names, command.usage().replace('[options]', '').trim()].join(' ').trim();
+  },
+  visibleOptions: (command) =>
+    command.parent === null
+      ? plainHelp.visibleOptions(command).filter((option) => !isCommon(option))
+      : plainHelp.visibleOptions(command),
+};
+
+/** Whether all commands have the option. Only such options of the program have a heading. */
+function isCommon({ helpGroupHeading }: Option): boolean {
+  return helpGroupHeading !== undefined;
+}
+
+function moreHelp(command: Command): string {
+  if (command.name() === 'options') return '';
+  const lines = [
+    ...(command.commands.length === 0 ? [] : [`${pathOf(command)} COMMAND --help describes a command.`]),
+    'petrel options lists the options of all commands: -z, -r, -f and others.',
+  ];
+  return ['', ...lines].join('\n');
+}
+
+function pathOf(command: Command): string {
+  return command.parent === null ? command.name() : `${pathOf(command.parent)} ${command.name()}`;
 }
 
 function wantedBy(named: string | null | undefined): readonly Family[] {
   if (named === null) return [];
   const wanted = families.filter(({ commands }) => commands.some((command) => command === named));
-  return wanted.length > 0 ? wanted : families;
+  return wanted.length > 0 && !wanted.some(({ needsAll }) => needsAll) ? wanted : families;
 }
 
 /**

@@ -1,6 +1,7 @@
 /** Formats the result of `petrel simulate` as tables. */
 import { type Outcome, type Simulation, simulationSchema } from '../what-if/simulation.js';
-import { forTerminal, type Printable, table } from './output.js';
+import { type Layout, table } from './layout.js';
+import { forTerminal, type Printable } from './output.js';
 import { styled } from './style.js';
 
 export function printableSimulation(simulation: Simulation): Printable {
@@ -21,7 +22,7 @@ export function printableSimulation(simulation: Simulation): Printable {
       ],
       ...simulation.outcomes.map(cells),
     ],
-    pretty: () => pretty(forTerminal(simulationSchema, simulation)),
+    pretty: (layout) => pretty(forTerminal(simulationSchema, simulation), layout),
   };
 }
 
@@ -38,7 +39,7 @@ function cells(outcome: Outcome): string[] {
   return [strategy, node ?? '-', site ?? '-', ...numbers.map((value) => String(value ?? '-')), reason];
 }
 
-function pretty(simulation: Simulation): string {
+function pretty(simulation: Simulation, layout: Layout): string {
   const { outcomes, leftOut, notes, nodes } = simulation;
   return [
     headline(simulation),
@@ -46,8 +47,9 @@ function pretty(simulation: Simulation): string {
     table(
       ['strategy', 'elects', 'site', 'mean', 'above best', 'worst', 'above best', 'why'],
       outcomes.map(outcomeRow),
+      layout,
     ),
-    ...(nodes.length === 0 ? [] : ['', nodesTable(simulation)]),
+    ...(nodes.length === 0 ? [] : ['', nodesTable(simulation, layout)]),
     ...section(
       'Strategies left out:',
       leftOut.map(({ strategy, reason }) => `${strategy}: ${reason}`),
@@ -85,7 +87,7 @@ function outcomeRow({
   ];
 }
 
-function nodesTable({ nodes }: Simulation): string {
+function nodesTable({ nodes }: Simulation, layout: Layout): string {
   return table(
     ['node', 'site', 'requests', 'quorum', 'mean', 'worst', 'eligible'],
     nodes.map(({ node, site, share, quorumMs, meanMs, worstMs, eligible, ineligibleReasons }) => [
@@ -97,6 +99,7 @@ function nodesTable({ nodes }: Simulation): string {
       msText(worstMs),
       eligible ? 'yes' : `no: ${ineligibleReasons.join(', ')}`,
     ]),
+    layout,
   );
 }
 

@@ -4,7 +4,8 @@ import { phasesInTurn } from '../core/records.js';
 import { type TermReport, termSchema } from '../group/term.js';
 import { fromInstant } from '../model/names.js';
 import { failureLines } from './change.js';
-import { forTerminal, type Printable, table } from './output.js';
+import { type Layout, table } from './layout.js';
+import { forTerminal, type Printable } from './output.js';
 import { styled } from './style.js';
 import { lengthText } from './times.js';
 
@@ -14,7 +15,7 @@ export function printableTerm(logContext: TermReport): Printable {
   return {
     json: logContext,
     rows: [header, ...cells(logContext)],
-    pretty: () => pretty(forTerminal(termSchema, logContext)),
+    pretty: (layout) => pretty(forTerminal(termSchema, logContext), layout),
   };
 }
 
@@ -28,7 +29,7 @@ function after(at: string | null, electedAt: string): string {
   return `${afterMs < 0 ? '-' : '+'}${lengthText(Math.abs(afterMs))}`;
 }
 
-function pretty(logContext: TermReport): string {
+function pretty(logContext: TermReport, layout: Layout): string {
   const { root, slot, term, outcome, node, reason, lengths, failed, resumes } = logContext;
   const { totalMs, leaderlessMs, leaderlessAtLeast } = lengths;
   const { releaseMs, claimMs, takeoverMs } = phasesInTurn({ phases: lengths, release: logContext.release });
@@ -39,7 +40,7 @@ function pretty(logContext: TermReport): string {
     `Term ${term} of ${root}${slot === undefined ? '' : `, slot ${slot}`}, ${node ?? 'no node'}: ${styled(style, outcome)}`,
     `Reason: ${reason}`,
     '',
-    table(header, cells(logContext)),
+    table(header, cells(logContext), layout, { wideOnly: ['when'] }),
     ...(logContext.error === null ? [] : failureLines(logContext)),
     '',
     `${from} to READY: ${lengthText(totalMs)} (${phases})`,

@@ -1,10 +1,23 @@
-/** Formats times for operators, together with the exact instants. */
+/** Formats times for operators: how long ago or how far ahead, and exactly in the wide layout. */
 import { formatDuration } from '../model/duration.js';
 import { fromInstant } from '../model/names.js';
+import type { Layout } from './layout.js';
 
-/** Returns "2026-01-01T00:00:00.000Z, 5m ago", or "…, in 2h" for an instant in the future. */
-export function instantText(instant: string, nowMs: number): string {
-  return `${instant}, ${agoText(instant, nowMs)}`;
+/** Returns "for 5m", or in the wide layout "since 2026-01-01T00:00:00.000Z, 5m ago". */
+export function sinceText(instant: string, nowMs: number, { isWide }: Layout): string {
+  if (isWide) return `since ${instant}, ${agoText(instant, nowMs)}`;
+  return `for ${formatDuration(nowMs - fromInstant(instant))}`;
+}
+
+/** Returns "for another 2h", or in the wide layout "until 2026-01-01T00:00:00.000Z, in 2h". */
+export function untilText(instant: string, nowMs: number, { isWide }: Layout): string {
+  if (isWide) return `until ${instant}, ${agoText(instant, nowMs)}`;
+  return `for another ${formatDuration(fromInstant(instant) - nowMs)}`;
+}
+
+/** Returns "5m ago", or in the wide layout the instant. */
+export function whenText(instant: string, nowMs: number, { isWide }: Layout): string {
+  return isWide ? instant : agoText(instant, nowMs);
 }
 
 export function agoText(instant: string, nowMs: number): string {

@@ -1,6 +1,7 @@
 /** The option `--watch`: prints the result of a command on every change and at an interval. */
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import * as z from 'zod';
+import type { OutputFormat } from '../config/settings.js';
 import { PetrelError } from '../errors.js';
 import { follow } from '../group/follow.js';
 import { KeptClock } from '../group/time.js';
@@ -8,7 +9,7 @@ import { type GroupView, readGroup } from '../group/view.js';
 import { isStoreError } from '../ports/store.js';
 import { Interrupted, reportError } from './errors.js';
 import { stdoutLost } from './outlet.js';
-import { type Printable, print, printLine } from './output.js';
+import { isForPeople, type Printable, prettyText, print, printLine } from './output.js';
 import { type Session, withSession } from './session.js';
 import { styled } from './style.js';
 
@@ -81,7 +82,7 @@ async function showOnChange(session: Session, everyMs: number, draw: Draw): Prom
       // Skip unchanged content, because a leader's lease is renewed several times a second.
       if (content === printed.content && atMs - printed.atMs < everyMs) continue;
       printed = { content, atMs };
-      if (process.stdout.isTTY && format === 'pretty') redraw(result, everyMs);
+      if (process.stdout.isTTY && isForPeople(format)) redraw(format, result, everyMs);
       else printLine(format, result);
     }
   } finally {
@@ -91,9 +92,9 @@ async function showOnChange(session: Session, everyMs: number, draw: Draw): Prom
 
 const clearScreen = '\u001B[H\u001B[2J';
 
-function redraw(result: Printable, everyMs: number): void {
+function redraw(format: OutputFormat, result: Printable, everyMs: number): void {
   const note = styled('dim', `Refreshed on every change and every ${everyMs / 1000} s. Ctrl-C quits`);
-  process.stdout.write(`${clearScreen}${note}\n\n${result.pretty()}\n`);
+  process.stdout.write(`${clearScreen}${note}\n\n${prettyText(format, result)}\n`);
 }
 
 function isOutOfReach(error: unknown): boolean {

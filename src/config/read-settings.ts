@@ -14,6 +14,7 @@ import { writeDuration } from '../model/duration.js';
 import { brief } from '../model/names.js';
 import { cut, firstOf, quoted } from '../model/outside.js';
 import { plainMessage } from '../model/plain-message.js';
+import { helpGroupOf } from './help-groups.js';
 import { type SettingMeta, settingMeta } from './setting.js';
 import { allSettings } from './settings.js';
 import type { SettingsFile } from './settings-file.js';
@@ -81,7 +82,7 @@ const shownSecret = '[secret]';
 /** Returns the command-line options for these settings, including `--config`. */
 export function settingOptions(settings: SettingsSchema<unknown>): Option[] {
   const file = new Option(config.flags, `settings file in YAML (env: ${config.env})`);
-  return [file, ...fieldsOf(settings).flatMap(settingOption)];
+  return [file.helpGroup(helpGroupOf('config')), ...fieldsOf(settings).flatMap(settingOption)];
 }
 
 /**
@@ -184,7 +185,7 @@ function settingOption({ schema, meta, name }: Field): Option[] {
   const value = fallback.success ? valueText(name, fallback.data) : '';
   const shown = meta.defaultText ?? value;
   const text = `${meta.help} (${shown === '' ? '' : `default: ${shown}, `}env: ${meta.env})`;
-  return [new Option(meta.flags, text)];
+  return [new Option(meta.flags, text).helpGroup(helpGroupOf(meta.key))];
 }
 
 function fromFile({ meta }: Field, file: SettingsFile, directory: string): Given[] {

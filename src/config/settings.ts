@@ -62,7 +62,7 @@ export const runSettings = nodeSettings.omit({ onTakeover: true, onRelease: true
   ),
 });
 
-export const outputFormats = ['pretty', 'json', 'yaml', 'tsv'] as const;
+export const outputFormats = ['pretty', 'wide', 'json', 'yaml', 'tsv'] as const;
 export type OutputFormat = (typeof outputFormats)[number];
 
 /** Settings of commands that show or change a group. */
@@ -71,7 +71,7 @@ export const clientSettings = commonSettings.extend({
     key: 'format',
     flags: '-f, --format <format>',
     env: 'PETREL_FORMAT',
-    help: `output format: ${outputFormats.join(', ')}`,
+    help: `output format: ${outputFormats.join(', ')}; wide is pretty with all columns and exact times`,
   }),
   connectTimeoutMs: setting(durationInMs({ minMs: 100, maxMs: 3_600_000 }).prefault('5s'), {
     key: 'connectTimeout',

@@ -109,7 +109,7 @@ describe('petrel site', () => {
 
     const { code, stdout } = await runCommand(priority, env);
     expect(code).toBe(0);
-    expect(stdout).toContain('To follow the transition: petrel wait --term 2\n');
+    expect(stdout).not.toContain('To follow the transition');
     expect(stdout).toContain('b1 is the leader: term 2 is READY\n');
     const during = await list(env);
     expect(during).toMatchObject({
@@ -137,6 +137,22 @@ describe('petrel site', () => {
     const table = await runCommand(['history'], env);
     expect(table.stdout).toMatch(/ 2 +READY \(planned\) +a1 +b1 /);
     expect(table.stdout).toMatch(/site a: priority 100 → 0, until .*: new switch$/m);
+  });
+
+  it('refuses a site that is probably misspelt, unless it is allowed', async () => {
+    const env = await start(['a1']);
+    expect(await change(env, 'site', 'priority', 'x', '0', '--yes')).toMatchObject({
+      code: 5,
+      error: {
+        message: 'unknown site x',
+        reasons: ['known sites: a', 'pass --allow-unknown to proceed before a node of the site joins'],
+      },
+    });
+    expect((await change(env, 'site', 'reset', 'zzz')).code).toBe(5);
+    expect((await change(env, 'site', 'drain', 'x', '--allow-unknown')).code).toBe(0);
+    expect((await list(env)).sites).toMatchObject([{ site: 'a' }, { site: 'x' }]);
+    expect((await change(env, 'site', 'forget', 'x')).result?.changed).toBe(true);
+    expect((await list(env)).sites).toMatchObject([{ site: 'a' }]);
   });
 
   it('asks before nobody is left to lead', async () => {
@@ -197,6 +213,11 @@ describe('petrel switchover and failover', () => {
       code: 0,
       stdout: expect.stringContaining('To follow the transition: petrel wait --term 3'),
     });
+    // The pending switchover is not part of this change, which has nothing to follow.
+    expect(await change(env, 'config', 'set', 'historySize', '50')).toMatchObject({
+      code: 0,
+      result: { changed: true, term: null },
+    });
     expect(await change(env, 'switchover', '--to', 'a1')).toMatchObject({
       code: 5,
       error: { message: expect.stringMatching(/^transition 3, requested by .*, is pending/) },
@@ -247,6 +268,10 @@ describe('petrel node', () => {
     });
     expect(nodeOf(await list(env), 'a1')).toMatchObject({ state: 'DRAINING', eligible: false });
     expect((await change(env, 'node', 'drain', 'c1')).code).toBe(5);
+    expect(await change(env, 'node', 'undrain', 'c1', '--yes')).toMatchObject({
+      code: 5,
+      error: { message: 'unknown node c1', reasons: ['known nodes: a1, b1'] },
+    });
     expect(await change(env, 'node', 'undrain', 'a1')).toMatchObject({
       code: 0,
       result: { changed: true, outcome: null },
@@ -270,11 +295,15 @@ describe('petrel node', () => {
     expect(evictResultSchema.parse(JSON.parse(dry.stdout))).toMatchObject({
       dryRun: true,
       leavesClaim: false,
+      dangers: [expect.stringContaining('a1 seems to be alive')],
     });
     expect((await list(env)).nodes).toHaveLength(2);
     expect((await runCommand([...args, '-y'], env)).code).toBe(0);
     expect((await list(env)).nodes).toMatchObject([{ node: 'b1' }]);
     const leader = ['node', 'evict', 'b1', '--dead'];
+    expect((await runCommand([...leader, '--dry-run'], env)).stdout).toContain(
+      '  ! DANGER: ZooKeeper says b1 is the live leader',
+    );
     expect(await change(env, ...leader)).toMatchObject({
       code: 5,
       error: { reasons: [expect.stringContaining('this creates two leaders')] },

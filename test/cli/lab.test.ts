@@ -42,7 +42,7 @@ describe('petrel lab', () => {
     [['lcr', '--nodes', '0'], 'a whole number from 1 to 10000'],
     [['lcr', '--delay', 'soon'], 'is not a duration'],
     [['lcr', '--delay', '0ms-0ms'], '0ms is too short: expected at least 1ms'],
-    [['lcr', '-f', 'xml'], 'one of pretty, json, yaml, tsv, table, svg'],
+    [['lcr', '-f', 'xml'], 'one of pretty, wide, json, yaml, tsv, table, svg'],
     [
       ['lcr', '--plot', '/nowhere/lab.svg', '--runs', '100000', '--nodes', '10000'],
       'cannot write /nowhere/lab.svg',

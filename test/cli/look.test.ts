@@ -30,8 +30,8 @@ describe('petrel list', () => {
   it('prints a table that keeps to its lines, whatever the tree holds', async () => {
     const { code, stdout, stderr } = await runProcess(['list'], env());
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
-    expect(stdout).toMatch(/^a1 +a +elector,leader +READY +100 +100 +- +0 +yes$/m);
-    expect(stdout).toMatch(/^b1 +b +UNHEALTHY +100 +100 +- +1 +no$/m);
+    expect(stdout).toMatch(/^a1 +a +elector,leader +READY +100 +100 +yes$/m);
+    expect(stdout).toMatch(/^b1 +b +UNHEALTHY +100 +100 +no$/m);
     expect(stdout).toContain('Ineligible: b1: it is unhealthy: disk  [31mfull really<U+202E>\n');
     expect(stdout).not.toContain('\u001b');
   });
@@ -141,7 +141,7 @@ describe('an error', () => {
     [['site', 'priority', 'a', 'many'], 'Expected a whole number from 0 to 1000000.'],
     [['site', 'priority', 'a', '1', '--for', '2'], '2 has no unit: write 2s or 2ms'],
     [['site', 'priority', 'a/b', '1'], 'expected a name of 1 to 128 letters'],
-    [['list', '-f', 'xml'], '--format: format: "xml": expected one of pretty, json, yaml, tsv'],
+    [['list', '-f', 'xml'], '--format: format: "xml": expected one of pretty, wide, json, yaml, tsv'],
     [['list', '-z', 'zk:99999'], 'expected 1 to 65535'],
     [['list', '-w', '0'], 'Expected a number of seconds'],
     [['switchover', '--to', 'b1', '--to-site', 'b'], 'cannot be used with'],
@@ -200,6 +200,18 @@ describe('petrel', () => {
     const { code, stdout } = await run('help', 'switchover');
     expect(code).toBe(0);
     expect(stdout).toContain('petrel switchover --to b1');
-    expect(stdout).toContain('--zookeeper <hosts>');
+    expect(stdout).not.toContain('--zookeeper <hosts>');
+    expect((await run('options')).stdout).toContain('--zookeeper <hosts>');
+  });
+
+  it('explains topics, and names them to whoever asks for another', async () => {
+    expect(await run('help', 'exit-codes')).toMatchObject({
+      code: 0,
+      stdout: expect.stringContaining('  3    ZooKeeper is unreachable'),
+    });
+    expect(await run('help', 'exit-code')).toMatchObject({
+      code: 2,
+      stderr: 'petrel: Unknown command or topic exit-code; did you mean exit-codes?\n',
+    });
   });
 });

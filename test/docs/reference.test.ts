@@ -24,7 +24,7 @@ const tables = join(project, 'docs/reference/tables');
 describe('docs/reference/tables', () => {
   it('has every command with its help', async () => {
     const program = await createProgram();
-    const all = [program, ...program.commands.flatMap(withSubcommands)];
+    const all = [program, ...visibleCommands(program).flatMap(withSubcommands)];
     const sections = all.map((command) => `## ${nameOf(command)}\n\n\`\`\`\n${helpOf(command)}\n\`\`\``);
     const intro =
       'This page is generated from the program by `npm run docs`. [Commands](../commands.md) says which command is for what.';
@@ -113,7 +113,7 @@ describe('docs/reference/commands.md', () => {
 
   it('has every command', async () => {
     const program = await createProgram();
-    const missing = program.commands
+    const missing = visibleCommands(program)
       .map((command) => command.name())
       .filter((name) => !text.includes(`\`petrel ${name}`));
     expect(missing).toEqual([]);
@@ -128,6 +128,11 @@ function code(text: string): string {
   return `\`${text}\``;
 }
 
+/** Returns the commands without `petrel complete`, which only shells call. */
+function visibleCommands(program: Command): readonly Command[] {
+  return program.commands.filter((command) => command.name() !== 'complete');
+}
+
 /** Returns the command and its subcommands, without commander's `help`. */
 function withSubcommands(command: Command): Command[] {
   return [command, ...command.commands.flatMap(withSubcommands)];
@@ -138,13 +143,10 @@ function nameOf(command: Command): string {
   return `${above}${command.name()}`;
 }
 
-/**
- * Returns the help of a command, without the global options, which only the first section of the page lists.
- * Lines are as wide as those of docs/.
- */
+/** Returns the help of a command. Lines are as wide as those of docs/. */
 function helpOf(command: Command): string {
   let text = '';
-  command.configureHelp({ helpWidth: 120, showGlobalOptions: false });
+  command.configureHelp({ ...command.configureHelp(), helpWidth: 120 });
   command.configureOutput({
     writeOut: (part) => {
       text += part;

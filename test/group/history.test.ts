@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { printableHistory } from '../../src/cli/commands/history.js';
+import { unlimited } from '../../src/cli/layout.js';
 import { gapsOf, type History, historySchema, readHistory } from '../../src/group/history.js';
 import { newestRecords } from '../../src/tree/records.js';
 import { newGroup, transition } from '../support/group.js';
@@ -42,10 +43,10 @@ describe('the history', () => {
       { leaderlessMs: 200, leaderlessAtLeast: true },
       { leaderlessMs: null, leaderlessAtLeast: false },
     ]);
-    const { rows, pretty } = printableHistory(history);
+    const { rows, pretty } = printableHistory(history, Date.parse(at(300)));
     expect(rows.map((row) => row[8])).toEqual(['gap', '0.150s', '≥0.200s', '-']);
-    expect(pretty()).toContain('Longest time without a leader: at least 0.200s');
-    expect(pretty()).toContain('≥ means “at least”: a leader died');
+    expect(pretty(unlimited)).toContain('Longest time without a leader: at least 0.200s');
+    expect(pretty(unlimited)).toContain('≥ means “at least”: a leader died');
   });
 
   it('T2 says "at least" where a planned change has no release to go by', async () => {

@@ -1,3 +1,4 @@
+import { unlimited } from '../../src/cli/layout.js';
 /**
  * Tests the evaluation of measurements: the scope of each theory, the end of a run, the tolerance of a mean,
  * and the resulting plots.
@@ -24,7 +25,7 @@ describe('a mean', () => {
   it('is not judged by one run', async () => {
     const { theory } = await experiment('le-s', {}, 1);
     expect(theory.filter(({ kind }) => kind === 'mean').map(({ holds }) => holds)).toEqual([null, null]);
-    expect(printableLab(1, [await experiment('le-s', {}, 1)]).pretty()).not.toContain('no,');
+    expect(printableLab(1, [await experiment('le-s', {}, 1)]).pretty(unlimited)).not.toContain('no,');
   });
 
   it.each([

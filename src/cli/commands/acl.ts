@@ -9,8 +9,10 @@ import { noGroup } from '../../group/no-group.js';
 import type { Access } from '../../model/access.js';
 import { aclText } from '../../model/acl.js';
 import { oneLine } from '../../model/outside.js';
-import { makeSure } from '../ask.js';
-import { type Printable, print, table } from '../output.js';
+import { dangerLines, makeSure } from '../ask.js';
+import { helpText } from '../help-text.js';
+import { table } from '../layout.js';
+import { type Printable, print } from '../output.js';
 import { type Session, withSession } from '../session.js';
 import { readClientSettings } from '../settings.js';
 import { styled } from '../style.js';
@@ -18,6 +20,7 @@ import { styled } from '../style.js';
 export function addAcl(program: Command): void {
   const acl = program
     .command('acl')
+    .summary('show and set the access rights of the znodes')
     .description('show and set the access rights (ACLs) of the group’s znodes');
   acl
     .command('show')
@@ -35,7 +38,7 @@ export function addAcl(program: Command): void {
     .description('set the ACL of every znode of the group to what your settings require')
     .option('--dry-run', 'show the ACLs that would be set, without setting them')
     .option('-y, --yes', 'skip confirmation prompts')
-    .addHelpText('after', applyHelp)
+    .addHelpText('after', helpText(applyHelp))
     .action(async (_options, command: Command) => {
       await apply(command);
     });
@@ -44,7 +47,9 @@ export function addAcl(program: Command): void {
     .description('print the identity of your credentials, for acl.agents, acl.operators or acl.observers')
     .addHelpText(
       'after',
-      '\nPass the credentials with --auth-file or PETREL_AUTH. The command does not connect to ZooKeeper.',
+      helpText(
+        '\nPass the credentials with --auth-file or PETREL_AUTH. The command does not connect to ZooKeeper.',
+      ),
     )
     .action(async (_options, command: Command) => {
       await printDigest(command);
@@ -70,19 +75,20 @@ function result({ path, acl, wanted, isRight }: ZnodeAcl): Acls[number] {
   return { path, acl: acl === null ? null : aclText(acl), wanted: aclText(wanted), right: isRight };
 }
 
-function printable(acls: Acls): Printable {
-  const header = ['znode', 'acl', 'required'];
-  const cells = acls.map(({ path, acl, wanted, right }) => [path, acl ?? '-', right ? '' : wanted]);
+function printable(acls: Acls, before: readonly string[] = []): Printable {
+  const header = ['znode', 'right', 'acl', 'required'];
+  const cells = acls.map(({ path, acl, wanted, right }) => [path, right ? 'yes' : 'no', acl ?? '-', wanted]);
   return {
     json: acls,
     rows: [header, ...cells],
-    pretty: () => {
-      const shown = cells.map(([path = '', acl = '', wanted = '']) => [
+    pretty: (layout) => {
+      const shown = cells.map(([path = '', right = '', acl = '', wanted = '']) => [
         oneLine(path),
+        right === 'yes' ? right : styled('yellow', right),
         oneLine(acl),
-        wanted === '' ? '' : styled('yellow', wanted),
+        oneLine(wanted),
       ]);
-      return table(header, shown);
+      return [...before, table(header, shown, layout)].join('\n');
     },
   };
 }
@@ -101,13 +107,13 @@ async function apply(command: Command): Promise<void> {
     const access = ownAccess(session);
     const before = await readAcls(store, paths, access);
     const wrong = toSet(before, paths, access);
+    const dangers = access.world === 'all' ? [] : lockedOut(before, paths, access).map(lockedOutText);
     if (!dryRun && wrong.length > 0) {
-      const dangers = access.world === 'all' ? [] : lockedOut(before, paths, access).map(lockedOutText);
       await makeSure({ question: `Set the ACL of ${wrong.length} znodes?`, dangers }, yes);
       await setAll(session, access, wrong);
     }
     if (!dryRun) process.exitCode = exitCodes.done;
-    print(session.settings.format, printable(wrong.map(result)));
+    print(session.settings.format, printable(wrong.map(result), dryRun ? dangerLines(dangers) : []));
   });
 }
 

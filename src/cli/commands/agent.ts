@@ -14,7 +14,9 @@ import { rereading } from '../../node/reload.js';
 import { runGroups } from '../../node/run-groups.js';
 import { runAgent } from '../../node/run-node.js';
 import { wholeNumber } from '../arguments.js';
-import { print, table } from '../output.js';
+import { helpText } from '../help-text.js';
+import { table } from '../layout.js';
+import { print } from '../output.js';
 import { readClientSettings } from '../settings.js';
 
 /** Output of `agent --dry-run`: every setting with its source. */
@@ -23,18 +25,19 @@ export const settingsSchema = z.array(z.object({ key: z.string(), value: z.strin
 export function addAgent(program: Command): void {
   const agent = program
     .command('agent')
+    .summary('run one node in the foreground')
     .description(
       'run one node in the foreground: it registers, takes part in elections, and leads when elected',
     )
     .option('--dry-run', 'print the effective settings and the source of each, then exit')
     .addHelpText(
       'after',
-      `
+      helpText(`
 SIGTERM hands leadership over, then stops the agent; a second SIGTERM stops it without waiting for a successor. SIGHUP reloads the settings file.
 
 Example:
   petrel agent -z zk1,zk2,zk3 --node-id a1 --site a --on-takeover 'systemctl start billing' \\
-    --on-release 'systemctl stop billing'`,
+    --on-release 'systemctl stop billing'`),
     )
     .action(async (_options, command: Command) => {
       const flags = command.optsWithGlobals();
@@ -66,7 +69,11 @@ async function printSettings(command: Command, effective: EffectiveSettings<Agen
   }));
   const header = ['setting', 'value', 'source'];
   const rows = described.map(({ key, value, source }) => [key, value, source]);
-  print(settings.format, { json: described, rows: [header, ...rows], pretty: () => table(header, rows) });
+  print(settings.format, {
+    json: described,
+    rows: [header, ...rows],
+    pretty: (layout) => table(header, rows, layout),
+  });
 }
 
 /** Highest HTTP port for the first of four agents. The other three use the ports after it. */
@@ -82,6 +89,7 @@ const devSchema = z.object({
 export function addDev(program: Command): void {
   program
     .command('dev')
+    .summary('try Petrel on this machine')
     .description('try Petrel on this machine: starts an in-memory ZooKeeper and four agents in two sites')
     .addOption(
       new Option('--port <n>', 'port for ZooKeeper; if it is in use, a free port')
@@ -103,7 +111,7 @@ export function addDev(program: Command): void {
       ).argParser(crashPoint),
     )
     .option('--once', 'with --crash: exit when the recovery is complete')
-    .addHelpText('after', pointsHelp())
+    .addHelpText('after', helpText(pointsHelp()))
     .action(async (_options, command: Command) => {
       const { runDev } = await import('../dev.js');
       const { port, httpPort, crash = null, once } = devSchema.parse(command.opts());

@@ -5,7 +5,14 @@ import * as z from 'zod';
 import type { Rules } from '../../../strategies/registry.js';
 import { errorMessage, present } from '../../errors.js';
 import { exitCodes } from '../../exit-code.js';
-import { type Assignment, assign, configKeys, valueText } from '../../group/config-keys.js';
+import {
+  type Assignment,
+  assign,
+  type ConfigKey,
+  commandOf,
+  configKeys,
+  valueText,
+} from '../../group/config-keys.js';
 import {
   type ConfigText,
   parseConfigText,
@@ -21,8 +28,10 @@ import { loadRules } from '../../own-strategies/load.js';
 import { recordedText } from '../../tree/history-room.js';
 import { isPersonThere, makeSure } from '../ask.js';
 import { changeOptions, runChange } from '../change.js';
-import { type Draft, discard, edit, newDraft } from '../editor.js';
-import { type Printable, print, table } from '../output.js';
+import { chosenEditor, type Draft, discard, edit, newDraft } from '../editor.js';
+import { helpText } from '../help-text.js';
+import { type Layout, table } from '../layout.js';
+import { type Printable, print } from '../output.js';
 import { readText } from '../read-text.js';
 import { checkAccess, withSession } from '../session.js';
 import { readClientSettings } from '../settings.js';
@@ -32,11 +41,12 @@ import { show, watchOption } from '../watch.js';
 export function addConfig(program: Command): void {
   const config = program
     .command('config')
+    .summary('show and change the group’s configuration')
     .description('show and change the group’s configuration, which all its agents share');
   config
     .command('show')
     .description(
-      'show all keys with their values and defaults; with -f json or yaml, the stored configuration',
+      'show all settings with their values and defaults, and the state that commands have set; with -f json or yaml, the stored configuration',
     )
     .addOption(watchOption())
     .action(async (_options, command: Command) => {
@@ -52,10 +62,10 @@ export function addConfig(program: Command): void {
   )
     .addHelpText(
       'after',
-      `
+      helpText(`
 Examples:
   petrel config set failback manual
-  petrel config set strategy preference-list strategyOptions.order "[a1, b1]"`,
+  petrel config set strategy preference-list strategyOptions.order "[a1, b1]"`),
     )
     .action(async (key: string, value: string, more: string[], _options, command: Command) => {
       await runChange(command, { request: assign(pairs([key, value, ...more])), until: 'settled' });
@@ -90,42 +100,66 @@ function pairs(words: readonly string[]): Assignment[] {
 
 function printable(config: GroupConfig): Printable {
   const keys = configKeys(config);
-  const cells = keys.map(({ key, value, default: fallback, set }) => {
-    return [key, valueText(value), valueText(fallback), set ? 'yes' : 'no'];
-  });
-  const header = ['key', 'value', 'default', 'set'];
   return {
     json: config,
-    rows: [header, ...cells],
-    pretty: () =>
-      table(
-        header,
-        cells.map(([key = '', value = '', fallback = '', set = '']) => {
-          const shown = shortened(oneLine(value));
-          return [oneLine(key), set === 'yes' ? styled('bold', shown) : shown, fallback, set];
-        }),
-      ),
+    rows: [
+      ['key', 'value', 'default', 'set'],
+      ...keys.map(({ key, value, default: fallback, set }) => {
+        return [key, valueText(value), valueText(fallback), set ? 'yes' : 'no'];
+      }),
+    ],
+    pretty: (layout) => pretty(keys, layout),
   };
 }
 
-const longestShown = 60;
+/** Values are in the last column, because it is wrapped. */
+function pretty(keys: readonly ConfigKey[], layout: Layout): string {
+  const settings = keys.filter(({ key }) => commandOf(key) === null);
+  const state = keys.filter(({ key, set }) => commandOf(key) !== null && (set || layout.isWide));
+  const settingRows = settings.map(({ key, value, default: fallback, set }) => {
+    const shown = oneLine(valueText(value));
+    return [
+      oneLine(key),
+      set ? 'yes' : 'no',
+      oneLine(valueText(fallback)),
+      set ? styled('bold', shown) : shown,
+    ];
+  });
+  const stateRows = state.map(({ key, value }) => [
+    oneLine(key),
+    commandOf(key) ?? '',
+    oneLine(actText(value)),
+  ]);
+  return [
+    table(['key', 'set', 'default', 'value'], settingRows, layout),
+    ...(stateRows.length === 0
+      ? []
+      : ['', 'State:', '', table(['key', 'changed by', 'value'], stateRows, layout)]),
+  ].join('\n');
+}
 
-/**
- * Shortens a value for the table. A long value would make the table wider than any terminal. The JSON and
- * YAML output contains all of it.
- */
-function shortened(value: string): string {
-  return value.length <= longestShown ? value : `${value.slice(0, longestShown - 1)}…`;
+const actSchema = z.looseObject({ by: z.string(), reason: z.string(), at: z.string() });
+
+/** Describes the record of an operator's act. Other state is shown as it is stored. */
+function actText(value: unknown): string {
+  const { data } = actSchema.safeParse(value);
+  if (data === undefined) return valueText(value);
+  const { by, reason, at: _, ...what } = data;
+  const parts = Object.entries(what).flatMap(([key, part]) =>
+    part === null || part === false ? [] : [`${key} ${valueText(part)}`],
+  );
+  return [...parts, `by ${by}: ${reason}`].join(', ');
 }
 
 /** Runs `petrel config edit`. No session stays open while the operator edits. */
 async function runEdit(command: Command): Promise<void> {
+  const editor = chosenEditor();
   const { before, rules } = await withSession(command, async ({ access }) => {
     return { before: await readConfigText(access), rules: access.rules };
   });
   const draft = await newDraft(before.text);
   try {
-    await writeEdited(command, before, await editUntilValid(draft, rules));
+    await writeEdited(command, before, await editUntilValid(draft, editor, rules));
   } catch (error) {
     process.stderr.write(`petrel: your edited text is saved in ${draft.path}\n`);
     throw error;
@@ -137,9 +171,9 @@ async function runEdit(command: Command): Promise<void> {
  * Lets the operator edit until the text is valid. Throws PetrelError INVALID if the text is invalid and the
  * operator stops trying.
  */
-async function editUntilValid(draft: Draft, known: Rules): Promise<GroupConfig> {
+async function editUntilValid(draft: Draft, editor: string, known: Rules): Promise<GroupConfig> {
   for (;;) {
-    const edited = await edit(draft);
+    const edited = await edit(draft, editor);
     try {
       return await answered(known, (rules) => parseConfigText(edited.text, rules));
     } catch (error) {
@@ -150,7 +184,11 @@ async function editUntilValid(draft: Draft, known: Rules): Promise<GroupConfig> 
   }
 }
 
-const repairOptionsSchema = z.object({ dryRun: z.boolean().default(false), reason: z.string().optional() });
+const repairOptionsSchema = z.object({
+  dryRun: z.boolean().default(false),
+  yes: z.boolean().default(false),
+  reason: z.string().optional(),
+});
 
 /** Output of `config repair`. `configVersion` is null if nothing was written. */
 export const repairSchema = z.object({ configVersion: z.int().nullable() });
@@ -159,10 +197,12 @@ async function writeEdited(command: Command, before: ConfigText, config: GroupCo
   if (before.readable) {
     return runChange(command, { request: replaceBy(config, before.version), until: 'settled' });
   }
-  const { dryRun, reason } = repairOptionsSchema.parse(command.opts());
+  const { dryRun, yes, reason } = repairOptionsSchema.parse(command.opts());
   await withSession(command, async (session) => {
     const { access, settings, author } = session;
     await checkAccess(session);
+    const question = 'Repair the configuration? The leader may change; the effect cannot be shown';
+    if (!dryRun) await makeSure({ question: `${question}. Proceed?`, dangers: [] }, yes);
     const done = dryRun ? null : await repairConfig(access, author(reason), config, before.version);
     const version = done?.version ?? null;
     if (!dryRun) process.exitCode = exitCodes.done;

@@ -11,6 +11,7 @@ import { exitCodes } from '../../exit-code.js';
 import { createLogger } from '../../log.js';
 import { oneLine } from '../../model/outside.js';
 import { systemClock } from '../../ports/clock.js';
+import { helpText } from '../help-text.js';
 import { type Printable, print } from '../output.js';
 import { type Style, styled } from '../style.js';
 import { chosenRoot } from '../which-group.js';
@@ -22,10 +23,11 @@ export const doctorSchema = z.object({ findings: z.array(findingSchema) });
 export function addDoctor(program: Command): void {
   const doctor = program
     .command('doctor')
+    .summary('find problems, and say how to fix them')
     .description(
       'check the servers, the session, the group and this machine, and say how to fix each problem',
     )
-    .addHelpText('after', help)
+    .addHelpText('after', helpText(help))
     .action(async (_options, command: Command) => {
       const sources = { flags: command.optsWithGlobals(), env: process.env };
       const { values, described, warnings, unreadable } = await readSettings(

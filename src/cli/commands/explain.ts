@@ -9,7 +9,9 @@ import { readableConfig, withAnswers } from '../../group/judge.js';
 import { viewOfSlot } from '../../group/slot-view.js';
 import type { GroupView } from '../../group/view.js';
 import { prepareStrategy } from '../../model/read-config.js';
-import { forTerminal, type Printable, table } from '../output.js';
+import { helpText } from '../help-text.js';
+import { type Layout, table } from '../layout.js';
+import { forTerminal, type Printable } from '../output.js';
 import { slotOption } from '../slot-option.js';
 import { styled } from '../style.js';
 import { show, watchOption } from '../watch.js';
@@ -24,13 +26,14 @@ const optionsSchema = z.object({
 export function addExplain(program: Command): void {
   program
     .command('explain')
+    .summary('show which node would be elected now, and why')
     .description('show which node would be elected now, the ranking, and why other nodes are ineligible')
     .option('--without <node...>', 'pretend that these nodes are gone')
     .option('--without-site <site...>', 'pretend that these sites are gone')
     .option('--strategy <name>', 'pretend that this strategy is configured')
     .addOption(slotOption('slot to explain, in a group with several leaders (default: 1)'))
     .addOption(watchOption())
-    .addHelpText('after', '\nExamples:\n  petrel explain\n  petrel explain --without-site a')
+    .addHelpText('after', helpText('\nExamples:\n  petrel explain\n  petrel explain --without-site a'))
     .action(async (_options, command: Command) => {
       const { without, withoutSite, strategy, slot } = optionsSchema.parse(command.opts());
       await show(command, async (group, nowMs) =>
@@ -70,17 +73,19 @@ function printable(explanation: Explanation): Printable {
         ineligibleReasonsText(ineligibleReasons),
       ]),
     ],
-    pretty: () => pretty(forTerminal(explanationSchema, explanation)),
+    pretty: (layout) => pretty(forTerminal(explanationSchema, explanation), layout),
   };
 }
 
-function pretty(explanation: Explanation): string {
+function pretty(explanation: Explanation, layout: Layout): string {
   const { ranking, ineligible } = explanation;
   const ranks = ranking.map(({ rank, node, site, reason }) => [String(rank), node, site, reason]);
   return [
     ...headline(explanation),
     '',
-    ...(ranks.length === 0 ? ['No node is eligible.'] : [table(['rank', 'node', 'site', 'why'], ranks)]),
+    ...(ranks.length === 0
+      ? ['No node is eligible.']
+      : [table(['rank', 'node', 'site', 'why'], ranks, layout)]),
     ...(ineligible.length === 0 ? [] : ['', 'Ineligible:']),
     ...ineligible.flatMap(({ node, site, ineligibleReasons }) => [
       `  ${styled('red', node)} (site ${site ?? '?'})`,

@@ -10,6 +10,7 @@ import { changeOptions, runChange } from '../change.js';
 export function addFlag(program: Command): void {
   const flag = program
     .command('flag')
+    .summary('set and clear flags for conditional rules')
     .description('set and clear flags, the conditions that you define for conditional rules');
   for (const [verb, description, request] of [
     ['set', 'set a flag, so that rules that require it apply', setFlag],

@@ -6,11 +6,13 @@ import { type History, historySchema, readHistory } from '../../group/history.js
 import { readTerm } from '../../group/term.js';
 import { wholeNumber } from '../arguments.js';
 import { failureLines } from '../change.js';
-import { forTerminal, type Printable, table } from '../output.js';
+import { helpText } from '../help-text.js';
+import { type Layout, table, unlimited } from '../layout.js';
+import { forTerminal, type Printable } from '../output.js';
 import { slotOption } from '../slot-option.js';
 import { styled } from '../style.js';
 import { printableTerm } from '../term-text.js';
-import { lengthText } from '../times.js';
+import { agoText, lengthText, sinceText, whenText } from '../times.js';
 import { show, watchOption } from '../watch.js';
 
 const optionsSchema = z.object({ number: z.int(), term: z.int().optional(), slot: z.int().optional() });
@@ -18,6 +20,7 @@ const optionsSchema = z.object({ number: z.int(), term: z.int().optional(), slot
 export function addHistory(program: Command): void {
   program
     .command('history')
+    .summary('show past transitions and changes')
     .description('show transitions and changes: by whom, why, and how long each phase took; newest last')
     .addOption(
       new Option('-n, --number <n>', 'show the newest <n> records')
@@ -35,8 +38,8 @@ export function addHistory(program: Command): void {
     .addOption(watchOption())
     .addHelpText(
       'after',
-      `
-Columns:
+      helpText(`
+Columns (RELEASE, CLAIM and TAKEOVER with -f wide):
   TERM      term; in a group with several leaders, SLOT:TERM
   RELEASE   time in the old leader’s release hook
   CLAIM     time from the decision to the claim, without RELEASE
@@ -49,15 +52,16 @@ Examples:
   petrel history -n 50
   petrel history --term 4
   petrel history --slot 2
-  petrel history -f json | jq '.records[] | select(.kind == "transition" and .outcome == "FAILED")'`,
+  petrel history -f json | jq '.records[] | select(.kind == "transition" and .outcome == "FAILED")'`),
     )
     .action(async (_options, command: Command) => {
       const { number, term, slot } = optionsSchema.parse(command.opts());
-      await show(command, async (view, _nowMs, { access }) => {
+      await show(command, async (view, nowMs, { access }) => {
         if (term !== undefined) {
           return printableTerm(await readTerm(access.store, access.paths, view, { term, slot }));
         }
-        return printableHistory(await readHistory(access.store, access.paths, { limit: number, slot }));
+        const history = await readHistory(access.store, access.paths, { limit: number, slot });
+        return printableHistory(history, nowMs);
       });
     });
 }
@@ -70,10 +74,15 @@ type HistoryEntry = History['records'][number];
 
 const header = ['when', 'term', 'what', 'from', 'to', 'release', 'claim', 'takeover', 'gap', 'why'];
 
-function cells(record: HistoryEntry): string[] {
+function cells(record: HistoryEntry, nowMs: number, layout: Layout): string[] {
   if (record.kind === 'change') {
     const { at, what, by, reason } = record;
-    return [at, '', what, '', '', '', '', '', '', `${by}${reason === null ? '' : `: ${reason}`}`];
+    const why = `${by}${reason === null ? '' : `: ${reason}`}`;
+    const when = whenText(at, nowMs, layout);
+    // Descriptions of changes are long, so they are in the last column, which is wrapped.
+    return layout.isWide
+      ? [when, '', what, '', '', '', '', '', '', why]
+      : [when, '', 'change', '', '', '', '', '', '', `${what}, by ${why}`];
   }
   const {
     electedAt,
@@ -91,7 +100,7 @@ function cells(record: HistoryEntry): string[] {
   } = record;
   const phases = phasesInTurn(record);
   return [
-    resumes === null ? electedAt : (resumes.endedAt ?? claimedAt ?? electedAt),
+    whenText(resumes === null ? electedAt : (resumes.endedAt ?? claimedAt ?? electedAt), nowMs, layout),
     // In a group with several leaders, each slot has its own terms.
     slot === undefined ? String(term) : `${slot}:${term}`,
     `${outcome} (${cause})`,
@@ -105,18 +114,22 @@ function cells(record: HistoryEntry): string[] {
   ];
 }
 
-export function printableHistory(history: History): Printable {
+/** `nowMs` is in milliseconds since the epoch, on the ensemble's clock. */
+export function printableHistory(history: History, nowMs: number): Printable {
   return {
     json: history,
-    rows: [header, ...history.records.map(cells)],
-    pretty: () => pretty(forTerminal(historySchema, history)),
+    rows: [header, ...history.records.map((record) => cells(record, nowMs, unlimited))],
+    pretty: (layout) => pretty(forTerminal(historySchema, history), nowMs, layout),
   };
 }
+
+/** Durations of the phases. `petrel history --term` shows the phases of one term. */
+const columns = { wideOnly: ['release', 'claim', 'takeover'] };
 
 const notCounted =
   '≥ means “at least”: a leader died, was cut off, or left. The time until this was detected (up to a session timeout, or the length of an outage) and the release of a leader that left are not included';
 
-function pretty({ root, records, gaps, problems }: History): string {
+function pretty({ root, records, gaps, problems }: History, nowMs: number, layout: Layout): string {
   if (records.length === 0) return `The history of ${root} is empty.`;
   const oldestFirst = records.toReversed();
   const failed = oldestFirst
@@ -127,7 +140,12 @@ function pretty({ root, records, gaps, problems }: History): string {
     .toSorted((a, b) => (b.lengthMs ?? 0) - (a.lengthMs ?? 0))[0];
   const open = gaps.filter(({ to }) => to === null);
   return [
-    table(header, oldestFirst.map(cells)),
+    table(
+      header,
+      oldestFirst.map((record) => cells(record, nowMs, layout)),
+      layout,
+      columns,
+    ),
     ...failed.flatMap((record) => [
       '',
       styled(
@@ -140,11 +158,14 @@ function pretty({ root, records, gaps, problems }: History): string {
       ? []
       : [
           '',
-          `Longest time without a leader${ofSlot(longest)}: ${longest.atLeast ? 'at least ' : ''}${lengthText(longest.lengthMs)}, from ${longest.from}`,
+          `Longest time without a leader${ofSlot(longest)}: ${longest.atLeast ? 'at least ' : ''}${lengthText(longest.lengthMs)}, ${layout.isWide ? `from ${longest.from}` : agoText(longest.from, nowMs)}`,
         ]),
     ...(gaps.some(({ atLeast }) => atLeast) ? [notCounted] : []),
     ...open.map((gap) =>
-      styled('red', `No leader${ofSlot(gap)} since ${gap.from}, according to these records`),
+      styled(
+        'red',
+        `No leader${ofSlot(gap)} ${sinceText(gap.from, nowMs, layout)}, according to these records`,
+      ),
     ),
     ...problems.map(({ path, problem }) => styled('red', `! ${path}: ${problem}`)),
   ].join('\n');

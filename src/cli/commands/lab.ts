@@ -16,6 +16,7 @@ export async function readLab(isNamed: boolean): Promise<(program: Command) => v
     define(
       program
         .command('lab')
+        .summary('compare published election algorithms in a simulation')
         .description('compare published election algorithms with Petrel’s in a simulation'),
     );
 }

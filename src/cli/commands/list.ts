@@ -7,10 +7,12 @@ import { PetrelError } from '../../errors.js';
 import { withAnswers } from '../../group/judge.js';
 import { type Listing, listing, listingSchema, type NodeListing } from '../../group/listing.js';
 import { transitionText } from '../../group/transition.js';
+import { helpText } from '../help-text.js';
+import { type Layout, table } from '../layout.js';
 import { listAll } from '../list-all.js';
-import { forTerminal, type Printable, table } from '../output.js';
+import { forTerminal, type Printable } from '../output.js';
 import { styled } from '../style.js';
-import { agoText, instantText } from '../times.js';
+import { agoText, sinceText, untilText } from '../times.js';
 import { show, watchOption } from '../watch.js';
 
 const optionsSchema = z.object({ all: z.boolean().default(false), under: z.string().optional() });
@@ -19,6 +21,7 @@ export function addList(program: Command): void {
   program
     .command('list')
     .alias('status')
+    .summary('show leader, nodes and sites, and current transitions')
     .description(
       'show leader, nodes and sites with their roles, states, priorities and scores, and current transitions',
     )
@@ -30,7 +33,9 @@ export function addList(program: Command): void {
     .option('--under <path>', 'with --all: list the groups below this path')
     .addHelpText(
       'after',
-      '\nExamples:\n  petrel list\n  petrel list -w\n  petrel list -f json | jq .leader.node\n  petrel list --all --under /services',
+      helpText(
+        '\nExamples:\n  petrel list\n  petrel list -w\n  petrel list -f json | jq .leader.node\n  petrel list --all --under /services',
+      ),
     )
     .action(async (_options, command: Command) => {
       const { all, under } = optionsSchema.parse(command.opts());
@@ -49,14 +54,17 @@ function printable(list: Listing, nowMs: number): Printable {
   return {
     json: list,
     rows: [[...header, 'reasons'], ...rows],
-    pretty: () => pretty(forTerminal(listingSchema, list), nowMs),
+    pretty: (layout) => pretty(forTerminal(listingSchema, list), nowMs, layout),
   };
 }
 
-function pretty(list: Listing, nowMs: number): string {
+/** The footer says which nodes are ineligible, and why. */
+const columns = { wideOnly: ['seat'], idle: { eligible: 'yes' } };
+
+function pretty(list: Listing, nowMs: number, layout: Layout): string {
   const rows = list.nodes.map((node) => styledCells(list, node));
-  const nodes = rows.length === 0 ? 'No node is registered.' : table(header, rows);
-  return [...summary(list, nowMs), '', nodes, ...footer(list, nowMs)].join('\n');
+  const nodes = rows.length === 0 ? 'No node is registered.' : table(header, rows, layout, columns);
+  return [...summary(list, nowMs, layout), '', nodes, ...footer(list, nowMs, layout)].join('\n');
 }
 
 function cells(list: Listing, node: NodeListing, scoreText: (score: number) => string = String): string[] {
@@ -100,21 +108,25 @@ function shortScore(score: number): string {
   return String(Number(Number(decimals) === 0 ? score.toPrecision(3) : decimals));
 }
 
-function summary(list: Listing, nowMs: number): string[] {
+function summary(list: Listing, nowMs: number, layout: Layout): string[] {
   const group = `Group ${list.root}, strategy ${list.strategy}, elector ${list.elector ?? 'none'}`;
-  if (list.leaders.length === 1) return [group, ...leaderLines(list, nowMs)];
+  if (list.leaders.length === 1) return [group, ...leaderLines(list, nowMs, layout)];
   return [
     group,
     ...list.leaders.flatMap((each) => {
-      const [first = '', ...rest] = leaderLines(each, nowMs);
+      const [first = '', ...rest] = leaderLines(each, nowMs, layout);
       return [`Slot ${each.slot}: ${first}`, ...rest.map((line) => `  ${line}`)];
     }),
   ];
 }
 
-function leaderLines({ leader, elected }: Pick<Listing, 'leader' | 'elected'>, nowMs: number): string[] {
+function leaderLines(
+  { leader, elected }: Pick<Listing, 'leader' | 'elected'>,
+  nowMs: number,
+  layout: Layout,
+): string[] {
   if (leader?.status === 'READY') {
-    const since = `READY since ${instantText(leader.since, nowMs)}`;
+    const since = `READY ${sinceText(leader.since, nowMs, layout)}`;
     const leads = styled('green', `Leader: ${leader.node ?? '?'} (site ${leader.site ?? '?'})`);
     return [
       `${leads}, ${since}, term ${leader.term}, fencing token ${leader.fencingToken}`,
@@ -129,9 +141,9 @@ function because({ node, reason }: Listing['elected']): string {
 }
 
 /** Returns lines below the table that the operator should see. */
-function footer(list: Listing, nowMs: number): string[] {
+function footer(list: Listing, nowMs: number, layout: Layout): string[] {
   const lines = [
-    ...pausedLines(list, nowMs),
+    ...pausedLines(list, nowMs, layout),
     ...list.leaders.flatMap(({ slot, transition }) => {
       if (transition === null) return [];
       const which = list.leaders.length === 1 ? '' : `slot ${slot}, `;
@@ -145,7 +157,7 @@ function footer(list: Listing, nowMs: number): string[] {
             `Pending: ${requestText(list.switchover).replace(/,$/, '')}: ${list.switchover.reason}`,
           ),
         ]),
-    ...siteLines(list, nowMs),
+    ...siteLines(list, nowMs, layout),
     ...list.leaders.flatMap(({ slot, preferred }) => {
       if (preferred === null) return [];
       const which = list.leaders.length === 1 ? '' : ` for slot ${slot}`;
@@ -159,13 +171,14 @@ function footer(list: Listing, nowMs: number): string[] {
   return lines.length === 0 ? [] : ['', ...lines];
 }
 
-function pausedLines({ paused }: Listing, nowMs: number): string[] {
+function pausedLines({ paused }: Listing, nowMs: number, layout: Layout): string[] {
   if (paused === null) return [];
-  const text = `Paused by ${paused.by}, ${agoText(paused.at, nowMs)} (${paused.at}): ${paused.reason}`;
+  const at = layout.isWide ? ` (${paused.at})` : '';
+  const text = `Paused by ${paused.by}, ${agoText(paused.at, nowMs)}${at}: ${paused.reason}`;
   return [styled('yellow', `${text}. Automatic transitions are off until petrel resume`)];
 }
 
-function siteLines({ sites }: Listing, nowMs: number): string[] {
+function siteLines({ sites }: Listing, nowMs: number, layout: Layout): string[] {
   return sites.flatMap(({ site, drained, failed, override }) => [
     ...(failed === null
       ? []
@@ -179,7 +192,7 @@ function siteLines({ sites }: Listing, nowMs: number): string[] {
           `Override: site ${site} has priority ${override.priority} ${
             override.until === null
               ? 'until petrel site reset'
-              : `until ${instantText(override.until, nowMs)}`
+              : `${untilText(override.until, nowMs, layout)}, then ${override.priorityAfter}`
           }, by ${override.by}: ${override.reason}`,
         ]),
   ]);

@@ -6,22 +6,30 @@ import { type Eviction, evict, planEviction } from '../../group/evict.js';
 import { clearFailure, drainNode, undrainNode } from '../../group/nodes.js';
 import { awaitSettled, outcomeSchema } from '../../group/wait.js';
 import { name } from '../arguments.js';
-import { makeSure } from '../ask.js';
-import { changeOptions, runChange, saidYes, tellOutcome, waitOptions } from '../change.js';
-import { forTerminal, type Printable, print } from '../output.js';
+import { dangerLines, makeSure } from '../ask.js';
+import { changeOptions, runChange, tellOutcome, waitOptions } from '../change.js';
+import { helpText } from '../help-text.js';
+import { forTerminal, isForPeople, type Printable, print } from '../output.js';
 import { checkAccess, withSession } from '../session.js';
 
+const drainOptionsSchema = z.object({ allowUnknown: z.boolean().default(false) });
+
 export function addNode(program: Command): void {
-  const node = program.command('node').description('take one node out of service, put it back, or remove it');
+  const node = program
+    .command('node')
+    .summary('take a node out of service, put it back, or remove it')
+    .description('take one node out of service, put it back, or remove it');
   changeOptions(
     node
       .command('drain')
       .description(
         'take a node out of service: if it leads, it hands over; it cannot be elected until petrel node undrain',
       )
-      .argument('<node>', 'node id', name),
+      .argument('<node>', 'node id', name)
+      .option('--allow-unknown', 'accept a node that is not registered: drain it before it joins'),
   ).action(async (id: string, _options, command: Command) => {
-    await runChange(command, { request: drainNode(id, saidYes(command)), until: 'settled' });
+    const { allowUnknown } = drainOptionsSchema.parse(command.opts());
+    await runChange(command, { request: drainNode(id, allowUnknown), until: 'settled' });
   });
   changeOptions(
     node
@@ -47,6 +55,8 @@ export const evictResultSchema = z.object({
   dryRun: z.boolean(),
   /** Znodes that the eviction removed or, if it was only planned, would remove. */
   removed: z.array(z.string()),
+  /** Reasons not to evict the node. */
+  dangers: z.array(z.string()),
   /** Whether the node's claim remains. No other node can become leader while the claim exists. */
   leavesClaim: z.boolean(),
   /** Why the history has no record of the eviction. Null if it has one. */
@@ -67,6 +77,7 @@ function addEvict(node: Command): void {
   changeOptions(
     node
       .command('evict')
+      .summary('remove what a dead node left in ZooKeeper')
       .description(
         'remove the election znode and registration of a dead node from ZooKeeper; with --dead, its claim too',
       )
@@ -75,12 +86,12 @@ function addEvict(node: Command): void {
   )
     .addHelpText(
       'after',
-      `
+      helpText(`
 A node that is still running registers again at once: to keep it out, drain it. Never remove the claim of a node that may
 still be running: two nodes would lead.
 
 Example:
-  petrel node evict a1 --dead --reason "power is off"`,
+  petrel node evict a1 --dead --reason "power is off"`),
     )
     .action(async (id: string, _options, command: Command) => {
       await runEvict(command, id);
@@ -95,6 +106,7 @@ async function runEvict(command: Command, node: string): Promise<void> {
       node,
       dryRun,
       removed: [...eviction.removes],
+      dangers: dangersOf(eviction, dead),
       leavesClaim: eviction.leavesClaim,
       unrecorded: eviction.unrecorded,
       outcome: null,
@@ -116,10 +128,10 @@ async function runEvict(command: Command, node: string): Promise<void> {
     const done = result(await evict(access, session.author(reason), { node, dead }, accept));
     process.exitCode = exitCodes.done;
     const waits = wait && dead;
-    if (!waits || settings.format === 'pretty') print(settings.format, printable(done));
+    if (!waits || isForPeople(settings.format)) print(settings.format, printable(done));
     if (!waits) return;
     const outcome = await awaitSettled(access, waitOptions(session));
-    if (settings.format === 'pretty') await tellOutcome(session, outcome);
+    if (isForPeople(settings.format)) await tellOutcome(session, outcome);
     else print(settings.format, printable({ ...done, outcome }));
   });
 }
@@ -150,10 +162,14 @@ function printable(result: EvictResult): Printable {
       [result.node, result.removed.join('; '), String(result.leavesClaim), result.outcome?.state ?? '-'],
     ],
     pretty: () => {
-      const { node, dryRun, removed, leavesClaim, unrecorded } = forTerminal(evictResultSchema, result);
+      const { node, dryRun, removed, dangers, leavesClaim, unrecorded } = forTerminal(
+        evictResultSchema,
+        result,
+      );
       return [
         `${dryRun ? 'Dry run: would remove' : 'Removed'} these znodes of ${node}:`,
         ...removed.map((line) => `  ${line}`),
+        ...(dryRun ? dangerLines(dangers) : []),
         ...(leavesClaim
           ? [
               'Its claim remains, so no other node can lead. If you are sure that the node is dead, pass --dead',

@@ -11,6 +11,7 @@ import { exportSettings } from '../../node/exported-settings.js';
 import { takeFreeName } from '../../node/free-name.js';
 import { rereading } from '../../node/reload.js';
 import { runCommand } from '../../node/run-command.js';
+import { helpText } from '../help-text.js';
 import { chosenRoot } from '../which-group.js';
 
 const argumentsSchema = z.tuple([z.string(), z.array(z.string())]).rest(z.unknown());
@@ -18,11 +19,12 @@ const argumentsSchema = z.tuple([z.string(), z.array(z.string())]).rest(z.unknow
 export function addRun(program: Command): void {
   const run = program
     .command('run')
+    .summary('run a command only while this node leads')
     .description('run a command only while this node leads: an agent whose workload is one child process')
     .argument('<command>', 'program to run')
     .argument('[args...]', 'arguments of the program')
     .usage('[options] -- <command> [args...]')
-    .addHelpText('after', help)
+    .addHelpText('after', helpText(help))
     .action(async (program: unknown, args: unknown, _options: unknown, self: Command) => {
       const [name, words] = argumentsSchema.parse([program, args]);
       const command = commandSchema.safeParse([name, ...words]);

@@ -17,6 +17,7 @@ import { askedStrategies, type Wanted } from '../../what-if/asked-strategies.js'
 import { type Simulation, simulate } from '../../what-if/simulation.js';
 import { type Assumed, liveSituation, type Situation } from '../../what-if/situation.js';
 import { wholeNumber } from '../arguments.js';
+import { helpText } from '../help-text.js';
 import { loadLab } from '../lab-package.js';
 import { print } from '../output.js';
 import { readText } from '../read-text.js';
@@ -36,6 +37,7 @@ type Options = z.infer<typeof optionsSchema>;
 export function addSimulate(program: Command): void {
   program
     .command('simulate')
+    .summary('show which node would be elected without some nodes')
     .description(
       'what if: show which node each strategy would elect without some nodes, and the latency for clients',
     )
@@ -45,7 +47,7 @@ export function addSimulate(program: Command): void {
     .option('--option <name=value>', 'option for --strategy; the value is YAML; repeatable', strategyOption)
     .option('--size <n>', 'number of nodes in the group, including nodes that are down', wholeNumber(1, 1000))
     .option('--plot <file>', 'write a chart of the latencies to this SVG file')
-    .addHelpText('after', help)
+    .addHelpText('after', helpText(help))
     .action(async (file: string | undefined, _options, command: Command) => {
       const options = optionsSchema.parse(command.opts());
       if (options.option !== null && options.strategy.length === 0) {

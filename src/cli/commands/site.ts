@@ -2,10 +2,12 @@
 
 import type { Command } from 'commander';
 import * as z from 'zod';
+import type { Request } from '../../group/change.js';
 import { withAnswers } from '../../group/judge.js';
 import { listing, siteListingSchema } from '../../group/listing.js';
 import {
   drainSite,
+  forgetSite,
   markSiteFailed,
   markSiteHealthy,
   overridePriority,
@@ -15,9 +17,11 @@ import {
 import type { GroupView } from '../../group/view.js';
 import { defaultGroupConfig, type GroupConfig, siteConfig } from '../../model/group-config.js';
 import { duration, name, wholeNumber } from '../arguments.js';
-import { changeOptions, runChange, saidYes } from '../change.js';
-import { forTerminal, type Printable, table } from '../output.js';
-import { instantText } from '../times.js';
+import { changeOptions, runChange } from '../change.js';
+import { helpText } from '../help-text.js';
+import { type Layout, table, unlimited } from '../layout.js';
+import { forTerminal, type Printable } from '../output.js';
+import { untilText } from '../times.js';
 import { show, watchOption } from '../watch.js';
 
 export const siteListSchema = z.object({
@@ -33,6 +37,12 @@ export const siteListSchema = z.object({
 type SiteList = z.infer<typeof siteListSchema>;
 
 const prioritySchema = z.object({ for: z.number().optional() });
+const unknownSchema = z.object({ allowUnknown: z.boolean().default(false) });
+
+/** Adds the option for sites that no node has joined yet. */
+function unknownOption(command: Command): Command {
+  return command.option('--allow-unknown', 'accept a site that has no nodes and no settings yet');
+}
 
 export function addSite(program: Command): void {
   const site = program.command('site').description('maintain a site: act on all its nodes at once');
@@ -46,10 +56,10 @@ export function addSite(program: Command): void {
       );
     });
   changeOptions(
-    site
-      .command('priority')
+    unknownOption(site.command('priority'))
+      .summary('override a site’s priority, for a time or until it is reset')
       .description(
-        'override a site’s priority, for a time or until petrel site reset; nodes of a site with priority 0 never lead',
+        'override a site’s priority, for a time or until petrel site reset; nodes of a site with priority 0 never lead. When a temporary override ends, what was in force before it applies again',
       )
       .argument('<site>', 'site name', name)
       .argument('<n>', 'priority, 0 to 1000000; higher is better', wholeNumber(0, 1_000_000))
@@ -61,20 +71,22 @@ export function addSite(program: Command): void {
   )
     .addHelpText(
       'after',
-      '\nExamples:\n  petrel site priority a 0 --for 2h --reason "switch replacement"\n  petrel site priority a 0 --dry-run',
+      helpText(
+        '\nExamples:\n  petrel site priority a 0 --for 2h --reason "switch replacement"\n  petrel site priority a 0 --dry-run',
+      ),
     )
     .action(async (siteName: string, priority: number, _options, command: Command) => {
       const forMs = prioritySchema.parse(command.opts()).for ?? null;
-      const allowUnknown = saidYes(command);
+      const { allowUnknown } = unknownSchema.parse(command.opts());
       await runChange(command, {
         request: overridePriority({ site: siteName, priority, forMs, allowUnknown }),
         until: 'settled',
       });
     });
-  addSiteChange(site, 'reset', 'end a site’s priority override', resetPriority);
-  addSiteChange(site, 'drain', 'take a site out of service: its nodes are not elected', drainSite);
+  addSiteChange(site, 'reset', 'end all priority overrides of a site', resetPriority);
+  addUnknownSiteChange(site, 'drain', 'take a site out of service: its nodes are not elected', drainSite);
   addSiteChange(site, 'undrain', 'put a drained site back into service', undrainSite);
-  addSiteChange(
+  addUnknownSiteChange(
     site,
     'mark-failed',
     'mark a site failed: its leader is replaced, as after a failure',
@@ -86,19 +98,38 @@ export function addSite(program: Command): void {
     'mark a failed site healthy: its nodes can be elected again',
     markSiteHealthy,
   );
+  addSiteChange(
+    site,
+    'forget',
+    'remove all settings of a site that no longer exists; refused while nodes are registered in it',
+    forgetSite,
+  );
 }
 
 function addSiteChange(
   parent: Command,
   verb: string,
   description: string,
-  request: (site: string, allowUnknown: boolean) => ReturnType<typeof resetPriority>,
+  request: (site: string) => Request,
 ): void {
   changeOptions(parent.command(verb).description(description).argument('<site>', 'site name', name)).action(
     async (site: string, _options, command: Command) => {
-      await runChange(command, { request: request(site, saidYes(command)), until: 'settled' });
+      await runChange(command, { request: request(site), until: 'settled' });
     },
   );
+}
+
+function addUnknownSiteChange(
+  parent: Command,
+  verb: string,
+  description: string,
+  request: (site: string, allowUnknown: boolean) => Request,
+): void {
+  const made = parent.command(verb).description(description).argument('<site>', 'site name', name);
+  changeOptions(unknownOption(made)).action(async (site: string, _options, command: Command) => {
+    const { allowUnknown } = unknownSchema.parse(command.opts());
+    await runChange(command, { request: request(site, allowUnknown), until: 'settled' });
+  });
 }
 
 function siteList(view: GroupView, nowMs: number): SiteList {
@@ -116,19 +147,19 @@ function siteList(view: GroupView, nowMs: number): SiteList {
 
 function printable(list: SiteList, nowMs: number): Printable {
   const header = ['site', 'priority', 'configured', 'state', 'nodes', 'override'];
-  const cells = (sites: SiteList['sites']) =>
+  const cells = (sites: SiteList['sites'], layout: Layout) =>
     sites.map((site) => [
       site.site,
       String(site.priority),
       String(site.configuredPriority),
       stateOf(site),
       site.nodes.join(',') || '-',
-      overrideText(site, nowMs),
+      overrideText(site, nowMs, layout),
     ]);
   return {
     json: list,
-    rows: [header, ...cells(list.sites)],
-    pretty: () => table(header, cells(forTerminal(siteListSchema, list).sites)),
+    rows: [header, ...cells(list.sites, unlimited)],
+    pretty: (layout) => table(header, cells(forTerminal(siteListSchema, list).sites, layout), layout),
   };
 }
 
@@ -137,9 +168,10 @@ function stateOf({ failed, drained }: SiteList['sites'][number]): string {
   return drained === null ? 'in service' : 'drained';
 }
 
-function overrideText({ override }: SiteList['sites'][number], nowMs: number): string {
+function overrideText({ override }: SiteList['sites'][number], nowMs: number, layout: Layout): string {
   if (override === null) return '-';
-  const { priority, until, by, reason } = override;
-  const end = until === null ? 'until it is reset' : `until ${instantText(until, nowMs)}`;
+  const { priority, until, priorityAfter, by, reason } = override;
+  const end =
+    until === null ? 'until it is reset' : `${untilText(until, nowMs, layout)}, then ${priorityAfter}`;
   return `${priority} ${end}, by ${by}: ${reason}`;
 }

@@ -4,6 +4,7 @@ import * as z from 'zod';
 import { cancelSwitchover, failover, switchover, type Target } from '../../group/handover.js';
 import { name, pointInTime } from '../arguments.js';
 import { changeOptions, runChange, saidYes } from '../change.js';
+import { helpText } from '../help-text.js';
 import { slotOption } from '../slot-option.js';
 
 const switchoverSchema = z.object({
@@ -18,6 +19,7 @@ export function addSwitchover(program: Command): void {
   changeOptions(
     program
       .command('switchover')
+      .summary('hand leadership over gracefully')
       .description('hand leadership over gracefully; refused if the target is ineligible')
       .addOption(
         new Option('--to <node>', 'node that takes over (default: the best other node)').argParser(name),
@@ -38,11 +40,11 @@ export function addSwitchover(program: Command): void {
   )
     .addHelpText(
       'after',
-      `
+      helpText(`
 Examples:
   petrel switchover --to b1 --reason "kernel update"
   petrel switchover --to-site b --at 2026-01-31T02:00:00Z
-  petrel switchover --at 30m`,
+  petrel switchover --at 30m`),
     )
     .action(async (_options, command: Command) => {
       const { to, toSite, at, cancel, slot } = switchoverSchema.parse(command.opts());
@@ -56,11 +58,12 @@ Examples:
   changeOptions(
     program
       .command('failover')
+      .summary('force leadership to a node, even an ineligible one')
       .description('force leadership to a node, even an ineligible one; fencing is never skipped')
       .requiredOption('--to <node>', 'node that takes over', name)
       .addOption(slotOption('slot to fill, in a group with several leaders')),
   )
-    .addHelpText('after', '\nExample:\n  petrel failover --to b1 --reason "site a is on fire"')
+    .addHelpText('after', helpText('\nExample:\n  petrel failover --to b1 --reason "site a is on fire"'))
     .action(async (_options, command: Command) => {
       const { to, slot } = failoverSchema.parse(command.opts());
       await runChange(command, {

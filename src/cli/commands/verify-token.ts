@@ -5,17 +5,19 @@ import { exitCodes } from '../../exit-code.js';
 import { type TokenVerdict, verifyToken } from '../../group/token.js';
 import { longSchema } from '../../model/names.js';
 import { oneLine } from '../../model/outside.js';
+import { helpText } from '../help-text.js';
 import { type Printable, print } from '../output.js';
 import { withSession } from '../session.js';
 
 export function addVerifyToken(program: Command): void {
   program
     .command('verify-token')
+    .summary('check that a fencing token is the newest')
     .description(
       'check that a fencing token is the newest and that its leadership continues; exit code 0 if so, 7 if not',
     )
     .argument('[token]', 'fencing token (default: PETREL_FENCING_TOKEN)', wholeToken)
-    .addHelpText('after', help)
+    .addHelpText('after', helpText(help))
     .action(async (given: string | undefined, _options: unknown, command: Command) => {
       const token = given ?? tokenOfEnvironment();
       await withSession(command, async ({ access, settings }) => {

@@ -5,7 +5,8 @@ import { exitCodes } from '../../exit-code.js';
 import { awaitTerm, type Outcome } from '../../group/wait.js';
 import { wholeNumber } from '../arguments.js';
 import { outcomeText, tellOutcome, waitOptions } from '../change.js';
-import { type Printable, print } from '../output.js';
+import { helpText } from '../help-text.js';
+import { isForPeople, type Printable, print } from '../output.js';
 import { withSession } from '../session.js';
 import { slotOption } from '../slot-option.js';
 
@@ -14,17 +15,18 @@ const optionsSchema = z.object({ term: z.int(), slot: z.int().default(1) });
 export function addWait(program: Command): void {
   program
     .command('wait')
+    .summary('wait until a term is READY or has failed')
     .description(
       'wait until a term is READY (exit code 0) or has failed (1); exit code 6: still under way when the wait timeout expires',
     )
     .requiredOption('--term <n>', 'term to wait for', wholeNumber(1, Number.MAX_SAFE_INTEGER))
     .addOption(slotOption('slot of the term, in a group with several leaders (default: 1)'))
-    .addHelpText('after', '\nExample:\n  petrel wait --term 4 --wait-timeout 2m')
+    .addHelpText('after', helpText('\nExample:\n  petrel wait --term 4 --wait-timeout 2m'))
     .action(async (_options, command: Command) => {
       const { term, slot } = optionsSchema.parse(command.opts());
       await withSession(command, async (session) => {
         const outcome = await awaitTerm(session.access, term, { ...waitOptions(session), slot });
-        if (session.settings.format === 'pretty') await tellOutcome(session, outcome);
+        if (isForPeople(session.settings.format)) await tellOutcome(session, outcome);
         else print(session.settings.format, printable(outcome));
         process.exitCode = outcome.state === 'READY' ? exitCodes.done : exitCodes.failed;
       });

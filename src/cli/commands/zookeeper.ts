@@ -14,6 +14,7 @@ export const serverSchema = z.object({ connectString: z.string() });
 export function addZooKeeper(program: Command): void {
   program
     .command('zookeeper')
+    .summary('run an in-memory ZooKeeper for development')
     .description('run an in-memory ZooKeeper for development and tests; its data is lost when it stops')
     .addOption(
       new Option('--port <n>', 'port to listen on; 0: any free port')

@@ -11,7 +11,7 @@ const header = ['figure', 'point', 'from', 'expected', 'measured', 'off'];
 export function printableReproduction(seed: number, points: readonly Compared[]): Printable {
   return {
     json: reproductionSchema.parse({ seed, points }),
-    pretty: () => table(header, points.map(cells)),
+    pretty: (layout) => table(header, points.map(cells), layout),
     rows: [header, ...points.map(cells)],
   };
 }

@@ -1,5 +1,5 @@
 /** The output of `petrel lab`. */
-import { type Printable, styled, table } from 'petrel/internals';
+import { type Layout, type Printable, styled, table } from 'petrel/internals';
 import * as z from 'zod';
 import type { Conditions } from '../conditions.js';
 import { type Judged, type Result, resultSchema } from '../experiment.js';
@@ -22,7 +22,7 @@ const caseHeader = ['election', 'nodes', 'loss', 'scenario'];
 export function printableLab(seed: number, results: readonly Result[]): Printable {
   return {
     json: labSchema.parse({ seed, results }),
-    pretty: () => prettyText(results),
+    pretty: (layout) => prettyText(results, layout),
     rows: [
       [...caseHeader, 'runs', 'measure', 'mean', 'ci', 'least', 'most', 'kind', 'expected', 'holds'],
       ...results.flatMap(rowsOf),
@@ -30,14 +30,14 @@ export function printableLab(seed: number, results: readonly Result[]): Printabl
   };
 }
 
-function prettyText(results: readonly Result[]): string {
+function prettyText(results: readonly Result[], layout: Layout): string {
   const header = [...caseHeader, 'agreed', ...columns.map(({ title }) => title), 'disagreement'];
-  const parts = [table(header, results.map(measuredRow))];
+  const parts = [table(header, results.map(measuredRow), layout)];
   const theory = results.flatMap((result) => result.theory.map((one) => theoryRow(result, one)));
   if (theory.length > 0) {
     parts.push(
       styled('bold', 'Measured against theory'),
-      table([...caseHeader, 'measure', 'measured', 'expected', 'holds', 'theory'], theory),
+      table([...caseHeader, 'measure', 'measured', 'expected', 'holds', 'theory'], theory, layout),
     );
   }
   return parts.join('\n\n');
