@@ -44,7 +44,7 @@ const rest = [
   'test/guardian/renewals.test.ts',
   // Commands in separate processes. `test/group` covers what each command does, and `essentials.test.ts` that
   // it runs.
-  'test/cli/{change,config,look,lost-output,run,secrets,terminal,watch,which-group}.test.ts',
+  'test/cli/{change,completion,config,look,lost-output,run,secrets,terminal,watch,which-group}.test.ts',
   'test/config/log.test.ts',
   // A thousand simultaneous readers, and slow ones. Covered by `test/http/{agent,crowd}.test.ts`.
   'test/http/{events,limits,reads}.test.ts',

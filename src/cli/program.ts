@@ -127,6 +127,12 @@ const families: readonly Family[] = [
     needsAll: true,
     load: async () => (await import('./commands/help.js')).addHelp,
   },
+  {
+    commands: ['completion', 'complete'],
+    heading: headings.help,
+    needsAll: true,
+    load: async () => (await import('./commands/completion.js')).readCompletion(),
+  },
 ];
 
 /**

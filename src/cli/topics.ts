@@ -8,6 +8,7 @@ export const topics: ReadonlyMap<string, () => string> = new Map([
   ['exit-codes', () => exitCodeText],
   ['output', () => outputText],
   ['values', () => valueText],
+  ['completion', () => completionText],
 ]);
 
 function environment(): string {
@@ -59,3 +60,12 @@ const valueText = `Values in options and settings:
   root path  of a group in ZooKeeper: absolute, without a slash at the end: /services/db
   servers    host:port,host:port, optionally followed by a chroot: zk1:2181,zk2:2181/petrel
   VALUE      in petrel config set: YAML, such as 90s, manual or "[a1, b1]"`;
+
+const completionText = `Completion of commands, options, and the names of nodes, sites and groups. Names are read from the servers that the line names.
+
+Load it in the start file of the shell:
+  bash  source <(petrel completion bash)
+  zsh   source <(petrel completion zsh)
+  fish  petrel completion fish | source
+
+In bash, completion requires the package bash-completion.`;
