@@ -1,7 +1,8 @@
 /**
  * The log, written to stderr as JSON lines, or as pretty lines on a terminal. stdout is reserved for the
- * output of commands. Pretty lines omit fields that are too long to read on one line. JSON lines contain all
- * fields.
+ * output of commands. JSON lines contain all fields. Pretty lines contain only the message, which states what
+ * people need to know. With level debug or trace, they also contain the fields, except those that are too
+ * long for one line.
  *
  * Writing JSON lines never blocks, and lines that cannot be written are dropped. Writing pretty lines can
  * block: a stalled terminal stalls the process. Secrets are censored by the name of their key, at the top
@@ -60,7 +61,7 @@ export function createLogger({ level, format, fields = {} }: LogOptions): Logger
   };
   return pino(
     options,
-    isForPeople ? prettyDestination(isatty(stderrFd)) : new LineWriter(stderrFd, maxBufferedBytes),
+    isForPeople ? prettyDestination(isatty(stderrFd), level) : new LineWriter(stderrFd, maxBufferedBytes),
   );
 }
 
@@ -79,12 +80,14 @@ export function isPretty(format: LogFormat): boolean {
   return format === 'pretty' || (format === 'auto' && isatty(stderrFd));
 }
 
-function prettyDestination(colorize: boolean): pino.DestinationStream {
+function prettyDestination(colorize: boolean, level: LogLevel): pino.DestinationStream {
+  const hasFields = level === 'debug' || level === 'trace';
   return pinoPretty()({
     destination: stderrFd,
     sync: true,
     colorize,
-    singleLine: true,
+    singleLine: hasFields,
+    hideObject: !hasFields,
     translateTime: 'SYS:HH:MM:ss.l',
     ignore: ['pid', 'hostname', 'node', 'root', ...tooLongForPeople].join(','),
     messageFormat: '{if node}[{node}] {end}{msg}',

@@ -40,12 +40,12 @@ describe('the log', () => {
     expect(stdout).toBe('');
   });
 
-  it('leaves out of pretty lines what is too long for one', async () => {
-    const { stderr } = await logged(
-      { level: 'info', format: 'pretty', fields },
-      `log.info({ term: 3, ranking: [{ node: 'b1' }], ineligible: [], record: { kind: 'x' }, outputTail: ['y'] }, 'electing b1');`,
-    );
-    expect(stderr).toMatch(/INFO: \[a1\] electing b1 \{"term":3\}\n$/);
+  it('has fields in pretty lines only for debugging, and none that is too long for one line', async () => {
+    const statement = `log.info({ term: 3, ranking: [{ node: 'b1' }], ineligible: [], record: { kind: 'x' }, outputTail: ['y'] }, 'electing b1');`;
+    const usual = await logged({ level: 'info', format: 'pretty', fields }, statement);
+    expect(usual.stderr).toMatch(/INFO: \[a1\] electing b1\n$/);
+    const debugged = await logged({ level: 'debug', format: 'pretty', fields }, statement);
+    expect(debugged.stderr).toMatch(/INFO: \[a1\] electing b1 \{"term":3\}\n$/);
   });
 
   it('has nothing in it that commands a terminal, or is not seen', async () => {
@@ -53,7 +53,7 @@ describe('the log', () => {
     const json = await logged({ level: 'info', format: 'json', fields }, statement);
     expect(json.stderr).not.toMatch(/[\p{Cf}]|(?!\n)\p{Cc}/u);
     expect(JSON.parse(json.stderr)).toMatchObject({ reason: 'a\u202eb', msg: 'c\u001b[31m\u2066d\\u001b' });
-    const pretty = await logged({ level: 'info', format: 'pretty', fields }, statement);
+    const pretty = await logged({ level: 'debug', format: 'pretty', fields }, statement);
     expect(pretty.stderr).toContain('c [31m<U+2066>d\\u001b {"reason":"a<U+202E>b"}');
     expect(pretty.stderr).not.toMatch(/[\p{Cf}]|(?!\n)\p{Cc}/u);
   });
@@ -61,7 +61,7 @@ describe('the log', () => {
   it('shows no secret, in either format', async () => {
     for (const format of logFormats) {
       const { stderr } = await logged(
-        { level: 'info', format, fields },
+        { level: 'debug', format, fields },
         `log.info({ auth: 'digest:u:hunter2', settings: { passphrase: 'hunter2' }, session: { sessionPassword: 'hunter2' } }, 'x');`,
       );
       expect(stderr).toContain('[secret]');
