@@ -3,9 +3,10 @@
  * Dependencies stay where npm installs them. The output is CommonJS: every Node.js version that Petrel
  * supports can import and require it, and loads it in less time and memory than ES modules.
  */
-import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
 import { build, transform } from 'esbuild';
+import { writeWhole } from './write-whole.mjs';
 
 /** Entry points that other processes start or load by path, in addition to the package's exports. */
 const programs = [
@@ -17,6 +18,7 @@ const programs = [
   'src/own-strategies/worker.ts',
 ];
 const outdir = 'dist';
+const keptMs = 24 * 60 * 60 * 1000;
 /** Name of a variable in the compiled files that contains the URL of dist/. */
 const dist = '__petrelDist';
 
@@ -37,15 +39,16 @@ export async function compile(exported) {
     logLevel: 'warning',
     plugins: [ownAddresses],
   });
+  mkdirSync(outdir, { recursive: true });
+  writeWhole(join(outdir, 'package.json'), '{ "type": "commonjs" }\n');
   await Promise.all(outputFiles.map(({ path, text }) => writeCommonJs(path, text)));
-  writeFileSync(join(outdir, 'package.json'), '{ "type": "commonjs" }\n');
-  removeOthers(join(outdir, 'chunks'), new Set(outputFiles.map(({ path }) => path)));
+  removeOld(join(outdir, 'chunks'), new Set(outputFiles.map(({ path }) => path)));
 }
 
-/** Removes files that this build did not write: they are from an earlier build. */
-function removeOthers(folder, written) {
+/** Removes files of earlier builds, except new ones: a program that is running may still load them. */
+function removeOld(folder, written) {
   for (const path of readdirSync(folder).map((name) => resolve(folder, name)))
-    if (!written.has(path)) rmSync(path);
+    if (!written.has(path) && Date.now() - statSync(path).mtimeMs > keptMs) rmSync(path);
 }
 
 async function writeCommonJs(path, text) {
@@ -62,7 +65,7 @@ async function writeCommonJs(path, text) {
   const up = relative(dirname(path), resolve(outdir));
   const address = `const ${dist} = require("node:url").pathToFileURL(require("node:path").join(__dirname, "${up}/"));\n`;
   mkdirSync(dirname(path), { recursive: true });
-  writeFileSync(path, required.includes(dist) ? withSecondLine(required, address) : required);
+  writeWhole(path, required.includes(dist) ? withSecondLine(required, address) : required);
 }
 
 /** Inserts a line at the beginning. A shebang line stays first. */

@@ -10,12 +10,11 @@ import { build, type Plugin } from 'esbuild';
 const project = fileURLToPath(new URL('../..', import.meta.url));
 
 /**
- * Builds the command line and returns the path of the main program. Skips the type check for speed: `npm run
- * check` does it.
+ * Builds the command line and petrel-lab, and returns the path of the main program. Skips the type check for
+ * speed: `npm run check` does it.
  */
 export async function buildCommandLine(): Promise<string> {
   await run(`${project}scripts/build.mjs`, '--without-types');
-  await run(`${project}packages/lab/build.mjs`, '--without-types');
   return `${project}dist/src/cli/main.js`;
 }
 
