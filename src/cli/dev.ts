@@ -3,9 +3,9 @@
  * try Petrel out, and to rehearse crashes in the middle of a change of leader.
  */
 
-import { mkdtempSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, realpathSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { builtInRules } from '../../strategies/index.js';
 import { DevAgents } from '../dev/agents.js';
 import { type CrashPoint, pointName } from '../dev/crash-points.js';
@@ -13,17 +13,18 @@ import type { Stage } from '../dev/group.js';
 import { DevHooks, hookPhases } from '../dev/hooks.js';
 import { type DevHttp, devHttp } from '../dev/http.js';
 import { type Outcome, Rehearsal } from '../dev/rehearsal.js';
-import { errorMessage, present } from '../errors.js';
+import { firstReady, onTransition } from '../dev/transitions.js';
+import { errorMessage } from '../errors.js';
 import { readGroup } from '../group/view.js';
 import type { LogLevel } from '../log.js';
 import { type GroupConfig, groupConfigSchema } from '../model/group-config.js';
-import { parseJson } from '../model/names.js';
 import { groupPaths } from '../model/paths.js';
-import { claimSchema } from '../model/znodes.js';
-import { isStoreError, type Store } from '../ports/store.js';
+import type { Store } from '../ports/store.js';
 import { type DevelopmentServer, startDevelopmentServer } from '../testing.js';
 import { ensureTree } from '../tree/ensure-tree.js';
 import { openStore, parseConnectionString } from '../zookeeper/index.js';
+import { transitionText, whatToTry } from './dev-text.js';
+import { hasKeyboard, onEnter } from './enter-key.js';
 import { stdoutLost } from './outlet.js';
 
 export interface DevOptions {
@@ -35,17 +36,12 @@ export interface DevOptions {
    */
   readonly httpPort: number;
   readonly root: string;
-  /**
-   * The command that started this process: `petrel`, or `npm run --silent petrel --`. Hints for further
-   * commands begin with it.
-   */
-  readonly invocation: string;
   /** The crash point to rehearse. Null if there is none. */
   readonly crash: CrashPoint | null;
   /** Whether to exit after the rehearsal. */
   readonly once: boolean;
-  /** Log level of the agents. Null means their default. */
-  readonly logLevel: LogLevel | null;
+  /** Log level of the agents. */
+  readonly logLevel: LogLevel;
   print(line: string): void;
 }
 
@@ -74,40 +70,38 @@ const rehearsalConfig: Partial<GroupConfig> = {
 };
 
 /**
- * Runs until SIGINT or SIGTERM. If `once` is true, runs until the rehearsal is over. Throws PetrelError if
- * the server cannot be started or the rehearsal fails.
+ * Runs until a signal requests the end. If `once` is true, runs until the rehearsal is over. Throws
+ * PetrelError if the server cannot be started or the rehearsal fails.
  */
 export async function runDev(options: DevOptions): Promise<void> {
   const { root, print, crash } = options;
+  const stop = stopRequest(options);
   await using server = await startServer(options.port);
   const store = openStore({ servers: parseConnectionString(server.connectString), sessionTimeoutMs });
   const dir = mkdtempSync(join(tmpdir(), 'petrel-dev-'));
-  const stop = stopRequest(options);
   try {
     using hooks = new DevHooks(join(dir, 'hooks'));
     const http = crash === null ? await devHttp(Object.keys(sites), options.httpPort, dir) : null;
     await using agents = devAgents(options, server, dir, { hooks, http });
     await store.connected();
     await prepareGroup(store, root);
+    if (stop.aborted) return;
     print(
       `Development ZooKeeper on ${server.connectString}; agents ${agents.nodes.join(', ')} in sites a and b`,
     );
     const stage = { server, store, paths: groupPaths(root), agents, hooks };
-    if (crash === null) agents.startAll();
-    else {
+    if (crash === null) {
+      const ready = firstReady(stage);
+      agents.startAll();
+      await Promise.race([ready, aborted(stop)]);
+    } else {
       using rehearsal = new Rehearsal(stage, { say: sayer(print), config: rehearsalConfig });
-      const outcome = await Promise.race([rehearse(rehearsal, crash, print), stop]);
-      if (outcome === undefined || options.once) return;
+      await Promise.race([rehearse(rehearsal, crash, print), aborted(stop)]);
+      if (stop.aborted || options.once) return;
       await store.set(stage.paths.config, configText, 'any');
       for (const node of agents.startAll()) print(`restarted ${node}`);
     }
-    const first = await Promise.race([nextLeader(store, root, null), stop]);
-    if (first !== undefined) {
-      for (const line of await whatToTry(first.node, { ...stage, http }, options)) print(line);
-      await Promise.race([tellLeaders(first, stage, options), stop]);
-    }
-    await stop;
-    print('stopping');
+    if (!stop.aborted) await showGroup({ ...stage, http }, options, stop);
   } finally {
     await store.close({ timeoutMs: 500 });
     rmSync(dir, { recursive: true, force: true });
@@ -148,7 +142,7 @@ function devAgents(
     flags: [
       ...['--zookeeper', server.connectString, '--root', root],
       ...['--session-timeout', sessionTimeout, '--state-dir', join(dir, 'state')],
-      ...(logLevel === null ? [] : ['--log-level', logLevel]),
+      ...['--log-level', logLevel],
       ...(crash === null ? echoes : rehearsed),
     ],
   });
@@ -156,11 +150,9 @@ function devAgents(
 
 type Print = DevOptions['print'];
 
-async function rehearse(rehearsal: Rehearsal, crash: CrashPoint, print: Print): Promise<Outcome> {
+async function rehearse(rehearsal: Rehearsal, crash: CrashPoint, print: Print): Promise<void> {
   print(`\nCrash point ${pointName(crash)}`);
-  const outcome = await rehearsal.play(crash);
-  for (const line of summary(outcome)) print(line);
-  return outcome;
+  for (const line of summary(await rehearsal.play(crash))) print(line);
 }
 
 /** Returns a function that prints an event with the time since the kill. */
@@ -186,112 +178,70 @@ function summary({ cast, leader, term, leaderlessMs }: Outcome): string[] {
 }
 
 /**
- * Resolves on a signal, or when the output is closed. If `once` is true, only a signal resolves it, because
- * the outcome must set the exit code.
+ * Returns a signal that aborts when a person or the system requests the end. If `once` is true, closed output
+ * is no such request, because the outcome must set the exit code.
+ *
+ * The listeners stay for good. Further signals therefore never end this process before it has stopped what it
+ * started.
  */
-function stopRequest({ once }: DevOptions): Promise<undefined> {
+function stopRequest({ once, print }: DevOptions): AbortSignal {
+  const controller = new AbortController();
+  const stop = () => {
+    if (controller.signal.aborted) return;
+    print('\nStopping: the agents are leaving the group');
+    controller.abort();
+  };
+  if (!once) stdoutLost.addEventListener('abort', stop);
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGQUIT'] as const) process.on(signal, stop);
+  return controller.signal;
+}
+
+function aborted(signal: AbortSignal): Promise<undefined> {
   return new Promise((resolve) => {
-    const stop = () => resolve(undefined);
-    if (!once) stdoutLost.addEventListener('abort', stop);
-    process.once('SIGINT', stop);
-    process.once('SIGTERM', stop);
+    if (signal.aborted) resolve(undefined);
+    signal.addEventListener('abort', () => resolve(undefined));
   });
 }
 
-interface Leader {
-  readonly node: string;
-  /** Fencing token of the leadership. */
-  readonly token: bigint;
+/** Shows what to try, now and when Enter is pressed, and each transition, until `stop` aborts. */
+async function showGroup(
+  stage: Stage & { readonly http: DevHttp | null },
+  { root, print }: DevOptions,
+  stop: AbortSignal,
+): Promise<void> {
+  const { server, store, paths, agents, http } = stage;
+  const at = server.port === usualPort ? '' : ` -z ${server.connectString}`;
+  const options = root === '/cluster' ? at : `${at} -r ${root}`;
+  const isAtKeyboard = hasKeyboard();
+  const closing = `Press ${isAtKeyboard ? 'Enter to see this again, ' : ''}Ctrl-C to stop everything.`;
+  const show = async () => {
+    const view = await readGroup({ store, paths, rules: builtInRules });
+    if (stop.aborted) return;
+    const lines = whatToTry(view, { invocation: invocation(), options, agents, http, sessionTimeout });
+    for (const line of [...lines, closing]) print(line);
+  };
+  await show();
+  const showAgain = () =>
+    void show().catch((error) => print(`cannot read the group: ${errorMessage(error)}`));
+  const unlisten = onTransition(stage, (record) => print(fitted(`[${timeNow()}] ${transitionText(record)}`)));
+  const release = isAtKeyboard ? onEnter(showAgain) : () => {};
+  await aborted(stop);
+  unlisten();
+  release();
 }
 
-/** Prints how to kill each later leader. Ends when the group can no longer be watched. */
-async function tellLeaders(first: Leader, stage: Stage, { root, print }: DevOptions): Promise<void> {
-  let leader = first;
-  try {
-    for (;;) {
-      leader = await nextLeader(stage.store, root, leader.token);
-      const lines = await waysToKill(leader.node, stage);
-      for (const line of ['', `READY: ${leader.node} is the new leader. Its processes:`, '', ...lines, ''])
-        print(line);
-    }
-  } catch (error) {
-    print(
-      `further leader changes are not shown, because the group can no longer be watched: ${errorMessage(error)}`,
-    );
-  }
+/** Returns the command that runs this program. In a clone, that is the file `petrel` in its root. */
+function invocation(): string {
+  const program = realpathSync(process.argv[1] ?? '');
+  return existsSync(join(dirname(program), '../../../petrel')) ? './petrel' : 'petrel';
 }
 
-/** Waits for a READY leader whose claim does not have the token `last`. */
-async function nextLeader(store: Store, root: string, last: bigint | null): Promise<Leader> {
-  const { current } = groupPaths(root);
-  for (;;) {
-    let changed = () => {};
-    const change = new Promise<void>((resolve) => {
-      changed = resolve;
-    });
-    const unlisten = store.onChange(changed);
-    try {
-      await store.exists(current, { watch: true });
-      const { data, stat } = await store.getData(current);
-      const claim = parseJson(claimSchema, data.toString('utf8')).value;
-      if (claim?.status === 'READY' && stat.czxid !== last) return { node: claim.node, token: stat.czxid };
-    } catch (error) {
-      if (!isStoreError(error, 'NO_NODE')) throw error;
-    }
-    await change;
-    unlisten();
-  }
+function timeNow(): string {
+  return new Date().toTimeString().slice(0, 8);
 }
 
-async function whatToTry(
-  leader: string,
-  { server: { port, connectString }, store, paths, agents, http }: Stage & { readonly http: DevHttp | null },
-  { root, invocation }: DevOptions,
-): Promise<string[]> {
-  const at = port === usualPort ? '' : ` -z ${connectString}`;
-  const where = root === '/cluster' ? at : `${at} -r ${root}`;
-  const command = (text: string) => `  ${invocation} ${text}${where}`;
-  return [
-    '',
-    `READY: ${leader} is the leader. In another terminal, try:`,
-    '',
-    command('list'),
-    command('explain'),
-    `${command('site priority a 0 --for 10m --reason "switch replacement"')}    # leadership moves to site b`,
-    `${command('site reset a')}    # leadership returns to site a`,
-    `${command('switchover --yes')}    # a planned handover to the next best node`,
-    ...(await waysToKill(leader, { store, paths, agents })),
-    command('history'),
-    ...(http === null ? [] : httpToTry(http, agents.nodes)),
-    '',
-    'Press Ctrl-C to stop everything.',
-  ];
-}
-
-async function waysToKill(
-  leader: string,
-  { store, paths, agents }: Pick<Stage, 'store' | 'paths' | 'agents'>,
-): Promise<string[]> {
-  const { members } = await readGroup({ store, paths, rules: builtInRules });
-  const agent = members.find(({ node }) => node === leader)?.value?.pid ?? 'PID';
-  const guardian = agents.isRunning(leader) ? agents.guardianPid(leader) : 'PID';
-  return [
-    `  kill -9 ${agent}    # kill the agent of ${leader}: another node is READY at once; the guardian restarts the agent`,
-    `  kill -9 ${guardian}    # kill the guardian of ${leader}: another node is READY at once; ${leader} leaves the group`,
-    `  kill -9 ${guardian} ${agent}    # kill both: the service stops at once; another node is READY within ${sessionTimeout}`,
-  ];
-}
-
-function httpToTry(http: DevHttp, nodes: readonly string[]): string[] {
-  const url = http.urlOf(present(nodes[0], 'a first node'));
-  return [
-    '',
-    `HTTP: ${nodes.map((node) => `${node} ${http.urlOf(node)}`).join(', ')}`,
-    '',
-    `  ${url}/    # status page; changes require the token in ${http.tokenFile}`,
-    `  curl -si ${url}/leader    # 200 while ${nodes[0]} leads, else 503`,
-    `  curl -s ${url}/status`,
-    `  curl -sN ${url}/events`,
-    `  curl -si -X POST ${url}/switchover -H "Authorization: Bearer $(cat ${http.tokenFile})"`,
-  ];
+/** Cuts a line to the width of the terminal. */
+function fitted(line: string): string {
+  const { columns } = process.stdout;
+  return columns > 0 && line.length > columns ? `${line.slice(0, columns - 1)}…` : line;
 }

@@ -188,7 +188,7 @@ export class DevGroup {
   }
 }
 
-export function readyLeader({ current }: GroupView): string | null {
+export function readyLeader({ current }: Pick<GroupView, 'current'>): string | null {
   return current?.value?.status === 'READY' ? current.value.node : null;
 }
 

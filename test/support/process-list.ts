@@ -43,3 +43,19 @@ function statOf(pid: string): string[] {
     return [];
   }
 }
+
+/** Returns the processes that are alive and have this text in their environment, except this process. */
+export function processesWith(text: string): number[] {
+  const pids = readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name))
+    .map(Number);
+  return pids.filter((pid) => pid !== process.pid && environmentOf(pid).includes(text) && isAlive(pid));
+}
+
+function environmentOf(pid: number): string {
+  try {
+    return readFileSync(`/proc/${pid}/environ`, 'latin1');
+  } catch {
+    return '';
+  }
+}

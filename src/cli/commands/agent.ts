@@ -118,9 +118,9 @@ export function addDev(program: Command): void {
       if (once && crash === null) throw new PetrelError('INVALID', '--once requires --crash');
       const { settings, logLevel } = await readClientSettings(command);
       const print = (line: string) => process.stdout.write(`${line}\n`);
-      // A rehearsal prints the events itself, so the agents log only fatal errors.
-      const level = logLevel === 'silent' ? (crash === null ? null : 'fatal') : logLevel;
-      await runDev({ port, httpPort, root: settings.root, invocation, crash, once, logLevel: level, print });
+      // This process prints the transitions, and a rehearsal every event, so the agents log only the rest.
+      const level = logLevel === 'silent' ? (crash === null ? 'warn' : 'fatal') : logLevel;
+      await runDev({ port, httpPort, root: settings.root, crash, once, logLevel: level, print });
       process.exitCode = exitCodes.done;
     });
 }
@@ -132,6 +132,3 @@ function crashPoint(text: string): CrashPoint {
     throw new InvalidArgumentError(errorMessage(error));
   }
 }
-
-/** The command that started this process. Hints for further commands begin with it. */
-const invocation = process.env.npm_lifecycle_event === undefined ? 'petrel' : 'npm run --silent petrel --';

@@ -1,0 +1,30 @@
+/** The Enter key of the terminal at which a command runs. */
+import { readFileSync } from 'node:fs';
+
+/** Whether this process can read the keyboard. Reading it from the background would stop the process. */
+export function hasKeyboard(): boolean {
+  return process.stdin.isTTY === true && isInForeground();
+}
+
+/** Calls `pressed` whenever Enter is pressed. Returns a function that stops reading the keyboard. */
+export function onEnter(pressed: () => void): () => void {
+  const { stdin } = process;
+  const ignore = () => {};
+  stdin.on('data', pressed);
+  // A terminal that was closed can no longer be read.
+  stdin.on('error', ignore);
+  return () => {
+    stdin.off('data', pressed);
+    stdin.pause();
+  };
+}
+
+function isInForeground(): boolean {
+  try {
+    const stat = readFileSync('/proc/self/stat', 'latin1');
+    const [, , group, , , foreground] = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+    return group === foreground;
+  } catch {
+    return false;
+  }
+}
