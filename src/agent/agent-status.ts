@@ -9,7 +9,8 @@ export interface AgentStatus {
   /** Slot that the node has claimed. Null if it has claimed none. */
   readonly slot: number | null;
   readonly fencingToken: bigint | null;
-  readonly lease: Lease;
+  /** Lease of the leadership, in milliseconds of `process.hrtime()`. Null if the node has no leadership. */
+  readonly lease: Lease | null;
   /** Whether the node is registered, has a seat, and is connected. */
   readonly joined: boolean;
   readonly elector: boolean;

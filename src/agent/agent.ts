@@ -161,7 +161,7 @@ export class Agent {
       term: leadership?.term ?? null,
       slot,
       fencingToken: leadership?.token ?? null,
-      lease,
+      lease: leadership === null ? null : lease,
       joined: this.#store?.state === 'CONNECTED' && this.snapshot?.seat != null,
       elector: this.#snapshotReader.part === 'elector' && this.snapshot?.seat != null,
       leaving: this.#drainingSinceMs !== null,

@@ -173,7 +173,10 @@ export class Metrics {
     this.#gauge(
       'petrel_lease_remaining_seconds',
       'Time for which this node may still lead without contact with ZooKeeper; 0 if it has no lease.',
-      () => Math.max(0, agent.status.lease.releaseAtMs - clock.monotonicMs()) / 1000,
+      () => {
+        const { lease } = agent.status;
+        return lease === null ? 0 : Math.max(0, lease.releaseAtMs - clock.monotonicMs()) / 1000;
+      },
     );
     this.#gauge(
       'petrel_store_last_commit_seconds',

@@ -134,7 +134,7 @@ function isLeader({ leads, slot }: Role, asked?: number): boolean {
 
 function roleOf({ agent, root, site }: ServedGroup, clock: Clock): Role {
   const status = agent.status;
-  const leaseMs = Math.floor(status.lease.releaseAtMs - clock.monotonicMs());
+  const leaseMs = status.lease === null ? 0 : Math.floor(status.lease.releaseAtMs - clock.monotonicMs());
   const leads = status.leads && leaseMs > 0;
   return {
     node: status.node,

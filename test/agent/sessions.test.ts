@@ -169,7 +169,7 @@ it('a lease is renewed as soon as the connection stands again, not at the next t
   await using group = await Group.found(await sharedZooKeeper());
   const a = group.start('a', { connect: proxy.address, sessionTimeoutMs: 4000 });
   await group.ready('a');
-  await until(() => a.status.lease.endsAtMs > a.recorded.leases.length);
+  await until(() => (a.status.lease?.endsAtMs ?? 0) > a.recorded.leases.length);
   const { accepted } = proxy;
   const before = a.recorded.leases.at(-1)?.endsAtMs ?? 0;
   proxy.resetAll();

@@ -220,7 +220,7 @@ describe('/metrics', () => {
         const { lease } = nodes.a.status;
         const sentAtMs = systemClock.monotonicMs();
         if ((await page(nodes.ofA)).value('petrel_leader') === 0) return true;
-        [lastLedMs, releaseAtMs] = [sentAtMs, lease.releaseAtMs];
+        [lastLedMs, releaseAtMs] = [sentAtMs, lease?.releaseAtMs ?? 0];
         return false;
       },
       { intervalMs: 1 },
@@ -275,8 +275,7 @@ describe('/metrics', () => {
     const leads = async () => new Page(await metrics.text()).value('petrel_leader');
     await group.ready('a');
     await until(async () => (await leads()) === 1);
-    const { releaseAtMs } = agent.status.lease;
-    const untilDueMs = releaseAtMs - systemClock.monotonicMs();
+    const untilDueMs = (agent.status.lease?.releaseAtMs ?? 0) - systemClock.monotonicMs();
     Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, untilDueMs + 1);
     // No other callback has run since the wait, so the agent does not know how much time has passed.
     expect(agent.status.stage).toBe('leading');

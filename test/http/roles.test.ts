@@ -151,7 +151,7 @@ describe('a node', () => {
       },
       { intervalMs: 1 },
     );
-    expect(lastLedMs).toBeLessThan(a.status.lease.releaseAtMs);
+    expect(lastLedMs).toBeLessThan(a.status.lease?.releaseAtMs ?? 0);
     await becomes(api, ['/health']);
     own.resume();
     await until(() => a.status.joined, { timeoutMs: 20_000 });
@@ -181,7 +181,7 @@ describe('a request that waits while the process stands still', () => {
       return false;
     });
     const before = answers().length;
-    const untilMs = a.status.lease.endsAtMs + sessionTimeoutMs;
+    const untilMs = (a.status.lease?.endsAtMs ?? 0) + sessionTimeoutMs;
     socket.write(leader);
     // The request waits in the socket, because this busy loop blocks the process until the lease is over.
     while (systemClock.monotonicMs() < untilMs);

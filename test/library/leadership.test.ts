@@ -120,6 +120,18 @@ function standStill(forMs: number): void {
   Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, forMs);
 }
 
+it('a status has a lease only while the node has a leadership', async () => {
+  await using group = await Group.found(await sharedZooKeeper());
+  await using a = await LibraryNode.join(group, 'a');
+  expect(a.petrel.status.lease).toBeNull();
+  a.lead();
+  await a.leads();
+  expect(a.petrel.status.lease).toEqual({ endsAtMs: expect.any(Number), releaseAtMs: expect.any(Number) });
+  a.petrel.setHealth(false, 'disk full');
+  await until(() => a.petrel.status.stage === null);
+  expect(a.petrel.status.lease).toBeNull();
+});
+
 /** An unhandled rejection would fail the test run. */
 it.each([
   ['throws', false],

@@ -85,7 +85,7 @@ export class Conduct {
     const token = status.fencingToken;
     this.#led.set(node, token);
     const { violate } = this.#court;
-    if ((node.process?.clock.monotonicMs() ?? 0) >= status.lease.releaseAtMs)
+    if ((node.process?.clock.monotonicMs() ?? 0) >= (status.lease?.releaseAtMs ?? 0))
       violate(2, `${node.name} says that it leads beyond its lease`);
     if (this.#ended.has(token)) violate(2, `${node.name} leads again under token ${token}, which had ended`);
     const standing = inSlot(this.#court.picture(), status.slot ?? 1).claim?.id;
@@ -106,7 +106,7 @@ export class Conduct {
   #revives(node: Node): void {
     if (node.process?.isRunning !== true) return;
     const { fencingToken: token, lease } = node.agent?.status ?? {};
-    if (token == null || lease === undefined) return;
+    if (token == null || lease == null) return;
     const endedAtMs = this.#endedLeases.get(token);
     if (endedAtMs === undefined) {
       if (node.process.clock.monotonicMs() >= lease.releaseAtMs)
@@ -119,12 +119,13 @@ export class Conduct {
   #outlives(node: Node): void {
     const status = node.agent?.status;
     const { machine } = node;
-    if (status?.fencingToken == null || status.lease.endsAtMs < 0) return;
+    const endsAtMs = status?.lease?.endsAtMs ?? -1;
+    if (status?.fencingToken == null || endsAtMs < 0) return;
     const now = machine.clock.startMs + this.#court.world.nowMs * machine.clock.rate;
     const isKept = [...machine.supervisors].some(
       (supervisor) => supervisor.isRunning && !supervisor.wasFrozen,
     );
-    if (!isKept || now <= status.lease.endsAtMs) return;
+    if (!isKept || now <= endsAtMs) return;
     const group = machine.groups.find(({ token, isUndying }) => token === status.fencingToken && !isUndying);
     if (group?.phase === 'takeover')
       this.#court.violate(2, `what ${node.name} runs under token ${group.token} outlives its lease`);
@@ -306,7 +307,7 @@ export class Conduct {
     if (ended === null || transaction.kind !== 'close' || transaction.silence === undefined) return;
     const node = this.#court.nodes.find(({ session }) => session === ended);
     const lease = node?.agent?.status.lease;
-    if (node === undefined || lease === undefined || lease.endsAtMs < 0) return;
+    if (node === undefined || lease == null || lease.endsAtMs < 0) return;
     const { rate } = node.machine.clock;
     const leaseEndsMs = nowMs + (lease.endsAtMs - (node.process?.clock.monotonicMs() ?? 0)) / rate;
     const { sinceMs, timeoutMs, rate: leadersRate } = transaction.silence;

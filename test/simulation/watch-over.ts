@@ -119,7 +119,7 @@ function leaseLasts(
 ): boolean {
   const sessionTimeoutMs = leastTimeoutMs(setup);
   const nowMs = leader.process?.clock.monotonicMs() ?? 0;
-  const leftMs = (leader.agent?.status.lease.releaseAtMs ?? nowMs) - nowMs;
+  const leftMs = (leader.agent?.status.lease?.releaseAtMs ?? nowMs) - nowMs;
   const isYoung = world.nowMs - claim.sinceMs < youngLeadership * sessionTimeoutMs;
   const dueMs = leaseLeft * sessionTimeoutMs - 2 * fast * writeMs(setup);
   const findsOutMs = kind === 'freeze server' ? leaderFindsOut * sessionTimeoutMs : 0;
