@@ -2,24 +2,9 @@
  * Links and paths in pages have existing targets, and readers can reach every page of docs/ from its index.
  */
 import { existsSync, readdirSync } from 'node:fs';
-import { basename, dirname, join, normalize } from 'node:path';
+import { basename, join } from 'node:path';
 import { expect, it } from 'vitest';
-import { pages, project, readPage, withoutCode } from './pages.js';
-
-interface Link {
-  readonly from: string;
-  readonly path: string;
-  readonly anchor: string | undefined;
-}
-
-function linksOf(page: string): Link[] {
-  const prose = withoutCode(readPage(page)).replaceAll(/`[^`\n]*`/g, '');
-  return [...prose.matchAll(/\]\(([^)\s]+)\)/g)].flatMap(([, target = '']) => {
-    if (/^[a-z]+:/.test(target)) return [];
-    const [path = '', anchor] = target.split('#');
-    return [{ from: page, path: path === '' ? page : normalize(join(dirname(page), path)), anchor }];
-  });
-}
+import { linksOf, pages, project, readPage, withoutCode } from './pages.js';
 
 /** Returns the anchors of a page, as GitHub generates them. */
 function anchorsOf(page: string): Set<string> {
@@ -35,7 +20,7 @@ function anchorsOf(page: string): Set<string> {
 }
 
 it.each(pages())('links of %s lead somewhere', (page) => {
-  const broken = linksOf(page).filter(
+  const broken = linksOf(page, readPage(page)).filter(
     ({ path, anchor }) =>
       !existsSync(join(project, path)) || (anchor !== undefined && !anchorsOf(path).has(anchor)),
   );
@@ -74,7 +59,7 @@ it.each(pages())('files that %s names exist', (page) => {
 it('the index leads to every page', () => {
   const reached = new Set(['docs/index.md']);
   for (const page of reached) {
-    const next = linksOf(page).map(({ path }) => path);
+    const next = linksOf(page, readPage(page)).map(({ path }) => path);
     for (const path of next) if (path.startsWith('docs/') && path.endsWith('.md')) reached.add(path);
   }
   const all = pages().filter((page) => page.startsWith('docs/'));

@@ -1,6 +1,6 @@
 /** The pages of docs/, and functions that read parts of them. */
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join, normalize } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 export const project = fileURLToPath(new URL('../..', import.meta.url));
@@ -13,7 +13,7 @@ export function pages(): string[] {
   const inExamples = readdirSync(join(project, 'examples'))
     .map((name) => `examples/${name}/README.md`)
     .filter((path) => existsSync(join(project, path)));
-  return ['README.md', 'CONTRIBUTING.md', ...inDocs, ...inExamples].toSorted();
+  return ['README.md', 'CHANGELOG.md', 'CONTRIBUTING.md', 'SECURITY.md', ...inDocs, ...inExamples].toSorted();
 }
 
 export function readPage(path: string): string {
@@ -23,6 +23,22 @@ export function readPage(path: string): string {
 /** Removes code blocks, so that checks see only prose and links. */
 export function withoutCode(text: string): string {
   return text.replaceAll(/^( *)```.*?^\1```$/gms, '');
+}
+
+export interface Link {
+  readonly from: string;
+  readonly path: string;
+  readonly anchor: string | undefined;
+}
+
+/** Returns the links to other files and to parts of the page itself. `text` is the text of the page. */
+export function linksOf(page: string, text: string): Link[] {
+  const prose = withoutCode(text).replaceAll(/`[^`\n]*`/g, '');
+  return [...prose.matchAll(/\]\(([^)\s]+)\)/g)].flatMap(([, target = '']) => {
+    if (/^[a-z]+:/.test(target)) return [];
+    const [path = '', anchor] = target.split('#');
+    return [{ from: page, path: path === '' ? page : normalize(join(dirname(page), path)), anchor }];
+  });
 }
 
 /** Returns the cells of all rows of all tables, including the header rows. */
