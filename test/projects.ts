@@ -30,7 +30,7 @@ const rest = [
   'test/cli/own-{strategies,constraints}.test.ts',
   // Agents in separate processes, over real servers. `test/integration/essentials.test.ts` covers each
   // feature once. `test/agent` covers the same agents inside the test's process.
-  'test/integration/{crashes,elector,groups,guardian,hooks,network,packages,random-cuts,reload,running,servers,shipped}.test.ts',
+  'test/integration/{crashes,elector,groups,guardian,hooks,network,packages,packed,random-cuts,reload,running,servers,shipped}.test.ts',
   'test/agent/unseating.test.ts',
   'test/hooks/guarding.test.ts',
   'test/guardian/service-manager.test.ts',
@@ -57,7 +57,6 @@ const rest = [
   'test/examples/**/*.test.ts',
   'examples/**/*.test.ts',
   'test/embedded/{kazoo,command-line}.test.ts',
-  'test/library/types.test.ts',
   // Probes that measure round trips between nodes. Covered by `test/probe/*.properties.test.ts`.
   'test/probe/{nodes,prober}.test.ts',
   // Costs that grow with the size of a group. These tests count them on a server. The simulated runs count

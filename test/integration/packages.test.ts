@@ -1,29 +1,17 @@
 /** The packages of Petrel and petrel-lab, installed next to each other, and Petrel alone. */
 import { execFile } from 'node:child_process';
-import { mkdir, mkdtemp, readFile, rm, symlink } from 'node:fs/promises';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import * as z from 'zod';
 import { labSchema } from '../../packages/lab/src/command/results-text.js';
 import { simulationSchema } from '../../src/what-if/simulation.js';
 import { oncePerRun } from '../support/once-per-run.js';
+import { manifestOf, project, unpack } from '../support/packed.js';
 import { type Outcome, runProgram } from '../support/run-tool.js';
 
-const project = fileURLToPath(new URL('../..', import.meta.url));
 const run = promisify(execFile);
-
-const manifestSchema = z.object({
-  version: z.string(),
-  dependencies: z.record(z.string(), z.string()),
-  peerDependencies: z.record(z.string(), z.string()).default({}),
-});
-
-async function manifestOf(folder: string): Promise<z.output<typeof manifestSchema>> {
-  return manifestSchema.parse(JSON.parse(await readFile(join(folder, 'package.json'), 'utf8')));
-}
 
 let directory = '';
 
@@ -38,18 +26,9 @@ beforeAll(async () => {
 });
 afterAll(() => rm(directory, { recursive: true }));
 
-/** Unpacks a package as npm does. The package finds only those packages that it declares as dependencies. */
 async function install(place: string, name: string): Promise<void> {
-  const folder = join(directory, place, 'node_modules', name);
-  await mkdir(folder, { recursive: true });
   const { version } = await manifestOf(project);
-  const packed = join(directory, `${name}-${version}.tgz`);
-  await run('tar', ['-xzf', packed, '--strip-components', '1', '-C', folder]);
-  for (const dependency of Object.keys((await manifestOf(folder)).dependencies)) {
-    const link = join(folder, 'node_modules', dependency);
-    await mkdir(dirname(link), { recursive: true });
-    await symlink(join(project, 'node_modules', dependency), link);
-  }
+  await unpack(join(directory, `${name}-${version}.tgz`), join(directory, place, 'node_modules', name));
 }
 
 function petrel(place: string, ...args: string[]): Promise<Outcome> {

@@ -2,7 +2,6 @@
 import { execFile } from 'node:child_process';
 import { readdirSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
-import { createRequire } from 'node:module';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { build, type Plugin } from 'esbuild';
@@ -71,15 +70,6 @@ const sourcesApart: Plugin = {
     }));
   },
 };
-
-/**
- * Adds the package's types to the build output. Skips the type check of the modules: `npm run check` does it.
- */
-export async function buildTypes(): Promise<string> {
-  const compiler = createRequire(import.meta.url).resolve('typescript/bin/tsc');
-  await run(compiler, '-p', `${project}tsconfig.build.json`, '--noCheck');
-  return `${project}dist/src/index.d.ts`;
-}
 
 async function run(...args: string[]): Promise<void> {
   await promisify(execFile)(process.execPath, args).catch((error: { stdout?: string; stderr?: string }) => {

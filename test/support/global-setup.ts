@@ -3,7 +3,7 @@
  * tests share.
  */
 import type { TestProject } from 'vitest/node';
-import { buildCommandLine, buildModules, buildTypes } from './build.js';
+import { buildCommandLine, buildModules } from './build.js';
 import { patient } from './led-group.js';
 import { serveOncePerRun } from './once-per-run.js';
 import { chooseZooKeeper, type ZooKeeperChoice, zooKeeperKinds } from './zookeeper/choose.js';
@@ -45,7 +45,6 @@ export default async function setup(project: TestProject): Promise<() => Promise
   const tasks = await serveOncePerRun({
     build: buildCommandLine,
     modules: buildModules,
-    types: buildTypes,
     ...Object.fromEntries(zooKeeperKinds.map((kind) => [`zookeeper-${kind}`, () => start(kind)])),
     ...Object.fromEntries(zooKeeperKinds.map((kind) => [`ensemble-${kind}`, () => startSeveral(kind)])),
   });
