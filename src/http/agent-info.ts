@@ -6,6 +6,7 @@ import type { App } from './app.js';
 import { type EnsembleHealth, serverHealthSchema } from './ensemble-health.js';
 import { failures } from './failures.js';
 import { type Groups, rootQuery } from './groups.js';
+import { reading, unread } from './route.js';
 import type { TokenCheck } from './token.js';
 
 const sessionStates = ['CONNECTING', 'CONNECTED', 'SUSPENDED', 'LOST', 'CLOSED'] as const;
@@ -31,22 +32,26 @@ export interface AgentInfoOptions {
 }
 
 export function addAgentInfo(app: App, { groups, ensemble, token }: AgentInfoOptions): void {
-  const schema = {
+  app.add({
+    ...unread,
+    methods: reading,
+    path: '/agent',
     summary: 'the agent: its version, node and session, and the health of the ZooKeeper servers',
     tags: ['node'],
-    querystring: rootQuery,
-    response: { 200: agentInfoSchema, ...failures },
-  };
-  app.get('/agent', { schema }, async ({ query: { root } }) => {
-    const { agent } = groups.pick(root);
-    return {
-      version,
-      node: agent.status.node,
-      host: hostname(),
-      pid: process.pid,
-      changes: token.isSet,
-      session: agent.session?.state ?? null,
-      servers: await ensemble.servers(),
-    };
+    query: rootQuery,
+    responses: { 200: agentInfoSchema, ...failures },
+    answer: async ({ query: { root } }) => {
+      const { agent } = groups.pick(root);
+      const json = {
+        version,
+        node: agent.status.node,
+        host: hostname(),
+        pid: process.pid,
+        changes: token.isSet,
+        session: agent.session?.state ?? null,
+        servers: await ensemble.servers(),
+      };
+      return { json };
+    },
   });
 }

@@ -1,7 +1,9 @@
 /**
- * Creates the HTTP server, with its limits and the headers of every response. Other modules define the
- * routes.
+ * The HTTP server, with its limits and the headers of every response. It finds the route of each request, and
+ * checks what the route accepts. Other modules define the routes.
  */
+import { lookup } from 'node:dns/promises';
+import { once } from 'node:events';
 import {
   createServer,
   type IncomingMessage,
@@ -10,35 +12,25 @@ import {
   type ServerResponse,
 } from 'node:http';
 import { createServer as createSecureServer } from 'node:https';
-import type { Socket } from 'node:net';
+import { createServer as createSocketServer, type Socket, type Server as SocketServer } from 'node:net';
+import { parse as parseQuery } from 'node:querystring';
 import type { SecureContextOptions } from 'node:tls';
-import fastifySwagger from '@fastify/swagger';
-import {
-  type FastifyBaseLogger,
-  type FastifyInstance,
-  type FastifyReply,
-  type FastifyRequest,
-  fastify,
-} from 'fastify';
-import {
-  jsonSchemaTransform,
-  serializerCompiler,
-  validatorCompiler,
-  type ZodTypeProvider,
-} from 'fastify-type-provider-zod';
+import * as z from 'zod';
+import type { ListenAddress } from '../config/listen.js';
 import type { Logger } from '../log.js';
-import { version } from '../version.js';
 import { limitConnections } from './connections.js';
-import { answerBrokenRequest, answerError, notFound, type Place } from './failures.js';
+import { answerBrokenRequest, answerError, invalid, notFound } from './failures.js';
 import { commonHeaders } from './headers.js';
-
-export type App = FastifyInstance<
-  Server,
-  IncomingMessage,
-  ServerResponse,
-  FastifyBaseLogger,
-  ZodTypeProvider
->;
+import { readJson } from './read-json.js';
+import {
+  type Answer,
+  type Described,
+  type Head,
+  type Place,
+  paramsAt,
+  type Responses,
+  type Route,
+} from './route.js';
 
 /** TLS certificate and private key, in PEM format. */
 export interface Certificate {
@@ -57,47 +49,154 @@ const limits = {
 const handshakeMs = 5_000;
 /** Maximum number of pipelined requests that may wait on one connection. */
 const maxWaiting = 32;
-const maxBodyBytes = 16 * 1024;
 /** A connection without any traffic for this time is closed. */
 const silenceMs = 75_000;
 
-/** Creates a server that has no routes and does not listen. Throws if the certificate is unusable. */
-export async function createApp(log: Logger, certificate: Certificate | null): Promise<App> {
-  const answer = (error: unknown, request: FastifyRequest, reply: FastifyReply) =>
-    answerError(log, error, request, reply);
-  const app: App = fastify({
-    serverFactory: (handler: RequestListener) => createLimited(handler, certificate),
-    bodyLimit: maxBodyBytes,
-    forceCloseConnections: true,
-    clientErrorHandler: answerBrokenRequest,
-    frameworkErrors: answer,
-  }).withTypeProvider<ZodTypeProvider>();
-  app.setValidatorCompiler(validatorCompiler);
-  app.setSerializerCompiler(serializerCompiler);
-  app.setErrorHandler(answer);
-  app.addHook('onRequest', turns());
-  app.addHook('onResponse', (request, reply, done) => {
-    if (log.isLevelEnabled('debug')) {
-      const { method, url, ip } = request;
-      log.debug({ method, url, ip, status: reply.statusCode }, `HTTP: ${method} ${url}: ${reply.statusCode}`);
+/** The parts of a request that a route checks. */
+interface Parts {
+  readonly params: unknown;
+  readonly query: unknown;
+  readonly body: unknown;
+}
+
+/** A route whose types are forgotten. */
+interface KnownRoute extends Described {
+  readonly authorize: (head: Head) => void;
+  readonly takesBody: boolean;
+  readonly answer: (head: Head, parts: Parts) => Answer | Promise<Answer>;
+}
+
+/** Throws to reject a request. `place` is its route, or null if it has none. */
+export type Check = (head: Head, place: Place | null) => void;
+
+export class App {
+  readonly server: Server;
+  readonly #log: Logger;
+  readonly #routes: KnownRoute[] = [];
+  readonly #checks: Check[] = [];
+  /** Servers for further addresses of the same host name. */
+  readonly #others: SocketServer[] = [];
+
+  /** Creates a server that has no routes and does not listen. Throws if the certificate is unusable. */
+  constructor(log: Logger, certificate: Certificate | null) {
+    this.#log = log;
+    this.server = createLimited(
+      inTurn((...exchange) => void this.#serve(...exchange)),
+      certificate,
+    );
+    this.server.on('clientError', answerBrokenRequest);
+  }
+
+  get routes(): readonly Described[] {
+    return this.#routes;
+  }
+
+  add<Params, Query, Body>(route: Route<Params, Query, Body>): void {
+    this.#routes.push({
+      ...route,
+      authorize: route.authorize ?? (() => {}),
+      takesBody: !(route.body instanceof z.ZodUnknown),
+      answer: (head, { params, query, body }) =>
+        route.answer({
+          ...head,
+          params: valid('params', route.params, params),
+          body: valid('body', route.body, body),
+          query: valid('query', route.query, query),
+        }),
+    });
+  }
+
+  /** Adds a check of every request. Checks run before the route. */
+  addCheck(check: Check): void {
+    this.#checks.push(check);
+  }
+
+  /** Resolves once the server is listening. */
+  async listen({ host, port }: ListenAddress): Promise<void> {
+    // Clients may take either address of localhost.
+    const isName = host.toLowerCase() === 'localhost';
+    const found = isName ? await lookup(host, { all: true }) : [];
+    const [first = host, ...others] = found.map(({ address }) => address);
+    this.server.listen({ host: first, port });
+    await once(this.server, 'listening');
+    const address = this.server.address();
+    for (const other of new Set(others)) {
+      const server = createSocketServer((socket) => this.server.emit('connection', socket));
+      server.on('error', (error) => this.#log.debug({ error }, `HTTP: not listening on ${other}`));
+      server.listen({ host: other, port: typeof address === 'object' ? address?.port : port });
+      this.#others.push(server);
     }
-    done();
-  });
-  const known: Place[] = [];
-  app.addHook('onRoute', ({ method, url }) => {
-    known.push({ methods: [method].flat(), url });
-  });
-  app.setNotFoundHandler((request, reply) => answer(notFound(request, known), request, reply));
-  takeJsonAlone(app);
-  await app.register(fastifySwagger, {
-    openapi: {
-      openapi: '3.1.0',
-      info: { title: 'Petrel agent', version },
-      components: { securitySchemes: { token: { type: 'http', scheme: 'bearer' } } },
-    },
-    transform: jsonSchemaTransform,
-  });
-  return app;
+  }
+
+  /** Ends every connection. Never rejects. */
+  async close(): Promise<void> {
+    for (const other of this.#others) other.close();
+    const closed = new Promise<void>((resolve) => this.server.close(() => resolve()));
+    this.server.closeAllConnections();
+    await closed;
+  }
+
+  /**
+   * Answers a request. Up to the answer of a route that reads no body, nothing is awaited, so the answer is
+   * written in the event-loop turn in which it is made.
+   */
+  async #serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const { method = '', url = '', headers, socket } = request;
+    const head: Head = { method, url, headers, ip: socket.remoteAddress ?? '' };
+    response.once('finish', () => this.#logged(head, response.statusCode));
+    try {
+      const [path = '', search = ''] = url.split(/\?(.*)/s);
+      const found = this.#find(method, path);
+      for (const check of this.#checks) check(head, found?.route ?? null);
+      if (found === null) throw notFound(head, this.#routes);
+      const { route, params } = found;
+      route.authorize(head);
+      const body = route.takesBody ? await readJson(request) : undefined;
+      const answer = route.answer(head, { params, query: parseQuery(search), body });
+      write(response, answer instanceof Promise ? await answer : answer, route.responses);
+    } catch (error) {
+      if (socket.destroyed) return;
+      if (response.headersSent) response.destroy();
+      else write(response, answerError(this.#log, error, head), {});
+    }
+  }
+
+  #find(method: string, path: string): { route: KnownRoute; params: Parts['params'] } | null {
+    for (const route of this.#routes) {
+      const params = route.methods.includes(method) ? paramsAt(route, path) : null;
+      if (params !== null) return { route, params };
+    }
+    return null;
+  }
+
+  #logged({ method, url, ip }: Head, status: number): void {
+    if (!this.#log.isLevelEnabled('debug')) return;
+    this.#log.debug({ method, url, ip, status }, `HTTP: ${method} ${url}: ${status}`);
+  }
+}
+
+function valid<T>(part: keyof Parts, schema: z.ZodType<T>, value: unknown): T {
+  const result = schema.safeParse(value);
+  if (!result.success) throw invalid(part, result.error);
+  return result.data;
+}
+
+/** Writes an answer. JSON that does not fit its schema is an error of Petrel, and is not sent. */
+function write(response: ServerResponse, answer: Answer, responses: Responses): void {
+  if ('stream' in answer) {
+    answer.stream(response);
+    return;
+  }
+  const { status = 200, headers = {} } = answer;
+  const schema = responses[status];
+  const content =
+    'content' in answer
+      ? answer.content
+      : JSON.stringify(schema instanceof z.ZodType ? z.encode(schema, answer.json) : answer.json);
+  const type = 'json' in answer ? { 'content-type': 'application/json; charset=utf-8' } : {};
+  const length = status === 304 ? {} : { 'content-length': Buffer.byteLength(content) };
+  response.writeHead(status, { ...commonHeaders, ...type, ...length, ...headers });
+  response.end(content);
 }
 
 /**
@@ -108,11 +207,11 @@ export function secured(certificate: Certificate): SecureContextOptions {
   return { ...certificate, minVersion: 'TLSv1.2' };
 }
 
-function createLimited(handler: RequestListener, certificate: Certificate | null): Server {
+function createLimited(listener: RequestListener, certificate: Certificate | null): Server {
   const server =
     certificate === null
-      ? createServer(limits, handler)
-      : createSecureServer({ ...limits, handshakeTimeout: handshakeMs, ...secured(certificate) }, handler);
+      ? createServer(limits, listener)
+      : createSecureServer({ ...limits, handshakeTimeout: handshakeMs, ...secured(certificate) }, listener);
   limitConnections(server);
   server.setTimeout(silenceMs);
   return server;
@@ -122,35 +221,22 @@ function createLimited(handler: RequestListener, certificate: Certificate | null
  * Delays pipelined requests. A response is computed only after the earlier responses on its connection were
  * sent, so it is current when it is sent. A connection with too many waiting requests is destroyed.
  */
-function turns() {
+function inTurn(listener: (request: IncomingMessage, response: ServerResponse) => void): RequestListener {
   const waiting = new WeakMap<Socket, number>();
   const count = (socket: Socket, more: number) => {
     const now = (waiting.get(socket) ?? 0) + more;
     waiting.set(socket, now);
     return now;
   };
-  return ({ raw: { socket } }: FastifyRequest, reply: FastifyReply, done: () => void): void => {
-    reply.headers(commonHeaders);
-    if (reply.raw.socket !== null) done();
+  return (request, response) => {
+    const { socket } = request;
+    if (response.socket !== null) listener(request, response);
     else if (count(socket, 1) > maxWaiting) socket.destroy();
     else {
-      reply.raw.once('socket', () => {
+      response.once('socket', () => {
         count(socket, -1);
-        done();
+        listener(request, response);
       });
     }
   };
-}
-
-/**
- * Accepts only JSON bodies, because a page from another site can send other types without a CORS preflight.
- * An empty body counts as an empty object.
- */
-function takeJsonAlone(app: App): void {
-  const parse = app.getDefaultJsonParser('error', 'error');
-  app.removeAllContentTypeParsers();
-  app.addContentTypeParser('application/json', { parseAs: 'string' }, (request, body, done) => {
-    if (body === '') done(null, {});
-    else parse(request, String(body), done);
-  });
 }

@@ -2,8 +2,6 @@
  * Routes for the changes that operators make. They use the same functions as the commands, and all of them
  * require the token.
  */
-import fastifyRateLimit from '@fastify/rate-limit';
-import type { FastifyReply, FastifyRequest } from 'fastify';
 import * as z from 'zod';
 import { errorMessage, PetrelError } from '../errors.js';
 import { type Author, changeGroup, type Plan, planChange, type Request } from '../group/change.js';
@@ -28,19 +26,22 @@ import type { Logger } from '../log.js';
 import { durationMs, durationSchema } from '../model/duration.js';
 import { mostLeaders } from '../model/group-config.js';
 import { nameSchema, strictObject } from '../model/names.js';
+import type { Clock } from '../ports/clock.js';
 import type { App } from './app.js';
 import { Denial, failures } from './failures.js';
 import type { GroupSession } from './group-session.js';
 import { type Groups, rootQuery } from './groups.js';
+import { RateLimit } from './rate-limit.js';
+import type { Answer, Head } from './route.js';
 import type { TokenCheck } from './token.js';
 
 export interface ChangesOptions {
   readonly groups: Groups;
   readonly token: TokenCheck;
+  readonly clock: Clock;
   readonly log: Logger;
 }
 
-const aMinute = 60_000;
 const changesAMinute = 60;
 /**
  * Number of requests without a valid token that are logged per minute and address. Further such requests are
@@ -115,7 +116,7 @@ export const changeAnswerSchema = changeResultSchema.omit({ outcome: true }).ext
 });
 type ChangeAnswer = z.infer<typeof changeAnswerSchema>;
 
-const response = {
+const responses = {
   /** Nothing had to be changed, or the request was a dry run. */
   200: changeAnswerSchema,
   202: changeAnswerSchema,
@@ -128,37 +129,23 @@ const response = {
   429: failureSchema,
 };
 
-export async function addChanges(app: App, options: ChangesOptions): Promise<void> {
-  await app.register(fastifyRateLimit, { global: false });
-  const authorize = authorization(app, options);
+export function addChanges(app: App, options: ChangesOptions): void {
+  const authorize = authorization(options);
   const add: Add = ({ method = 'POST', url, command, params, body, request }) => {
-    app.route({
-      method,
-      url,
-      schema: {
-        summary: `same as ${command}`,
-        tags: ['changes'],
-        security: [{ token: [] }],
-        params,
-        querystring: rootQuery,
-        body,
-        response,
-      },
-      onRequest: authorize,
-      preValidation: emptyIfAbsent,
-      // Parsing the body again succeeds, because it has already passed these schemas.
-      handler: async ({ ip, ...asked }, reply): Promise<ChangeAnswer> => {
-        const common = body.parse(asked.body);
-        return await answerChange(
-          options,
-          {
-            ip,
-            common,
-            request: request(common, params.parse(asked.params)),
-            root: rootQuery.parse(asked.query).root,
-          },
-          reply,
-        );
+    app.add({
+      methods: [method],
+      path: url,
+      summary: `same as ${command}`,
+      tags: ['changes'],
+      secured: true,
+      params,
+      query: rootQuery,
+      body,
+      responses,
+      authorize,
+      answer: async ({ ip, query: { root }, ...asked }) => {
+        const { body: common } = asked;
+        return await answerChange(options, { ip, common, request: request(common, asked.params), root });
       },
     });
   };
@@ -267,12 +254,6 @@ function addNodes(add: Add): void {
   }
 }
 
-/** Allows requests without a body, because some routes have only optional fields. */
-function emptyIfAbsent(request: FastifyRequest, _reply: FastifyReply, done: () => void): void {
-  if (request.body === undefined) request.body = {};
-  done();
-}
-
 function switchoverOf({ to, toSite, at, slot, cancel }: z.output<typeof switchoverBody>): Request {
   if (cancel) return cancelSwitchover;
   const notBeforeMs = at === undefined ? null : readPointInTime(at);
@@ -285,25 +266,22 @@ function targetOf(to: string | undefined, toSite: string | undefined): Target {
 }
 
 /** Accepts only requests with the token, and limits the rate of changes to what a group can bear. */
-function authorization(app: App, { token, log }: ChangesOptions) {
-  const countFailure = app.createRateLimit({ max: failuresAMinute, timeWindow: aMinute });
-  const countChange = app.createRateLimit({ max: changesAMinute, timeWindow: aMinute });
-  return async (request: FastifyRequest): Promise<void> => {
+function authorization({ token, clock, log }: ChangesOptions) {
+  const failed = new RateLimit(failuresAMinute, clock);
+  const changed = new RateLimit(changesAMinute, clock);
+  return ({ method, url, ip, headers }: Head): void => {
     if (!token.isSet) {
       throw new Denial(403, 'FORBIDDEN', 'changes over HTTP are disabled: this agent has no HTTP token', {
         reasons: ['set a token with --http-token-file or PETREL_HTTP_TOKEN'],
       });
     }
-    const given = /^Bearer +(\S+)$/i.exec(request.headers.authorization ?? '')?.[1];
+    const given = /^Bearer +(\S+)$/i.exec(headers.authorization ?? '')?.[1];
+    const isRight = given !== undefined && token.accepts(given);
     // Do not count requests with the token as failures: the failures of other clients, perhaps at the same
     // address, must not limit them.
-    if (given !== undefined && token.accepts(given))
-      return throwIfExceeded(await countChange(request), 'changes');
-    throwIfExceeded(await countFailure(request), 'requests without the right token');
-    log.warn(
-      { ip: request.ip, method: request.method, url: request.url },
-      'HTTP: rejected a change: missing or wrong token',
-    );
+    if (isRight) return countOne(changed, ip, 'changes');
+    countOne(failed, ip, 'requests without the right token');
+    log.warn({ ip, method, url }, 'HTTP: rejected a change: missing or wrong token');
     const challenge =
       given === undefined ? 'Bearer realm="petrel"' : 'Bearer realm="petrel", error="invalid_token"';
     throw new Denial(
@@ -317,17 +295,11 @@ function authorization(app: App, { token, log }: ChangesOptions) {
   };
 }
 
-function throwIfExceeded(count: Awaited<ReturnType<ReturnType<App['createRateLimit']>>>, what: string): void {
-  if (count.isAllowed || !count.isExceeded) return;
-  const { max, ttlInSeconds } = count;
-  throw new Denial(
-    429,
-    'TOO_MANY_REQUESTS',
-    `too many ${what} (at most ${max} per minute): try again in ${ttlInSeconds} s`,
-    {
-      headers: { 'retry-after': String(ttlInSeconds) },
-    },
-  );
+function countOne(limit: RateLimit, ip: string, what: string): void {
+  const afterS = limit.count(ip);
+  if (afterS === null) return;
+  const message = `too many ${what} (at most ${limit.max} per minute): try again in ${afterS} s`;
+  throw new Denial(429, 'TOO_MANY_REQUESTS', message, { headers: { 'retry-after': String(afterS) } });
 }
 
 interface Asked {
@@ -340,20 +312,22 @@ interface Asked {
 async function answerChange(
   { groups, log }: ChangesOptions,
   { ip, common: { dryRun, yes, by, reason }, request, root }: Asked,
-  reply: FastifyReply,
-): Promise<ChangeAnswer> {
+): Promise<Answer> {
   const author = { by: authorText(by, ip), reason: reason ?? null };
   const group: GroupSession = groups.session(root);
   const { plan, version } = await group.use((access) => carryOut(access, author, request, { dryRun, yes }));
   const { outcome: _, ...result } = changeResult(plan, { dryRun, version, outcome: null });
-  if (version === null) return { ...result, follow: null };
+  if (version === null) return { json: { ...result, follow: null } satisfies ChangeAnswer };
   log.info({ by: author.by, reason: author.reason }, `HTTP: ${result.what}`);
   const inGroup = root === undefined ? {} : { root };
   const inSlot = result.slot === 1 ? {} : { slot: String(result.slot) };
   const outcome = result.term === null ? null : `/terms/${result.term}${queryOf({ ...inSlot, ...inGroup })}`;
-  reply.code(202);
-  if (outcome !== null) reply.header('location', outcome);
-  return { ...result, follow: outcome === null ? null : { outcome, events: `/events${queryOf(inGroup)}` } };
+  const follow = outcome === null ? null : { outcome, events: `/events${queryOf(inGroup)}` };
+  return {
+    status: 202,
+    headers: outcome === null ? {} : { location: outcome },
+    json: { ...result, follow } satisfies ChangeAnswer,
+  };
 }
 
 function queryOf(given: Readonly<Record<string, string>>): string {

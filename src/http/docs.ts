@@ -8,6 +8,7 @@ import { packageDirectory } from '../version.js';
 import type { App } from './app.js';
 import { Denial } from './failures.js';
 import { kept } from './kept.js';
+import { reading, unread } from './route.js';
 
 const root = join(packageDirectory, 'docs');
 
@@ -20,12 +21,19 @@ const pages = kept(async () => {
 const noPages: ReadonlySet<string> = new Set();
 
 export function addDocs(app: App): void {
-  const schema = { hide: true, params: strictObject({ folder: z.string(), page: z.string() }) };
-  app.get('/docs/:folder/:page', { schema }, async ({ params: { folder, page } }, reply) => {
-    const path = `${folder}/${page}`;
-    // A program that bundles Petrel may have left the documentation out.
-    const known = await pages().catch(() => noPages);
-    if (!known.has(path)) throw new Denial(404, 'NOT_FOUND', `no such page: ${cut(path)}`);
-    return reply.type('text/plain; charset=utf-8').send(await readFile(join(root, path), 'utf8'));
+  app.add({
+    ...unread,
+    methods: reading,
+    path: '/docs/:folder/:page',
+    params: strictObject({ folder: z.string(), page: z.string() }),
+    responses: {},
+    answer: async ({ params: { folder, page } }) => {
+      const path = `${folder}/${page}`;
+      // A program that bundles Petrel may have left the documentation out.
+      const known = await pages().catch(() => noPages);
+      if (!known.has(path)) throw new Denial(404, 'NOT_FOUND', `no such page: ${cut(path)}`);
+      const content = await readFile(join(root, path), 'utf8');
+      return { headers: { 'content-type': 'text/plain; charset=utf-8' }, content };
+    },
   });
 }

@@ -3,29 +3,27 @@ import * as z from 'zod';
 import type { App } from './app.js';
 import { Denial, failures } from './failures.js';
 import { type Groups, rootQuery } from './groups.js';
+import { unread } from './route.js';
 
 const maxReaders = 1_000;
 
 export function addEvents(app: App, groups: Groups): void {
-  app.get(
-    '/events',
-    {
-      exposeHeadRoute: false,
-      schema: {
-        summary:
-          'server-sent events: `status` (same as /status) at once and on every change; `out-of-touch`; `refused`',
-        tags: ['group'],
-        produces: ['text/event-stream'],
-        querystring: rootQuery,
-        response: {
-          200: { description: 'events', content: { 'text/event-stream': { schema: z.string() } } },
-          400: failures[400],
-          404: failures[404],
-          503: failures[503],
-        },
-      },
+  app.add({
+    ...unread,
+    // A stream has no end, and therefore no HEAD.
+    methods: ['GET'],
+    path: '/events',
+    summary:
+      'server-sent events: `status` (same as /status) at once and on every change; `out-of-touch`; `refused`',
+    tags: ['group'],
+    query: rootQuery,
+    responses: {
+      200: { description: 'events', content: { 'text/event-stream': z.string() } },
+      400: failures[400],
+      404: failures[404],
+      503: failures[503],
     },
-    ({ query }, reply) => {
+    answer: ({ query }) => {
       const hub = groups.hub(query.root);
       if (groups.readers >= maxReaders) {
         throw new Denial(
@@ -37,8 +35,7 @@ export function addEvents(app: App, groups: Groups): void {
           },
         );
       }
-      reply.hijack();
-      hub.add(reply.raw);
+      return { stream: (response) => hub.add(response) };
     },
-  );
+  });
 }

@@ -8,7 +8,7 @@ export const commonHeaders = {
   'x-content-type-options': 'nosniff',
 } as const;
 
-/** The common headers as text, for responses that are not written by Fastify. */
+/** The common headers as text, for responses that Node.js does not write. */
 export const commonHeaderLines = Object.entries(commonHeaders)
   .map(([name, value]) => `${name}: ${value}\r\n`)
   .join('');

@@ -26,16 +26,16 @@ export interface Names {
 export function refuseOtherNames(app: App, { listen, hosts, open }: Names): void {
   if (!isLoopback(listen.host)) return;
   const known = new Set(hosts.map((host) => host.toLowerCase()));
-  app.addHook('onRequest', (request, _reply, done) => {
-    const isOpen = open.has(request.routeOptions.url ?? '');
-    const host = isOpen ? '' : request.hostname.toLowerCase();
-    done(isOwn(host) || known.has(host) ? undefined : misdirected(host, listen));
+  app.addCheck(({ headers }, place) => {
+    if (place !== null && open.has(place.path)) return;
+    const host = (headers.host ?? '').replace(/:\d*$/, '').toLowerCase();
+    if (!isOwn(host) && !known.has(host)) throw misdirected(host, listen);
   });
 }
 
 /**
  * Whether the host name is one of the agent's own names. An empty name means that the request does not come
- * from a browser or is for an open path.
+ * from a browser.
  */
 function isOwn(host: string): boolean {
   const name = host.replace(/^\[(.*)\]$/, '$1');

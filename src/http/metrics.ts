@@ -21,6 +21,7 @@ import type { StoreState } from '../ports/store.js';
 import { version } from '../version.js';
 import type { App } from './app.js';
 import { LeaderlessTime } from './leaderless.js';
+import { reading, unread } from './route.js';
 
 export interface MetricsOptions extends ServedGroup {
   readonly clock: Clock;
@@ -344,21 +345,17 @@ export interface Rendered {
 }
 
 export function addMetrics(app: App, metrics: Rendered): void {
-  app.get(
-    '/metrics',
-    {
-      schema: {
-        summary: 'for Prometheus',
-        tags: ['node'],
-        response: {
-          200: { description: 'its text format', content: { 'text/plain': { schema: z.string() } } },
-        },
-      },
-    },
-    // Write the response in this event-loop turn, in which the metrics are still current.
-    async (_request, reply) => {
-      const text = await metrics.text();
-      return reply.type(metrics.contentType).send(text);
-    },
-  );
+  app.add({
+    ...unread,
+    methods: reading,
+    path: '/metrics',
+    summary: 'for Prometheus',
+    tags: ['node'],
+    responses: { 200: { description: 'its text format', content: { 'text/plain': z.string() } } },
+    // The response is written in the event-loop turn in which the text is made, so it is still current.
+    answer: async () => ({
+      headers: { 'content-type': metrics.contentType },
+      content: await metrics.text(),
+    }),
+  });
 }

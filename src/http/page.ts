@@ -3,13 +3,13 @@
  * page itself contains nothing about a group except its root, so any client that reaches the port may load
  * it.
  */
-import type { FastifyReply, FastifyRequest, FastifySchema } from 'fastify';
 import * as z from 'zod';
 import { oneLine } from '../model/outside.js';
 import type { App } from './app.js';
 import { type Groups, tolerantRootQuery } from './groups.js';
 import { kept } from './kept.js';
 import { type PageFile, type PageFiles, readPageFiles } from './page-files.js';
+import { type Answer, type Head, reading, unread } from './route.js';
 
 /**
  * Content security policy of the page. It allows only the agent's own files and API, and forbids scripts that
@@ -35,25 +35,24 @@ const forGood = 'public, max-age=31536000, immutable';
 const files = kept(readPageFiles);
 
 export function addPage(app: App, groups: Groups): void {
-  const schema: FastifySchema = {
+  app.add({
+    ...unread,
+    methods: reading,
+    path: '/',
     summary: 'the status page of the group; without ?root, if the agent is in several groups, links to each',
     tags: ['group'],
-    produces: ['text/html'],
-    querystring: tolerantRootQuery,
-    response: { 200: { description: 'HTML', content: { 'text/html': { schema: z.string() } } } },
-  };
-  app.get('/', { schema }, async (request, reply) => {
-    const { html, hash } = await files();
-    const { root } = tolerantRootQuery.parse(request.query);
-    const roots = groups.all().map((group) => group.root);
-    if (root === undefined && roots.length > 1) {
-      reply.headers({ 'content-security-policy': policy, 'cache-control': 'no-cache' });
-      return reply.type(html.type).send(linksTo(roots, hash));
-    }
-    const tag = `W/"${hash}"`;
-    reply.headers({ 'content-security-policy': policy, 'cache-control': 'no-cache', etag: tag });
-    if (request.headers['if-none-match'] === tag) return reply.code(304).send();
-    return give(request, reply, html);
+    query: tolerantRootQuery,
+    responses: { 200: { description: 'HTML', content: { 'text/html': z.string() } } },
+    answer: async ({ headers, query: { root } }) => {
+      const { html, hash } = await files();
+      const roots = groups.all().map((group) => group.root);
+      const common = { 'content-security-policy': policy, 'cache-control': 'no-cache' };
+      if (root === undefined && roots.length > 1)
+        return { headers: { ...common, 'content-type': html.type }, content: linksTo(roots, hash) };
+      const tagged = { ...common, etag: `W/"${hash}"` };
+      if (headers['if-none-match'] === tagged.etag) return { status: 304, headers: tagged, content: '' };
+      return packed(headers, html, tagged);
+    },
   });
   const parts: readonly [string, (files: PageFiles) => PageFile][] = [
     ['/page/page.js', ({ script }) => script],
@@ -61,14 +60,14 @@ export function addPage(app: App, groups: Groups): void {
     ['/page/icon.svg', ({ icon }) => icon],
   ];
   for (const [path, part] of parts) {
-    app.get(path, { schema: { hide: true } }, async (request, reply) => {
+    const answer = async ({ url, headers }: Head) => {
       const all = await files();
       // An address with the current hash always means the same content. Under any other address, the content
       // may change.
-      const isNamed = request.url === `${path}?${all.hash}`;
-      reply.header('cache-control', isNamed ? forGood : 'no-cache');
-      return give(request, reply, part(all));
-    });
+      const isNamed = url === `${path}?${all.hash}`;
+      return packed(headers, part(all), { 'cache-control': isNamed ? forGood : 'no-cache' });
+    };
+    app.add({ ...unread, methods: reading, path, responses: {}, answer });
   }
 }
 
@@ -106,11 +105,15 @@ function asHtml(text: string): string {
   return oneLine(text).replaceAll(/[&<>"]/g, (character) => `&#${character.charCodeAt(0)};`);
 }
 
-function give(request: FastifyRequest, reply: FastifyReply, { type, plain, gzipped }: PageFile) {
-  reply.type(type).header('vary', 'accept-encoding');
-  const zips = /\bgzip\b(?!\s*;\s*q=0(?:\.0*)?\s*(?:,|$))/.test(
-    String(request.headers['accept-encoding'] ?? ''),
-  );
-  if (zips) reply.header('content-encoding', 'gzip');
-  return reply.send(zips ? gzipped : plain);
+/** Returns an answer with a file, compressed if the client understands that. */
+function packed(
+  asked: Head['headers'],
+  { type, plain, gzipped }: PageFile,
+  headers: Readonly<Record<string, string>>,
+): Answer {
+  const zips = /\bgzip\b(?!\s*;\s*q=0(?:\.0*)?\s*(?:,|$))/.test(String(asked['accept-encoding'] ?? ''));
+  const all = { ...headers, 'content-type': type, vary: 'accept-encoding' };
+  return zips
+    ? { headers: { ...all, 'content-encoding': 'gzip' }, content: gzipped }
+    : { headers: all, content: plain };
 }

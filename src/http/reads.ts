@@ -13,6 +13,7 @@ import { nameSchema, strictObject } from '../model/names.js';
 import type { App } from './app.js';
 import { failures } from './failures.js';
 import { type Groups, ofRoot, rootQuery } from './groups.js';
+import { reading, unread } from './route.js';
 import { statusOf, statusSchema } from './status.js';
 
 function wholeNumber(max: number) {
@@ -44,7 +45,7 @@ export const termSchema = z.object({
   outcome: outcomeSchema.nullable(),
 });
 
-const tags = ['group'];
+const ofGroup = { ...unread, methods: reading, tags: ['group'] };
 
 export function addReads(app: App, groups: Groups): void {
   addPresent(app, groups);
@@ -52,53 +53,53 @@ export function addReads(app: App, groups: Groups): void {
 }
 
 function addPresent(app: App, groups: Groups): void {
-  const status = {
+  app.add({
+    ...ofGroup,
+    path: '/status',
     summary: 'same as petrel list -f json',
-    tags,
-    querystring: rootQuery,
-    response: { 200: statusSchema, ...failures },
-  };
-  app.get('/status', { schema: status }, async ({ query: { root } }) => {
-    const { view, nowMs } = await groups.session(root).look();
-    return await statusOf(view, nowMs);
+    query: rootQuery,
+    responses: { 200: statusSchema, ...failures },
+    answer: async ({ query: { root } }) => {
+      const { view, nowMs } = await groups.session(root).look();
+      return { json: await statusOf(view, nowMs) };
+    },
   });
-  const explained = {
+  app.add({
+    ...ofGroup,
+    path: '/explain',
     summary: 'same as petrel explain -f json',
-    tags,
-    querystring: explainQuery,
-    response: { 200: explanationSchema, ...failures },
-  };
-  app.get('/explain', { schema: explained }, async ({ query }) => {
-    const { without, withoutSite, root } = query;
-    const { view, nowMs } = await groups.session(root).look();
-    const whatIf = { without: listOf(without), withoutSites: listOf(withoutSite) };
-    return await withAnswers(view, (group) => explain(viewOfSlot(group, query.slot), nowMs, whatIf));
+    query: explainQuery,
+    responses: { 200: explanationSchema, ...failures },
+    answer: async ({ query: { without, withoutSite, slot, root } }) => {
+      const { view, nowMs } = await groups.session(root).look();
+      const whatIf = { without: listOf(without), withoutSites: listOf(withoutSite) };
+      return { json: await withAnswers(view, (group) => explain(viewOfSlot(group, slot), nowMs, whatIf)) };
+    },
   });
 }
 
 function addPast(app: App, groups: Groups): void {
-  const history = {
+  app.add({
+    ...ofGroup,
+    path: '/history',
     summary: 'same as petrel history -f json',
-    tags,
-    querystring: historyQuery,
-    response: { 200: historySchema, ...failures },
-  };
-  app.get(
-    '/history',
-    { schema: history },
-    async ({ query: { n, slot, root } }) => await groups.session(root).history({ limit: n, slot }),
-  );
-  const term = {
+    query: historyQuery,
+    responses: { 200: historySchema, ...failures },
+    answer: async ({ query: { n, slot, root } }) => ({
+      json: await groups.session(root).history({ limit: n, slot }),
+    }),
+  });
+  app.add({
+    ...ofGroup,
+    path: '/terms/:term',
     summary: 'outcome of a term, as petrel wait reports it, but without waiting',
-    tags,
     params: termParams,
-    querystring: termQuery,
-    response: { 200: termSchema, ...failures },
-  };
-  app.get('/terms/:term', { schema: term }, async ({ params, query }) => ({
-    term: params.term,
-    outcome: await groups.session(query.root).outcome(params.term, query.slot),
-  }));
+    query: termQuery,
+    responses: { 200: termSchema, ...failures },
+    answer: async ({ params: { term }, query: { root, slot } }) => ({
+      json: { term, outcome: await groups.session(root).outcome(term, slot) },
+    }),
+  });
 }
 
 function listOf(names: string | string[] | undefined): string[] {

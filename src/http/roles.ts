@@ -18,6 +18,7 @@ import type { Clock } from '../ports/clock.js';
 import type { App } from './app.js';
 import { failures } from './failures.js';
 import { type Groups, tolerantRootQuery } from './groups.js';
+import { unread } from './route.js';
 
 const stages = ['claimed', 'taking-over', 'taken-over', 'leading', 'releasing', 'released'] as const;
 
@@ -88,44 +89,45 @@ const routes: readonly RoleRoute[] = [
 export const rolePaths: ReadonlySet<string> = new Set(['/health', ...routes.map(({ path }) => path)]);
 
 export function addRoles(app: App, groups: Groups, clock: Clock): void {
-  const method = ['GET', 'HEAD', 'OPTIONS'];
+  const ofNode = { ...unread, methods: ['GET', 'HEAD', 'OPTIONS'], tags: ['node'] };
   for (const { path, summary, holds } of routes) {
-    app.route({
-      method,
-      url: path,
-      schema: {
-        summary,
-        tags: ['node'],
-        querystring: roleQuery,
-        response: { 200: roleSchema, 400: failures[400], 404: failures[404], 503: roleSchema },
-      },
-      // Skip the check of the response. The agent itself made the response, and clients may poll a hundred
-      // times a second.
-      serializerCompiler: () => JSON.stringify,
-      // Do not make the handler async: the role must be read in the event-loop turn in which the response is
-      // written.
-      handler: ({ query: { root, slot } }, reply) => {
+    app.add({
+      ...ofNode,
+      path,
+      summary,
+      query: roleQuery,
+      responses: { 200: roleSchema, 400: failures[400], 404: failures[404], 503: roleSchema },
+      // Do not make this async: the role must be read in the event-loop turn in which the response is written.
+      answer: ({ query: { root, slot } }) => {
         const role = roleOf(groups.pick(root), clock);
-        void reply.code(holds(role, slot) ? 200 : 503).send(role);
+        return { ...asJson(role), status: holds(role, slot) ? 200 : 503 };
       },
     });
   }
-  app.route({
-    method,
-    url: '/health',
-    schema: {
-      summary: 'the agent is alive and responds; ?root is optional even with several groups',
-      tags: ['node'],
-      querystring: tolerantRootQuery,
-      response: { 200: z.union([roleSchema, aliveSchema]), 400: failures[400], 404: failures[404] },
-    },
-    handler: ({ query: { root } }, reply) => {
+  app.add({
+    ...ofNode,
+    path: '/health',
+    summary: 'the agent is alive and responds; ?root is optional even with several groups',
+    query: tolerantRootQuery,
+    responses: { 200: z.union([roleSchema, aliveSchema]), 400: failures[400], 404: failures[404] },
+    answer: ({ query: { root } }) => {
       const { length } = groups.all();
-      void reply.send(
+      return asJson(
         root === undefined && length !== 1 ? { groups: length } : roleOf(groups.pick(root), clock),
       );
     },
   });
+}
+
+/**
+ * Returns an answer without a check by the schema. The agent itself made it, and clients may poll a hundred
+ * times a second.
+ */
+function asJson(value: Role | z.output<typeof aliveSchema>) {
+  return {
+    headers: { 'content-type': 'application/json; charset=utf-8' },
+    content: JSON.stringify(value),
+  };
 }
 
 function isLeader({ leads, slot }: Role, asked?: number): boolean {

@@ -12,7 +12,7 @@ import type { ServedGroups } from '../node/served-groups.js';
 import type { Clock } from '../ports/clock.js';
 import type { Store } from '../ports/store.js';
 import { addAgentInfo } from './agent-info.js';
-import { type App, type Certificate, createApp, secured } from './app.js';
+import { App, type Certificate, secured } from './app.js';
 import { addChanges } from './changes.js';
 import { addDocs } from './docs.js';
 import { EnsembleHealth, type EnsembleOptions } from './ensemble-health.js';
@@ -21,9 +21,11 @@ import { Groups } from './groups.js';
 import { refuseOtherNames } from './hosts.js';
 import { addMetrics } from './metrics.js';
 import { MetricsPage } from './metrics-page.js';
+import { describe } from './openapi.js';
 import { addPage } from './page.js';
 import { addReads } from './reads.js';
 import { addRoles, rolePaths } from './roles.js';
+import { reading, unread } from './route.js';
 import { TokenCheck } from './token.js';
 
 /** Values that are read from files, and can be read again. */
@@ -75,13 +77,10 @@ export class HttpServer {
    */
   static async open(options: HttpOptions): Promise<HttpServer> {
     const { listen, log, secrets } = options;
-    const app = await createApp(log, secrets.certificate).catch((error: unknown) => {
-      throw new PetrelError('INVALID', `http.tls: ${errorMessage(error)}`, { cause: error });
-    });
-    const server = new HttpServer(options, app);
-    await server.#addRoutes(options);
+    const server = new HttpServer(options, createApp(log, secrets.certificate));
+    server.#addRoutes(options);
     try {
-      await app.listen({ host: listen.host, port: listen.port });
+      await server.#app.listen(listen);
     } catch (error) {
       await server.close();
       const where = `${hostText(listen.host)}:${listen.port}`;
@@ -124,11 +123,11 @@ export class HttpServer {
   async close(): Promise<void> {
     this.#groups.endEvents();
     this.#metrics.close();
-    await this.#app.close().catch(() => {});
+    await this.#app.close();
     await this.#groups.close();
   }
 
-  async #addRoutes({ clock, log, listen, hosts, ensemble }: HttpOptions): Promise<void> {
+  #addRoutes({ clock, log, listen, hosts, ensemble }: HttpOptions): void {
     refuseOtherNames(this.#app, { listen, hosts, open: rolePaths });
     addRoles(this.#app, this.#groups, clock);
     addMetrics(this.#app, this.#metrics);
@@ -141,8 +140,22 @@ export class HttpServer {
     });
     addDocs(this.#app);
     addEvents(this.#app, this.#groups);
-    await addChanges(this.#app, { groups: this.#groups, token: this.#token, log });
-    this.#app.get('/openapi.json', { schema: { hide: true } }, () => this.#app.swagger());
+    addChanges(this.#app, { groups: this.#groups, token: this.#token, clock, log });
+    // The description is made at the first request: making it takes longer than most answers.
+    let described: object | null = null;
+    const answer = () => {
+      described ??= describe(this.#app.routes);
+      return { json: described };
+    };
+    this.#app.add({ ...unread, methods: reading, path: '/openapi.json', responses: {}, answer });
+  }
+}
+
+function createApp(log: Logger, certificate: Certificate | null): App {
+  try {
+    return new App(log, certificate);
+  } catch (error) {
+    throw new PetrelError('INVALID', `http.tls: ${errorMessage(error)}`, { cause: error });
   }
 }
 

@@ -1,6 +1,8 @@
 /** The host names that an agent accepts if only its own machine can reach its HTTP interface. */
+import { lookup } from 'node:dns/promises';
 import { request } from 'node:http';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { hostText } from '../../src/config/listen.js';
 import { type DevelopmentServer, startDevelopmentServer } from '../../src/testing.js';
 import { Group } from '../support/agent-group.js';
 import { type Api, openApi } from '../support/http.js';
@@ -63,6 +65,13 @@ describe('an agent that its own machine alone can reach', () => {
       expect([200, 503]).toContain((await ask(api.server.url, path, 'www.example.com')).status);
     },
   );
+});
+
+it('an agent on localhost answers at every address of that name', async () => {
+  await using both = await openApi(group, group.start('c'), { listen: { host: 'localhost', port: 0 } });
+  const { port } = new URL(both.server.url);
+  for (const { address } of await lookup('localhost', { all: true }))
+    expect((await ask(`http://${hostText(address)}:${port}`, '/openapi.json', 'localhost')).status).toBe(200);
 });
 
 it('an agent that others can reach is asked by names that it does not know', async () => {

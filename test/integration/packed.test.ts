@@ -61,6 +61,12 @@ describe('the package', () => {
     expect(files.filter((name) => /\.(map|tsbuildinfo|cache)$/.test(name))).toEqual([]);
   });
 
+  it('installs fewer than 60 packages, itself included', async () => {
+    const omitted = ['dev', 'optional', 'peer'].map((type) => `--omit=${type}`);
+    const paths = await run('npm', ['ls', '--all', '--parseable', '--workspaces=false', ...omitted], project);
+    expect(paths.trim().split('\n').length).toBeLessThan(60);
+  });
+
   it('has pages whose links lead to files of the package', async () => {
     const pages = files.filter((path) => path.endsWith('.md'));
     expect(pages).toContain('docs/index.md');
