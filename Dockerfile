@@ -15,8 +15,8 @@ COPY scripts scripts
 COPY src src
 COPY strategies strategies
 # npm installs no package that this list calls optional: an image based on this one may want them (docs/reference/logs.md).
-RUN npm run build && npm prune --omit=dev --workspaces=false --ignore-scripts --no-audit --no-fund \
-  && npm pkg delete workspaces devDependencies peerDependencies peerDependenciesMeta
+RUN npm run build && npm pkg delete workspaces devDependencies peerDependencies peerDependenciesMeta \
+  && npm prune --omit=dev --ignore-scripts --no-audit --no-fund
 
 FROM ${NODE_IMAGE}
 # The version is that of package.json.

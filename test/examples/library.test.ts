@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { afterEach, describe, expect, it } from 'vitest';
-import { FencedFile, StaleLeaderError } from '../../examples/counter/fenced-file.js';
+import { FencedFile, StaleLeaderError } from '../../examples/counter/fenced-file.mjs';
 import { exitOf, killAndWait, spawnBound } from '../support/bound-process.js';
 import { sharedZooKeeper, uniqueRoot } from '../support/ensemble.js';
 import { oncePerRun } from '../support/once-per-run.js';
@@ -31,7 +31,7 @@ class Example {
   static async start(name: string, env: Readonly<Record<string, string>>): Promise<Example> {
     await oncePerRun('build');
     const path = fileURLToPath(new URL(`../../examples/${name}`, import.meta.url));
-    const child = spawnBound(process.execPath, ['--import', 'tsx', path], {
+    const child = spawnBound(process.execPath, [path], {
       stdio: ['ignore', 'pipe', 'pipe'],
       env: { PATH: process.env.PATH, ...env },
     });
@@ -56,7 +56,7 @@ async function pair(name: string, env: Readonly<Record<string, string>> = {}): P
 }
 
 it('scheduler: one schedules, and the other goes on when it leaves', async () => {
-  const [a, b] = await pair('node-service/scheduler.ts', { INTERVAL_MS: '20' });
+  const [a, b] = await pair('node-service/scheduler.mjs', { INTERVAL_MS: '20' });
   await a.says(/^a: leading in term 1/);
   await a.says(/^a: job done/);
   await b.says(/^b: joined/);
@@ -69,7 +69,7 @@ it('scheduler: one schedules, and the other goes on when it leaves', async () =>
 
 it('counter: the next leader goes on where the last one stopped, and none counts twice', async () => {
   const directory = mkdtempSync(join(tmpdir(), 'petrel-example-'));
-  const [a, b] = await pair('counter/counter.ts', { FILE: join(directory, 'counter.json') });
+  const [a, b] = await pair('counter/counter.mjs', { FILE: join(directory, 'counter.json') });
   await a.says(/^a: 5$/);
   a.child.kill('SIGTERM');
   await b.says(/^b: takes over from a/);

@@ -3,11 +3,13 @@
  * the counter. Before the node is READY, its takeover hook claims the file by writing with the new token. The
  * hook then reads the value at which the last leader stopped.
  *
- *   ZOOKEEPER=127.0.0.1:2181 NODE_ID=a FILE=/tmp/counter.json npx tsx examples/counter/counter.ts
+ * Run it in a clone while `npm start` is running, and again with another NODE_ID:
+ *
+ *   ZOOKEEPER=127.0.0.1:2181 NODE_ID=a FILE=/tmp/counter.json node examples/counter/counter.mjs
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Petrel } from 'petrel';
-import { FencedFile } from './fenced-file.js';
+import { FencedFile } from './fenced-file.mjs';
 
 const { ZOOKEEPER = '127.0.0.1:2181', ROOT = '/counter', NODE_ID, FILE = 'counter.json' } = process.env;
 
@@ -36,4 +38,4 @@ petrel.lead(
   },
 );
 
-for (const name of ['SIGTERM', 'SIGINT'] as const) process.once(name, () => petrel.close());
+for (const name of ['SIGTERM', 'SIGINT']) process.once(name, () => petrel.close());

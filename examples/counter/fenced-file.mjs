@@ -9,28 +9,29 @@
 import { open, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-interface Content {
-  readonly token: string;
-  readonly value: unknown;
-}
-
 export class StaleLeaderError extends Error {
-  override readonly name = 'StaleLeaderError';
+  name = 'StaleLeaderError';
 }
 
 export class FencedFile {
-  readonly #path: string;
+  #path;
 
-  constructor(path: string) {
+  /** @param {string} path */
+  constructor(path) {
     this.#path = path;
   }
 
-  async read(): Promise<unknown> {
+  async read() {
     return (await this.#content()).value;
   }
 
-  /** Writes a value. Throws StaleLeaderError if a writer with a higher token has already written. */
-  async write(value: unknown, token: bigint): Promise<void> {
+  /**
+   * Writes a value. Throws StaleLeaderError if a writer with a higher token has already written.
+   *
+   * @param {unknown} value
+   * @param {bigint} token
+   */
+  async write(value, token) {
     await this.#locked(async () => {
       const { token: highest } = await this.#content();
       if (token < BigInt(highest)) throw new StaleLeaderError(`token ${token} is older than ${highest}`);
@@ -40,12 +41,12 @@ export class FencedFile {
     });
   }
 
-  async #content(): Promise<Content> {
+  async #content() {
     const text = await readFile(this.#path, 'utf8').catch(() => '{"token":"0","value":null}');
     return JSON.parse(text);
   }
 
-  async #locked(work: () => Promise<void>): Promise<void> {
+  async #locked(work) {
     const lock = `${this.#path}.lock`;
     for (;;) {
       const file = await open(lock, 'wx').catch(() => null);

@@ -2,7 +2,9 @@
  * A scheduler of which only one instance is active. Each process joins the group, and the leader runs the job
  * every `INTERVAL_MS`. Stop a process with SIGTERM or Ctrl-C: it hands over before it exits.
  *
- *   ZOOKEEPER=127.0.0.1:2181 NODE_ID=a npx tsx examples/node-service/scheduler.ts
+ * Run it in a clone while `npm start` is running, and again with another NODE_ID:
+ *
+ *   ZOOKEEPER=127.0.0.1:2181 NODE_ID=a node examples/node-service/scheduler.mjs
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Petrel } from 'petrel';
@@ -27,9 +29,10 @@ petrel.on('failed', (error) => {
   process.exitCode = 1;
 });
 
-for (const name of ['SIGTERM', 'SIGINT'] as const) process.once(name, () => petrel.close());
+for (const name of ['SIGTERM', 'SIGINT']) process.once(name, () => petrel.close());
 
-async function runJob(signal: AbortSignal): Promise<void> {
+/** @param {AbortSignal} signal */
+async function runJob(signal) {
   // Pass the signal to every call that takes long, such as fetch(url, { signal }) or spawn(program, args, {
   // signal }).
   if (!signal.aborted) console.log(`${petrel.status.node}: job done`);
