@@ -1,4 +1,6 @@
-/** Signals to `petrel dev`: one, two and many, at every stage. Each time it ends in order, and leaves nothing. */
+/**
+ * Signals to `petrel dev`: one, two and many, at every stage. Each time it ends in order, and leaves nothing.
+ */
 import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -38,7 +40,7 @@ async function storm(dev: PetrelProcess): Promise<void> {
   }
 }
 
-/** After everything else, Node.js removes its handlers of signals. A signal can still end the process then. */
+/** At the very end, Node.js removes its handlers of signals. A signal can still end the process then. */
 async function expectOrder(dev: PetrelProcess): Promise<void> {
   const { code, signal } = await dev.exited;
   if (signal === null) expect(code).toBe(0);
