@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { groupConfigSchema } from '../../src/model/group-config.js';
 import { runCommand } from '../support/command.js';
 import { newGroup, type TestGroup, transition } from '../support/group.js';
-import { runAtTerminal, type TerminalOptions } from '../support/terminal.js';
+import { type CommandOptions, runAtTerminal } from '../support/terminal.js';
 
 let group: TestGroup;
 beforeAll(async () => {
@@ -29,7 +29,7 @@ function env(more: Readonly<Record<string, string>> = {}) {
   return { PETREL_ZOOKEEPER: group.zookeeper, PETREL_ROOT: group.root, ...more };
 }
 
-function run(args: readonly string[], options?: TerminalOptions) {
+function run(args: readonly string[], options?: CommandOptions) {
   return runAtTerminal(args, env({ NO_COLOR: '1' }), options);
 }
 
