@@ -28,7 +28,8 @@ export function unknownName(what: string, name: string, known: readonly string[]
   return `unknown ${what} ${cut(name)}: ${knownText(what, name, known)}`;
 }
 
-function knownText(what: string, name: string, known: readonly string[]): string {
+function knownText(what: string, name: string, all: readonly string[]): string {
+  const known = [...new Set(all)];
   const nearest = known.length <= fewNames ? undefined : nearestOf(name, known);
   return nearest === undefined
     ? `known ${what}s: ${firstOf(known).join(', ') || 'none'}`
