@@ -34,7 +34,9 @@ export function chosenEditor(): string {
   );
 }
 
-/** Opens the file in the editor. Returns its content after the editor has exited. Throws PetrelError FAILED. */
+/**
+ * Opens the file in the editor. Returns its content after the editor has exited. Throws PetrelError FAILED.
+ */
 export async function edit({ path }: Draft, editor: string): Promise<Draft> {
   const ignore = () => {};
   // Ignore ^C while the editor is running: it is for the editor only.
