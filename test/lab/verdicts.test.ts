@@ -1,4 +1,3 @@
-import { unlimited } from '../../src/cli/layout.js';
 /**
  * Tests the evaluation of measurements: the scope of each theory, the end of a run, the tolerance of a mean,
  * and the resulting plots.
@@ -9,6 +8,7 @@ import { chartsOf } from '../../packages/lab/src/chart.js';
 import { printableLab } from '../../packages/lab/src/command/results-text.js';
 import { chartsOfResults } from '../../packages/lab/src/plot.js';
 import { summarize, toleranceOf } from '../../packages/lab/src/statistics.js';
+import { unlimited } from '../../src/cli/layout.js';
 import { broken, mean, experiment as run } from './run.js';
 
 const slow = { kind: 'constant', ms: 100 } as const;
