@@ -100,7 +100,8 @@ export class Agent {
     this.#paths = groupPaths(options.root);
     const incarnation = host.newIncarnation();
     this.#unlist = host.agentLives(incarnation);
-    this.#registration = describe(options, incarnation);
+    const prepares = options.workload.has('prepare') && { prepares: true };
+    this.#registration = { ...describe(options, incarnation), ...prepares };
     this.#listeners = new Listeners(log, 'the status');
     this.#events = new Listeners(log, 'events');
     this.#pacing = new Pacing(clock);
@@ -439,7 +440,7 @@ export class Agent {
    * so that the group must be read again.
    */
   async #publish(store: Store, snapshot: GroupSnapshot): Promise<boolean> {
-    const unwritten = this.#unwritten(snapshot);
+    const unwritten = this.#unwritten(store, snapshot);
     if (unwritten === null) return false;
     const { data, version } = unwritten;
     await ifStillTrue(() => store.set(this.#paths.node(this.#options.node), data, version));
@@ -449,17 +450,22 @@ export class Agent {
   /**
    * Returns this node's registration if it must be written, with the version that was read. The version is
    * checked because another agent may have taken the name since that read.
+   * A leader that hands over by the prepared decision does not say yet that it is leaving: the elector would
+   * decide again.
    */
-  #unwritten({ self }: GroupSnapshot): Unwritten | null {
-    const data = encode(this.#registration);
+  #unwritten(store: Store, snapshot: GroupSnapshot): Unwritten | null {
+    const { self } = snapshot;
+    const handsOver = this.#leadershipRunner.handsOver(this.#roundOf(store, snapshot));
+    const registration = handsOver ? { ...this.#registration, draining: false } : this.#registration;
+    const data = encode(registration);
     if (self === null || isDeepStrictEqual(self.value, JSON.parse(data.toString('utf8')))) return null;
-    return { data, version: self.version, registration: this.#registration };
+    return { data, version: self.version, registration };
   }
 
   /** Takes the elector's turn, or checks whether the elector is silent if this node is the next elector. */
   async #elect(store: Store, snapshot: GroupSnapshot, seat: string): Promise<number | null> {
     if (snapshot.members !== null && snapshot.seat?.below === null) {
-      const unwritten = this.#unwritten(snapshot);
+      const unwritten = this.#unwritten(store, snapshot);
       const members = withUnwritten(snapshot.members, unwritten);
       const turn = { store, snapshot, members, seat, unwritten };
       const { acted, decisions, recheckInMs, newSeat } = await this.#elector.turn(turn);
@@ -469,6 +475,12 @@ export class Agent {
     }
     await this.#watchdog.look(store, snapshot);
     return null;
+  }
+
+  /** Whether this node ends its leadership by the prepared decision, as far as it has read. */
+  #handsOver(): boolean {
+    if (this.#store === null || this.#store.state === 'LOST') return false;
+    return this.#leadershipRunner.handsOver(this.#roundOf(this.#store, this.#snapshotReader.snapshot));
   }
 
   #drainOverdue(): boolean {
@@ -484,12 +496,14 @@ export class Agent {
 
   /**
    * Whether the node is leaving, has no leadership, and has nothing more to wait for. If the ensemble is
-   * unreachable, the claim cannot be deleted and ends with the session.
+   * unreachable, the claim ends with the session. A leader that hands over waits for the ensemble as long as
+   * for a successor, because the end of its session would count as a failure.
    */
   #hasLeft(snapshot: GroupSnapshot | null): boolean {
     if (this.#drainingSinceMs === null) return false;
-    const { leadership } = this.#leadershipRunner;
-    if (leadership !== null) return snapshot === null && leadership.stage === 'released';
+    const stage = this.#leadershipRunner.leadership?.stage ?? null;
+    if (stage !== null)
+      return snapshot === null && stage === 'released' && (this.#drainOverdue() || !this.#handsOver());
     if (snapshot === null || this.#drainOverdue() || this.#snapshotReader.config?.paused != null) return true;
     return !isElected(snapshot, this.#options.node);
   }

@@ -4,7 +4,7 @@
  */
 import type { Rules } from '../../strategies/registry.js';
 import { PetrelError } from '../errors.js';
-import { brief, type Parsed, parseJson, toInstant } from '../model/names.js';
+import { encodedText, type Parsed, parseJson, toInstant } from '../model/names.js';
 import { constraintKey } from '../model/own-constraint.js';
 import { claimPaths, type GroupPaths } from '../model/paths.js';
 import {
@@ -20,13 +20,9 @@ import { isStoreError, type Operation, type Stat, type Store } from '../ports/st
 import { forbidden } from '../tree/ensure-tree.js';
 import { withRoom } from '../tree/history-room.js';
 
-/**
- * Returns JSON in which long texts are truncated. A message thrown by a user's own code must not make a write
- * too large.
- */
+/** Returns the bytes of a znode's content. */
 export function encode(content: unknown): Buffer {
-  const cut = (_key: string, value: unknown) => (typeof value === 'string' ? brief(value) : value);
-  return Buffer.from(JSON.stringify(content, cut));
+  return Buffer.from(encodedText(content));
 }
 
 export interface SelfDescription extends Omit<NodeDescription, 'strategies'> {

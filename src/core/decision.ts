@@ -3,7 +3,13 @@
 import { sitePriority } from '../model/group-config.js';
 import { toInstant } from '../model/names.js';
 import type { CircuitBreaker, GroupSnapshot } from '../model/snapshot.js';
-import { type Elected, type FailureRecord, lastTerm, type TransitionRecord } from '../model/znodes.js';
+import {
+  type Elected,
+  type FailureRecord,
+  lastTerm,
+  type Successor,
+  type TransitionRecord,
+} from '../model/znodes.js';
 import { failureOf, recovered } from './backoff.js';
 import type { Choice } from './choice.js';
 import { circuitBreaker } from './circuit-breaker.js';
@@ -14,6 +20,15 @@ import type { JudgedElection } from './election-input.js';
 import { type FencingAction, stuckLeaderActions } from './fencing.js';
 import { ended, reachedReady } from './records.js';
 import { missesRequest } from './requests.js';
+
+export interface PublishSuccessor {
+  readonly do: 'publish-successor';
+  readonly successor: Successor;
+  /** Version of the published successor that was read. Null if none has been published yet. */
+  readonly version: number | null;
+  readonly electedVersion: number;
+  readonly configVersion: number;
+}
 
 export type ElectorAction =
   | { readonly do: 'read-clock' }
@@ -33,6 +48,7 @@ export type ElectorAction =
   /** The circuit breaker stops the move, and the group waits for an operator. */
   | { readonly do: 'pause'; readonly reason: string; readonly configVersion: number }
   | { readonly do: 'record'; readonly record: TransitionRecord; readonly headVersion: number }
+  | PublishSuccessor
   | ChangeSites
   | DropRequest
   /**
@@ -77,12 +93,18 @@ function withCircuitBreaker({ snapshot, config, epochMs }: JudgedElection, decis
  * be repaired. Returns null if neither applies.
  */
 function decisionWrite(seen: JudgedElection, choice: Choice): Write | null {
-  const { snapshot, members, config, strategy, self, elected, failed, epochMs } = seen;
-  const isRepair = isFallback(snapshot, elected);
-  if (!choice.changes && !isRepair) return null;
-  const member = members.find(({ node }) => node === choice.node)?.value ?? null;
+  const { snapshot, elected, failed } = seen;
+  if (!choice.changes && !isFallback(snapshot, elected)) return null;
   const record = ended(seen, elected, { failed, next: choice.reason });
-  const next: Elected = {
+  return electedWrite(snapshot, nextDecision(seen, choice), record);
+}
+
+/** Returns the new decision that the choice leads to. */
+export function nextDecision(seen: JudgedElection, choice: Choice): Elected {
+  const { snapshot, members, config, strategy, self, elected, epochMs } = seen;
+  const isRepair = isFallback(snapshot, elected);
+  const member = members.find(({ node }) => node === choice.node)?.value ?? null;
+  return {
     node: choice.node,
     site: member?.site ?? null,
     term: Math.min(elected.term + 1, lastTerm),
@@ -97,7 +119,6 @@ function decisionWrite(seen: JudgedElection, choice: Choice): Write | null {
     failures: ownFailures(seen, choice),
     ...missedRequest(seen, choice),
   };
-  return electedWrite(snapshot, next, record);
 }
 
 function missedRequest(seen: JudgedElection, { requested }: Choice): Pick<Elected, 'missedRequest'> {

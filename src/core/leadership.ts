@@ -13,6 +13,10 @@
  * - releasing: something must stop, so the takeover is aborted or the release is running
  * - released: nothing of the leadership is running; its claim may still exist and must be deleted
  *
+ * A leader that leaves waits until another node is elected, and then releases. If the elector has prepared
+ * the decision about its successor, the leader does not wait: it releases, and puts that decision into force
+ * in the transaction that deletes its claim.
+ *
  * A node never leads twice under one token. After a release, the node deletes the claim with the old token.
  * If it must lead again, it makes a new claim.
  */
@@ -20,8 +24,9 @@
 import type { Lease } from '../lease/lease.js';
 import type { GroupConfig } from '../model/group-config.js';
 import type { Claim, GroupSnapshot, SessionId } from '../model/snapshot.js';
-import type { Elected, FailureDetail } from '../model/znodes.js';
+import type { Elected, FailureDetail, PreparedDecision } from '../model/znodes.js';
 import { failureOf } from './backoff.js';
+import { preparedDecision } from './prepared-decision.js';
 
 export type Stage = 'claimed' | 'taking-over' | 'taken-over' | 'leading' | 'releasing' | 'released';
 
@@ -66,6 +71,13 @@ export type LeadershipAction =
       readonly reason: string;
       readonly newLeader: string | null;
     }
+  /** Deletes the claim and puts the prepared decision into force, in one write. */
+  | {
+      readonly do: 'hand-over';
+      readonly prepared: PreparedDecision;
+      readonly successorVersion: number;
+      readonly claimVersion: number;
+    }
   | { readonly do: 'delete-claim'; readonly claimVersion: number; readonly failure: FailureDetail | null }
   | { readonly do: 'forget-leadership'; readonly why: string };
 
@@ -74,7 +86,7 @@ export type LeadershipAction =
  * nothing if any of these versions has changed.
  */
 export function isChecked({ do: verb }: LeadershipAction): boolean {
-  return verb === 'claim' || verb === 'write-ready' || verb === 'delete-claim';
+  return verb === 'claim' || verb === 'write-ready' || verb === 'delete-claim' || verb === 'hand-over';
 }
 
 export interface LeadershipInput {
@@ -104,6 +116,11 @@ export interface LeadershipInput {
    * succeeded.
    */
   readonly prepare: { readonly doneUnder: number | null } | null;
+  /**
+   * Whether this leadership must not end by the prepared decision. A write of that decision was refused, or
+   * the release has not proven yet that the workload is dead.
+   */
+  readonly handOverRefused: boolean;
   /** Newest version of `elected` under which this node failed. Null if it has not failed. */
   readonly failedUnder: number | null;
 }
@@ -163,12 +180,28 @@ function withoutLeadership(situation: LeadershipInput, snapshot: GroupSnapshot):
   return { do: 'claim', elected: elected.value, electedVersion: elected.version };
 }
 
+/**
+ * Returns the prepared decision by which this leadership ends, if the node is leaving. Until then, other
+ * nodes need not know that the node is leaving. Returns null if the elector must decide.
+ */
+export function handsOverBy(situation: LeadershipInput): PreparedDecision | null {
+  const { leadership, snapshot, draining, handOverRefused, self } = situation;
+  if (!draining || handOverRefused || leadership === null || snapshot === null) return null;
+  if (!ending.has(leadership.stage) || leadership.failure !== null) return null;
+  const own = ownClaim(situation, snapshot);
+  if (own === null || own.token !== leadership.token || own.value?.status !== 'READY') return null;
+  return preparedDecision(snapshot, self);
+}
+
+const ending: ReadonlySet<Stage> = new Set<Stage>(['leading', 'releasing', 'released']);
+
 function duringLeadership(situation: LeadershipInput, leadership: Leadership): LeadershipAction | null {
   const { snapshot } = situation;
-  const ending = whyEnd(situation, leadership);
-  if (ending !== null) {
-    const candidate = snapshot?.elected.value?.node ?? null;
-    return { do: 'release', ...ending, newLeader: candidate === situation.self ? null : candidate };
+  const end = whyEnd(situation, leadership);
+  if (end !== null) {
+    const elected = snapshot?.elected.value?.node ?? null;
+    const next = handsOverBy(situation)?.decision.node ?? null;
+    return { do: 'release', ...end, newLeader: elected === situation.self ? next : elected };
   }
   if (snapshot === null) return null;
   const own = ownClaim(situation, snapshot);
@@ -230,7 +263,9 @@ function whyNotOn(situation: LeadershipInput, leadership: Leadership): string | 
   const own = ownClaim(situation, snapshot);
   if (own === null || own.token !== leadership.token) return 'the claim leader/current is gone';
   if (draining && config.paused !== null) return 'shutting down while the group is paused';
-  return draining && leadership.stage === 'claimed' ? 'shutting down before anything was started' : null;
+  if (draining && leadership.stage === 'claimed') return 'shutting down before anything was started';
+  const next = handsOverBy(situation);
+  return next === null ? null : `shutting down, and ${next.decision.node} follows`;
 }
 
 function whyReplaced(elected: Elected, self: string, leadership: Leadership): string | null {
@@ -257,5 +292,14 @@ function afterRelease(
   if (own === null || own.token !== leadership.token) {
     return { do: 'forget-leadership', why: 'its claim is gone' };
   }
+  const prepared = handsOverBy(situation);
+  const { successor = null } = snapshot;
+  if (prepared !== null && successor !== null)
+    return {
+      do: 'hand-over',
+      prepared,
+      successorVersion: successor.version,
+      claimVersion: own.version,
+    };
   return { do: 'delete-claim', claimVersion: own.version, failure: leadership.failure };
 }

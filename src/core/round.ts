@@ -30,6 +30,7 @@ import { lostLeaseAgain } from './lease-loss.js';
 import { RuleFault } from './ranking.js';
 import { judgeSites } from './site-rules.js';
 import { updatedBetterSince } from './stabilization.js';
+import { publishSuccessor } from './successor.js';
 import { overdueMs, type Watched } from './watchdog.js';
 
 export type { ElectorAction, Write } from './decision.js';
@@ -91,11 +92,21 @@ function decide(model: Election): ElectorRound {
     const sites = judgeSites(model, memory.sites?.counts ?? new Map());
     const seen = { ...model, judged, sites, memory };
     const choice = elect(choiceInputOf(seen));
-    return { ...afterwards(seen, choice, actionsFor(seen, choice)), choice };
+    return { ...afterwards(seen, choice, withSuccessor(seen, choice, actionsFor(seen, choice))), choice };
   } catch (error) {
     if (!(error instanceof RuleFault)) throw error;
     return givingUp({ ...model, memory }, error);
   }
+}
+
+/** Adds the publication of the successor, unless other actions are about to change what it rests on. */
+function withSuccessor(
+  seen: JudgedElection,
+  choice: Choice,
+  actions: readonly ElectorAction[],
+): readonly ElectorAction[] {
+  const publish = actions.every(({ do: verb }) => verb === 'record') ? publishSuccessor(seen, choice) : null;
+  return publish === null ? actions : [...actions, publish];
 }
 
 /**

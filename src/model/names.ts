@@ -92,3 +92,13 @@ const longestText = 2000;
 export function brief(text: string): string {
   return text.length > longestText ? `${text.slice(0, longestText)}…` : text;
 }
+
+/**
+ * Returns JSON in which long texts are truncated. A message thrown by a user's own code must not make a write
+ * too large.
+ */
+export function encodedText(content: unknown): string {
+  return JSON.stringify(content, (_key, value: unknown) =>
+    typeof value === 'string' ? brief(value) : value,
+  );
+}

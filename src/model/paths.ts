@@ -26,6 +26,7 @@ export interface GroupPaths {
   readonly leader: string;
   readonly elected: string;
   readonly current: string;
+  readonly successor: string;
   readonly history: string;
   /** A znode without content. A node writes it in order to read the ensemble's clock from its stat. */
   readonly clock: string;
@@ -48,6 +49,7 @@ export function groupPaths(root: string): GroupPaths {
     leader: `${base}/leader`,
     elected: `${base}/leader/elected`,
     current: `${base}/leader/current`,
+    successor: `${base}/leader/successor`,
     history: `${base}/history`,
     clock: `${base}/clock`,
     node: (nodeId) => `${base}/nodes/${nodeId}`,

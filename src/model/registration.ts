@@ -35,6 +35,8 @@ export const registrationSchema = z.object({
   probe: probeAddressSchema.nullable().default(null).catch(null),
   /** Whether the node is leaving on purpose. Another node is then elected. */
   draining: z.boolean().default(false),
+  /** Whether the node runs a prepare hook before it claims. Missing if it does not. */
+  prepares: z.boolean().optional().catch(undefined),
   /**
    * The version of `elected` under which the node last claimed. Each claim updates this field, so each claim
    * changes the version of this znode.

@@ -9,7 +9,7 @@ import type { Parsed } from './names.js';
 import type { Neighbour } from './neighbour.js';
 import type { Registration } from './registration.js';
 import type { ScoreReport } from './scores.js';
-import type { CircuitBreakerRecord, ClaimContent, Elected, HistoryHead } from './znodes.js';
+import type { CircuitBreakerRecord, ClaimContent, Elected, HistoryHead, Successor } from './znodes.js';
 
 export type SessionId = bigint;
 
@@ -98,6 +98,11 @@ export interface GroupSnapshot {
   readonly members: readonly Member[] | null;
   /** Head of the history, with what was recorded last. Null if `members` is null or the znode is missing. */
   readonly history: Versioned<HistoryHead> | null;
+  /**
+   * What the elector has published about the leader's successor. Null if the znode is missing. Missing if
+   * this node does not need to know it, or if the group has several leaders.
+   */
+  readonly successor?: Versioned<Successor> | null | undefined;
   /**
    * The group that this group's leader must be near to or away from. Missing or null if there is none, or if
    * this node does not need to know it.

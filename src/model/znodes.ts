@@ -140,6 +140,28 @@ export const electedSchema = z.object({
 });
 export type Elected = z.infer<typeof electedSchema>;
 
+/** The decision that a leader which leaves puts into force itself, and what it rests on. */
+const preparedSchema = z.object({
+  decision: electedSchema.extend({ node: nameSchema, site: nameSchema }),
+  /** Versions of `elected` and of `config` under which the decision was made. */
+  electedVersion: z.int(),
+  configVersion: z.int(),
+  /** Version of the registration of the decision's node. */
+  nodeVersion: z.int(),
+  /** Names of the election znodes of the decision's node, at which it is notified. */
+  seats: z.array(z.string().regex(/^[^/]+$/)).min(1),
+});
+export type PreparedDecision = z.infer<typeof preparedSchema>;
+
+/** Content of `leader/successor`, which only the elector writes: which node follows if the leader leaves. */
+export const successorSchema = z.object({
+  /** Null if no node may follow without a new decision by the elector. */
+  prepared: preparedSchema.nullable(),
+  /** Why this node, or why none, for people. */
+  reason: z.string(),
+});
+export type Successor = z.infer<typeof successorSchema>;
+
 export const initialElected: Elected = {
   node: null,
   site: null,

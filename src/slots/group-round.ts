@@ -9,6 +9,7 @@
 
 import { RuleFault } from '../core/choice.js';
 import { constraintContextOf, findingsOf, judgeAll } from '../core/constraint.js';
+import type { PublishSuccessor } from '../core/decision.js';
 import { effectiveDecision } from '../core/effective-decision.js';
 import { nowhereElse } from '../core/elsewhere.js';
 import { ensembleNowMs } from '../core/ensemble-clock.js';
@@ -55,9 +56,12 @@ export interface Commit {
   readonly headVersion: number | null;
   /** The circuit breaker's record after this write. Null if the record does not change. */
   readonly circuitBreaker: CircuitBreaker | null;
+  /** The successor to publish. Missing if the published one stays. */
+  readonly successor?: PublishSuccessor;
 }
 
-type OtherAction = Exclude<ElectorAction, { do: 'write-elected' | 'record' }>;
+type InCommit = 'write-elected' | 'record' | 'publish-successor';
+type OtherAction = Exclude<ElectorAction, { do: InCommit }>;
 export type GroupAction = { readonly slot: number; readonly action: OtherAction | Commit };
 
 export interface GroupRound {
@@ -245,7 +249,9 @@ type Rounds = ReadonlyMap<number, ElectorRound>;
 function actionsOf(input: GroupSituation, rounds: Rounds): GroupAction[] {
   const all = [...rounds].flatMap(([slot, { actions }]) => actions.map((action) => ({ slot, action })));
   const found = all.flatMap(({ slot, action }) =>
-    action.do === 'write-elected' || action.do === 'record' ? [] : [{ slot, action }],
+    action.do === 'write-elected' || action.do === 'record' || action.do === 'publish-successor'
+      ? []
+      : [{ slot, action }],
   );
   const changes = found.filter(({ action }) => ['change-sites', 'drop-request', 'pause'].includes(action.do));
   // Write the configuration only once per round.
@@ -262,15 +268,18 @@ function commitOf(input: GroupSituation, rounds: Rounds): Commit | null {
   const { snapshot } = input;
   const writes = new Map<number, Write>();
   const records: TransitionRecord[] = [];
+  let successor: PublishSuccessor | null = null;
   for (const [slot, { actions }] of rounds) {
     for (const action of actions) {
       if (action.do === 'write-elected') writes.set(slot, action);
+      if (action.do === 'publish-successor') successor = action;
       const made = action.do === 'write-elected' || action.do === 'record' ? action.record : null;
       if (made !== null) records.push(namingSlot(made, slot, slotStates(snapshot).length));
     }
   }
   const decisions = withSlots(input, rounds, writes);
-  if (decisions.length === 0 && records.length === 0) return null;
+  if (decisions.length > 0) successor = null;
+  if (decisions.length === 0 && records.length === 0 && successor === null) return null;
   const decided = new Set(decisions.map(({ slot }) => slot));
   const others = decisions.length === 0 ? [] : slotStates(snapshot).filter(({ slot }) => !decided.has(slot));
   return {
@@ -282,6 +291,7 @@ function commitOf(input: GroupSituation, rounds: Rounds): Commit | null {
     headVersion: records.length === 0 ? null : (snapshot.history?.version ?? null),
     circuitBreaker:
       [...writes.values()].findLast(({ circuitBreaker }) => circuitBreaker !== null)?.circuitBreaker ?? null,
+    ...(successor === null ? {} : { successor }),
   };
 }
 

@@ -30,8 +30,10 @@ describe('an elector that leads, and leaves', () => {
   const toElected = ({ operations }: Write) =>
     operations.some(({ type, path }) => type === 'setData' && path.endsWith('/leader/elected'));
 
-  it('releases nothing before its decision for another stands', async () => {
-    await using scene = await leading({});
+  it('releases nothing before its decision for another stands, if no successor is published', async () => {
+    // With an affinity, no successor is published, so the leader needs a decision.
+    const affinity = { group: '/elsewhere', where: 'another-node' as const, strength: 'soft' as const };
+    await using scene = await leading({ affinity });
     const { server, group, a } = scene;
     const decision = server.standStill('arrived', toElected);
     a.agent.stop();

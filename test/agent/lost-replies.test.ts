@@ -17,7 +17,7 @@ const isSeat = (request: string) => /\/election\/b-(?!-?\d)/.test(request);
 const isGivingAway = (request: string) => {
   return request.includes('/leader/current') && isRegistration(request) && !request.includes('"status"');
 };
-const isElection = (request: string) => request.includes('"cause"');
+const isElection = (request: string) => request.includes('"cause"') && !request.includes('"prepared"');
 
 interface Scene extends AsyncDisposable {
   readonly group: Group;

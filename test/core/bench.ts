@@ -33,6 +33,8 @@ export class Bench {
   elected: Versioned<Elected> = versioned(decided(), 0);
   current: Claim | null = null;
   history: Versioned<HistoryHead> | null = versioned(initialHistoryHead, 0);
+  /** The published successor. Undefined if this elector publishes none. */
+  successor: GroupSnapshot['successor'];
   members: Member[] = [];
   memory = newElector;
   clock: ClockReading | null = null;
@@ -59,9 +61,9 @@ export class Bench {
   }
 
   get snapshot(): GroupSnapshot {
-    const { config: settings, elected, current, members, history } = this;
+    const { config: settings, elected, current, members, history, successor } = this;
     const seat = { name: this.seat, version: 0, below: null, second: false };
-    return { config: settings, elected, current, self: null, seat, members, history };
+    return { config: settings, elected, current, self: null, seat, members, history, successor };
   }
 
   get node(): string | null {
@@ -146,6 +148,10 @@ export class Bench {
         return;
       case 'record':
         this.#record(action.record, action.headVersion);
+        return;
+      case 'publish-successor':
+        if (action.version !== (this.successor?.version ?? null)) throw new Error('BAD_VERSION successor');
+        this.successor = versioned(action.successor, (action.version ?? -1) + 1, this.epochMs);
         return;
       case 'change-sites':
         this.configure(withSites(this.lastConfig, action.changes));

@@ -198,6 +198,7 @@ class Group {
       draining: node.draining,
       drainOverdue: false,
       prepare: null,
+      handOverRefused: false,
       failedUnder: node.failedUnder,
     });
     if (action === null) return;

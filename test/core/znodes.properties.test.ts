@@ -226,6 +226,7 @@ describe('whatever the znodes hold', () => {
           draining: false,
           drainOverdue: false,
           prepare: null,
+          handOverRefused: false,
           failedUnder: null,
         });
         expect(step === null || step.do.length > 0).toBe(true);

@@ -4,7 +4,13 @@
  * `elector-watchdog.ts`.
  */
 
-import { type Leadership, type LeadershipAction, leadershipStep } from '../../src/core/leadership.js';
+import {
+  handsOverBy,
+  type Leadership,
+  type LeadershipAction,
+  type LeadershipInput,
+  leadershipStep,
+} from '../../src/core/leadership.js';
 import { type ElectorRound, isPlainlyDue } from '../../src/core/round.js';
 import { durationMs } from '../../src/model/duration.js';
 import type { Registration } from '../../src/model/registration.js';
@@ -79,14 +85,21 @@ export class Decider {
     const { agent: stepped, acted } = this.#leadership(agent, view, nowMs);
     if (stepped.round.at === 'sent') return stepped;
     if (acted) return lookAgain(stepped);
-    if (!this.isPublished(stepped.registration, self.value)) {
-      const { node, registration: value } = stepped;
+    const value = this.#published(stepped, view, nowMs);
+    if (!this.isPublished(value, self.value)) {
+      const { node } = stepped;
       return this.#sent(
         stepped,
         requestFor({ for: 'publish' }, { set: 'member', node, value, version: self.version }),
       );
     }
     return this.#electing.elect(stepped, view, nowMs);
+  }
+
+  /** Returns the registration to publish. It does not say yet that the node leaves while it hands over. */
+  #published(agent: Agent, view: Tree, nowMs: number): Registration {
+    const handsOver = handsOverBy(this.#input(agent, view, nowMs)) !== null;
+    return handsOver ? { ...agent.registration, draining: false } : agent.registration;
   }
 
   isPublished(mine: Registration, there: Registration): boolean {
@@ -105,8 +118,13 @@ export class Decider {
   }
 
   #leadership(agent: Agent, view: Tree | null, nowMs: number): { agent: Agent; acted: boolean } {
+    const action = leadershipStep(this.#input(agent, view, nowMs));
+    return action === null ? { agent, acted: false } : this.#perform(agent, action, view, nowMs);
+  }
+
+  #input(agent: Agent, view: Tree | null, nowMs: number): LeadershipInput {
     const { leadership, leadershipSession, session } = agent;
-    const action = leadershipStep({
+    return {
       self: agent.node,
       session,
       sessionOver: leadership !== null && leadershipSession !== session,
@@ -120,9 +138,9 @@ export class Decider {
       draining: agent.drainUntilMs !== null,
       drainOverdue: agent.drainUntilMs !== null && nowMs >= agent.drainUntilMs,
       prepare: null,
+      handOverRefused: agent.handOverRefused,
       failedUnder: agent.failedUnder,
-    });
-    return action === null ? { agent, acted: false } : this.#perform(agent, action, view, nowMs);
+    };
   }
 
   #perform(
@@ -161,6 +179,8 @@ export class Decider {
       }
       case 'release':
         return this.#release(agent, view, nowMs);
+      case 'hand-over':
+        return { agent: this.#handOver(agent, action, view), acted: true };
       case 'delete-claim':
         return this.#deleteClaim(agent, action, view);
       case 'forget-leadership':
@@ -247,6 +267,28 @@ export class Decider {
     return this.#release(agent, null, nowMs).agent;
   }
 
+  #handOver(
+    agent: Agent,
+    { prepared, successorVersion, claimVersion }: Extract<LeadershipAction, { do: 'hand-over' }>,
+    view: Tree | null,
+  ): Agent {
+    const { seat, node, registration: value } = agent;
+    const { decision, seats, configVersion, nodeVersion, electedVersion } = prepared;
+    const request = requestFor(
+      { for: 'hand-over', decision },
+      { check: 'seat', id: seat ?? -1 },
+      { check: 'config', version: configVersion },
+      { check: 'successor', version: successorVersion },
+      { check: 'member', node: decision.node, version: nodeVersion },
+      { set: 'elected', value: decision, version: electedVersion },
+      { delete: 'current', version: claimVersion },
+      { set: 'member', node, value, version: null },
+      ...seats.map((name) => ({ check: 'seat', id: Number(name) }) as const),
+    );
+    const spentToken = newer(view?.current?.token ?? 0n, agent.spentToken);
+    return this.#sent({ ...agent, spentToken }, request);
+  }
+
   #deleteClaim(
     agent: Agent,
     { claimVersion, failure }: Extract<LeadershipAction, { do: 'delete-claim' }>,
@@ -298,5 +340,13 @@ function newer(a: bigint, b: bigint): bigint {
 export function end(agent: Agent): Agent {
   const token = agent.leadership?.token ?? 0n;
   const spentToken = newer(token, agent.spentToken);
-  return { ...agent, leadership: null, leadershipSession: 0n, leaseEnded: false, hook: null, spentToken };
+  return {
+    ...agent,
+    leadership: null,
+    leadershipSession: 0n,
+    leaseEnded: false,
+    handOverRefused: false,
+    hook: null,
+    spentToken,
+  };
 }

@@ -12,7 +12,7 @@ import { epoch0Ms } from '../core/builders.js';
 import type { Facets } from './facets.js';
 import { Keyer } from './key.js';
 import { asleep, lookAgain, membersOf, requestFor, snapshotOf } from './look.js';
-import type { Agent, Request, Rest, Setting, Tree } from './world.js';
+import type { Agent, Operation, Request, Rest, Setting, Tree } from './world.js';
 
 const electorWatchdogMs = 10_000;
 
@@ -86,6 +86,13 @@ export class Electing {
       const fencing = { fence: action.fence, untilMs: nowMs + durationMs(timeouts.fence), hit: false };
       return this.carryOn({ ...agent, fencing, fencingToken: action.fence.token }, rest, nowMs, acted);
     }
+    const [next] = later;
+    if (action.do === 'record' && next?.do === 'publish-successor') {
+      // One transaction records the transition and publishes the successor.
+      const { purpose, operations } = this.#requestFor(agent, action, view);
+      const both = requestFor(purpose, ...operations, ...publishing(next));
+      return this.#options.sent(agent, both, { actions: later.slice(1), view });
+    }
     return this.#options.sent(agent, this.#requestFor(agent, action, view), rest);
   }
 
@@ -112,6 +119,8 @@ export class Electing {
         const head = { set: 'history', value: { term, fencingToken }, version: action.headVersion } as const;
         return requestFor({ for: 'record' }, seat, head);
       }
+      case 'publish-successor':
+        return requestFor({ for: 'publish-successor' }, seat, ...publishing(action));
       case 'change-sites': {
         const value = withSites(view.config?.value ?? this.#options.setting.config, action.changes);
         return requestFor({ for: 'change-sites' }, seat, {
@@ -185,6 +194,19 @@ export class Electing {
     );
     return this.#options.sent({ ...looked, silent: null }, request, null);
   }
+}
+
+function publishing({
+  successor: value,
+  version,
+  electedVersion,
+  configVersion,
+}: Extract<ElectorAction, { do: 'publish-successor' }>): Operation[] {
+  return [
+    { check: 'config', version: configVersion },
+    { check: 'elected', version: electedVersion },
+    { set: 'successor', value, version },
+  ];
 }
 
 /** Returns the agent after a round in which nothing is left to do. The agent sleeps, or leaves the group. */

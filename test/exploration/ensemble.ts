@@ -30,6 +30,8 @@ function holds(tree: Tree, check: Check): boolean {
       return tree.current?.version === check.version;
     case 'member':
       return tree.members.some(({ node, version }) => node === check.node && version === check.version);
+    case 'successor':
+      return tree.successor?.version === check.version;
   }
 }
 
@@ -56,6 +58,11 @@ function perform(draft: Draft, operation: Operation, owner: SessionId, atMs: num
     case 'elected':
       if (tree.elected?.version !== version) return null;
       return { ...tree, elected: versioned(operation.value, version + 1, atMs) };
+    case 'successor': {
+      if ((tree.successor?.version ?? null) !== operation.version) return null;
+      const next = operation.version === null ? 0 : operation.version + 1;
+      return { ...tree, successor: versioned(operation.value, next, atMs) };
+    }
     case 'history':
       if (tree.history?.version !== version) return null;
       return { ...tree, history: versioned(operation.value, version + 1, atMs) };
@@ -171,6 +178,7 @@ export function withWatches(world: World, before: Tree): World {
 function isWoken({ part, seat }: Agent, before: Tree, after: Tree): boolean {
   if (before.elected !== after.elected) return true;
   if (part >= 1 && (before.config !== after.config || before.current !== after.current)) return true;
+  if (part >= 1 && before.successor !== after.successor) return true;
   if (part === 2 && before.members !== after.members) return true;
   if (before.seats === after.seats || seat === null) return false;
   const place = before.seats.findIndex(({ id }) => id === seat);

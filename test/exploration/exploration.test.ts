@@ -19,6 +19,10 @@ describe('every interleaving of a small group', () => {
     scenarioOf('back-2', { faults: ['takeover-fails'] }),
     scenarioOf('fence-3'),
     scenarioOf('pause-2'),
+    scenarioOf('leave-2', { faults: ['lose', 'release-hangs', 'takeover-fails'] }),
+    scenarioOf('leave-3', { faults: ['lose'] }),
+    scenarioOf('leave-2-paused', { faults: [], maxFaults: 0 }),
+    scenarioOf('leave-3-asked', { faults: [], maxFaults: 0 }),
     scenarioOf('question-c'),
     scenarioOf('question-d', { maxFaults: 1 }),
   ])('$name: keeps every invariant, and comes to rest with a leader', (scenario) => {

@@ -11,7 +11,14 @@ import type { GroupConfig } from '../../src/model/group-config.js';
 import { fromInstant } from '../../src/model/names.js';
 import type { Registration } from '../../src/model/registration.js';
 import type { Claim, Member, Versioned } from '../../src/model/snapshot.js';
-import type { ClaimContent, Elected, FailureRecord, HistoryHead } from '../../src/model/znodes.js';
+import type {
+  ClaimContent,
+  Elected,
+  FailureRecord,
+  HistoryHead,
+  PreparedDecision,
+  Successor,
+} from '../../src/model/znodes.js';
 import { epoch0Ms } from '../core/builders.js';
 import { type Facet, FacetWriter, kinds, numberOf } from './key.js';
 import type { Agent, Operation, Purpose, Request, Rest, Round, Setting, Tree, World } from './world.js';
@@ -44,6 +51,11 @@ export function versionIn(written = ''): number {
   return Number(written.split('@')[0]);
 }
 
+/** Returns a number for one version of one node's registration. Nodes have versions of their own. */
+function nodeVersionIn(node: string, version: number): number {
+  return 10_000 * numberOf(node) + version;
+}
+
 function orNothing<T extends object>(facetOf: (value: T) => Facet, value: T | null): Facet {
   return value === null ? nothing : facetOf(value);
 }
@@ -70,7 +82,7 @@ export function facetsFor(setting: Setting, readsClock: boolean): Facets {
   const minLeadershipMs = durationMs(setting.config.minLeadership);
   const { base, max } = setting.config.backoff;
   const [baseMs, maxMs] = [durationMs(base), durationMs(max)];
-  const { canFence, audits } = setting;
+  const { canFence, audits, publishes } = setting;
   const usesPrevious = setting.strategies.some(({ name }) => name === 'round-robin');
 
   const putConfig = once((out: FacetWriter, value: GroupConfig) => {
@@ -119,6 +131,21 @@ export function facetsFor(setting: Setting, readsClock: boolean): Facets {
     out.put(kinds.electedVersion, version).add(orNothing(electedValue, value));
   });
 
+  const prepared = once((out: FacetWriter, value: PreparedDecision) => {
+    const { decision, electedVersion, configVersion, nodeVersion, seats } = value;
+    out.put(kinds.electedVersion, electedVersion).put(kinds.configVersion, configVersion);
+    out.put(kinds.nodeVersion, nodeVersionIn(decision.node, nodeVersion)).plain(seats.length);
+    for (const seat of seats) out.put(kinds.seat, Number(seat));
+    out.add(electedValue(decision));
+  });
+  // The reason is only for display, but an elector publishes each new one.
+  const successorValue = once((out: FacetWriter, value: Successor) => {
+    out.plain(numberOf(value.reason)).add(orNothing(prepared, value.prepared));
+  });
+  const successor = once((out: FacetWriter, { value, version }: Versioned<Successor>) => {
+    out.put(kinds.successorVersion, version).add(orNothing(successorValue, value));
+  });
+
   const claimContent = once((out: FacetWriter, { node, status, term }: ClaimContent) => {
     out.plain(numberOf(node), status === 'READY' ? 1 : 0).put(kinds.term, term);
   });
@@ -146,12 +173,14 @@ export function facetsFor(setting: Setting, readsClock: boolean): Facets {
   });
   const member = once((out: FacetWriter, { node, owner, version, value }: Member) => {
     out.plain(numberOf(node), canFence ? version : 0).put(kinds.session, Number(owner));
+    if (publishes) out.put(kinds.nodeVersion, nodeVersionIn(node, version));
     out.add(orNothing(registration, value));
   });
 
   const tree = once((out: FacetWriter, value: Tree) => {
     out.add(orNothing(config, value.config)).add(orNothing(elected, value.elected));
     out.add(orNothing(claim, value.current)).add(orNothing(history, value.history));
+    if (publishes) out.add(orNothing(successor, value.successor ?? null));
     out.plain(value.members.length);
     for (const one of value.members) out.add(member(one));
     out.plain(value.seats.length);
@@ -269,12 +298,14 @@ export function facetsFor(setting: Setting, readsClock: boolean): Facets {
 
   const putOperation = (out: FacetWriter, operation: Operation) => {
     if ('check' in operation) {
-      const kind = { seat: 1, config: 2, elected: 3, member: 4, current: 5 }[operation.check];
+      const kind = { seat: 1, config: 2, elected: 3, member: 4, current: 5, successor: 6 }[operation.check];
       out.plain(kind);
       if (operation.check === 'seat') out.put(kinds.seat, operation.id);
       else if (operation.check === 'config') out.put(kinds.configVersion, operation.version);
       else if (operation.check === 'elected') out.put(kinds.electedVersion, operation.version);
       else if (operation.check === 'current') out.plain(operation.version);
+      else if (operation.check === 'successor') out.put(kinds.successorVersion, operation.version);
+      else if (publishes) out.put(kinds.nodeVersion, nodeVersionIn(operation.node, operation.version));
       else out.plain(numberOf(operation.node), operation.version);
       return;
     }
@@ -293,6 +324,10 @@ export function facetsFor(setting: Setting, readsClock: boolean): Facets {
     switch (operation.set) {
       case 'elected':
         out.plain(31).put(kinds.electedVersion, operation.version).add(electedValue(operation.value));
+        return;
+      case 'successor':
+        out.plain(36).maybe(kinds.successorVersion, operation.version);
+        out.add(successorValue(operation.value));
         return;
       case 'history':
         out.plain(32).put(kinds.historyVersion, operation.version).add(headValue(operation.value));
@@ -316,6 +351,7 @@ export function facetsFor(setting: Setting, readsClock: boolean): Facets {
       out.add(electedValue(purpose.elected));
     }
     if (purpose.for === 'ready') out.add(electedValue(purpose.elected));
+    if (purpose.for === 'hand-over') out.add(electedValue(purpose.decision));
     if (purpose.for === 'give-away') out.maybe(kinds.sameElectedVersion, purpose.failedUnder);
   };
   const request = once((out: FacetWriter, { purpose, operations }: Request) => {
@@ -335,6 +371,10 @@ export function facetsFor(setting: Setting, readsClock: boolean): Facets {
         return;
       case 'give-up-seat':
         out.maybe(kinds.configVersion, action.configVersion);
+        return;
+      case 'publish-successor':
+        out.maybe(kinds.successorVersion, action.version).add(successorValue(action.successor));
+        out.put(kinds.electedVersion, action.electedVersion).put(kinds.configVersion, action.configVersion);
         return;
       case 'change-sites':
       case 'drop-request':
@@ -386,6 +426,7 @@ export function facetsFor(setting: Setting, readsClock: boolean): Facets {
     out.plain(one.awake ? 1 : 0, one.leaseEnded ? 1 : 0, numberOf(one.lease), one.part);
     out.maybe(kinds.seat, one.seat).add(round(one.round)).add(registration(one.registration));
     out.add(orNothing(leadership, one.leadership)).put(kinds.session, Number(one.leadershipSession));
+    out.plain(one.handOverRefused ? 1 : 0);
     out.put(kinds.spentToken, Number(one.spentToken)).maybe(kinds.sameElectedVersion, one.failedUnder);
     out.plain(hook === null ? 0 : 1);
     if (hook !== null) out.plain(numberOf(hook.phase), numberOf(hook.state)).put(kinds.due, hook.untilMs);

@@ -7,7 +7,7 @@ import { isInBackoff } from '../../src/core/backoff.js';
 import { durationMs } from '../../src/model/duration.js';
 import { fromInstant } from '../../src/model/names.js';
 import type { Elected } from '../../src/model/znodes.js';
-import { epoch0Ms } from '../core/builders.js';
+import { epoch0Ms, ineligibleReasons } from '../core/builders.js';
 import type { Agent, Request, World } from './world.js';
 
 /** Checks invariant 2: no two workloads run at the same time. Returns the violation, or null. */
@@ -38,6 +38,8 @@ export function judgeWrite(before: World, agent: Agent, request: Request, after:
         return agent.work === null ? null : `${agent.node} gives its claim away while its workload may live`;
       }
       return `${agent.node} deletes a claim that another made`;
+    case 'hand-over':
+      return judgeHandover(before, agent, after);
     case 'remove-fenced':
       return judgeRemoval(before, purpose.fence.token);
     default:
@@ -45,6 +47,36 @@ export function judgeWrite(before: World, agent: Agent, request: Request, after:
         ? null
         : `${agent.node} changes the claim by ${purpose.for}`;
   }
+}
+
+/**
+ * Checks that a leader which leaves deletes nothing but its own claim, and elects a node that the elector
+ * could elect at this moment. Returns the violation, or null.
+ */
+function judgeHandover(before: World, agent: Agent, after: World): string | null {
+  const { tree } = before;
+  const decision = after.tree.elected?.value;
+  if (tree.current?.owner !== agent.session) return `${agent.node} hands over a claim that another made`;
+  if (agent.work !== null) return `${agent.node} hands over while its workload may live`;
+  const next = tree.members.find(({ node }) => node === decision?.node);
+  const group = tree.config?.value;
+  const was = tree.elected?.value;
+  if (decision == null || group == null || was == null) return 'a handover without a group';
+  if (next === undefined) return `${agent.node} hands over to ${decision.node}, which is not registered`;
+  if (was.node !== agent.node) return `${agent.node} hands over while ${was.node} is elected`;
+  const found = ineligibleReasons(next, group, was.failures, epoch0Ms + before.nowMs + before.skewMs);
+  if (found.length > 0)
+    return `${agent.node} hands over to ${next.node}: ${found.map(({ reason }) => reason).join(', ')}`;
+  if (group.paused !== null) return `${agent.node} hands over in a paused group`;
+  const published = tree.successor?.value?.prepared?.decision ?? null;
+  if (JSON.stringify(published) !== JSON.stringify(decision))
+    return `${agent.node} hands over by a decision that the elector has replaced`;
+  const { switchover } = group;
+  const isMeant = switchover?.to !== 'best-other' && switchover?.to !== undefined && 'node' in switchover.to;
+  if (isMeant && switchover.replacesTerm === was.term)
+    return `${agent.node} hands over to ${next.node} although a switchover is requested`;
+  if (!tree.seats.some(({ node }) => node === next.node)) return `${next.node} has no seat to be notified at`;
+  return judgeElected(before, after);
 }
 
 function judgeClaim({ tree }: World, agent: Agent, version: number): string | null {

@@ -36,6 +36,9 @@ export const kinds = {
   sameToken: 13,
   /** A version of `elected` that is only compared for equality with the version that was read. */
   sameElectedVersion: 14,
+  /** A version of a node's registration. It is only compared for equality. */
+  nodeVersion: 15,
+  successorVersion: 16,
 } as const;
 const kindCount = Object.keys(kinds).length;
 type Kind = (typeof kinds)[keyof typeof kinds];
@@ -119,7 +122,7 @@ export function isSameFacet(a: Facet, b: Facet): boolean {
   });
 }
 
-const named: readonly number[] = [kinds.session, kinds.seat, kinds.life];
+const named: readonly number[] = [kinds.session, kinds.seat, kinds.life, kinds.nodeVersion];
 const longestTermGap = 4;
 
 export interface KeyOptions {
@@ -198,6 +201,7 @@ export class Keyer {
       this.#rank(kinds.term, longestTermGap);
       this.#rank(kinds.configVersion, 1);
       this.#rank(kinds.historyVersion, 1);
+      this.#rank(kinds.successorVersion, 1);
     }
     for (const kind of named) this.#name(kind);
   }

@@ -13,7 +13,7 @@ export function lookAgain(agent: Agent): Agent {
 }
 
 export function snapshotOf(agent: Agent, view: Tree): GroupSnapshot {
-  const { config, elected, current, members, seats, history } = view;
+  const { config, elected, current, members, seats, history, successor } = view;
   if (config === null || elected === null) throw new Error('a look at a tree that is not there');
   const place = seats.findIndex(({ id }) => id === agent.seat);
   const below = seats[place - 1] ?? null;
@@ -30,13 +30,18 @@ export function snapshotOf(agent: Agent, view: Tree): GroupSnapshot {
     seat,
     members: agent.part === 2 ? membersOf(view) : null,
     history,
+    successor: agent.part === 0 ? undefined : successor,
   };
 }
 
 /** Returns every registered member with its seat's position. */
 export function membersOf({ members, seats }: Tree): Member[] {
   const places = new Map(seats.map((seat, place) => [seat.node, place]));
-  return members.map((member) => ({ ...member, seat: places.get(member.node) ?? null }));
+  return members.map((member) => ({
+    ...member,
+    seat: places.get(member.node) ?? null,
+    seatNames: seats.filter(({ node }) => node === member.node).map(({ id }) => String(id)),
+  }));
 }
 
 /** Returns how much a node reads, given what it has seen. */

@@ -25,8 +25,21 @@ function without(purpose: Request['purpose']['for'], isLeftOut: (operation: Oper
   };
 }
 
-const checks = (what: 'seat' | 'elected' | 'member') => (operation: Operation) =>
+const checks = (what: 'seat' | 'elected' | 'member' | 'config' | 'successor') => (operation: Operation) =>
   'check' in operation && operation.check === what;
+
+/** Returns functions that omit a check of one seat from each handover: the first or the last one. */
+function withoutSeat(which: 'first' | 'last'): Hands {
+  return {
+    ...goodHands,
+    send: (request) => {
+      if (request.purpose.for !== 'hand-over') return request;
+      const seats = request.operations.filter(checks('seat'));
+      const left = which === 'first' ? seats[0] : seats.at(-1);
+      return { ...request, operations: request.operations.filter((operation) => operation !== left) };
+    },
+  };
+}
 
 function hearing(hears: (agent: Agent) => Agent): Hands {
   return { ...goodHands, hears };
@@ -68,6 +81,48 @@ export const sabotages: readonly Broken[] = [
       ),
     },
     finding: /gives its claim away while its workload may live/,
+  },
+  {
+    rule: 'a handover checks the own seat',
+    scenario: scenarioOf('leave-2-evicted'),
+    sabotage: { hands: withoutSeat('first') },
+    finding: /hands over a claim that another made/,
+  },
+  {
+    rule: 'a handover writes to the seat of the successor',
+    scenario: scenarioOf('leave-3-ill', { faults: ['delete-seat'], maxFaults: 1 }),
+    sabotage: { hands: withoutSeat('last') },
+    finding: /has no seat to be notified at/,
+  },
+  {
+    rule: 'a handover checks the version of config',
+    scenario: scenarioOf('leave-2-paused', { faults: [], maxFaults: 0 }),
+    sabotage: { hands: without('hand-over', checks('config')) },
+    finding: /hands over in a paused group/,
+  },
+  {
+    rule: 'a handover checks the registration of the successor',
+    scenario: scenarioOf('leave-3-ill', { faults: ['unhealthy'], maxFaults: 1 }),
+    sabotage: { hands: without('hand-over', checks('member')) },
+    finding: /hands over to .*: disk full/,
+  },
+  {
+    rule: 'a handover checks the published successor',
+    scenario: scenarioOf('leave-3', { faults: ['crash'] }),
+    sabotage: { hands: without('hand-over', checks('successor')) },
+    finding: /hands over by a decision that the elector has replaced/,
+  },
+  {
+    rule: 'a leader hands over when its workload is dead',
+    scenario: scenarioOf('leave-2', { faults: [], maxFaults: 0 }),
+    sabotage: {
+      hands: hearing((agent) =>
+        agent.leadership?.stage === 'releasing'
+          ? { ...agent, leadership: { ...agent.leadership, stage: 'released' } }
+          : agent,
+      ),
+    },
+    finding: /hands over while its workload may live/,
   },
   {
     rule: 'a node remembers under which version it failed',

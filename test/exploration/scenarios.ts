@@ -66,10 +66,11 @@ export function explorationOf(scenario: Scenario, sabotage: Sabotage = {}): Expl
     maxMoves: scenario.maxMoves ?? null,
     reduces: sabotage.withoutReduction !== true,
   };
+  const fresh = newWorld(nodes, group, 0, setting.publishes);
   return {
     rules,
     start: {
-      ...(scenario.isLed === true ? led(newWorld(nodes, group, 0), rules) : newWorld(nodes, group, 0)),
+      ...(scenario.isLed === true ? led(fresh, rules) : fresh),
       faults: maxFaults,
     },
     backMs: scenario.backMs ?? 0,
@@ -126,6 +127,19 @@ const unseating: Witness = {
       ({ round }) => round.at === 'sent' && round.request.purpose.for === 'unseat',
     );
     return sender !== undefined && after.tree.seats.length < before.tree.seats.length;
+  },
+};
+
+const handingOver: Witness = {
+  what: 'a leader hands over by the prepared decision',
+  isSeen: (before, after) => {
+    const { elected, current } = before.tree;
+    return (
+      current !== null &&
+      after.tree.current === null &&
+      after.tree.elected?.version === (elected?.version ?? 0) + 1 &&
+      after.tree.elected.value?.cause === 'shutdown'
+    );
   },
 };
 
@@ -263,6 +277,96 @@ export const scenarios: readonly Scenario[] = [
     changes: [stop('a1')],
     faults: light,
     maxFaults: 1,
+  },
+  {
+    name: 'leave-2',
+    about: 'two nodes, and a successor is published; the leader, which is the elector, is stopped; one fault',
+    setting: { shortSessions: true, publishes: true },
+    nodes: ['a1', 'b1'],
+    isLed: true,
+    changes: [stop('a1')],
+    faults: light,
+    maxFaults: 1,
+    witness: handingOver,
+  },
+  {
+    name: 'leave-2-elsewhere',
+    about: 'two nodes, and a successor is published, which is the elector; the leader is stopped; one fault',
+    setting: { shortSessions: true, publishes: true },
+    nodes: ['b1', 'a1'],
+    isLed: true,
+    changes: [stop('a1')],
+    faults: light,
+    maxFaults: 1,
+    witness: handingOver,
+  },
+  {
+    name: 'leave-3',
+    about: 'an elector, a leader that is stopped, and its successor; one fault',
+    setting: { shortSessions: true, publishes: true },
+    nodes: ['b1', 'a1', 'a2'],
+    isLed: true,
+    changes: [stop('a1')],
+    faults: light,
+    maxFaults: 1,
+    witness: handingOver,
+  },
+  {
+    name: 'leave-3-ill',
+    about:
+      'an elector, a leader that is stopped, and its successor; any of them may become unhealthy, and one more fault',
+    setting: { shortSessions: true, publishes: true },
+    nodes: ['b1', 'a1', 'a2'],
+    isLed: true,
+    changes: [stop('a1')],
+    faults: ['unhealthy', 'lose', 'delete-seat'],
+    maxFaults: 2,
+    witness: handingOver,
+  },
+  {
+    name: 'leave-3-asked',
+    about:
+      'an elector, a leader that is stopped, and its successor; a switchover to another node at any time',
+    setting: { shortSessions: true, publishes: true },
+    nodes: ['b1', 'a1', 'a2'],
+    isLed: true,
+    changes: [stop('a1'), switchoverTo('b1')],
+    faults: ['lose'],
+    maxFaults: 1,
+    witness: handingOver,
+  },
+  {
+    name: 'leave-2-paused',
+    about: 'two nodes; the leader is stopped; the group is paused and resumed at any time; one fault',
+    setting: { publishes: true },
+    nodes: ['b1', 'a1'],
+    isLed: true,
+    changes: [stop('a1'), pause, resume],
+    faults: ['lose', 'release-hangs'],
+    maxFaults: 1,
+    witness: handingOver,
+  },
+  {
+    name: 'leave-2-both',
+    about: 'two nodes, and both are stopped; one fault',
+    setting: { publishes: true },
+    nodes: ['a1', 'b1'],
+    isLed: true,
+    changes: [stop('a1'), stop('b1')],
+    faults: ['lose', 'takeover-fails', 'release-hangs'],
+    maxFaults: 1,
+    witness: handingOver,
+  },
+  {
+    name: 'leave-2-evicted',
+    about: 'a leader that is stopped crashes and is evicted, and another machine is started in its place',
+    setting: { shortSessions: true, publishes: true },
+    nodes: ['a1', 'b1'],
+    isLed: true,
+    changes: [stop('a1'), secondMachine('a1'), eviction('a1', true)],
+    faults: ['crash'],
+    maxFaults: 1,
+    witness: handingOver,
   },
   {
     name: 'health-2',

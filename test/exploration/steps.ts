@@ -155,6 +155,7 @@ export class Rulebook {
       config: done < 1 ? tree.config : before.config,
       elected: done < 2 && until >= 2 ? tree.elected : before.elected,
       current: done < 3 && until >= 3 ? tree.current : before.current,
+      successor: until === 4 ? tree.successor : before.successor,
       history: until === 4 ? tree.history : null,
       members: until === 4 ? tree.members : [],
       seats: until === 4 ? tree.seats : [],
@@ -219,7 +220,7 @@ export class Rulebook {
     const words = `${name(agent)}’s write is ${answer === null ? 'refused' : 'applied'} (${requestText(request)})`;
     const more = {
       violation: answer === null ? null : (judgeWrite(steps.world, agent, request, world) ?? flaps),
-      isUnrest: wrote && ['elected', 'unseat', 'claim', 'change-sites'].includes(purpose.for),
+      isUnrest: wrote && unrest.includes(purpose.for),
     };
     const waits = { ...woken, round: answered };
     const heard = isFrozen ? waits : this.#hear(woken, answered, after);
@@ -276,6 +277,8 @@ export class Rulebook {
       }
       case 'give-away':
         return answer === null ? lookAgain(agent) : lookAgain(end(agent));
+      case 'hand-over':
+        return lookAgain(answer === null ? { ...agent, handOverRefused: true } : end(agent));
       case 'register':
         return { ...lookAgain(agent), registered: answer !== null };
       case 'seat':
@@ -302,6 +305,15 @@ export class Rulebook {
     return rest === null ? lookAgain(agent) : this.#decider.carryOn({ ...agent, round: asleep }, rest, nowMs);
   }
 }
+
+const unrest: readonly string[] = [
+  'elected',
+  'hand-over',
+  'publish-successor',
+  'unseat',
+  'claim',
+  'change-sites',
+];
 
 function epochOf(ms: number): number {
   return Date.UTC(2026, 0, 1) + ms;
@@ -334,6 +346,7 @@ function withMove(world: World, before: World): World {
 
 function withNewest(world: World, { purpose }: Request): World {
   const term = world.tree.elected?.value?.term ?? 0;
-  if (purpose.for !== 'elected' || term <= world.newestTerm) return world;
+  const decides = purpose.for === 'elected' || purpose.for === 'hand-over';
+  if (!decides || term <= world.newestTerm) return world;
   return { ...world, newestTerm: term };
 }

@@ -19,6 +19,7 @@ import {
   type HistoryHead,
   initialElected,
   initialHistoryHead,
+  type Successor,
 } from '../../src/model/znodes.js';
 import type { ReadyStrategy } from '../../strategies/index.js';
 import { config, epoch0Ms, registration, strategyOf, versioned } from '../core/builders.js';
@@ -35,6 +36,8 @@ export interface Tree {
   readonly elected: Versioned<Elected> | null;
   readonly current: Claim | null;
   readonly history: Versioned<HistoryHead> | null;
+  /** The published successor. Undefined if the electors of this scenario publish none. */
+  readonly successor?: Versioned<Successor> | null | undefined;
   /** Registered nodes. The positions of their seats are in `seats`. */
   readonly members: readonly Member[];
   /** Seats in ascending order. */
@@ -58,11 +61,14 @@ export type Check =
   | { readonly check: 'config'; readonly version: number }
   | { readonly check: 'elected'; readonly version: number }
   | { readonly check: 'current'; readonly version: number }
+  | { readonly check: 'successor'; readonly version: number }
   | { readonly check: 'member'; readonly node: string; readonly version: number };
 
 export type Operation =
   | Check
   | { readonly set: 'elected'; readonly value: Elected; readonly version: number }
+  /** Creates the znode if the version is null. */
+  | { readonly set: 'successor'; readonly value: Successor; readonly version: number | null }
   | { readonly set: 'history'; readonly value: HistoryHead; readonly version: number }
   | { readonly set: 'config'; readonly value: GroupConfig; readonly version: number }
   | { readonly set: 'current'; readonly value: ClaimContent; readonly version: number }
@@ -94,10 +100,12 @@ export type Purpose =
     }
   | { readonly for: 'ready'; readonly elected: Elected }
   | { readonly for: 'give-away'; readonly failedUnder: number | null }
+  | { readonly for: 'hand-over'; readonly decision: Elected }
   | {
       readonly for:
         | 'elected'
         | 'record'
+        | 'publish-successor'
         | 'change-sites'
         | 'publish'
         | 'register'
@@ -191,6 +199,8 @@ export interface Agent {
   readonly leadershipSession: SessionId;
   readonly spentToken: bigint;
   readonly failedUnder: number | null;
+  /** Whether this leadership must not end by the prepared decision. */
+  readonly handOverRefused: boolean;
   readonly hook: Hook | null;
   /** Token of the leadership whose workload may be alive on this machine. */
   readonly work: bigint | null;
@@ -271,6 +281,8 @@ export interface Setting {
    * agent then ends.
    */
   readonly shortSessions: boolean;
+  /** Whether the electors publish the successor. */
+  readonly publishes: boolean;
 }
 
 export const unit = 10_000;
@@ -299,6 +311,7 @@ export function newAgent(index: number, node: string, session: SessionId, host =
     leadershipSession: 0n,
     spentToken: 0n,
     failedUnder: null,
+    handOverRefused: false,
     hook: null,
     work: null,
     lease: 'good',
@@ -343,7 +356,12 @@ export function newSession(world: World, { index }: Agent): World {
 }
 
 /** Returns a group whose nodes have joined and in which no node has been elected yet. */
-export function newWorld(nodes: readonly string[], settings: GroupConfig, faults: number): World {
+export function newWorld(
+  nodes: readonly string[],
+  settings: GroupConfig,
+  faults: number,
+  publishes: boolean,
+): World {
   const agents = nodes.map((node, index) => {
     const one = newAgent(index, node, BigInt(index + 1));
     return { ...one, registered: true, seat: index, part: index === 0 ? (2 as const) : (0 as const) };
@@ -356,6 +374,7 @@ export function newWorld(nodes: readonly string[], settings: GroupConfig, faults
       elected: versioned(initialElected, 0),
       current: null,
       history: versioned(initialHistoryHead, 0),
+      ...(publishes ? { successor: null } : {}),
       members: agents.map(({ node, registration: value, session: owner }) => ({
         ...versioned(value, 0),
         node,
@@ -392,6 +411,7 @@ export function newSetting(
     audits: false,
     sessionTimeoutMs: 4_000,
     shortSessions: false,
+    publishes: false,
     ...rest,
   };
 }

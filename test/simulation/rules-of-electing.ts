@@ -1,7 +1,8 @@
 /** Rules about decisions: which node makes them, for what reasons, and how they are recorded. */
+import { isDeepStrictEqual } from 'node:util';
 import { durationMs } from '../../src/model/duration.js';
 import type { GroupConfig } from '../../src/model/group-config.js';
-import { historyHeadSchema, historyRecordSchema } from '../../src/model/znodes.js';
+import { historyHeadSchema, historyRecordSchema, successorSchema } from '../../src/model/znodes.js';
 import type { Violate } from './judge.js';
 import { type Picture, presentSinceMs, readZnode } from './ledger.js';
 import type { Court, Rule, Step } from './rules.js';
@@ -24,9 +25,25 @@ export function electingRules(court: Court): Rule {
   /** The current decision, if a node has restored it without changes. Otherwise null. */
   let restored: { readonly id: bigint; readonly decidedMs: number } | null = null;
 
-  /** Checks that only the node with the lowest seat writes decisions. */
-  function byElector({ was, write, is, isByHand }: Step): void {
-    if (write === null || isByHand || sticks(setup)) return;
+  /**
+   * Whether a leader that leaves puts the decision into force that the elector has published, and deletes
+   * nothing but its own claim.
+   */
+  function isHandover({ was, write, is, commit }: Step): boolean {
+    if (write === null || was.claim?.owner !== write.session || slot !== 1) return false;
+    const has = (what: string, at: string) =>
+      write.operations.some(({ type, path }) => type === what && path === at);
+    if (!has('setData', paths.elected) || !has('delete', paths.current)) return false;
+    const read = readZnode({ database: commit.truth, session: write.session }, paths.successor);
+    const published = successorSchema.safeParse(JSON.parse(read?.text || 'null'));
+    const decision = published.success ? published.data.prepared?.decision : undefined;
+    return decision !== undefined && isDeepStrictEqual(decision, is.elected?.content);
+  }
+
+  /** Checks that only the node with the lowest seat decides. A leader that leaves carries that out. */
+  function byElector(step: Step): void {
+    const { was, write, is, isByHand } = step;
+    if (write === null || isByHand || sticks(setup) || isHandover(step)) return;
     if (!write.operations.some(({ type, path }) => type === 'setData' && path === paths.elected)) return;
     const [lowest] = was.seats;
     if (lowest?.owner === write.session) return;
@@ -73,7 +90,9 @@ export function electingRules(court: Court): Rule {
 
   /** Checks that there was a reason to elect another node. */
   function moved(step: Step): void {
-    court.judged(step, (view, complain) => movedFor(view, complain));
+    // A handover checks the newest versions, so it must be right for the newest state.
+    if (isHandover(step)) movedFor(step, violate);
+    else court.judged(step, (view, complain) => movedFor(view, complain));
   }
 
   function movedFor({ was, is, nowMs }: Step, complain: Violate): void {
@@ -125,6 +144,7 @@ export function electingRules(court: Court): Rule {
     const registration = was.registrations.get(from);
     if (registration === undefined || registration.sinceMs > since) return true;
     if (registration.illSinceMs !== null || registration.leavingSinceMs !== null) return true;
+    if (is.registrations.get(from)?.leavingSinceMs != null) return true;
     if (was.config === null || weightyMs(was.config) >= since) return true;
     const { switchover } = was.config.content;
     const isMeant = (switchover?.slot ?? 1) === slot;

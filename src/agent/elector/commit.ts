@@ -18,12 +18,14 @@ export interface Committed {
   readonly recorded: number | null;
   /** Whether a quota left no room for the commit's records. */
   readonly isUnrecorded: boolean;
+  /** Whether a quota or an ACL refused the commit's successor. Missing if neither did. */
+  readonly isUnpublished?: boolean;
 }
 
 /**
  * Writes the commit. Returns null if its conditions no longer hold. The commit is written without the parts
- * that this node has no permission for (a circuit breaker's record, a seat), and without records that a quota
- * refuses. Throws StoreError.
+ * that this node has no permission for (a circuit breaker's record, a seat, the successor), and without
+ * records and a successor that a quota refuses. Throws StoreError.
  */
 export async function writeCommit(
   turn: ElectorTurn,
@@ -33,6 +35,8 @@ export async function writeCommit(
 ): Promise<Committed | null> {
   const { store } = turn;
   const operations = commitOperations(turn, paths, commit);
+  // Only the check of the seat is left, if nothing but a refused successor was to be written.
+  if (operations.length === 1) return { recorded: null, isUnrecorded: false };
   try {
     const results = await ifStillTrue(() => withRoom(store, paths, () => store.multi(operations)));
     if (results === null) return null;
@@ -42,6 +46,11 @@ export async function writeCommit(
       isUnrecorded: false,
     };
   } catch (error) {
+    if (commit.successor !== undefined && isRefusal(error, paths.successor)) {
+      log.error({ path: paths.successor }, `cannot publish the successor: ${error.message}`);
+      const written = await writeCommit(turn, paths, unpublished(commit), log);
+      return written === null ? null : { ...written, isUnpublished: true };
+    }
     if (isStoreError(error, 'QUOTA_EXCEEDED')) return await writeLess(turn, paths, commit, log, error);
     if (!isPermissionError(error)) throw error;
     const { path } = error;
@@ -55,6 +64,15 @@ export async function writeCommit(
     log.error({ path }, `cannot notify the elected node: no permission to write ${path}`);
     return await writeCommit({ ...turn, members }, paths, commit, log);
   }
+}
+
+export function unpublished({ successor: _, ...commit }: Commit): Commit {
+  return commit;
+}
+
+/** Whether a quota, or the ACL of this path, refused the write. */
+function isRefusal(error: unknown, path: string): error is StoreError {
+  return isStoreError(error, 'QUOTA_EXCEEDED') || (isPermissionError(error) && error.path === path);
 }
 
 /**
@@ -99,6 +117,7 @@ function commitOperations(turn: ElectorTurn, paths: GroupPaths, commit: Commit):
     ...deciding(turn, paths, commit),
     ...(headVersion === null ? [] : recording(paths, records, history, headVersion)),
     ...counting(commit.circuitBreaker),
+    ...publishing(paths, commit.successor),
   ];
 }
 
@@ -191,6 +210,21 @@ function recording(
 function withRecord(head: HistoryHead, { slot = 1, term, fencingToken }: TransitionRecord): HistoryHead {
   if (slot === 1) return { ...head, term, fencingToken };
   return { ...head, slots: { ...head.slots, [slot]: { term, fencingToken } } };
+}
+
+/** Returns the operations that publish the successor, if everything that it rests on is unchanged. */
+function publishing(paths: GroupPaths, publish: Commit['successor']): Operation[] {
+  if (publish === undefined) return [];
+  const { successor, version, electedVersion, configVersion } = publish;
+  const path = paths.successor;
+  const data = encode(successor);
+  return [
+    { type: 'check', path: paths.config, version: configVersion },
+    { type: 'check', path: paths.elected, version: electedVersion },
+    version === null
+      ? { type: 'create', path, data, mode: 'persistent' }
+      : { type: 'set', path, data, version },
+  ];
 }
 
 function counting(circuitBreaker: CircuitBreaker | null): Operation[] {

@@ -35,7 +35,7 @@ import { ifStillTrue } from '../conditional-write.js';
 import type { AgentEvent } from '../events.js';
 import { encode } from '../membership.js';
 import { MalformedReport } from '../snapshot/malformed.js';
-import { canBeTold, precedesLeader, writeCommit } from './commit.js';
+import { canBeTold, precedesLeader, unpublished, writeCommit } from './commit.js';
 import { type ConfigAction, configure, logChange } from './configure.js';
 import { DecisionLog } from './decision-log.js';
 import { type FenceNews, Fencer, type FencerOptions } from './fencer.js';
@@ -58,11 +58,16 @@ export interface ElectorOptions extends FencerOptions {
  */
 const putOffMs = 1_000;
 
+/** Time for which no successor is published after a quota or an ACL refused one. */
+const unpublishedMs = 60_000;
+
 export class Elector {
   readonly #options: ElectorOptions;
   readonly #malformed: MalformedReport;
   readonly #decisions: DecisionLog;
   readonly #recordPause: RecordPause;
+  /** Monotonic instant until which no successor is published. */
+  #unpublishedUntilMs = Number.NEGATIVE_INFINITY;
   readonly #asker: RuleAsker;
   #memory: GroupMemory = new Map();
   #clock: ClockReading | null = null;
@@ -99,7 +104,9 @@ export class Elector {
     this.#decisions.look(round, turn.snapshot, this.#options.config() ?? defaultGroupConfig);
     let newSeat: string | null = null;
     const decisions: Decision[] = [];
-    const due = round.actions.flatMap((each) => this.#recordPause.leaves(each));
+    const due = round.actions
+      .flatMap((each) => this.#recordPause.leaves(each))
+      .flatMap((each) => this.#withoutRefused(each));
     const actions = due.filter(({ action }) => action.do !== 'commit' || this.#mayMake(turn, action));
     for (const { slot, action } of actions) {
       if (action.do === 'give-up-seat') newSeat ??= await this.#giveUpSeat(turn, action);
@@ -132,6 +139,14 @@ export class Elector {
       round = await this.#decide(turn, by);
     }
     return isGroupDue(round, turn.snapshot);
+  }
+
+  /** Returns the actions that remain without a successor that was refused a short time ago. */
+  #withoutRefused(each: GroupAction): GroupAction[] {
+    const { slot, action } = each;
+    const isPaused = this.#options.clock.monotonicMs() < this.#unpublishedUntilMs;
+    if (action.do !== 'commit' || action.successor === undefined || !isPaused) return [each];
+    return action.records.length === 0 ? [] : [{ slot, action: unpublished(action) }];
   }
 
   #mayMake(turn: ElectorTurn, commit: Commit): boolean {
@@ -240,6 +255,8 @@ export class Elector {
     const committed = await writeCommit(turn, paths, commit, log);
     if (committed === null) return [];
     if (committed.isUnrecorded) this.#recordPause.begin();
+    if (committed.isUnpublished === true)
+      this.#unpublishedUntilMs = this.#options.clock.monotonicMs() + unpublishedMs;
     const tookMs = this.#options.clock.monotonicMs() - this.#options.dueSinceMs();
     const slots = Math.max(slotStates(turn.snapshot).length, ...decisions.map(({ slot }) => slot));
     for (const { slot, elected } of decisions) {

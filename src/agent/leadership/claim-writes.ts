@@ -78,6 +78,6 @@ export function givingAway(claimant: Claimant, claimVersion: number): Operation[
   ];
 }
 
-function registering({ paths, registration }: Claimant): Operation {
+export function registering({ paths, registration }: Claimant): Operation {
   return { type: 'set', path: paths.node(registration.node), data: encode(registration), version: 'any' };
 }

@@ -6,9 +6,11 @@
  */
 
 import {
+  handsOverBy,
   isChecked,
   type Leadership,
   type LeadershipAction,
+  type LeadershipInput,
   leadershipStep,
   type Stage,
 } from '../../core/leadership.js';
@@ -29,6 +31,7 @@ import type { Renewing } from '../session/renewal.js';
 import { ClaimGate } from './claim-gate.js';
 import { claim, claimContent, claimMade, givingAway, sayingReady } from './claim-writes.js';
 import { detailOf } from './failure-detail.js';
+import { isHandedOver } from './handover.js';
 import { hookContext } from './hook-context.js';
 import type { LeadershipOptions, LeadershipRound } from './options.js';
 import { RenewedLease } from './renewed-lease.js';
@@ -55,6 +58,8 @@ export class LeadershipRunner {
   #renewal: Renewing | null = null;
   #lease: RenewedLease | null = null;
   #cancelRetry: () => void = () => {};
+  /** Whether the elector must decide about this leadership's end, and not the prepared decision. */
+  #handOverRefused = false;
   /** Leaderships that were READY and have ended. The latest comes last. */
   #leaseLosses: readonly LeaseLoss[] = [];
   /** Release that the workload runs if the lease ends without renewal. */
@@ -131,13 +136,16 @@ export class LeadershipRunner {
   }
 
   /**
-   * Takes the next step based on the expected snapshot, if its write checks everything the step depends on.
+   * Takes the next step based on the expected snapshot, if its write checks everything the step depends on. A
+   * release that ends with a handover may begin, because the handover checks what the release depends on.
    * True if the step was tried. Throws StoreError.
    */
   async stepAhead(group: LeadershipRound): Promise<boolean> {
     const round = this.#inSlot(group);
     const action = this.#next(round);
-    if (action === null || !isChecked(action) || this.#mayBeGivenAway(action)) return false;
+    if (action === null || this.#mayBeGivenAway(action)) return false;
+    const handsOver = action.do === 'release' && handsOverBy(this.#input(round)) !== null;
+    if (!isChecked(action) && !handsOver) return false;
     await this.#perform(action, round);
     return true;
   }
@@ -151,10 +159,19 @@ export class LeadershipRunner {
     );
   }
 
+  /** Whether this node is leaving, and ends its leadership by the prepared decision. */
+  handsOver(group: LeadershipRound): boolean {
+    return handsOverBy(this.#input(this.#inSlot(group))) !== null;
+  }
+
   #next(round: LeadershipRound): LeadershipAction | null {
+    return leadershipStep(this.#input(round));
+  }
+
+  #input(round: LeadershipRound): LeadershipInput {
     const { store, snapshot } = round;
     const { workload, node, clock, config } = this.#options;
-    return leadershipStep({
+    return {
       self: node,
       session: store.sessionId,
       sessionOver: this.#store !== null && (this.#store !== store || store.state === 'LOST'),
@@ -168,8 +185,9 @@ export class LeadershipRunner {
       draining: round.draining,
       drainOverdue: round.drainOverdue,
       prepare: workload.has('prepare') ? { doneUnder: this.#versionIn(this.#preparedUnder) } : null,
+      handOverRefused: this.#handOverRefused,
       failedUnder: this.#versionIn(this.#failedUnder),
-    });
+    };
   }
 
   /** Returns the round as seen from the slot that this node has or will have. */
@@ -199,6 +217,8 @@ export class LeadershipRunner {
       case 'release':
         this.#release(action.term, action.reason, action.newLeader);
         return this.#stage === 'released';
+      case 'hand-over':
+        return await this.#handOver(round, action);
       case 'delete-claim':
         return await this.#deleteClaim(round, action.claimVersion, action.failure);
       case 'forget-leadership':
@@ -437,6 +457,8 @@ export class LeadershipRunner {
         fields,
         'release: the workload is not proven dead; keeping the claim and retrying the release',
       );
+      this.#handOverRefused = true;
+      wake();
       this.#cancelRetry();
       this.#cancelRetry = clock.timer(context.graceMs, () => this.#runRelease(context));
       return;
@@ -472,6 +494,26 @@ export class LeadershipRunner {
         this.#options.wake();
       }
     }
+  }
+
+  /** Ends the leadership by the prepared decision. If that is refused, the elector decides. */
+  async #handOver(
+    { store, seat, snapshot }: LeadershipRound,
+    handover: Extract<LeadershipAction, { do: 'hand-over' }>,
+  ): Promise<boolean> {
+    const { log, updateRegistration } = this.#options;
+    const token = snapshot?.current?.token ?? null;
+    if (seat === null || token === null) return false;
+    if (token > this.#spentToken) this.#spentToken = token;
+    const claimant = { paths: this.#paths, seat, registration: updateRegistration({}) };
+    this.#handOverRefused = !(await isHandedOver(store, claimant, handover));
+    const { node, term } = handover.prepared.decision;
+    const what = this.#handOverRefused
+      ? 'the prepared decision no longer holds: the elector decides'
+      : `leadership handed over to ${node}, term ${term}`;
+    log.info(this.#fields, what);
+    if (!this.#handOverRefused) this.#end();
+    return true;
   }
 
   async #deleteClaim(
@@ -513,6 +555,7 @@ export class LeadershipRunner {
     this.#elected = null;
     this.#ending = null;
     this.#guardedBy = null;
+    this.#handOverRefused = false;
     this.#store = null;
     this.#options.workload.endLeadership();
     this.#options.onStage(null, {});

@@ -6,12 +6,13 @@
 import { type Parsed, parseJson } from '../../model/names.js';
 import { parseGroupConfig } from '../../model/read-config.js';
 import { registrationSchema } from '../../model/registration.js';
-import { claimSchema, electedSchema, historyHeadSchema } from '../../model/znodes.js';
+import { claimSchema, electedSchema, historyHeadSchema, successorSchema } from '../../model/znodes.js';
 
 /** Parsers for one group and one agent. Their results are frozen, because they are returned again. */
 export class Contents {
   readonly config = parsedOnce(parseGroupConfig);
   readonly elected = parsedOnce((text) => parseJson(electedSchema, text));
+  readonly successor = parsedOnce((text) => parseJson(successorSchema, text));
   readonly claim = parsedOnce((text) => parseJson(claimSchema, text));
   readonly registration = parsedOnce((text) => parseJson(registrationSchema, text));
   readonly historyHead = parsedOnce((text) => parseJson(historyHeadSchema, text));

@@ -17,7 +17,7 @@ export class MalformedReport {
   }
 
   look(snapshot: GroupSnapshot, members: readonly Member[]): void {
-    const { history } = snapshot;
+    const { history, successor = null } = snapshot;
     const parts = [
       ...slotStates(snapshot).flatMap(({ slot, elected, current }) => {
         const paths = pathsOfSlot(this.#paths, slot);
@@ -27,6 +27,7 @@ export class MalformedReport {
         ];
       }),
       { path: this.#paths.history, part: history },
+      { path: this.#paths.successor, part: successor },
       ...members.map((member) => ({ path: this.#paths.node(member.node), part: member })),
     ];
     const lines = parts.flatMap(({ path, part }) =>

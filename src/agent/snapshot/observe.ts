@@ -100,22 +100,35 @@ export async function observe(observer: Observer, asked: Asked): Promise<Observe
     // After the first decision, other nodes need not watch decisions, because an elected node is notified at
     // its seat.
     reads.getData(pathsOfSlot(paths, slot).elected, { watch: isConcerned || slots.undecided });
-  const [ownSeat, configRead, elected, decisions, current, claims, below, self, names, seatNames, head] =
-    await settleAll([
-      // The election znode must be read first. An elector that elects this node writes to it, so a read that
-      // comes later sees the decision.
-      seat.name === null ? null : reads.exists(paths.seat(seat.name), { watch: true }),
-      reads.getData(paths.config, { watch: isConcerned }),
-      decision(1),
-      settleAll(others.map((slot) => orMissing(decision(slot)))),
-      claim(1),
-      settleAll(others.map(claim)),
-      seat.below === null ? false : seatStands(observer, seat.below),
-      orNull(reads.getData(paths.node(node), { watch: readsAll })),
-      readsAll ? reads.getChildren(paths.nodes, { watch: true }) : null,
-      readsAll ? reads.getChildren(paths.election, { watch: true }) : null,
-      readsAll ? reads.getData(paths.history, { watch: true }) : null,
-    ] as const);
+  const [
+    ownSeat,
+    configRead,
+    elected,
+    decisions,
+    current,
+    claims,
+    below,
+    self,
+    names,
+    seatNames,
+    head,
+    successor,
+  ] = await settleAll([
+    // The election znode must be read first. An elector that elects this node writes to it, so a read that
+    // comes later sees the decision.
+    seat.name === null ? null : reads.exists(paths.seat(seat.name), { watch: true }),
+    reads.getData(paths.config, { watch: isConcerned }),
+    decision(1),
+    settleAll(others.map((slot) => orMissing(decision(slot)))),
+    claim(1),
+    settleAll(others.map(claim)),
+    seat.below === null ? false : seatStands(observer, seat.below),
+    orNull(reads.getData(paths.node(node), { watch: readsAll })),
+    readsAll ? reads.getChildren(paths.nodes, { watch: true }) : null,
+    readsAll ? reads.getChildren(paths.election, { watch: true }) : null,
+    readsAll ? reads.getData(paths.history, { watch: true }) : null,
+    isConcerned && slots.count === 1 ? successorAt(observer) : undefined,
+  ] as const);
   const placed = await place(
     observer,
     { ...seat, name: ownSeat === null ? null : seat.name },
@@ -155,6 +168,7 @@ export async function observe(observer: Observer, asked: Asked): Promise<Observe
           : members.map((member) => withScores(member, reports?.get(member.node) ?? null)),
       neighbour,
       history: head === null ? null : readHead(observer, head),
+      successor,
       circuitBreaker,
     },
   };
@@ -219,6 +233,16 @@ async function claimAt(observer: Observer, slot: number, hearsOfMaking: boolean)
   if (stat === null) return null;
   // If the znode was missing at the first read, it has been created since then.
   return read === 'unreadable' ? asClaim(unreadable, stat) : await claimAt(observer, slot, hearsOfMaking);
+}
+
+/** Reads the published successor. Returns null if there is none, undefined if this node may not read it. */
+async function successorAt(observer: Observer): Promise<GroupSnapshot['successor']> {
+  const { reads, paths, contents } = observer;
+  const read = await readable(reads.getData(paths.successor, { watch: true }));
+  if (read === 'unreadable') return undefined;
+  if (read !== null) return versioned(contents.successor(paths.successor, read.data), read.stat);
+  const stat = await reads.exists(paths.successor, { watch: true });
+  return stat === null ? null : await successorAt(observer);
 }
 
 /**

@@ -138,13 +138,15 @@ export class SnapshotReader {
    * The last snapshot, without the claims that were reported as changed. It serves steps that may be tried
    * before a read, because their write checks everything that they depend on.
    *
-   * Null if the connection was interrupted, or the configuration or a decision was reported as changed. In
-   * this case versions may have started over, and a claim of the same version may be another node's.
+   * Null if the connection was interrupted, or the configuration, a decision or the successor was reported
+   * as changed. In this case versions may have started over, and a claim of the same version may be another
+   * node's.
    */
   get expected(): GroupSnapshot | null {
     const { paths } = this.#options;
     const reads = this.#reads;
-    if (this.#snapshot === null || reads?.isUnbroken !== true || reads.isStale(paths.config)) return null;
+    if (this.#snapshot === null || reads?.isUnbroken !== true) return null;
+    if (reads.isStale(paths.config) || reads.isStale(paths.successor)) return null;
     const states = slotStates(this.#snapshot);
     if (states.some(({ slot }) => reads.isStale(pathsOfSlot(paths, slot).elected))) return null;
     const [first, ...others] = states.map((state) => {

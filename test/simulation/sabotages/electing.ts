@@ -40,7 +40,7 @@ export const electingSabotages: readonly Sabotage[] = [
   {
     name: 'elects at the old term',
     rule: 'Every decision has a term of its own, and terms rise',
-    in: 'decisionWrite',
+    in: 'nextDecision',
     find: 'Math.min(elected.term + 1, lastTerm)',
     replace: 'elected.term',
   },

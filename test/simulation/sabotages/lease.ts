@@ -111,7 +111,7 @@ export const leaseSabotages: readonly Sabotage[] = [
   {
     name: 'gives up at every disconnection',
     rule: 'Disconnected is not yet lost: if it reconnects in time nothing happened',
-    in: 'LeadershipRunner#next',
+    in: 'LeadershipRunner#input',
     find: `store.state === 'LOST'`,
     replace: `store.state !== 'CONNECTED'`,
   },

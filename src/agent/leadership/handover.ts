@@ -1,0 +1,49 @@
+/** The write with which a leader that leaves hands over to the published successor. */
+import type { PreparedDecision } from '../../model/znodes.js';
+import { isPermissionError, isStoreError, type Operation, type Store } from '../../ports/store.js';
+import { ifStillTrue } from '../conditional-write.js';
+import { checkSeat, encode } from '../membership.js';
+import { type Claimant, registering } from './claim-writes.js';
+
+/** What is written, and the versions that it rests on. */
+export interface Handover {
+  readonly prepared: PreparedDecision;
+  readonly successorVersion: number;
+  readonly claimVersion: number;
+}
+
+/**
+ * Returns the operations by which a leader that leaves deletes its claim and puts the prepared decision into
+ * force. They check everything that the decision rests on, so a later change by an operator or by the elected
+ * node is never overwritten. The write to the election znode notifies the elected node.
+ */
+export function handingOver(
+  claimant: Claimant,
+  { prepared, successorVersion, claimVersion }: Handover,
+): Operation[] {
+  const { decision, electedVersion, configVersion, nodeVersion, seats } = prepared;
+  const { paths } = claimant;
+  const name = Buffer.from(decision.node);
+  return [
+    checkSeat(paths, claimant.seat),
+    { type: 'check', path: paths.config, version: configVersion },
+    { type: 'check', path: paths.successor, version: successorVersion },
+    { type: 'check', path: paths.node(decision.node), version: nodeVersion },
+    { type: 'set', path: paths.elected, data: encode(decision), version: electedVersion },
+    { type: 'delete', path: paths.current, version: claimVersion },
+    registering(claimant),
+    ...seats.map((seat): Operation => {
+      return { type: 'set', path: paths.seat(seat), data: name, version: 'any' };
+    }),
+  ];
+}
+
+/** Writes a handover. Returns false if nothing was written, because something has changed or is forbidden. */
+export async function isHandedOver(store: Store, claimant: Claimant, handover: Handover): Promise<boolean> {
+  try {
+    return (await ifStillTrue(() => store.multi(handingOver(claimant, handover)))) !== null;
+  } catch (error) {
+    if (isPermissionError(error) || isStoreError(error, 'QUOTA_EXCEEDED')) return false;
+    throw error;
+  }
+}

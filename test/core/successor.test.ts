@@ -1,0 +1,206 @@
+import { describe, expect, it } from 'vitest';
+import type { Constraint } from '../../src/core/constraint.js';
+import { electorRound, isPlainlyDue } from '../../src/core/round.js';
+import { constraints } from '../../strategies/constraints/index.js';
+import { Bench } from './bench.js';
+import { byHand, config, member, strategyOf, unhealthy } from './builders.js';
+
+const sites = { a: { priority: 100 }, b: { priority: 50 } };
+
+/** Returns a group of `nodes` whose first node leads, with an elector that publishes the successor. */
+function led(nodes: readonly string[], settings: ConstructorParameters<typeof Bench>[1] = {}): Bench {
+  const bench = publishing(nodes, { sites, failback: 'manual', ...settings });
+  bench.lead();
+  return bench;
+}
+
+function publishing(nodes: readonly string[], settings: ConstructorParameters<typeof Bench>[1]): Bench {
+  const bench = new Bench(nodes, settings);
+  bench.successor = null;
+  bench.members = nodes.map((node, seat) => seated(node, seat));
+  return bench;
+}
+
+function seated(node: string, seat: number) {
+  return { ...member(node, {}, { seat }), seatNames: [`${node}-000000000${seat}`] };
+}
+
+const published = (bench: Bench) => {
+  bench.settle();
+  return bench.successor?.value ?? null;
+};
+
+describe('the successor', () => {
+  it('is the node that the elector would elect if the leader left, with all that the decision rests on', () => {
+    const bench = led(['a1', 'b1', 'a2']);
+    expect(published(bench)).toEqual({
+      reason: 'instead of a1 (it is shutting down): site a has priority 100, the node has priority 100',
+      prepared: {
+        decision: {
+          ...bench.elected.value,
+          ...{ node: 'a2', term: 2, cause: 'shutdown', previous: { node: 'a1', site: 'a' } },
+          reason: 'instead of a1 (it is shutting down): site a has priority 100, the node has priority 100',
+        },
+        electedVersion: bench.elected.version,
+        configVersion: bench.config.version,
+        nodeVersion: 1,
+        seats: ['a2-0000000002'],
+      },
+    });
+  });
+
+  it('is the very decision that the elector makes when the leader says that it leaves', () => {
+    const bench = led(['a1', 'b1', 'a2'], { siteRules: { afterFailure: { from: 'another-site' } } });
+    const prepared = published(bench)?.prepared?.decision;
+    bench.updateRegistration('a1', { draining: true });
+    bench.settle();
+    expect(bench.elected.value).toEqual(prepared);
+  });
+
+  it('is published with the record of READY, and then only when it changes', () => {
+    const bench = publishing(['a1', 'b1'], { sites });
+    bench.settle();
+    bench.claim();
+    expect(bench.settle().map(({ do: verb }) => verb)).toEqual([]);
+    bench.ready();
+    expect(bench.settle().map(({ do: verb }) => verb)).toEqual(['record', 'publish-successor']);
+    expect(bench.advance(24 * 3_600_000)).toEqual([]);
+    bench.updateRegistration('b1', unhealthy);
+    expect(bench.settle().map(({ do: verb }) => verb)).toEqual(['publish-successor']);
+    expect(published(bench)?.reason).toBe(
+      'no node is eligible: a1: it is shutting down; b1: it is unhealthy: disk full',
+    );
+  });
+
+  it('names the versions that are current when it is published', () => {
+    const bench = led(['a1', 'b1']);
+    bench.configure({ sites, failback: 'manual', historySize: 7 });
+    bench.updateRegistration('b1', { priority: 90 });
+    const { configVersion, electedVersion, nodeVersion } = published(bench)?.prepared ?? {};
+    expect({ configVersion, electedVersion, nodeVersion }).toEqual({
+      configVersion: bench.config.version,
+      electedVersion: bench.elected.version,
+      nodeVersion: 2,
+    });
+  });
+
+  it('stays as it is until a node that joins has a seat', () => {
+    const bench = led(['a1', 'b1']);
+    bench.members = [...bench.members, member('a2', {}, { seat: null })];
+    expect(bench.settle()).toEqual([]);
+    bench.members = bench.members.map((one) => (one.node === 'a2' ? seated('a2', 2) : one));
+    expect(published(bench)?.prepared?.decision.node).toBe('a2');
+  });
+
+  it('is no decision that is plainly due', () => {
+    const bench = led(['a1', 'b1']);
+    bench.successor = null;
+    const round = bench.round();
+    expect(round.actions.map(({ do: verb }) => verb)).toEqual(['publish-successor']);
+    expect(isPlainlyDue(round)).toBe(false);
+  });
+
+  it('is not published by an elector that may not read the published one', () => {
+    const bench = led(['a1', 'b1']);
+    bench.successor = undefined;
+    expect(bench.settle()).toEqual([]);
+  });
+
+  it('has a text as it is stored, however long the reason is', () => {
+    const bench = led(['a1', 'b1']);
+    bench.updateRegistration('b1', { health: { ok: false, reason: 'x'.repeat(50_000) } });
+    expect(bench.settle()).toHaveLength(1);
+  });
+});
+
+describe('nobody is published as the successor', () => {
+  const why = (bench: Bench) => {
+    const found = published(bench);
+    expect(found?.prepared).toBeNull();
+    return found?.reason;
+  };
+
+  it('while the group is paused', () => {
+    const bench = led(['a1', 'b1']);
+    bench.configure({ sites, failback: 'manual', paused: byHand });
+    expect(why(bench)).toBe('paused by ops: maintenance');
+  });
+
+  it('while a switchover is requested', () => {
+    const bench = led(['a1', 'b1']);
+    const switchover = {
+      to: { node: 'b1' },
+      replacesTerm: 1,
+      notBefore: '2026-01-01T10:00:00.000Z',
+      ...byHand,
+    };
+    bench.configure({ sites, failback: 'manual', switchover: { ...switchover, force: false } });
+    expect(why(bench)).toBe('a switchover is requested');
+    // A request stays in the configuration when it has been carried out.
+    const spent = { ...switchover, notBefore: null, replacesTerm: 0, force: false };
+    bench.configure({ sites, failback: 'manual', switchover: spent });
+    expect(published(bench)?.prepared?.decision.node).toBe('b1');
+  });
+
+  it('if no other node is eligible', () => {
+    expect(why(led(['a1']))).toBe('no node is eligible: a1: it is shutting down');
+  });
+
+  it('if the group has several leaders, or depends on another group', () => {
+    const bench = led(['a1', 'b1']);
+    bench.configure({ sites, failback: 'manual', affinity: { group: '/other' } });
+    expect(why(bench)).toBe('the choice depends on the leader of /other');
+    bench.configure({ sites, failback: 'manual', leaders: 2 });
+    expect(why(bench)).toBe('the group has several leaders');
+  });
+
+  it('if the strategy depends on more than registrations and configuration', () => {
+    const bench = led(['a1', 'b1']);
+    bench.strategy = { ...strategyOf(config({ sites })), usesScores: true };
+    expect(why(bench)).toBe('strategy site-priority ranks the nodes again at each change of leader');
+    bench.strategy = null;
+    bench.updateRegistration('b1', { strategies: { 'site-priority': '1' } });
+    bench.updateRegistration('b1', { priority: 90 });
+    expect(why(bench)).toBe('strategy site-priority ranks the nodes again at each change of leader');
+  });
+
+  it('if a constraint depends on the time', () => {
+    const bench = led(['a1', 'b1']);
+    const timed: Constraint = {
+      ...{ kind: 'at-night', description: 'it is night', ends: 'planned', canBeForced: true },
+      minutes: [1],
+      check: () => null,
+    };
+    const round = electorRound({
+      self: bench.self,
+      snapshot: bench.snapshot,
+      members: bench.members,
+      config: bench.lastConfig,
+      strategy: strategyOf(bench.lastConfig),
+      constraints: [...constraints, timed],
+      memory: bench.memory,
+      clock: bench.clock,
+      nowMs: bench.nowMs,
+      canFence: false,
+      observedSinceMs: bench.observedSinceMs,
+    });
+    expect(round.actions).toMatchObject([
+      {
+        successor: { prepared: null, reason: 'a constraint judges the nodes again at each change of leader' },
+      },
+    ]);
+  });
+
+  it('while a time limit lies ahead', () => {
+    const bench = led(['a1', 'b1', 'b2']);
+    const override = { priority: 300, until: '2026-01-01T10:00:00.000Z', ...byHand };
+    bench.configure({ sites: { a: { priority: 400 }, b: { priority: 50, override } }, failback: 'manual' });
+    expect(why(bench)).toBe('a time limit lies ahead, which may change the choice');
+  });
+
+  it('if the next node prepares before it claims', () => {
+    const bench = led(['a1', 'b1']);
+    bench.updateRegistration('b1', { prepares: true });
+    expect(why(bench)).toBe('b1 runs onPrepare before the leader releases');
+  });
+});
