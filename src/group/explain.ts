@@ -11,6 +11,7 @@ import { slotOf } from '../model/slots.js';
 import type { Ranked } from '../model/strategy.js';
 import { causeSchema } from '../model/znodes.js';
 import { judge, readableConfig, type WhatIf } from './judge.js';
+import { successorListingSchema, successorOf } from './successor.js';
 import type { GroupView } from './view.js';
 
 export const explanationSchema = z.object({
@@ -33,6 +34,8 @@ export const explanationSchema = z.object({
     cause: causeSchema,
     reason: z.string(),
   }),
+  /** The node that follows if the leader leaves, as the elector has published it. Null in a what-if. */
+  successor: successorListingSchema,
   /** The eligible nodes, best first. Nodes of the same grade are equally good. */
   ranking: z.array(
     z.object({ rank: z.int(), node: z.string(), site: nameSchema, grade: z.int(), reason: z.string() }),
@@ -62,6 +65,7 @@ export function explain(view: GroupView, nowMs: number, whatIf: WhatIf = {}): Ex
   mustBeKnown('site', withoutSites, [...new Set(sites)].toSorted());
   const { node, changes, cause, reason, ranking, ineligible } = judge(view, nowMs, whatIf);
   const elected = effectiveDecision(view);
+  const isAsItIs = without.length === 0 && withoutSites.length === 0 && whatIf.strategy === undefined;
   return {
     root: view.paths.root,
     strategy: (whatIf.strategy ?? readableConfig(view)).strategy,
@@ -69,6 +73,7 @@ export function explain(view: GroupView, nowMs: number, whatIf: WhatIf = {}): Ex
     without: { nodes: [...without], sites: [...withoutSites] },
     elected: { node: elected.node, term: elected.term },
     choice: { node, changes, cause, reason },
+    successor: isAsItIs ? successorOf(view) : null,
     ranking: ranking.map((entry, index) => ({
       rank: index + 1,
       node: entry.node,

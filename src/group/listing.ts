@@ -21,6 +21,7 @@ import { claimOwner, type Member } from '../model/snapshot.js';
 import { judge, judgeMembers } from './judge.js';
 import type { Problem } from './problem.js';
 import { viewOfSlot, viewsOfSlots } from './slot-view.js';
+import { successorListingSchema, successorOf } from './successor.js';
 import { transitionOf, transitionSchema } from './transition.js';
 import type { GroupView } from './view.js';
 
@@ -129,6 +130,8 @@ export const listingSchema = z.object({
   elected: electedListingSchema,
   leader: leaderSchema.nullable(),
   transition: transitionSchema.nullable(),
+  /** The node that follows if the leader leaves, as the elector has published it. */
+  successor: successorListingSchema,
   /** State of every slot, including the first slot. The fields above describe the first slot. */
   leaders: z.array(slotListingSchema),
   /** A switchover that an operator requested and that has not taken place. Null if there is none. */
@@ -159,6 +162,7 @@ export function listing(view: GroupView, nowMs: number): Listing {
     elected: { node: elected.node, term: elected.term, reason: elected.reason },
     leader: leaderOf(view),
     transition: transitionOf(view, nowMs),
+    successor: successorOf(view),
     leaders: slots.map((each) => slotListing(each, nowMs)),
     switchover: slots.map(requestIn).find((request) => request !== null) ?? null,
     preferred,

@@ -28,7 +28,7 @@ import {
   type Versioned,
   withScores,
 } from '../model/snapshot.js';
-import { claimSchema, electedSchema, historyHeadSchema } from '../model/znodes.js';
+import { claimSchema, electedSchema, historyHeadSchema, successorSchema } from '../model/znodes.js';
 import { isStoreError, type Stat, type Store } from '../ports/store.js';
 import { readNeighbour } from '../tree/neighbour.js';
 import type { GroupAccess } from './config-write.js';
@@ -92,13 +92,14 @@ export async function readGroup(
 ): Promise<GroupView> {
   const watch = options.watch !== undefined;
   const content = (path: string) => readContent(store, path, watch);
-  const [configRead, elected, current, seatNames, nodeNames, history, told] = await Promise.all([
+  const [configRead, elected, current, seatNames, nodeNames, history, next, told] = await Promise.all([
     content(paths.config),
     content(paths.elected),
     readIfAllowed(store, paths.current, watch),
     readChildren(store, paths.election, watch),
     readChildren(store, paths.nodes, watch),
     content(paths.history),
+    readIfAllowed(store, paths.successor, watch),
     options.scores === true ? readChildren(store, paths.scores, false) : null,
   ]);
   if (configRead === null && nodeNames === null) throw await noGroup(store, paths);
@@ -131,12 +132,13 @@ export async function readGroup(
     members: membersOf(registrations, seats, scores),
     neighbour,
     history: history === null ? null : versioned(history, (text) => parseJson(historyHeadSchema, text)),
+    successor: next === null ? null : versioned(next, (text) => parseJson(successorSchema, text)),
     self: null,
     seat: null,
   };
   const inOthers = others.flatMap((slot) => [slot.elected, slot.current]);
   const stats = [
-    ...[configRead, elected, current, history, ...inOthers],
+    ...[configRead, elected, current, history, next, ...inOthers],
     ...registrations.map(([, entry]) => entry),
   ];
   return {
@@ -309,7 +311,7 @@ function problemsOf(
   view: Omit<GroupView, 'problems' | 'newestChangeMs'>,
   seatNames: readonly string[],
 ): Problem[] {
-  const { paths, config, history, members, seats } = view;
+  const { paths, config, history, successor = null, members, seats } = view;
   const unreadable = (path: string, part: Versioned<unknown> | null, node: string | null = null) =>
     part === null || part.problem === null
       ? []
@@ -322,6 +324,7 @@ function problemsOf(
       ...unreadable(pathsOfSlot(paths, slot).current, current),
     ]),
     ...unreadable(paths.history, history),
+    ...unreadable(paths.successor, successor),
     ...members.flatMap((member) => [
       ...unreadable(paths.node(member.node), member, member.node),
       ...sessionless(paths.node(member.node), member),

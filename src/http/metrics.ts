@@ -10,6 +10,7 @@ import * as z from 'zod';
 import type { AgentEvent } from '../agent/events.js';
 import { failureOf } from '../core/backoff.js';
 import { isGivenUp } from '../core/elsewhere.js';
+import { preparedDecision } from '../core/prepared-decision.js';
 import { phasesInTurn } from '../core/records.js';
 import { fromInstant } from '../model/names.js';
 import { slotStates, slotView } from '../model/slots.js';
@@ -164,6 +165,14 @@ export class Metrics {
       'petrel_slot',
       'Slot that this node has claimed; missing while it has claimed none.',
       () => agent.status.slot,
+    );
+    flag(
+      'petrel_successor',
+      '1 if this leader could hand over to a published successor without the elector, else 0; missing while this node does not lead.',
+      () =>
+        ofSnapshot(agent.snapshot, (snapshot) =>
+          this.leads ? preparedDecision(snapshot, agent.status.node) !== null : null,
+        ),
     );
     this.#addTimes();
     this.#addSessionState();

@@ -43,6 +43,7 @@ describe('the listing', () => {
         since: new Date(current.stat.mtimeMs).toISOString(),
       },
       transition: null,
+      successor: null,
       leaders: [
         {
           slot: 1,

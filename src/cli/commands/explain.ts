@@ -7,6 +7,7 @@ import { PetrelError } from '../../errors.js';
 import { type Explanation, explain, explanationSchema } from '../../group/explain.js';
 import { readableConfig, withAnswers } from '../../group/judge.js';
 import { viewOfSlot } from '../../group/slot-view.js';
+import { successorText } from '../../group/successor.js';
 import type { GroupView } from '../../group/view.js';
 import { prepareStrategy } from '../../model/read-config.js';
 import { helpText } from '../help-text.js';
@@ -94,7 +95,8 @@ function pretty(explanation: Explanation, layout: Layout): string {
   ].join('\n');
 }
 
-function headline({ root, strategy, slot, without, elected, choice }: Explanation): string[] {
+function headline(explanation: Explanation): string[] {
+  const { root, strategy, slot, without, elected, choice, successor } = explanation;
   const away = [
     ...without.nodes.map((node) => `node ${node}`),
     ...without.sites.map((site) => `site ${site}`),
@@ -104,7 +106,11 @@ function headline({ root, strategy, slot, without, elected, choice }: Explanatio
   const verdict = choice.changes
     ? insteadText(choice.node, elected.node)
     : `${remainsElectedText(choice.node)} (term ${elected.term})`;
-  return [where, styled('bold', `${verdict}: ${choice.reason}`)];
+  return [
+    where,
+    styled('bold', `${verdict}: ${choice.reason}`),
+    ...(successor === null ? [] : [successorText(successor, elected.node)]),
+  ];
 }
 
 function insteadText(next: string | null, present: string | null): string {

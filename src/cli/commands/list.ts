@@ -6,6 +6,7 @@ import { requestText } from '../../core/requests.js';
 import { PetrelError } from '../../errors.js';
 import { withAnswers } from '../../group/judge.js';
 import { type Listing, listing, listingSchema, type NodeListing } from '../../group/listing.js';
+import { successorText } from '../../group/successor.js';
 import { transitionText } from '../../group/transition.js';
 import { helpText } from '../help-text.js';
 import { type Layout, table } from '../layout.js';
@@ -163,6 +164,7 @@ function footer(list: Listing, nowMs: number, layout: Layout): string[] {
       const which = list.leaders.length === 1 ? '' : ` for slot ${slot}`;
       return [`Preferred leader available${which}: ${preferred.node} (${preferred.reason})`];
     }),
+    ...(list.successor === null ? [] : [successorText(list.successor, list.leader?.node ?? null)]),
     ...list.nodes
       .filter(({ eligible }) => !eligible)
       .map(({ node, reasons }) => `Ineligible: ${node}: ${reasons.join(', ')}`),

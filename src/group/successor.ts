@@ -1,0 +1,33 @@
+/** The node that follows if the leader leaves, as operators see it. */
+import * as z from 'zod';
+import { preparedDecision } from '../core/prepared-decision.js';
+import { nameSchema } from '../model/names.js';
+import { readyNode } from '../model/snapshot.js';
+import type { GroupView } from './view.js';
+
+/**
+ * The node, and why. The node is null if the elector would decide then. Null if nothing is published about
+ * the present leader.
+ */
+export const successorListingSchema = z
+  .object({ node: nameSchema.nullable(), reason: z.string() })
+  .nullable();
+export type SuccessorListing = z.infer<typeof successorListingSchema>;
+
+export function successorOf(view: GroupView): SuccessorListing {
+  const published = view.successor?.value ?? null;
+  const leader = readyNode(view.current, view.members);
+  if (published === null || leader === null) return null;
+  const { prepared, reason } = published;
+  if (prepared === null) return { node: null, reason };
+  // The leader does not use a decision that the elector is about to replace.
+  return preparedDecision(view, leader) === null ? null : { node: prepared.decision.node, reason };
+}
+
+export function successorText(
+  { node, reason }: NonNullable<SuccessorListing>,
+  leader: string | null,
+): string {
+  const next = node === null ? 'the elector decides' : `${node} follows`;
+  return `If ${leader ?? 'the leader'} leaves, ${next} (${reason})`;
+}
