@@ -279,8 +279,9 @@ function authorization({ token, clock, log }: ChangesOptions) {
     const isRight = given !== undefined && token.accepts(given);
     // Do not count requests with the token as failures: the failures of other clients, perhaps at the same
     // address, must not limit them.
-    if (isRight) return countOne(changed, ip, 'changes');
-    countOne(failed, ip, 'requests without the right token');
+    if (isRight) countOne(changed, ip, 'changes');
+    else countOne(failed, ip, 'requests without the right token');
+    if (isRight) return;
     log.warn({ ip, method, url }, 'HTTP: rejected a change: missing or wrong token');
     const challenge =
       given === undefined ? 'Bearer realm="petrel"' : 'Bearer realm="petrel", error="invalid_token"';
