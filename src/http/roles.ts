@@ -97,7 +97,8 @@ export function addRoles(app: App, groups: Groups, clock: Clock): void {
       summary,
       query: roleQuery,
       responses: { 200: roleSchema, 400: failures[400], 404: failures[404], 503: roleSchema },
-      // Do not make this async: the role must be read in the event-loop turn in which the response is written.
+      // Do not make this async: the role must be read in the event-loop turn in which the response is
+      // written.
       answer: ({ query: { root, slot } }) => {
         const role = roleOf(groups.pick(root), clock);
         return { ...asJson(role), status: holds(role, slot) ? 200 : 503 };

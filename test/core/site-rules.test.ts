@@ -277,6 +277,6 @@ describe('a site that has failed', () => {
     bench.advance(10_000);
     bench.configure({ ...settings, sites: { ...counted, a: { ...bench.lastConfig.sites.a, minNodes: 0 } } });
     bench.advance(minute);
-    expect(bench.lastConfig.sites.a?.failed).toBeNull();
+    expect(bench.lastConfig.sites.a?.failed ?? null).toBeNull();
   });
 });

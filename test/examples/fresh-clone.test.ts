@@ -1,6 +1,6 @@
 /**
- * A fresh clone, as a person tries it: `npm start` installs, says only what matters, and stops at Ctrl-C. Then
- * the commands of README, docs and examples run as written, at the ports and host names that they name.
+ * A fresh clone, as a person tries it: `npm start` installs, says only what matters, and stops at Ctrl-C.
+ * Then the commands of README, docs and examples run as written, at the ports and host names that they name.
  */
 import { execFile } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';

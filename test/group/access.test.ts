@@ -153,6 +153,7 @@ describe('a group with roles', () => {
       '/leader',
       '/leader/current',
       '/leader/elected',
+      '/leader/successor',
       '/nodes',
       '/nodes/N',
       '/scores',
