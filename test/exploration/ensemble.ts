@@ -8,6 +8,9 @@ import { initialElected, initialHistoryHead } from '../../src/model/znodes.js';
 import { epoch0Ms } from '../core/builders.js';
 import type { Agent, Answer, Check, Operation, Request, Tree, World } from './world.js';
 
+/** Stands for no check of a version. Only a sabotage sends it. */
+export const anyVersion = -1;
+
 interface Draft {
   readonly tree: Tree;
   readonly token: bigint;
@@ -56,8 +59,8 @@ function perform(draft: Draft, operation: Operation, owner: SessionId, atMs: num
       return { ...tree, current: next };
     }
     case 'elected':
-      if (tree.elected?.version !== version) return null;
-      return { ...tree, elected: versioned(operation.value, version + 1, atMs) };
+      if (tree.elected === null || (version !== anyVersion && tree.elected.version !== version)) return null;
+      return { ...tree, elected: versioned(operation.value, tree.elected.version + 1, atMs) };
     case 'successor': {
       if ((tree.successor?.version ?? null) !== operation.version) return null;
       const next = operation.version === null ? 0 : operation.version + 1;

@@ -3,6 +3,7 @@
  * it.
  */
 import { goodHands, type Hands } from './decide.js';
+import { anyVersion } from './ensemble.js';
 import { type Sabotage, type Scenario, scenarioOf } from './scenarios.js';
 import type { Agent, Operation, Request } from './world.js';
 
@@ -39,6 +40,11 @@ function withoutSeat(which: 'first' | 'last'): Hands {
       return { ...request, operations: request.operations.filter((operation) => operation !== left) };
     },
   };
+}
+
+function overAny(operation: Operation): Operation {
+  const isDecision = 'set' in operation && operation.set === 'elected';
+  return isDecision ? { ...operation, version: anyVersion } : operation;
 }
 
 function hearing(hears: (agent: Agent) => Agent): Hands {
@@ -105,6 +111,20 @@ export const sabotages: readonly Broken[] = [
     scenario: scenarioOf('leave-3-ill', { faults: ['unhealthy'], maxFaults: 1 }),
     sabotage: { hands: without('hand-over', checks('member')) },
     finding: /hands over to .*: disk full/,
+  },
+  {
+    rule: 'a handover sets elected at the version that it rests on',
+    scenario: scenarioOf('leave-3-ill', { faults: ['unhealthy'], maxFaults: 1 }),
+    sabotage: {
+      hands: {
+        ...goodHands,
+        send: (request) =>
+          request.purpose.for === 'hand-over'
+            ? { ...request, operations: request.operations.map(overAny) }
+            : request,
+      },
+    },
+    finding: /hands over while .* is elected/,
   },
   {
     rule: 'a handover checks the published successor',
