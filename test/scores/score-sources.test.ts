@@ -52,12 +52,12 @@ function measure(sources: Record<string, object>) {
   return { log, sources: running, measurements, value: (name = 'x') => measurements.values.get(name) };
 }
 
-/**
- * Returns a short timeout if the test expects a timeout. Otherwise returns one that is longer than any
- * machine needs.
- */
+/** Times that are longer than any machine needs. */
+const patient = { timeout: '10m', maxAge: '1h' };
+
+/** Returns a short timeout if the test expects a timeout. Otherwise returns a patient one. */
 function timeFor(complaint: string): { timeout: string; maxAge: string } {
-  return { timeout: complaint.includes('timed out after 300 ms') ? '300ms' : '10m', maxAge: '1h' };
+  return complaint.includes('timed out after 300 ms') ? { ...patient, timeout: '300ms' } : patient;
 }
 
 /** Returns the warning that a failing source logs. Checks that the source logs it exactly once. */
@@ -74,9 +74,9 @@ async function complaint(source: object): Promise<string> {
 describe('a command', () => {
   it('writes a number, all 64 bits of which are kept', async () => {
     const { value, log } = measure({
-      x: { command: 'echo 9223372036854775807' },
-      y: { command: ['/bin/echo', '0.5'] },
-      z: { command: 'echo "$PETREL_NODE $PETREL_SCORE $PETREL_PHASE" >&2; echo; echo 3' },
+      x: { ...patient, command: 'echo 9223372036854775807' },
+      y: { ...patient, command: ['/bin/echo', '0.5'] },
+      z: { ...patient, command: 'echo "$PETREL_NODE $PETREL_SCORE $PETREL_PHASE" >&2; echo; echo 3' },
     });
     await eventually(() => [value('x'), value('y'), value('z')]).toEqual([9223372036854775807n, 0.5, 3]);
     expect(log).toEqual([]);
@@ -188,7 +188,7 @@ describe('a Prometheus page', () => {
       if (lostAtMs === 0 && counted > 50) lostAtMs = counted;
       response.end(`asked{code="200"} ${counted - lostAtMs}\nasked{code="500"} 7\n`);
     };
-    const source = { prometheus: address, metric: 'asked', rate: true, maxAge: '5s' };
+    const source = { prometheus: address, metric: 'asked', rate: true, timeout: '10m', maxAge: '5s' };
     const { value, log } = measure({ x: source });
     await eventually(() => lostAtMs).toBeGreaterThan(0);
     const rates: unknown[] = [];
@@ -243,7 +243,7 @@ describe('a source that fails', () => {
   it('now and again is not logged each time', async () => {
     let asked = 0;
     answer = (_, response) => response.writeHead(asked++ % 2 === 0 ? 200 : 503).end('7');
-    const { value, log } = measure({ x: { http: address } });
+    const { value, log } = measure({ x: { ...patient, http: address } });
     await eventually(() => asked).toBeGreaterThan(20);
     expect(value()).toBe(7);
     expect(log).toHaveLength(1);
