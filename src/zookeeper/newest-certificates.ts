@@ -35,9 +35,13 @@ export function newestOf({ reread, ...first }: TlsOptions, logger: Logger): () =
 function secure(tls: Omit<TlsOptions, 'reread'>): SecureOptions {
   const { servername, rejectUnauthorized = true, ...certificates } = tls;
   try {
-    const { X509Certificate } = process.getBuiltinModule('node:crypto');
-    // Parse each CA: Node accepts text that is not a certificate as an empty list of trusted CAs.
-    for (const ca of [certificates.ca ?? []].flat()) new X509Certificate(ca);
+    const { X509Certificate, createPrivateKey } = process.getBuiltinModule('node:crypto');
+    const { ca = [], cert, key, passphrase } = certificates;
+    // Parse each part. Node accepts text that is not a certificate as an empty list of trusted CAs, and empty
+    // text, such as a file that is just being replaced, as no certificate or no key.
+    for (const each of [ca].flat()) new X509Certificate(each);
+    if (cert !== undefined) new X509Certificate(cert);
+    if (key !== undefined) createPrivateKey({ key, passphrase });
     return { context: loadTls().createSecureContext(certificates), servername, rejectUnauthorized };
   } catch (error) {
     const problem = `${wrongPart(certificates)}: ${errorMessage(error)}`;
