@@ -30,6 +30,11 @@ export class Terminal implements AsyncDisposable {
     this.exited = exitOf(this.#child);
   }
 
+  /** Everything that was printed, with the control characters. */
+  get printed(): string {
+    return this.#output;
+  }
+
   /** Everything that was printed. Of a line that replaces itself, only what it shows last. */
   get output(): string {
     const plain = clearLine
@@ -68,7 +73,7 @@ export async function runAtTerminal(
   await using terminal = new Terminal(`exec ${command}`, { cwd: tmpdir(), env: shell, columns });
   terminal.press(input);
   const { code } = await terminal.exited;
-  return { code, shown: terminal.output };
+  return { code, shown: terminal.printed.replaceAll('\r', '') };
 }
 
 function quoted(word: string): string {
