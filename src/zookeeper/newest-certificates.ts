@@ -32,36 +32,25 @@ export function newestOf({ reread, ...first }: TlsOptions, logger: Logger): () =
   };
 }
 
+/** Parses each part by itself, because OpenSSL's own error does not name the part that it could not use. */
 function secure(tls: Omit<TlsOptions, 'reread'>): SecureOptions {
   const { servername, rejectUnauthorized = true, ...certificates } = tls;
-  try {
-    const { X509Certificate, createPrivateKey } = process.getBuiltinModule('node:crypto');
-    const { ca = [], cert, key, passphrase } = certificates;
-    // Parse each part. Node accepts text that is not a certificate as an empty list of trusted CAs, and empty
-    // text, such as a file that is just being replaced, as no certificate or no key.
-    for (const each of [ca].flat()) new X509Certificate(each);
-    if (cert !== undefined) new X509Certificate(cert);
-    if (key !== undefined) createPrivateKey({ key, passphrase });
-    return { context: loadTls().createSecureContext(certificates), servername, rejectUnauthorized };
-  } catch (error) {
-    const problem = `${wrongPart(certificates)}: ${errorMessage(error)}`;
-    throw new PetrelError('INVALID', `TLS options: ${problem}`, { cause: error });
-  }
+  const { ca = [], cert, key, passphrase } = certificates;
+  const { X509Certificate, createPrivateKey } = process.getBuiltinModule('node:crypto');
+  // Node accepts text that is not a certificate as an empty list of trusted CAs, and empty text, such as a
+  // file that is just being replaced, as no certificate or no key.
+  for (const each of [ca].flat()) using('ca', () => new X509Certificate(each));
+  if (cert !== undefined) using('cert', () => new X509Certificate(cert));
+  if (key !== undefined) using('key', () => createPrivateKey({ key, passphrase }));
+  const context = using('cert and key', () => loadTls().createSecureContext(certificates));
+  return { context, servername, rejectUnauthorized };
 }
 
-/** Returns the name of the part that OpenSSL could not use. OpenSSL's own error does not name the part. */
-function wrongPart({ ca = [], cert, key, passphrase }: Omit<TlsOptions, 'reread'>): string {
-  const { X509Certificate, createPrivateKey } = process.getBuiltinModule('node:crypto');
-  const isRead = (read: () => unknown) => {
-    try {
-      read();
-      return true;
-    } catch {
-      return false;
-    }
-  };
-  if (![ca].flat().every((each) => isRead(() => new X509Certificate(each)))) return 'ca';
-  if (cert !== undefined && !isRead(() => new X509Certificate(cert))) return 'cert';
-  if (key !== undefined && !isRead(() => createPrivateKey({ key, passphrase }))) return 'key';
-  return 'cert and key';
+function using<T>(part: string, read: () => T): T {
+  try {
+    return read();
+  } catch (error) {
+    const problem = `${part}: ${errorMessage(error)}`;
+    throw new PetrelError('INVALID', `TLS options: ${problem}`, { cause: error });
+  }
 }
