@@ -43,7 +43,7 @@ class Example {
   async says(pattern: RegExp): Promise<string> {
     return await until(() => this.lines.find((line) => pattern.test(line)), {
       timeoutMs: 20_000,
-      describe: `a line like ${pattern}; there were ${this.lines.join(' | ')}`,
+      describe: () => `a line like ${pattern}; there were ${this.lines.join(' | ')}`,
     });
   }
 }

@@ -51,7 +51,7 @@ export class NotifySocket implements AsyncDisposable {
   async hears(variable: string): Promise<void> {
     await until(() => this.said.includes(variable), {
       timeoutMs: 20_000,
-      describe: `${variable} after ${this.said.join(', ')}`,
+      describe: () => `${variable} after ${this.said.join(', ')}`,
     });
   }
 

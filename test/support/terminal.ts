@@ -19,11 +19,15 @@ export class Terminal implements AsyncDisposable {
   readonly #child: ChildProcess;
   #output = '';
 
-  /** Starts a command line of the shell. */
+  /**
+   * Starts a program. `command` is its command line, quoted for the shell. The shell does not remain, because
+   * shells differ in what they do after Ctrl-C.
+   */
   constructor(command: string, { cwd, env, columns = 80 }: TerminalOptions) {
-    const sized = `stty cols ${columns} rows 24; ${command}`;
+    const sized = `stty cols ${columns} rows 24; exec ${command}`;
     const args = ['--quiet', '--return', '--command', sized, '/dev/null'];
-    this.#child = spawnBound('script', args, { cwd, env, stdio: ['pipe', 'pipe', 'inherit'] });
+    const ofShell = { ...env, SHELL: '/bin/sh' };
+    this.#child = spawnBound('script', args, { cwd, env: ofShell, stdio: ['pipe', 'pipe', 'inherit'] });
     this.#child.stdout?.setEncoding('utf8').on('data', (text: string) => {
       this.#output += text;
     });
@@ -69,8 +73,8 @@ export async function runAtTerminal(
 ): Promise<{ readonly code: number | null; readonly shown: string }> {
   const main = await oncePerRun('build');
   const command = [process.execPath, main, ...args].map(quoted).join(' ');
-  const shell = { HOME: tmpdir(), SHELL: '/bin/sh', TERM: 'xterm', ...environmentOf(args, env) };
-  await using terminal = new Terminal(`exec ${command}`, { cwd: tmpdir(), env: shell, columns });
+  const shell = { HOME: tmpdir(), TERM: 'xterm', ...environmentOf(args, env) };
+  await using terminal = new Terminal(command, { cwd: tmpdir(), env: shell, columns });
   terminal.press(input);
   const { code } = await terminal.exited;
   return { code, shown: terminal.printed.replaceAll('\r', '') };

@@ -19,8 +19,8 @@ export interface UntilOptions {
    * ms.
    */
   readonly intervalMs?: number;
-  /** The condition that the test waits for, for the message of a failure. */
-  readonly describe?: string;
+  /** The condition that the test waits for, for the message of a failure. A function is called only then. */
+  readonly describe?: string | (() => string);
 }
 
 /**
@@ -37,7 +37,8 @@ export async function until<T>(
     const attempt = await tryOnce(probe);
     if (attempt.succeeded) return attempt.value;
     if (stopwatch.ms >= timeoutMs) {
-      throw new Error(`waited ${timeoutMs} ms for ${describe}; the last look ${attempt.saw}`, {
+      const condition = typeof describe === 'string' ? describe : describe();
+      throw new Error(`waited ${timeoutMs} ms for ${condition}; the last look ${attempt.saw}`, {
         cause: attempt.cause,
       });
     }
