@@ -62,14 +62,14 @@ describe('a crash point as people write it', () => {
     ['decided', 'switchover/decided:elector'],
     ['failover/decided:candidate', 'failover/decided:candidate'],
     ['undo-started', 'failed/undo-started:candidate'],
-    ['leaving-told', 'drain/leaving-told:leader'],
+    ['leaving-announced', 'drain/leaving-announced:leader'],
   ])('%s is %s', (text, name) => {
     expect(pointName(parsePoint(text))).toBe(name);
   });
 
   it.each([
     ['takeover-startd', '"takeover-startd" is not a step: did you mean takeover-started?'],
-    ['nonsense', '"nonsense" is not a step: expected one of leaving-told,'],
+    ['nonsense', '"nonsense" is not a step: expected one of leaving-announced,'],
     ['', '"" is not a step: expected one of'],
     ['decided:canddate', 'did you mean candidate?'],
     ['decided:supervisor', '"supervisor" is not a process in transition switchover'],

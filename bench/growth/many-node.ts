@@ -80,7 +80,7 @@ export class ManyNode {
       root: null,
       log: 'pretty',
       codeAtDeath: null,
-      codeWhenAsked: 'done',
+      codeOnSignal: 'done',
     });
     const where = { servers: parseConnectionString(serversText(servers)).servers, tls: null, auth: null };
     const shared = new SharedSession({
@@ -110,7 +110,7 @@ export class ManyNode {
           commands,
           node,
           root,
-          life,
+          incarnation: life,
           log,
           clock: process.clock,
           processes,
@@ -122,7 +122,7 @@ export class ManyNode {
         log,
       });
     });
-    channel.listen({ asked() {}, gone() {} });
+    channel.listen({ signalled() {}, gone() {} });
     for (const agent of this.#agents) void agent.run();
   }
 
@@ -132,7 +132,7 @@ export class ManyNode {
       name,
       pid: 1,
       newIncarnation: () => process.name,
-      agentLives: () => () => {},
+      markAgentAlive: () => () => {},
       isOtherAgent: ({ host, incarnation }) => host !== name || incarnation === process.name,
     };
   }

@@ -88,7 +88,7 @@ export class Agent {
   #store: Store | null = null;
   #drainingSinceMs: number | null = null;
   #hurried = false;
-  #told = '';
+  #lastReported = '';
   #refusal: PetrelError | null = null;
   #trouble = '';
   readonly #unlist: () => void;
@@ -99,20 +99,20 @@ export class Agent {
     this.#sharing = options.sharing ?? alone;
     this.#paths = groupPaths(options.root);
     const incarnation = host.newIncarnation();
-    this.#unlist = host.agentLives(incarnation);
+    this.#unlist = host.markAgentAlive(incarnation);
     const prepares = options.workload.has('prepare') && { prepares: true };
     this.#registration = { ...describe(options, incarnation), ...prepares };
     this.#listeners = new Listeners(log, 'the status');
     this.#events = new Listeners(log, 'events');
     this.#pacing = new Pacing(clock);
     const tokens = new TokenMemory(options.tokenStore ?? null, log);
-    const tell = (event: AgentEvent) => this.#events.notify(event);
+    const notify = (event: AgentEvent) => this.#events.notify(event);
     const shared = {
       ...{ rules, node, site, paths: this.#paths },
-      workload: new ReportingWorkload(options.workload, clock, tell),
+      workload: new ReportingWorkload(options.workload, clock, notify),
       clock,
       log,
-      tell,
+      notify,
       dueSinceMs: () => this.#pacing.dueSinceMs,
       wake: () => this.#wake(),
       updateRegistration: (change: Partial<Registration>) => this.#updateRegistration(change),
@@ -142,8 +142,8 @@ export class Agent {
       incarnation,
       seat: () => this.#snapshotReader.seat.name,
       onStage: (stage, logContext) => {
-        this.#tell();
-        tell({ kind: 'stage', stage, logContext });
+        this.#reportStatus();
+        notify({ kind: 'stage', stage, logContext });
       },
     });
   }
@@ -219,7 +219,7 @@ export class Agent {
         const waitMs = await this.#tryRound();
         this.#events.notify({ kind: 'round' });
         if (waitMs === null) break;
-        this.#tell();
+        this.#reportStatus();
         await this.#pacing.sleep(waitMs, () => this.#leadershipRunner.dueAtMs);
       }
     } finally {
@@ -360,7 +360,7 @@ export class Agent {
         this.#leadershipRunner.reconnected();
       }
       log.debug({ state }, `connection to ZooKeeper: ${state}`);
-      this.#tell();
+      this.#reportStatus();
       this.#wake();
     });
     return store;
@@ -527,11 +527,11 @@ export class Agent {
     return this.#registration;
   }
 
-  #tell(): void {
+  #reportStatus(): void {
     const { status } = this;
     const said = statusText(status);
-    if (said === this.#told) return;
-    this.#told = said;
+    if (said === this.#lastReported) return;
+    this.#lastReported = said;
     this.#listeners.notify(status);
   }
 

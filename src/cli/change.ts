@@ -80,17 +80,17 @@ export async function runChange(command: Command, change: ChangeCommand): Promis
     const announced = changeResult(made, { dryRun: false, version: made.version, outcome: null });
     const { term } = announced;
     const waits = options.wait && term !== null && isTransitionExpected(made);
-    const isTold = isForPeople(settings.format);
+    const isReported = isForPeople(settings.format);
     const hint = hintLines(announced);
-    if (!waits || isTold) print(settings.format, printable(announced, waits ? [] : hint));
+    if (!waits || isReported) print(settings.format, printable(announced, waits ? [] : hint));
     if (!waits) return;
     const outcome = await waitFor(session, change.until, term, made.slot).catch((error: unknown) => {
       // The change was made, so print how to follow its term.
-      if (!isTold) print(settings.format, printable(announced));
+      if (!isReported) print(settings.format, printable(announced));
       else for (const line of hint) printText(line);
       throw error;
     });
-    if (isTold) await tellOutcome(session, outcome);
+    if (isReported) await printOutcome(session, outcome);
     else print(settings.format, printable({ ...announced, outcome }));
     process.exitCode = exitCodeOf(outcome, change.until, announced.follows?.node ?? null);
   });
@@ -162,11 +162,11 @@ export function waitOptions({ settings, signal }: Session): WaitOptions {
   return {
     signal,
     ...(settings.waitTimeoutMs === null ? {} : { timeoutMs: settings.waitTimeoutMs }),
-    ...(isForPeople(settings.format) ? { onProgress: tellProgress } : {}),
+    ...(isForPeople(settings.format) ? { onProgress: printProgress } : {}),
   };
 }
 
-function tellProgress(line: string): void {
+function printProgress(line: string): void {
   process.stderr.write(`${styled('dim', oneLine(line), process.stderr)}\n`);
 }
 
@@ -221,7 +221,7 @@ function followsLines(follows: ChangeResult['follows']): string[] {
 /**
  * Prints the outcome for operators. If the outcome is not READY, also prints the current state of the group.
  */
-export async function tellOutcome({ access }: Session, outcome: Outcome): Promise<void> {
+export async function printOutcome({ access }: Session, outcome: Outcome): Promise<void> {
   printText(outcomeText(outcome));
   if (outcome.state === 'READY') return;
   const view = await readGroup(access);

@@ -5,7 +5,7 @@
 import type { Command } from 'commander';
 import { errorMessage, PetrelError } from '../errors.js';
 import { version } from '../version.js';
-import type { Wanted } from '../what-if/asked-strategies.js';
+import type { Wanted } from '../what-if/compared-strategies.js';
 import type { Simulation } from '../what-if/simulation.js';
 import type { Assumed, Situation } from '../what-if/situation.js';
 

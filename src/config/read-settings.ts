@@ -93,7 +93,7 @@ export function settingOptions(settings: SettingsSchema<unknown>): Option[] {
 export async function readSettings<Values extends object>(
   settings: SettingsSchema<Values>,
   sources: SettingSources,
-  lack: 'is wrong' | 'is told' = 'is wrong',
+  lack: 'is wrong' | 'is named' = 'is wrong',
 ): Promise<EffectiveSettings<Values>> {
   const fields = fieldsOf(settings);
   const { given, problems } = await gather(fields, sources);
@@ -106,7 +106,7 @@ export async function readSettings<Values extends object>(
   if (!parsed.success) throw invalid(defaultProblems(fields, parsed.error));
 
   const unreadable = await unreadableFiles(fields, given);
-  const conflicts = [...pairProblems(given), ...(lack === 'is told' ? [] : unreadable.map(unreadableText))];
+  const conflicts = [...pairProblems(given), ...(lack === 'is named' ? [] : unreadable.map(unreadableText))];
   if (conflicts.length > 0) throw invalid(conflicts);
   return {
     values: parsed.data,
@@ -254,8 +254,8 @@ function valueProblems({ schema, meta }: Field, { source, value }: Given): strin
     const message = plainMessage(raw);
     const key = [meta.key, ...path.map(String)].join('.');
     const quotable = typeof value === 'string' && meta.secret !== true;
-    const isTold = quotable && (message.startsWith(cut(value)) || message.includes(quoted(value)));
-    return `${source}: ${cut(key)}: ${quotable && !isTold ? `${quoted(value)}: ` : ''}${message}`;
+    const namesValue = quotable && (message.startsWith(cut(value)) || message.includes(quoted(value)));
+    return `${source}: ${cut(key)}: ${quotable && !namesValue ? `${quoted(value)}: ` : ''}${message}`;
   });
 }
 

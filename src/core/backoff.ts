@@ -146,11 +146,16 @@ function isCleared(record: FailureRecord, config: GroupConfig): boolean {
 }
 
 function restarted(record: FailureRecord, members: readonly Member[]): FailureRecord {
-  const life = members.find(({ node }) => node === record.node)?.value?.incarnation;
-  if (record.until === null || record.restarted || life === undefined || life === record.incarnation) {
+  const incarnation = members.find(({ node }) => node === record.node)?.value?.incarnation;
+  if (
+    record.until === null ||
+    record.restarted ||
+    incarnation === undefined ||
+    incarnation === record.incarnation
+  ) {
     return record;
   }
-  return { ...endBackoff(record), incarnation: life, restarted: true };
+  return { ...endBackoff(record), incarnation, restarted: true };
 }
 
 export function failureOf(failures: readonly FailureRecord[], node: string): FailureRecord | null {

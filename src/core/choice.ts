@@ -171,7 +171,7 @@ function paused(
 ): Outcome {
   const why = `paused by ${by}: ${because}`;
   const waits = failures.some((record) => record.node === elected.node && isInBackoff(record, nowMs));
-  if (!electedFailed || waits) return { ...standing(elected), reason: why };
+  if (!electedFailed || waits) return { ...unchanged(elected), reason: why };
   // The request remains in force during the retry. Keep the reasons that it overrode and the node that
   // leadership returns to once the group is no longer paused.
   const { node } = elected;
@@ -179,7 +179,7 @@ function paused(
   return { node, changes: true, cause: 'retry', reason: `retry while ${why}`, requested };
 }
 
-function standing({ node, cause }: Elected): Pick<Choice, 'node' | 'changes' | 'cause'> {
+function unchanged({ node, cause }: Elected): Pick<Choice, 'node' | 'changes' | 'cause'> {
   return { node, changes: false, cause };
 }
 
@@ -192,7 +192,7 @@ function automatic(all: Case): Outcome {
   if (first !== null) return { ...nobody(elected, first.reason), recheckInMs: first.leftMs };
   if (present === undefined || all.electedFailed) return replace(all, [best, ...others]);
   const better = preferred(all, present);
-  if (better === null) return { ...standing(elected), reason: present.reason };
+  if (better === null) return { ...unchanged(elected), reason: present.reason };
   return prefer(all, better, present);
 }
 
@@ -219,7 +219,7 @@ function prefer(input: ChoiceInput, better: BestFirst, present: Ranked): Outcome
   }
   const keep = (until: string, recheckInMs: number | null = null): Outcome => {
     const reason = `${present.reason}; ${best.node} would be better (${best.reason}), ${until}`;
-    return { ...standing(elected), reason, recheckInMs };
+    return { ...unchanged(elected), reason, recheckInMs };
   };
   const wait = (until: string, recheckInMs: number | null = null): Outcome => {
     return { ...keep(until, recheckInMs), reserves: best.node };
@@ -300,12 +300,12 @@ function replace(all: Case, ranking: BestFirst): Outcome {
  */
 function withLastGood({ elected, previous }: ChoiceInput, ranking: BestFirst): BestFirst {
   const isForced = elected.requested?.forced === true;
-  const isAsked = elected.requested !== null && !isForced;
-  const isPlanned = isAsked || elected.cause === 'planned' || elected.cause === 'preference';
+  const isRequested = elected.requested !== null && !isForced;
+  const isPlanned = isRequested || elected.cause === 'planned' || elected.cause === 'preference';
   const last = ranking.find(({ node }) => node === previous?.node && node !== elected.node);
   const [best] = ranking;
   if (!isPlanned || isForced || last === undefined || last === best) return ranking;
-  if (!isAsked && last.grade !== best.grade) return ranking;
+  if (!isRequested && last.grade !== best.grade) return ranking;
   const reason = `it led before the failed handover to ${elected.node}; ${last.reason}`;
   return [{ ...last, reason }, ...ranking.filter((one) => one !== last)];
 }
@@ -321,7 +321,7 @@ function nobodyEligible(all: Case): Outcome {
   // A malformed registration does not end a leadership if no other node could take over.
   if (leads(all) && againstElected.every(({ kind }) => kind === kindOfMalformed)) {
     const why = `it leads, and no other node is eligible: ${reasonsOf(againstElected)}`;
-    return { ...standing(elected), reason: why };
+    return { ...unchanged(elected), reason: why };
   }
   const able = ineligible.filter(({ site }) => mayFollow(site, failedSite, config));
   const retry = leastRecentlyFailed(all, able);

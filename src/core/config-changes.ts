@@ -12,14 +12,14 @@ import type { Elected } from '../model/znodes.js';
 import { endedOverrides } from './deadlines.js';
 import { missedAtMs, mostLateMs, requestText, targetText } from './requests.js';
 
-interface Told {
+interface Explained {
   /** What the change does, as text for messages. */
   readonly what: string;
   readonly reason: string;
   readonly configVersion: number;
 }
 
-export interface ChangeSites extends Told {
+export interface ChangeSites extends Explained {
   readonly do: 'change-sites';
   readonly changes: readonly SiteChange[];
 }
@@ -28,7 +28,7 @@ export interface ChangeSites extends Told {
  * Drops a requested switchover because the term that it replaces has ended, or because its scheduled time
  * passed too long ago.
  */
-export interface DropRequest extends Told {
+export interface DropRequest extends Explained {
   readonly do: 'drop-request';
 }
 

@@ -65,7 +65,7 @@ export interface Constraint {
 }
 
 /** A constraint that runs in another thread and checks all nodes in one call. */
-export interface AskedConstraint extends Omit<Constraint, 'check'> {
+export interface RemoteConstraint extends Omit<Constraint, 'check'> {
   /**
    * Returns the findings by node id. Throws Unanswered if the answer is still pending. Throws RuleFault if
    * the check failed.
@@ -73,7 +73,7 @@ export interface AskedConstraint extends Omit<Constraint, 'check'> {
   checkAll(nodes: readonly Registered[], context: ConstraintContext): ReadonlyMap<string, Finding>;
 }
 
-export type AnyConstraint = Constraint | AskedConstraint;
+export type AnyConstraint = Constraint | RemoteConstraint;
 
 /** One reason why a node is ineligible. */
 export interface IneligibleReason extends Pick<Constraint, 'kind' | 'ends' | 'canBeForced' | 'isOfPlace'> {

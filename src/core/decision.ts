@@ -65,15 +65,15 @@ export type Write = Extract<ElectorAction, { do: 'write-elected' }>;
  * Returns the actions for a choice. These are a new decision, or the updates that are due while the current
  * decision remains.
  */
-export function actionsFor(seen: JudgedElection, choice: Choice): ElectorAction[] {
-  const decision = decisionWrite(seen, choice);
-  const made = decision === null ? null : withCircuitBreaker(seen, decision);
+export function actionsFor(election: JudgedElection, choice: Choice): ElectorAction[] {
+  const decision = decisionWrite(election, choice);
+  const made = decision === null ? null : withCircuitBreaker(election, decision);
   if (made?.do === 'write-elected') return [made];
-  const record = recordOfReady(seen);
-  const upkeep = record === null ? upkeepWrite(seen, choice) : null;
-  const change = dropMissedRequest(seen) ?? endOverrides(seen) ?? declareSites(seen);
+  const record = recordOfReady(election);
+  const upkeep = record === null ? upkeepWrite(election, choice) : null;
+  const change = dropMissedRequest(election) ?? endOverrides(election) ?? declareSites(election);
   const rest = [record, upkeep, made ?? change].filter((action) => action !== null);
-  return [...stuckLeaderActions(seen), ...rest];
+  return [...stuckLeaderActions(election), ...rest];
 }
 
 /** Returns the decision with the circuit breaker's record, or the pause that replaces the decision. */
@@ -92,16 +92,16 @@ function withCircuitBreaker({ snapshot, config, epochMs }: JudgedElection, decis
  * Returns a write with a new decision under a new term, because the choice changed or because `elected` must
  * be repaired. Returns null if neither applies.
  */
-function decisionWrite(seen: JudgedElection, choice: Choice): Write | null {
-  const { snapshot, elected, failed } = seen;
+function decisionWrite(election: JudgedElection, choice: Choice): Write | null {
+  const { snapshot, elected, failed } = election;
   if (!choice.changes && !isFallback(snapshot, elected)) return null;
-  const record = ended(seen, elected, { failed, next: choice.reason });
-  return electedWrite(snapshot, nextDecision(seen, choice), record);
+  const record = ended(election, elected, { failed, next: choice.reason });
+  return electedWrite(snapshot, nextDecision(election, choice), record);
 }
 
 /** Returns the new decision that the choice leads to. */
-export function nextDecision(seen: JudgedElection, choice: Choice): Elected {
-  const { snapshot, members, config, strategy, self, elected, epochMs } = seen;
+export function nextDecision(election: JudgedElection, choice: Choice): Elected {
+  const { snapshot, members, config, strategy, self, elected, epochMs } = election;
   const isRepair = isFallback(snapshot, elected);
   const member = members.find(({ node }) => node === choice.node)?.value ?? null;
   return {
@@ -112,34 +112,37 @@ export function nextDecision(seen: JudgedElection, choice: Choice): Elected {
     reason: isRepair ? `${elected.reason}; ${choice.reason}` : choice.reason,
     cause: choice.cause,
     by: self,
-    previous: seen.previous,
+    previous: election.previous,
     priorities: member === null ? null : [sitePriority(config, member.site, epochMs), member.priority],
     requested: choice.requested,
     failedSite: choice.failedSite,
-    failures: ownFailures(seen, choice),
-    ...missedRequest(seen, choice),
+    failures: ownFailures(election, choice),
+    ...missedRequest(election, choice),
   };
 }
 
-function missedRequest(seen: JudgedElection, { requested }: Choice): Pick<Elected, 'missedRequest'> {
-  return requested === null && missesRequest(seen.config, seen.elected) ? { missedRequest: true } : {};
+function missedRequest(election: JudgedElection, { requested }: Choice): Pick<Elected, 'missedRequest'> {
+  return requested === null && missesRequest(election.config, election.elected)
+    ? { missedRequest: true }
+    : {};
 }
 
 /**
  * Returns a write that keeps the decision but notes a failure in it or removes notes that no longer apply.
  * Returns null if there is nothing to write.
  */
-function upkeepWrite(seen: JudgedElection, choice: Choice): Write | null {
-  const { snapshot, members, elected, failed } = seen;
+function upkeepWrite(election: JudgedElection, choice: Choice): Write | null {
+  const { snapshot, members, elected, failed } = election;
   const leader = recovered(elected, snapshot.current, members);
   const isRecovered = leader !== null && failureOf(elected.failures, leader) !== null;
-  const elsewhere = seen.memory.progress === null ? [...seen.elsewhere.ready] : [];
+  const elsewhere = election.memory.progress === null ? [...election.elsewhere.ready] : [];
   const isOver = elsewhere.some((node) => failureOf(elected.failures, node) !== null);
   // Do not update the overridden reasons during a takeover. If a claim vanishes, the elector recognizes this
   // only under the decision that the claim was made under.
-  const requested = seen.memory.progress === null ? stillOverridden(elected, seen.judged) : elected.requested;
+  const requested =
+    election.memory.progress === null ? stillOverridden(elected, election.judged) : elected.requested;
   if (failed === null && !isRecovered && !isOver && requested === elected.requested) return null;
-  return electedWrite(snapshot, { ...elected, requested, failures: ownFailures(seen, choice) }, null);
+  return electedWrite(snapshot, { ...elected, requested, failures: ownFailures(election, choice) }, null);
 }
 
 /** Returns the failures, except for those that other slots record. */
@@ -159,18 +162,18 @@ function electedWrite(snapshot: GroupSnapshot, elected: Elected, record: Transit
   };
 }
 
-function recordOfReady(seen: JudgedElection): Extract<ElectorAction, { do: 'record' }> | null {
-  const { snapshot, elected, memory } = seen;
+function recordOfReady(election: JudgedElection): Extract<ElectorAction, { do: 'record' }> | null {
+  const { snapshot, elected, memory } = election;
   const { current, history } = snapshot;
   const isReady = current?.value?.status === 'READY' && current.value.term === elected.term;
   if (!isReady || memory.watched !== null || history === null) return null;
-  const record = reachedReady(seen, elected, current);
+  const record = reachedReady(election, elected, current);
   return record === null ? null : { do: 'record', record, headVersion: history.version };
 }
 
 /** Declares one site failed or healthy per call, so that each change is reported with its own reason. */
-function declareSites(seen: JudgedElection): ChangeSites | null {
-  const { snapshot, epochMs, self, sites } = seen;
+function declareSites(election: JudgedElection): ChangeSites | null {
+  const { snapshot, epochMs, self, sites } = election;
   const [verdict] = snapshot.config.value === null ? [] : sites.verdicts;
   if (verdict === undefined) return null;
   const { site, isFailed, reason } = verdict;

@@ -17,7 +17,7 @@ import {
 } from './constraint.js';
 import { needsReading } from './deadlines.js';
 import { effectiveDecision } from './effective-decision.js';
-import { type ElectorMemory, look, type Scene } from './elector-memory.js';
+import { type ElectorMemory, look, type Observation } from './elector-memory.js';
 import { type Elsewhere, nowhereElse, withFailuresOfOthers } from './elsewhere.js';
 import { type ClockReading, ensembleNowMs, isOutdated } from './ensemble-clock.js';
 import { failedCandidate } from './failed-candidate.js';
@@ -30,7 +30,7 @@ import { overdueMs, type Watched } from './watchdog.js';
  * Everything that the elector knows at the start of a round. `config` is the configuration to decide by.
  * While the current configuration is unreadable, it is the last readable one.
  */
-export interface ElectionInput extends Scene {
+export interface ElectionInput extends Observation {
   readonly self: string;
   readonly strategy: ReadyStrategy;
   readonly memory: ElectorMemory;
@@ -167,11 +167,11 @@ function failedBefore({
  * to act on.
  */
 export function blaming(
-  seen: Omit<Election, 'failed' | 'electedFailed' | 'context'>,
+  election: Omit<Election, 'failed' | 'electedFailed' | 'context'>,
   failed: Failed | null,
 ): Election {
-  const electedFailed = failed !== null || failedBefore(seen);
-  return { ...seen, failed, electedFailed, context: constraintContextIn(seen, failed) };
+  const electedFailed = failed !== null || failedBefore(election);
+  return { ...election, failed, electedFailed, context: constraintContextIn(election, failed) };
 }
 
 /**
@@ -197,26 +197,26 @@ export function constraintContextIn(
 }
 
 /** Returns the input for the elector's choice. */
-export function choiceInputOf(seen: JudgedElection): ChoiceInput {
-  const { snapshot, members, config, strategy, memory, elected, nowMs, epochMs } = seen;
-  const lives = new Map(members.map((member) => [member.node, incarnationKey(member)]));
+export function choiceInputOf(election: JudgedElection): ChoiceInput {
+  const { snapshot, members, config, strategy, memory, elected, nowMs, epochMs } = election;
+  const incarnations = new Map(members.map((member) => [member.node, incarnationKey(member)]));
   const eligibleSinceMs = (node: string) =>
-    memory.eligibleSinceMs.get(present(lives.get(node), `node ${node}`)) ?? nowMs;
+    memory.eligibleSinceMs.get(present(incarnations.get(node), `node ${node}`)) ?? nowMs;
   return {
     config,
     strategy,
     elected,
     current: snapshot.current,
-    previous: seen.previous,
+    previous: election.previous,
     members,
-    failures: seen.context.failures,
+    failures: election.context.failures,
     nowMs: epochMs,
-    electedFailed: seen.electedFailed,
+    electedFailed: election.electedFailed,
     eligibleForMs: (node) => nowMs - eligibleSinceMs(node),
     betterForMs: (node) => betterForMs({ members, elected: elected.node, nowMs }, node, memory.betterSince),
     lookedForMs: nowMs - (memory.firstLookMs ?? nowMs),
     readyForMs: memory.ready === null ? null : nowMs - memory.ready.sinceMs,
-    judged: seen.judged,
-    elsewhere: seen.elsewhere,
+    judged: election.judged,
+    elsewhere: election.elsewhere,
   };
 }

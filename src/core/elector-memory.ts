@@ -122,7 +122,7 @@ const remembersMs = 60_000;
  */
 export const longestWaitMs = remembersMs / 2;
 
-export interface Scene {
+export interface Observation {
   readonly snapshot: GroupSnapshot;
   readonly members: readonly Member[];
   readonly config: GroupConfig;
@@ -131,8 +131,8 @@ export interface Scene {
 }
 
 /** Returns `memory` updated with the current state of the group. */
-export function look(scene: Scene, elected: Elected, memory: ElectorMemory): ElectorMemory {
-  const { snapshot, config, nowMs } = scene;
+export function look(observation: Observation, elected: Elected, memory: ElectorMemory): ElectorMemory {
+  const { snapshot, config, nowMs } = observation;
   const before = nowMs - (memory.lookedAtMs ?? nowMs) > remembersMs ? newElector : memory;
   const { current } = snapshot;
   const watched = watch(snapshot, elected, config, before.watched, nowMs);
@@ -142,10 +142,10 @@ export function look(scene: Scene, elected: Elected, memory: ElectorMemory): Ele
     eligibleSinceMs: before.eligibleSinceMs,
     betterSince: before.betterSince,
     firstLookMs: before.firstLookMs,
-    sites: sitesSeen(scene, before.sites),
+    sites: sitesSeen(observation, before.sites),
     watched,
-    progress: progressSeen(scene, elected, watched, before.progress),
-    ready: readySeen(scene, elected, before.ready),
+    progress: progressSeen(observation, elected, watched, before.progress),
+    ready: readySeen(observation, elected, before.ready),
     alarmed: isHeld && before.alarmed === current?.token ? before.alarmed : null,
     fenced: before.fenced,
     failedFences: before.failedFences,
@@ -153,11 +153,11 @@ export function look(scene: Scene, elected: Elected, memory: ElectorMemory): Ele
   };
 }
 
-function sitesSeen(scene: Scene, before: ElectorMemory['sites']): ElectorMemory['sites'] {
-  const { seat } = scene.snapshot;
+function sitesSeen(observation: Observation, before: ElectorMemory['sites']): ElectorMemory['sites'] {
+  const { seat } = observation.snapshot;
   if (seat === null || seat.below !== null) return null;
   const counts = before?.seat === seat.name ? before.counts : new Map();
-  return { seat: seat.name, counts: countSites(scene, counts) };
+  return { seat: seat.name, counts: countSites(observation, counts) };
 }
 
 /**
@@ -167,7 +167,7 @@ function sitesSeen(scene: Scene, before: ElectorMemory['sites']): ElectorMemory[
  * the leader then fail together, nothing shows that it was READY, and the takeover would seem to have failed.
  */
 function progressSeen(
-  { snapshot, members }: Scene,
+  { snapshot, members }: Observation,
   elected: Elected,
   watched: Watched | null,
   before: ElectorMemory['progress'],
@@ -180,8 +180,8 @@ function progressSeen(
   const isOver = before !== null && current?.value?.status === 'READY' && current.value.node === before.node;
   if (isOver) return null;
   if (before?.decision === decision && before.seat === seat.name) {
-    const stands = current?.token === before.token && !members.some(({ owner }) => owner === before.owner);
-    return before.isOrphaned === stands ? before : { ...before, isOrphaned: stands };
+    const isOrphan = current?.token === before.token && !members.some(({ owner }) => owner === before.owner);
+    return before.isOrphaned === isOrphan ? before : { ...before, isOrphaned: isOrphan };
   }
   if (current === null || watched?.condition.kind !== 'taking-over') return null;
   const { token, owner } = current;
@@ -189,7 +189,7 @@ function progressSeen(
 }
 
 function readySeen(
-  { snapshot, members, nowMs }: Scene,
+  { snapshot, members, nowMs }: Observation,
   elected: Elected,
   before: ElectorMemory['ready'],
 ): ElectorMemory['ready'] {
@@ -213,6 +213,8 @@ export function eligibleSince(
 ): ElectorMemory['eligibleSinceMs'] {
   const eligible = judged.filter((one) => ownIneligibleReasons(one).length === 0);
   return new Map(
-    eligible.map(({ member }) => incarnationKey(member)).map((life) => [life, before.get(life) ?? nowMs]),
+    eligible
+      .map(({ member }) => incarnationKey(member))
+      .map((incarnation) => [incarnation, before.get(incarnation) ?? nowMs]),
   );
 }

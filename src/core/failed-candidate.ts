@@ -5,7 +5,7 @@ import { readyNode } from '../model/snapshot.js';
 import type { Elected } from '../model/znodes.js';
 import { type Failed, failureReason } from './backoff.js';
 import { isFallback } from './effective-decision.js';
-import type { ElectorMemory, Scene } from './elector-memory.js';
+import type { ElectorMemory, Observation } from './elector-memory.js';
 import { overdueMs, type Watched } from './watchdog.js';
 
 /**
@@ -15,7 +15,7 @@ import { overdueMs, type Watched } from './watchdog.js';
  * it failed.
  */
 export function failedCandidate(
-  { snapshot, members, config, nowMs }: Scene,
+  { snapshot, members, config, nowMs }: Observation,
   elected: Elected,
   memory: ElectorMemory,
 ): Failed | null {
@@ -34,8 +34,8 @@ export function failedCandidate(
   // history. Under this version of `elected`, the history records only claims that reached READY.
   const readyTokens = [registration?.lastTakeover?.token, snapshot.history?.value?.fencingToken];
   const reachedReady = progress !== null && readyTokens.includes(String(progress.token));
-  const lives = members.some(({ owner }) => owner === progress?.owner);
-  if (progress !== null && !lives && !reachedReady && snapshot.current?.token !== progress.token) {
+  const isAlive = members.some(({ owner }) => owner === progress?.owner);
+  if (progress !== null && !isAlive && !reachedReady && snapshot.current?.token !== progress.token) {
     return failed('its claim disappeared during the takeover');
   }
   if (watched === null || watched.condition.kind === 'holding' || overdueMs(watched, nowMs) < 0) return null;

@@ -209,8 +209,8 @@ function duringLeadership(situation: LeadershipInput, leadership: Leadership): L
   if (own === null || elected === null) return null;
   if (leadership.stage === 'claimed') return { do: 'take-over', elected };
   if (leadership.stage === 'taking-over') return null;
-  const isTold = own.value?.status === 'READY' && own.value.term === elected.term;
-  if (leadership.stage === 'leading' && isTold) return null;
+  const isPublished = own.value?.status === 'READY' && own.value.term === elected.term;
+  if (leadership.stage === 'leading' && isPublished) return null;
   return {
     do: 'write-ready',
     elected,

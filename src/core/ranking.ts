@@ -78,11 +78,11 @@ function conditionsOf(
   { elected, judged, config, nowMs }: RankInput,
   { incumbent, failedSite, ineligible }: Findings,
 ): Conditions {
-  const isAsked = activeRequest(config, elected) !== null;
+  const isRequested = activeRequest(config, elected) !== null;
   const site = incumbent === null ? failedSite : elected.failedSite;
   return {
-    after: site === null || isAsked ? 'planned' : 'failure',
-    failedSite: isAsked ? null : site,
+    after: site === null || isRequested ? 'planned' : 'failure',
+    failedSite: isRequested ? null : site,
     minuteOfDay: minuteOfDay(nowMs),
     registered: judged.length,
     eligible: judged.length - ineligible.filter((one) => ownIneligibleReasons(one).length > 0).length,

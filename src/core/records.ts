@@ -19,7 +19,7 @@ import {
 import { type Failed, failureOf, failureReason } from './backoff.js';
 import { isFallback } from './effective-decision.js';
 
-interface Scene {
+interface RecordInput {
   readonly snapshot: GroupSnapshot;
   readonly members: readonly Member[];
 }
@@ -28,7 +28,7 @@ interface Scene {
  * Returns the head of the history, which contains what was recorded last. Returns null if there is no
  * history. If the head is unreadable, the cost is one duplicate record and not the loss of the history.
  */
-function headOf({ snapshot }: Scene): HistoryHead | null {
+function headOf({ snapshot }: RecordInput): HistoryHead | null {
   return snapshot.history === null ? null : (snapshot.history.value ?? initialHistoryHead);
 }
 
@@ -62,31 +62,34 @@ export interface Ending {
  * Returns the record of the transition that the new decision ends. Returns null if the transition was already
  * recorded, if the decision of that transition is lost, or if there is no history.
  */
-export function ended(scene: Scene, elected: Elected, ending: Ending): TransitionRecord | null {
-  const { snapshot } = scene;
-  const head = headOf(scene);
+export function ended(input: RecordInput, elected: Elected, ending: Ending): TransitionRecord | null {
+  const { snapshot } = input;
+  const head = headOf(input);
   if (isFallback(snapshot, elected) || head === null || head.term >= elected.term) return null;
-  const claim = claimOf(scene, elected);
+  const claim = claimOf(input, elected);
   if (claim?.value?.status === 'READY')
-    return { ...transition(scene, elected, claim), outcome: 'READY', error: null };
-  const record = transition(scene, elected, claim);
+    return { ...transition(input, elected, claim), outcome: 'READY', error: null };
+  const record = transition(input, elected, claim);
   return {
     ...record,
-    fencingToken: record.fencingToken ?? ownFailure(scene, elected)?.token ?? null,
+    fencingToken: record.fencingToken ?? ownFailure(input, elected)?.token ?? null,
     outcome: elected.node === null ? 'NOBODY' : 'FAILED',
-    error: errorOf(scene, elected, ending),
+    error: errorOf(input, elected, ending),
   };
 }
 
-function claimOf({ snapshot: { current }, members }: Scene, elected: Elected): Claim | null {
+function claimOf({ snapshot: { current }, members }: RecordInput, elected: Elected): Claim | null {
   return current !== null && ownerName(current, members) === elected.node ? current : null;
 }
 
 /**
  * Returns the current transition as far as it has progressed. The record of its READY contains the same data.
  */
-export function standing(scene: Scene, elected: Elected): Omit<TransitionRecord, 'outcome' | 'error'> {
-  return transition(scene, elected, claimOf(scene, elected));
+export function recordSoFar(
+  input: RecordInput,
+  elected: Elected,
+): Omit<TransitionRecord, 'outcome' | 'error'> {
+  return transition(input, elected, claimOf(input, elected));
 }
 
 /**
@@ -94,7 +97,7 @@ export function standing(scene: Scene, elected: Elected): Omit<TransitionRecord,
  * current version of `elected`. It also counts if the decision has already noted it, for example while the
  * group is paused. Returns null if no failure counts.
  */
-function ownFailure({ snapshot, members }: Scene, elected: Elected): Registration['lastFailure'] {
+function ownFailure({ snapshot, members }: RecordInput, elected: Elected): Registration['lastFailure'] {
   const own = members.find(({ node }) => node === elected.node)?.value?.lastFailure ?? null;
   if (own === null) return null;
   const isNoted = notedReason(elected) === failureReason(own.detail);
@@ -110,8 +113,8 @@ function notedReason({ node, failures }: Elected): string | null {
   return noted?.until == null ? null : noted.reason;
 }
 
-function errorOf(scene: Scene, elected: Elected, { failed, next }: Ending): FailureDetail | null {
-  const own = ownFailure(scene, elected);
+function errorOf(input: RecordInput, elected: Elected, { failed, next }: Ending): FailureDetail | null {
+  const own = ownFailure(input, elected);
   if (own !== null) return own.detail;
   if (elected.node === null) return null;
   const reason = failed?.reason ?? notedReason(elected) ?? `replaced before it was READY: ${next}`;
@@ -120,16 +123,16 @@ function errorOf(scene: Scene, elected: Elected, { failed, next }: Ending): Fail
 
 /** Builds a transition from the znodes. Its times are those of the znodes, on the ensemble's clock. */
 function transition(
-  scene: Scene,
+  input: RecordInput,
   elected: Elected,
   claim: Claim | null,
 ): Omit<TransitionRecord, 'outcome' | 'error'> {
-  const { snapshot, members } = scene;
+  const { snapshot, members } = input;
   const electedAtMs = snapshot.elected.modifiedAtMs;
   const ready = claim?.value?.status === 'READY';
-  const resumes = resumedBy(scene, elected, claim);
+  const resumes = resumedBy(input, elected, claim);
   const release =
-    resumes === null ? releaseBefore(scene, elected, claim) : ownRelease(scene, elected, resumes, claim);
+    resumes === null ? releaseBefore(input, elected, claim) : ownRelease(input, elected, resumes, claim);
   const own = members.find(({ node }) => node === elected.node)?.value ?? null;
   const token = claim === null ? null : String(claim.token);
   const takeoverMs = own?.lastTakeover?.token === token ? (own?.lastTakeover?.durationMs ?? null) : null;
@@ -161,7 +164,7 @@ type Resumes = TransitionRecord['resumes'];
  * Returns the earlier leadership under the same decision, as the claim describes it. If the claim does not
  * describe one, the history head still shows whether there was one.
  */
-function resumedBy({ snapshot }: Scene, elected: Elected, claim: Claim | null): Resumes {
+function resumedBy({ snapshot }: RecordInput, elected: Elected, claim: Claim | null): Resumes {
   if (claim === null) return null;
   const resumes = claim.value?.resumes ?? null;
   if (resumes !== null) {
@@ -198,7 +201,7 @@ function untilMs(claim: Claim | null, from: string | null): number | null {
  * node does not report the release.
  */
 function ownRelease(
-  { members }: Scene,
+  { members }: RecordInput,
   { node }: Elected,
   { token, endedAt }: NonNullable<Resumes>,
   claim: Claim | null,
@@ -223,7 +226,7 @@ function ownRelease(
  * the registration's time is used. Returns null if the previous leader does not report the release.
  */
 function releaseBefore(
-  { snapshot, members }: Scene,
+  { snapshot, members }: RecordInput,
   elected: Elected,
   claim: Claim | null,
 ): TransitionRecord['release'] {
@@ -241,11 +244,11 @@ function releaseBefore(
  * Returns the record of a transition that has reached READY. Returns null if the transition is already
  * recorded, or if there is no history.
  */
-export function reachedReady(scene: Scene, elected: Elected, current: Claim): TransitionRecord | null {
-  const head = headOf(scene);
+export function reachedReady(input: RecordInput, elected: Elected, current: Claim): TransitionRecord | null {
+  const head = headOf(input);
   if (head === null || (head.term === elected.term && head.fencingToken === String(current.token)))
     return null;
-  return { ...transition(scene, elected, current), outcome: 'READY', error: null };
+  return { ...transition(input, elected, current), outcome: 'READY', error: null };
 }
 
 /**

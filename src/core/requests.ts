@@ -50,7 +50,7 @@ export function targetText(to: SwitchoverRequest['to']): string {
   return 'node' in to ? to.node : `site ${to.site}`;
 }
 
-interface Asked {
+interface Candidates {
   readonly members: readonly Member[];
   readonly elected: Elected;
   readonly elsewhere: Pick<Elsewhere, 'busy'>;
@@ -64,7 +64,7 @@ interface Asked {
  */
 export function requestTarget(
   { to, force }: SwitchoverRequest,
-  { members, elected, elsewhere }: Asked,
+  { members, elected, elsewhere }: Candidates,
   ranking: readonly Ranked[],
 ): string | null {
   const eligible = ranking.map(({ node }) => node);

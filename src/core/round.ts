@@ -90,9 +90,12 @@ function decide(model: Election): ElectorRound {
     const judged = judgeAll(model.members, model.constraints, model.context);
     memory = { ...memory, eligibleSinceMs: eligibleSince(judged, memory.eligibleSinceMs, model.nowMs) };
     const sites = judgeSites(model, memory.sites?.counts ?? new Map());
-    const seen = { ...model, judged, sites, memory };
-    const choice = elect(choiceInputOf(seen));
-    return { ...afterwards(seen, choice, withSuccessor(seen, choice, actionsFor(seen, choice))), choice };
+    const election = { ...model, judged, sites, memory };
+    const choice = elect(choiceInputOf(election));
+    return {
+      ...afterwards(election, choice, withSuccessor(election, choice, actionsFor(election, choice))),
+      choice,
+    };
   } catch (error) {
     if (!(error instanceof RuleFault)) throw error;
     return givingUp({ ...model, memory }, error);
@@ -101,11 +104,13 @@ function decide(model: Election): ElectorRound {
 
 /** Adds the publication of the successor, unless other actions are about to change what it rests on. */
 function withSuccessor(
-  seen: JudgedElection,
+  election: JudgedElection,
   choice: Choice,
   actions: readonly ElectorAction[],
 ): readonly ElectorAction[] {
-  const publish = actions.every(({ do: verb }) => verb === 'record') ? publishSuccessor(seen, choice) : null;
+  const publish = actions.every(({ do: verb }) => verb === 'record')
+    ? publishSuccessor(election, choice)
+    : null;
   return publish === null ? actions : [...actions, publish];
 }
 
@@ -121,21 +126,21 @@ function givingUp({ snapshot, memory }: Election, { message }: RuleFault): Elect
 
 /** Returns the result of a round: its actions, the memory to keep, and the time until the next round. */
 function afterwards(
-  seen: JudgedElection,
+  election: JudgedElection,
   choice: Choice,
   actions: readonly ElectorAction[],
 ): Omit<ElectorRound, 'choice'> {
-  const { snapshot, config, memory, strategy, epochMs, nowMs } = seen;
+  const { snapshot, config, memory, strategy, epochMs, nowMs } = election;
   const alarms = actions.some((action) => action.do === 'alarm');
   const alarmed = alarms ? (snapshot.current?.token ?? null) : memory.alarmed;
   return {
     actions,
-    memory: { ...memory, ...waitsSeen(seen, choice), alarmed },
+    memory: { ...memory, ...waitsSeen(election, choice), alarmed },
     recheckInMs: soonest([
       choice.recheckInMs,
       nextDeadlineInMs(config, choice.failures, epochMs),
-      nextMinuteInMs(seen.minutes, epochMs),
-      seen.sites.waitMs,
+      nextMinuteInMs(election.minutes, epochMs),
+      election.sites.waitMs,
       memory.watched === null ? null : untilOverdueMs(memory.watched, nowMs),
       strategy.usesScores === true ? durationMs(config.stabilization.interval) : null,
     ]),
@@ -147,19 +152,19 @@ function afterwards(
  * leader. Without another leader, nothing would be gained. A node does not judge its own losses, because a
  * disconnected node cannot know their cause. Instead, it hands over the elector role to the next elector.
  */
-function judgeLeaseLosses(seen: Election, asItStands: ElectorRound): ElectorRound {
-  const { snapshot, members, elected, self, memory, clock, nowMs } = seen;
+function judgeLeaseLosses(election: Election, asItStands: ElectorRound): ElectorRound {
+  const { snapshot, members, elected, self, memory, clock, nowMs } = election;
   const { current } = snapshot;
-  if (seen.failed !== null || current === null || asItStands.choice?.changes !== false) return asItStands;
+  if (election.failed !== null || current === null || asItStands.choice?.changes !== false) return asItStands;
   const isOwn = elected.node === self;
   const observed = {
-    ...seen,
+    ...election,
     current,
-    observedSinceMs: isOwn ? Number.NEGATIVE_INFINITY : seen.observedSinceMs,
+    observedSinceMs: isOwn ? Number.NEGATIVE_INFINITY : election.observedSinceMs,
   };
   const failed = lostLeaseAgain(observed, elected);
   if (failed === null || memory.leftTo === current.token) return asItStands;
-  const round = decide(blaming(seen, failed));
+  const round = decide(blaming(election, failed));
   const { node = null, changes = false } = round.choice ?? {};
   if (!changes || node === null || node === elected.node) return asItStands;
   if (!isOwn)
@@ -174,10 +179,10 @@ function judgeLeaseLosses(seen: Election, asItStands: ElectorRound): ElectorRoun
  * Returns the nodes that the choice found better than the leader, and the start of the wait for a first
  * election.
  */
-function waitsSeen(seen: Election, choice: Choice): Pick<ElectorMemory, 'betterSince' | 'firstLookMs'> {
-  const { members, strategy, memory, elected, nowMs } = seen;
+function waitsSeen(election: Election, choice: Choice): Pick<ElectorMemory, 'betterSince' | 'firstLookMs'> {
+  const { members, strategy, memory, elected, nowMs } = election;
   const compared = { members, elected: elected.node, nowMs };
-  const isAwaited = awaited(seen, choice.ranking, 0) !== null;
+  const isAwaited = awaited(election, choice.ranking, 0) !== null;
   return {
     betterSince:
       strategy.usesScores === true ? updatedBetterSince(compared, choice.ranking, memory.betterSince) : null,

@@ -29,11 +29,11 @@ export interface TokenSeen {
 }
 
 /** Adds a token to `seen`. Returns the same object if the token is not new. */
-export function withToken(seen: SeenTokens, { epoch, slot, token }: TokenSeen): SeenTokens {
-  if (epoch !== null && epoch < seen.epoch) return seen;
-  if (epoch !== null && epoch > seen.epoch) return { epoch, bySlot: new Map([[slot, token]]) };
-  if (token <= (seen.bySlot.get(slot) ?? 0n)) return seen;
-  return { epoch: seen.epoch, bySlot: new Map([...seen.bySlot, [slot, token]]) };
+export function withToken(tokens: SeenTokens, { epoch, slot, token }: TokenSeen): SeenTokens {
+  if (epoch !== null && epoch < tokens.epoch) return tokens;
+  if (epoch !== null && epoch > tokens.epoch) return { epoch, bySlot: new Map([[slot, token]]) };
+  if (token <= (tokens.bySlot.get(slot) ?? 0n)) return tokens;
+  return { epoch: tokens.epoch, bySlot: new Map([...tokens.bySlot, [slot, token]]) };
 }
 
 /** Returns the tokens of all claims in a snapshot, regardless of the claims' owners. */
@@ -56,18 +56,18 @@ export interface GoneBack {
  * The token of an existing claim may itself be among the tokens that were seen.
  */
 export function goneBack(
-  seen: SeenTokens,
+  tokens: SeenTokens,
   { epoch, slot, token }: TokenSeen,
   isNew: boolean,
 ): GoneBack | null {
   const cause = 'ZooKeeper was restored from a backup or rebuilt';
-  const todo = `see docs/guides/fencing.md; when no store remembers a greater token, run petrel config set tokenEpoch ${seen.epoch + 1}`;
-  if (epoch !== null && epoch < seen.epoch) {
-    const what = `tokenEpoch in the configuration is ${epoch}, but it was ${seen.epoch} before: ${cause}, or the group's tree was deleted`;
+  const todo = `see docs/guides/fencing.md; when no store remembers a greater token, run petrel config set tokenEpoch ${tokens.epoch + 1}`;
+  if (epoch !== null && epoch < tokens.epoch) {
+    const what = `tokenEpoch in the configuration is ${epoch}, but it was ${tokens.epoch} before: ${cause}, or the group's tree was deleted`;
     return { what, todo };
   }
-  const greatest = seen.bySlot.get(slot);
-  if (greatest === undefined || (epoch !== null && epoch > seen.epoch)) return null;
+  const greatest = tokens.bySlot.get(slot);
+  if (greatest === undefined || (epoch !== null && epoch > tokens.epoch)) return null;
   if (token > greatest || (!isNew && token === greatest)) return null;
   return {
     what: `fencing token ${token} is not greater than ${greatest}, which was issued before: ${cause}`,

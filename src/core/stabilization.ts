@@ -20,7 +20,7 @@ export interface BetterSince {
   readonly sinceMs: ReadonlyMap<string, number>;
 }
 
-interface Seen {
+interface Compared {
   readonly members: readonly Member[];
   readonly elected: string | null;
   readonly nowMs: number;
@@ -31,27 +31,37 @@ interface Seen {
  * the ranking.
  */
 export function updatedBetterSince(
-  seen: Seen,
+  compared: Compared,
   ranking: readonly Ranked[],
   before: BetterSince | null,
 ): BetterSince | null {
-  const than = lifeNow(seen, seen.elected);
-  const present = ranking.find(({ node }) => node === seen.elected);
+  const than = incarnationOf(compared, compared.elected);
+  const present = ranking.find(({ node }) => node === compared.elected);
   if (present === undefined || than === null) return null;
   const known = before?.than === than ? before.sinceMs : new Map<string, number>();
   const better = new Set(ranking.filter(({ grade }) => grade < present.grade).map(({ node }) => node));
-  const lives = seen.members.filter(({ node }) => better.has(node)).map(incarnationKey);
-  return { than, sinceMs: new Map(lives.map((life) => [life, known.get(life) ?? seen.nowMs])) };
+  const incarnations = compared.members.filter(({ node }) => better.has(node)).map(incarnationKey);
+  return {
+    than,
+    sinceMs: new Map(
+      incarnations.map((incarnation) => [incarnation, known.get(incarnation) ?? compared.nowMs]),
+    ),
+  };
 }
 
 /** Returns the time for which `node` has been better than the elected node. */
-export function betterForMs(seen: Seen, node: string, betterSince: BetterSince | null): number {
-  const life = lifeNow(seen, node);
-  if (life === null || betterSince === null || betterSince.than !== lifeNow(seen, seen.elected)) return 0;
-  return seen.nowMs - (betterSince.sinceMs.get(life) ?? seen.nowMs);
+export function betterForMs(compared: Compared, node: string, betterSince: BetterSince | null): number {
+  const incarnation = incarnationOf(compared, node);
+  if (
+    incarnation === null ||
+    betterSince === null ||
+    betterSince.than !== incarnationOf(compared, compared.elected)
+  )
+    return 0;
+  return compared.nowMs - (betterSince.sinceMs.get(incarnation) ?? compared.nowMs);
 }
 
-function lifeNow({ members }: Seen, node: string | null): string | null {
+function incarnationOf({ members }: Compared, node: string | null): string | null {
   const member = members.find((one) => one.node === node);
   return member === undefined ? null : incarnationKey(member);
 }

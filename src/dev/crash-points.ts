@@ -12,7 +12,7 @@ export const transitions = {
   failover: "the leader's agent has been killed, and its guardian has ended its session",
   first: 'a new group holds its first election',
   failed: 'a switchover to a node whose takeover hook fails',
-  drain: 'the leader is told to leave (SIGTERM)',
+  drain: 'the leader is asked to leave (SIGTERM)',
 } as const;
 export type Transition = keyof typeof transitions;
 
@@ -43,7 +43,7 @@ const takeovers = ['switchover', 'failover', 'first'] as const;
 
 /** The steps in the order in which they occur. */
 export const steps = {
-  'leaving-told': {
+  'leaving-announced': {
     text: 'the old leader has announced that it is leaving, but no node has been notified yet',
     of: 'leader',
     in: ['drain'],
@@ -86,7 +86,7 @@ export const steps = {
     of: 'candidate',
     in: ['failed'],
   },
-  'failure-told': {
+  'failure-reported': {
     text: 'the candidate has given up its claim and reported the failure, but no node has been notified yet',
     of: 'candidate',
     in: ['failed'],

@@ -87,7 +87,7 @@ export class DevGroup {
         'a node other than the elector',
       );
       await this.switchover(other);
-      view = await this.until(`${other} to lead`, (seen) => readyLeader(seen) === other && isWhole(seen));
+      view = await this.until(`${other} to lead`, (view) => readyLeader(view) === other && isWhole(view));
     }
     const leader = present(readyLeader(view), 'a leader');
     const [next, ...spare] = agents.nodes.filter((node) => node !== elector && node !== leader);

@@ -38,7 +38,7 @@ export function signOf(step: StepName, cast: Cast, paths: GroupPaths, term: numb
     return claim?.node === candidate && claim.status === status;
   };
   switch (step) {
-    case 'leaving-told':
+    case 'leaving-announced':
       return { at: 'committed', matches: (write) => isDraining(write, paths.node(leader)) };
     case 'decided':
       return { at: 'committed', matches: (write) => electedIn(write, paths, term)?.node === candidate };
@@ -60,7 +60,7 @@ export function signOf(step: StepName, cast: Cast, paths: GroupPaths, term: numb
       return { runs: 'release', on: candidate };
     case 'undo-ended':
       return { at: 'arrived', matches: givesAway(candidate) };
-    case 'failure-told':
+    case 'failure-reported':
       return { at: 'committed', matches: givesAway(candidate) };
     case 'decided-again':
       return { at: 'committed', matches: (write) => isSuccessor(write, candidate, paths, term) };

@@ -41,7 +41,7 @@ export interface Outcome {
 }
 
 /** Steps at which the old leader cannot know of the decision. */
-const beforeRelease: readonly StepName[] = ['leaving-told', 'decided'];
+const beforeRelease: readonly StepName[] = ['leaving-announced', 'decided'];
 
 export class Rehearsal implements Disposable {
   readonly #stage: Stage;
@@ -95,7 +95,7 @@ export class Rehearsal implements Disposable {
     this.#say(`${leader ?? 'nobody'} leads, ${elector} is the elector, ${candidate} is to take over`);
     try {
       await this.#crash(point, cast);
-      const view = await this.#group.until('the group to recover', (seen) => this.#isOver(seen, point, cast));
+      const view = await this.#group.until('the group to recover', (view) => this.#isOver(view, point, cast));
       return {
         cast,
         leader: present(readyLeader(view), 'a leader'),
@@ -193,7 +193,7 @@ export class Rehearsal implements Disposable {
       case 'failover':
         return await this.#killOf(present(leader, 'a leader'), 'agent');
       case 'drain':
-        this.#say(`${leader} is told to leave (SIGTERM)`);
+        this.#say(`${leader} is asked to leave (SIGTERM)`);
         this.#parting.add(agents.agentPid(present(leader, 'a leader')));
         return agents.term(present(leader, 'a leader'));
       case 'first':

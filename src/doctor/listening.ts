@@ -22,14 +22,14 @@ const mostBytes = 16 * 1024;
  * rejects.
  */
 export async function listenFacts(settings: ListenSettings): Promise<ListenFacts | null> {
-  const asked = parseListen(settings.httpListen);
-  if (asked === 'off') return null;
-  const place = asked === 'auto' ? usualListen : asked;
+  const configured = parseListen(settings.httpListen);
+  if (configured === 'off') return null;
+  const place = configured === 'auto' ? usualListen : configured;
   if (place.port === 0) return null;
   const state = await tryToListen(place);
   return {
     address: `${hostText(place.host)}:${place.port}`,
-    isAskedFor: asked !== 'auto',
+    isAskedFor: configured !== 'auto',
     state,
     owner: state === 'taken' ? await ownerOf(place, settings) : null,
   };

@@ -11,8 +11,8 @@ import { ZooKeeperError } from './errors.js';
  * Returns the ACL to store for the ACL that a client requested. Duplicates are removed, and `auth` is
  * replaced by the client's identities.
  */
-export function resolveAcl(asked: Acl, client: readonly Identity[], path: string): Acl {
-  const resolved = distinct(asked).flatMap((entry) => resolveEntry(entry, client, path));
+export function resolveAcl(requested: Acl, client: readonly Identity[], path: string): Acl {
+  const resolved = distinct(requested).flatMap((entry) => resolveEntry(entry, client, path));
   if (resolved.length === 0) throw new ZooKeeperError('INVALID_ACL', path);
   return resolved;
 }

@@ -233,10 +233,10 @@ export class Database {
     this.#tree.setNextSequence(path, next);
   }
 
-  #missed(path: string, zxid: 'mzxid' | 'pzxid', seen: bigint): Notification['type'] | undefined {
+  #missed(path: string, zxid: 'mzxid' | 'pzxid', since: bigint): Notification['type'] | undefined {
     const stat = this.#tree.stat(path);
     if (!stat) return 'deleted';
-    if (stat[zxid] <= seen) return undefined;
+    if (stat[zxid] <= since) return undefined;
     return zxid === 'mzxid' ? 'dataChanged' : 'childrenChanged';
   }
 

@@ -98,7 +98,7 @@ export class Service implements ConnectionOwner {
 
   /** Ends the sessions whose timeout has passed. */
   expireOverdue(): void {
-    if (this.#frozen || this.#standstills.stands) return;
+    if (this.#frozen || this.#standstills.isPaused) return;
     for (const id of this.#database.overdueSessions(this.#nowMs())) this.endSession(id);
   }
 

@@ -44,7 +44,7 @@ export class Standstills {
    */
   #due: { readonly point: Point; readonly commit: Commit } | null = null;
 
-  get stands(): boolean {
+  get isPaused(): boolean {
     return this.#at !== null;
   }
 
@@ -106,7 +106,7 @@ export class Standstills {
     return true;
   }
 
-  /** Calls `tell` now. If the server must pause at the last transaction, calls it when the pause ends. */
+  /** Calls `notify` now. If the server must pause at the last transaction, calls it when the pause ends. */
   notify(connection: Connection | undefined, notify: () => void): void {
     const due = this.#due;
     this.#due = null;

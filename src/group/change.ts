@@ -39,7 +39,7 @@ export interface Author {
 }
 
 /** Everything that a request decides on. */
-export interface Scene {
+export interface ChangeInput {
   readonly view: GroupView;
   readonly config: GroupConfig;
   readonly elected: Elected;
@@ -63,7 +63,7 @@ export interface Decision {
  * allow the change, CONFLICT while another request or transition is under way. Throws Unanswered if a
  * strategy must be queried first. It is called again after the query.
  */
-export type Request = (scene: Scene) => Decision;
+export type Request = (input: ChangeInput) => Decision;
 
 export interface Plan extends Decision {
   /** The group as it was read. */
@@ -159,8 +159,8 @@ async function plan(access: GroupAccess, author: Author, request: Request) {
   const byHand = { by: author.by, reason: author.reason ?? 'no reason given', at };
   const decide = (seen: Seen) =>
     withAnswers(seen.before, (view) => {
-      const scene = { view, config: readableConfig(view), elected: effectiveDecision(view), nowMs, byHand };
-      return decided(request, scene, seen.neighbour);
+      const input = { view, config: readableConfig(view), elected: effectiveDecision(view), nowMs, byHand };
+      return decided(request, input, seen.neighbour);
     });
   const first = { before: read, neighbour: read.neighbour };
   const decidedFirst = await decide(first);
@@ -216,9 +216,9 @@ async function whatItTakes(
  * Decides on the request, as a pure function. Throws whatever the request throws, PetrelError INVALID for an
  * invalid configuration, and Unanswered.
  */
-function decided(request: Request, scene: Scene, neighbour: GroupView['neighbour']) {
-  const { view, config, nowMs } = scene;
-  const decision = request(scene);
+function decided(request: Request, input: ChangeInput, neighbour: GroupView['neighbour']) {
+  const { view, config, nowMs } = input;
+  const decision = request(input);
   if (decision.config !== null) mustBeValid(decision.config, view, config);
   const after = decision.config === null ? view : { ...underConfig(view, decision.config), neighbour };
   const choices = choicesOrNull(after, nowMs);

@@ -129,7 +129,7 @@ async function plan(access: GroupAccess, { node, dead }: EvictOptions) {
     node,
     removes: removals.map(({ text }) => text),
     leavesClaim: claim !== null && !dead,
-    alive: signOfLife(member, claim, effectiveDecision(view).node === node),
+    alive: signOfActivity(member, claim, effectiveDecision(view).node === node),
     before: view,
     unrecorded: null,
   };
@@ -185,7 +185,7 @@ function check(path: string, version: number): Operation {
  * Returns evidence that the node is running, or null if there is none. A running leader and a dead one whose
  * session has not ended have the same znodes.
  */
-function signOfLife(member: Member | null, claim: Claim | null, isElected: boolean): Eviction['alive'] {
+function signOfActivity(member: Member | null, claim: Claim | null, isElected: boolean): Eviction['alive'] {
   if (member === null) return null;
   const session = `ZooKeeper still has its session ${sessionText(member.owner)}`;
   const leads = isElected && claim?.owner === member.owner && claim.value?.status === 'READY';

@@ -3,9 +3,9 @@ import type { Request } from './change.js';
 
 export function setFlag(flag: string): Request {
   return ({ config, byHand }) => {
-    const standing = Object.hasOwn(config.flags, flag) ? config.flags[flag] : undefined;
-    if (standing !== undefined) {
-      const { by, at, reason } = standing;
+    const current = Object.hasOwn(config.flags, flag) ? config.flags[flag] : undefined;
+    if (current !== undefined) {
+      const { by, at, reason } = current;
       return { config: null, what: `flag ${flag} is already set, by ${by} at ${at}: ${reason}` };
     }
     return { config: { ...config, flags: { ...config.flags, [flag]: byHand } }, what: `flag ${flag}: set` };

@@ -11,7 +11,7 @@ import type { SwitchoverRequest } from '../model/group-config.js';
 import { toInstant } from '../model/names.js';
 import { configOfSlot, slotOf } from '../model/slots.js';
 import { elsewhereOf } from '../slots/one-slot.js';
-import type { Request, Scene } from './change.js';
+import type { ChangeInput, Request } from './change.js';
 import { judge, judgeMembers } from './judge.js';
 import { viewOfSlot, viewsOfSlots } from './slot-view.js';
 import { transitionOf, transitionText } from './transition.js';
@@ -36,9 +36,9 @@ export interface SwitchoverOptions {
  */
 export function switchover({ to, notBeforeMs, slot }: SwitchoverOptions): Request {
   return (group) => {
-    const scene = inSlot(group, slot);
-    const { elected, config, nowMs, byHand } = scene;
-    mustBeQuiet(scene);
+    const input = inSlot(group, slot);
+    const { elected, config, nowMs, byHand } = input;
+    mustBeQuiet(input);
     if (elected.node === null) {
       throw new PetrelError('REFUSED', 'the group has no leader that could hand over', {
         reasons: [elected.reason],
@@ -53,14 +53,14 @@ export function switchover({ to, notBeforeMs, slot }: SwitchoverOptions): Reques
       replacesTerm: elected.term,
       notBefore: atMs === null ? null : toInstant(atMs),
       force: false,
-      ...named(scene),
+      ...named(input),
       ...byHand,
     };
-    mustBeEligible(scene, request, atMs ?? nowMs);
+    mustBeEligible(input, request, atMs ?? nowMs);
     const when = atMs === null ? '' : `, not before ${toInstant(atMs)}`;
-    const asked = `switchover requested: ${elected.node} → ${targetText(to)}${when}`;
-    const what = `${asked}${replacedText(group)}`;
-    return { config: { ...config, switchover: request }, what, slot: slotOf(scene.view) };
+    const title = `switchover requested: ${elected.node} → ${targetText(to)}${when}`;
+    const what = `${title}${replacedText(group)}`;
+    return { config: { ...config, switchover: request }, what, slot: slotOf(input.view) };
   };
 }
 
@@ -75,9 +75,9 @@ export interface FailoverOptions {
 /** Forces a change of leader. The target need not be eligible, but it must be registered. */
 export function failover({ to, evenUnderWay = false, slot }: FailoverOptions): Request {
   return (group) => {
-    const scene = inSlot(group, slot);
-    const { view, elected, config, byHand } = scene;
-    if (!evenUnderWay) mustBeQuiet(scene, [{ kind: 'yes', does: 'force the failover anyway' }]);
+    const input = inSlot(group, slot);
+    const { view, elected, config, byHand } = input;
+    if (!evenUnderWay) mustBeQuiet(input, [{ kind: 'yes', does: 'force the failover anyway' }]);
     if (elected.node === to) {
       throw new PetrelError('REFUSED', `${to} is already the elected leader`, { reasons: [elected.reason] });
     }
@@ -86,13 +86,13 @@ export function failover({ to, evenUnderWay = false, slot }: FailoverOptions): R
       replacesTerm: elected.term,
       notBefore: null,
       force: true,
-      ...named(scene),
+      ...named(input),
       ...byHand,
     };
     if (
-      requestTarget(request, { members: view.members, elected, elsewhere: elsewhereIn(scene) }, []) === null
+      requestTarget(request, { members: view.members, elected, elsewhere: elsewhereIn(input) }, []) === null
     ) {
-      throw new PetrelError('REFUSED', `${to} cannot take over`, { reasons: [unableText(scene, to)] });
+      throw new PetrelError('REFUSED', `${to} cannot take over`, { reasons: [unableText(input, to)] });
     }
     const from = elected.node ?? 'none';
     const what = `failover requested: ${from} → ${to}${replacedText(group)}`;
@@ -108,7 +108,7 @@ export const cancelSwitchover: Request = ({ view, config }) => {
 };
 
 /** Returns the group's pending request, or null if there is none. The request may concern any slot. */
-function waitingRequest(view: Scene['view'], config: Scene['config']): SwitchoverRequest | null {
+function waitingRequest(view: ChangeInput['view'], config: ChangeInput['config']): SwitchoverRequest | null {
   const requests = viewsOfSlots(view).map((each) =>
     activeRequest(configOfSlot(config, slotOf(each)), effectiveDecision(each)),
   );
@@ -119,7 +119,7 @@ function waitingRequest(view: Scene['view'], config: Scene['config']): Switchove
  * Returns text about the pending request that a new one replaces. Nothing else reports that the old request
  * will not be carried out.
  */
-function replacedText({ view, config }: Scene): string {
+function replacedText({ view, config }: ChangeInput): string {
   const request = waitingRequest(view, config);
   return request === null ? '' : `; this replaces the pending ${requestText(request).replace(/,$/, '')}`;
 }
@@ -128,7 +128,7 @@ function replacedText({ view, config }: Scene): string {
  * Returns text about a switchover request that was not carried out in its term. The elector has recorded it
  * in the history, or will do so soon.
  */
-function missedText(view: Scene['view'], { switchover: request }: Scene['config']): string {
+function missedText(view: ChangeInput['view'], { switchover: request }: ChangeInput['config']): string {
   const elected = viewsOfSlots(view).find((each) => slotOf(each) === (request?.slot ?? 1));
   const isMissed = elected !== undefined && effectiveDecision(elected).missedRequest === true;
   return request !== null && isMissed
@@ -140,8 +140,8 @@ function missedText(view: Scene['view'], { switchover: request }: Scene['config'
  * Returns the scene of one slot. Throws PetrelError INVALID if the named slot does not exist, or if there are
  * several slots and none is named.
  */
-function inSlot(scene: Scene, slot: number | undefined): Scene {
-  const slots = viewsOfSlots(scene.view);
+function inSlot(input: ChangeInput, slot: number | undefined): ChangeInput {
+  const slots = viewsOfSlots(input.view);
   if (slot === undefined && slots.length > 1) {
     const leaders = slots.map((each) => `${slotOf(each)}: ${effectiveDecision(each).node ?? 'none'}`);
     throw new PetrelError('INVALID', `the group has ${slots.length} leaders: ${leaders.join(', ')}`, {
@@ -149,26 +149,26 @@ function inSlot(scene: Scene, slot: number | undefined): Scene {
       remedies: [{ kind: 'slot' }],
     });
   }
-  const view = viewOfSlot(scene.view, slot ?? 1);
-  return { ...scene, view, elected: effectiveDecision(view) };
+  const view = viewOfSlot(input.view, slot ?? 1);
+  return { ...input, view, elected: effectiveDecision(view) };
 }
 
 /**
  * Returns the slot's number for a request. Requests omit the number of the first slot, as in a group with one
  * leader.
  */
-function named({ view }: Scene): Pick<SwitchoverRequest, 'slot'> {
+function named({ view }: ChangeInput): Pick<SwitchoverRequest, 'slot'> {
   return slotOf(view) === 1 ? {} : { slot: slotOf(view) };
 }
 
-function elsewhereIn({ view, config, nowMs }: Scene): Elsewhere {
+function elsewhereIn({ view, config, nowMs }: ChangeInput): Elsewhere {
   return elsewhereOf({ snapshot: view, members: view.members, config, nowMs });
 }
 
 /**
  * Throws PetrelError CONFLICT if another transition or request is under way. Only one is allowed at a time.
  */
-function mustBeQuiet({ view, config, elected, nowMs }: Scene, remedies: readonly Remedy[] = []): void {
+function mustBeQuiet({ view, config, elected, nowMs }: ChangeInput, remedies: readonly Remedy[] = []): void {
   const waiting = activeRequest(configOfSlot(config, slotOf(view)), elected);
   if (waiting !== null) {
     throw new PetrelError(
@@ -193,44 +193,47 @@ function mustBeQuiet({ view, config, elected, nowMs }: Scene, remedies: readonly
 }
 
 /** Checks that the elector would accept the target at the scheduled time. Throws if it would not. */
-function mustBeEligible(scene: Scene, request: SwitchoverRequest, atMs: number): void {
-  const { view, config, elected } = scene;
+function mustBeEligible(input: ChangeInput, request: SwitchoverRequest, atMs: number): void {
+  const { view, config, elected } = input;
   const { ranking } = judge(underConfig(view, { ...config, switchover: null }), atMs);
-  const elsewhere = elsewhereIn(scene);
+  const elsewhere = elsewhereIn(input);
   const target = requestTarget(request, { members: view.members, elected, elsewhere }, ranking);
   if (target !== null && target !== elected.node) return;
-  if (isPresent(scene, request.to)) {
+  if (isPresent(input, request.to)) {
     throw new PetrelError('REFUSED', `${elected.node} is already the leader`, { reasons: [elected.reason] });
   }
   throw new PetrelError('REFUSED', `${targetText(request.to)} cannot take over from ${elected.node}`, {
-    reasons: whyIneligible(scene, request.to, atMs),
+    reasons: whyIneligible(input, request.to, atMs),
   });
 }
 
-function isPresent({ elected }: Scene, to: Target): boolean {
+function isPresent({ elected }: ChangeInput, to: Target): boolean {
   if (to === 'best-other') return false;
   return 'node' in to ? to.node === elected.node : to.site === elected.site;
 }
 
 /** Returns lines that say why each node is ineligible. The requested nodes come first. */
-function whyIneligible(scene: Scene, to: Target, atMs: number): string[] {
-  const { view, config, elected } = scene;
+function whyIneligible(input: ChangeInput, to: Target, atMs: number): string[] {
+  const { view, config, elected } = input;
   const lines = judgeMembers(view, config, atMs).map(({ member, ineligibleReasons }) => {
-    const asked = isAskedFor(to, member.node, member.value?.site);
+    const asRequested = isRequested(to, member.node, member.value?.site);
     const present = member.node === elected.node ? ['is the leader'] : [];
     const reasons = [...present, ...ineligibleReasons.map(({ reason }) => reason)];
-    const eligible = asked ? 'is eligible' : 'eligible, but not the requested node';
-    return { asked, line: `${member.node}: ${reasons.length === 0 ? eligible : reasons.join(', ')}` };
+    const eligible = asRequested ? 'is eligible' : 'eligible, but not the requested node';
+    return { asRequested, line: `${member.node}: ${reasons.length === 0 ? eligible : reasons.join(', ')}` };
   });
-  const asked = lines.filter((entry) => entry.asked);
-  const others = lines.filter((entry) => !entry.asked);
-  return [...(asked.length === 0 ? [missingText(to)] : []), ...[...asked, ...others].map(({ line }) => line)];
+  const requested = lines.filter((entry) => entry.asRequested);
+  const others = lines.filter((entry) => !entry.asRequested);
+  return [
+    ...(requested.length === 0 ? [missingText(to)] : []),
+    ...[...requested, ...others].map(({ line }) => line),
+  ];
 }
 
 /** Returns why the node cannot lead even if forced. */
-function unableText(scene: Scene, node: string): string {
-  const { view } = scene;
-  const taken = elsewhereIn(scene).busy.get(node);
+function unableText(input: ChangeInput, node: string): string {
+  const { view } = input;
+  const taken = elsewhereIn(input).busy.get(node);
   if (taken !== undefined) return `${node}: ${taken}, and no node can lead two slots`;
   const member = view.members.find((one) => one.node === node);
   const registered = view.members.map((one) => one.node).join(', ') || 'none';
@@ -240,7 +243,7 @@ function unableText(scene: Scene, node: string): string {
     : `${node}: shutting down`;
 }
 
-function isAskedFor(to: Target, node: string, site: string | undefined): boolean {
+function isRequested(to: Target, node: string, site: string | undefined): boolean {
   if (to === 'best-other') return true;
   return 'node' in to ? to.node === node : to.site === site;
 }

@@ -83,7 +83,7 @@ export async function withAnswers<T>(view: GroupView, work: (view: GroupView) =>
   return await answered(view.rules, (rules) => work(underRules(view, rules)));
 }
 
-interface Asked {
+interface Question {
   readonly whole: GroupView;
   readonly snapshot: GroupSnapshot;
   readonly members: readonly Member[];
@@ -94,20 +94,20 @@ interface Asked {
   readonly reserved: ReadonlyMap<string, number>;
 }
 
-function chooseFor(asked: Asked): Choice {
-  const { whole, strategy, constraints, nowMs, reserved } = asked;
-  const current = ownedBy(asked.snapshot.current, asked.members);
-  const others = asked.snapshot.others?.map((state) => ({
+function chooseFor(question: Question): Choice {
+  const { whole, strategy, constraints, nowMs, reserved } = question;
+  const current = ownedBy(question.snapshot.current, question.members);
+  const others = question.snapshot.others?.map((state) => ({
     ...state,
-    current: ownedBy(state.current, asked.members),
+    current: ownedBy(state.current, question.members),
   }));
-  const view = { ...asked.snapshot, others };
-  const { snapshot, members, config, elsewhere: elsewhereAt } = slotInput(view, { ...asked, reserved });
+  const view = { ...question.snapshot, others };
+  const { snapshot, members, config, elsewhere: elsewhereAt } = slotInput(view, { ...question, reserved });
   const elsewhere = elsewhereAt(nowMs);
   const elected = effectiveDecision(snapshot);
   const leads = readyNode(current, members) === elected.node;
-  const seen = { snapshot: { ...snapshot, current }, members, config, elected, elsewhere, epochMs: nowMs };
-  const context = constraintContextIn(seen);
+  const input = { snapshot: { ...snapshot, current }, members, config, elected, elsewhere, epochMs: nowMs };
+  const context = constraintContextIn(input);
   try {
     const question: ChoiceInput = {
       config,

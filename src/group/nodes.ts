@@ -2,7 +2,7 @@
 import { failureOf, isInBackoff } from '../core/backoff.js';
 import type { Remedy } from '../errors.js';
 import type { GroupConfig } from '../model/group-config.js';
-import type { Request, Scene } from './change.js';
+import type { ChangeInput, Request } from './change.js';
 import { mustBeKnown } from './known-names.js';
 
 /** Drains a node. The node is not elected until it is undrained. If it is the leader, it hands over. */
@@ -42,11 +42,11 @@ export function clearFailure(node: string): Request {
       return { config: null, what: `node ${node} is not in backoff` };
     }
     if (isRecovered) return { config: null, what: `the failure of node ${node} is already cleared` };
-    const standing = Object.entries(config.clearedFailures).filter(([other, { failedAt }]) => {
+    const current = Object.entries(config.clearedFailures).filter(([other, { failedAt }]) => {
       return failureOf(elected.failures, other)?.failedAt === failedAt;
     });
     const clearedFailures: GroupConfig['clearedFailures'] = {
-      ...Object.fromEntries(standing),
+      ...Object.fromEntries(current),
       [node]: { failedAt: failure.failedAt, ...byHand },
     };
     return {
@@ -62,6 +62,6 @@ function without<T>(record: Readonly<Record<string, T>>, key: string): Record<st
 
 const allowing: Remedy = { kind: 'unknown', does: 'drain the node before it joins' };
 
-function registered({ members }: Scene['view']): string[] {
+function registered({ members }: ChangeInput['view']): string[] {
   return members.map((member) => member.node);
 }

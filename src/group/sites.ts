@@ -10,7 +10,7 @@ import {
   withSites,
 } from '../model/group-config.js';
 import { toInstant } from '../model/names.js';
-import type { Request, Scene } from './change.js';
+import type { ChangeInput, Request } from './change.js';
 import { mustBeKnown } from './known-names.js';
 import { siteNames } from './listing.js';
 
@@ -31,9 +31,9 @@ export interface PriorityRequest {
  * one that lasts longer applies again.
  */
 export function overridePriority({ site, priority, forMs, allowUnknown = false }: PriorityRequest): Request {
-  return (scene) => {
-    mustBeKnownSite(scene, site, allowUnknown);
-    const { config, nowMs, byHand } = scene;
+  return (input) => {
+    mustBeKnownSite(input, site, allowUnknown);
+    const { config, nowMs, byHand } = input;
     const settings = siteConfig(config, site);
     const until = forMs === null ? null : toInstant(nowMs + forMs);
     const override = withOverride(overrideInForce(settings, nowMs), { priority, until, ...byHand });
@@ -48,9 +48,9 @@ export function overridePriority({ site, priority, forMs, allowUnknown = false }
 
 /** Ends all overrides of a site. */
 export function resetPriority(site: string): Request {
-  return (scene) => {
-    mustBeKnownSite(scene, site);
-    const { config, nowMs } = scene;
+  return (input) => {
+    mustBeKnownSite(input, site);
+    const { config, nowMs } = input;
     const settings = siteConfig(config, site);
     if (settings.override === null) {
       return { config: null, what: `site ${site} has no override: its priority is ${settings.priority}` };
@@ -68,9 +68,9 @@ export function resetPriority(site: string): Request {
  * registers in it. Throws PetrelError REFUSED for a site that has nodes.
  */
 export function forgetSite(site: string): Request {
-  return (scene) => {
-    mustBeKnownSite(scene, site);
-    const { view, config } = scene;
+  return (input) => {
+    mustBeKnownSite(input, site);
+    const { view, config } = input;
     const nodes = view.members.filter(({ value }) => value?.site === site).map(({ node }) => node);
     if (nodes.length > 0) {
       throw new PetrelError('REFUSED', `site ${site} has registered nodes, so it cannot be forgotten`, {
@@ -84,21 +84,21 @@ export function forgetSite(site: string): Request {
 
 /** Drains a site. No node of a drained site is elected. */
 export function drainSite(site: string, allowUnknown = false): Request {
-  return (scene) => {
-    mustBeKnownSite(scene, site, allowUnknown);
-    const { drained } = siteConfig(scene.config, site);
+  return (input) => {
+    mustBeKnownSite(input, site, allowUnknown);
+    const { drained } = siteConfig(input.config, site);
     if (drained !== null) return { config: null, what: `site ${site} is already drained${byWhom(drained)}` };
     return {
-      config: withSites(scene.config, [{ site, settings: { drained: scene.byHand } }]),
+      config: withSites(input.config, [{ site, settings: { drained: input.byHand } }]),
       what: `site ${site}: drained`,
     };
   };
 }
 
 export function undrainSite(site: string): Request {
-  return (scene) => {
-    mustBeKnownSite(scene, site);
-    const { config } = scene;
+  return (input) => {
+    mustBeKnownSite(input, site);
+    const { config } = input;
     if (siteConfig(config, site).drained === null)
       return { config: null, what: `site ${site} is not drained` };
     return {
@@ -113,13 +113,13 @@ export function undrainSite(site: string): Request {
  * one.
  */
 export function markSiteFailed(site: string, allowUnknown = false): Request {
-  return (scene) => {
-    mustBeKnownSite(scene, site, allowUnknown);
-    const { failed } = siteConfig(scene.config, site);
+  return (input) => {
+    mustBeKnownSite(input, site, allowUnknown);
+    const { failed } = siteConfig(input.config, site);
     if (failed?.byRule === false)
       return { config: null, what: `site ${site} is already marked failed${byWhom(failed)}` };
-    const settings = { failed: { byRule: false, ...scene.byHand } };
-    return { config: withSites(scene.config, [{ site, settings }]), what: `site ${site}: marked failed` };
+    const settings = { failed: { byRule: false, ...input.byHand } };
+    return { config: withSites(input.config, [{ site, settings }]), what: `site ${site}: marked failed` };
   };
 }
 
@@ -128,9 +128,9 @@ export function markSiteFailed(site: string, allowUnknown = false): Request {
  * zero.
  */
 export function markSiteHealthy(site: string): Request {
-  return (scene) => {
-    mustBeKnownSite(scene, site);
-    const { config } = scene;
+  return (input) => {
+    mustBeKnownSite(input, site);
+    const { config } = input;
     if (siteConfig(config, site).failed === null)
       return { config: null, what: `site ${site} is not marked failed` };
     const settings = { failed: null };
@@ -140,7 +140,7 @@ export function markSiteHealthy(site: string): Request {
 
 const allowing: Remedy = { kind: 'unknown', does: 'proceed before a node of the site joins' };
 
-function mustBeKnownSite({ view, config }: Scene, site: string, allowUnknown?: boolean): void {
+function mustBeKnownSite({ view, config }: ChangeInput, site: string, allowUnknown?: boolean): void {
   if (allowUnknown === true) return;
   mustBeKnown('site', site, siteNames(view, config), allowUnknown === undefined ? [] : [allowing]);
 }

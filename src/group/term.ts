@@ -7,7 +7,7 @@
 
 import * as z from 'zod';
 import { isGivenUp } from '../core/elsewhere.js';
-import { standing } from '../core/records.js';
+import { recordSoFar } from '../core/records.js';
 import { PetrelError } from '../errors.js';
 import type { NamedSlot } from '../model/named-slot.js';
 import { fromInstant, instantSchema, nameSchema, toInstant } from '../model/names.js';
@@ -89,7 +89,7 @@ export const termSchema = transitionRecordSchema.omit({ kind: true, phases: true
 export type TermReport = z.infer<typeof termSchema>;
 
 /** A term of one slot. Each slot counts its own terms. */
-export interface AskedTerm {
+export interface TermQuery {
   readonly term: number;
   /**
    * Number of the slot. Default: the first slot. A removed slot is available while the history contains it.
@@ -105,11 +105,11 @@ export async function readTerm(
   store: Store,
   paths: GroupPaths,
   view: GroupView,
-  asked: AskedTerm,
+  query: TermQuery,
 ): Promise<TermReport> {
   const stored = await newestRecords(store, paths, mostRecords);
   const records = stored.flatMap(({ value }) => (value === null ? [] : [value]));
-  return termReport(view, records.toReversed(), asked);
+  return termReport(view, records.toReversed(), query);
 }
 
 type Reported = Omit<TransitionRecord, 'outcome'> & Pick<TermReport, 'outcome'>;
@@ -120,7 +120,7 @@ type Reported = Omit<TransitionRecord, 'outcome'> & Pick<TermReport, 'outcome'>;
 export function termReport(
   group: GroupView,
   records: readonly HistoryRecord[],
-  { term, slot = 1 }: AskedTerm,
+  { term, slot = 1 }: TermQuery,
 ): TermReport {
   const transitions = records
     .filter((record) => record.kind === 'transition')
@@ -173,7 +173,7 @@ function totalMs({ readyAt, electedAt, resumes }: Reported): number | null {
 function underWay(view: GroupView, term: number): Reported | null {
   const elected = view.elected.value;
   if (elected === null || elected.term !== term || term === 0) return null;
-  const record = standing({ snapshot: view, members: view.members }, elected);
+  const record = recordSoFar({ snapshot: view, members: view.members }, elected);
   const outcome = record.readyAt !== null ? 'READY' : elected.node === null ? 'NOBODY' : 'UNDER_WAY';
   return { ...record, ...namedSlot(view), outcome, error: null };
 }

@@ -92,7 +92,7 @@ export async function readGroup(
 ): Promise<GroupView> {
   const watch = options.watch !== undefined;
   const content = (path: string) => readContent(store, path, watch);
-  const [configRead, elected, current, seatNames, nodeNames, history, next, told] = await Promise.all([
+  const [configRead, elected, current, seatNames, nodeNames, history, next, reporting] = await Promise.all([
     content(paths.config),
     content(paths.elected),
     readIfAllowed(store, paths.current, watch),
@@ -107,11 +107,11 @@ export async function readGroup(
   const decided = versioned(elected, (text) => parseJson(electedSchema, text));
   const others = await readOthers(store, paths, decided.value?.slots ?? 1, watch);
   const names = others.length === 0 ? nodeNames : await readChildren(store, paths.nodes, watch);
-  const telling = isScoring(config.value, rules) ? names : told;
+  const scored = isScoring(config.value, rules) ? names : reporting;
   const [seats, registrations, scores] = await Promise.all([
     readSeats(store, paths, seatNames ?? []),
     readRegistrations(store, paths, names ?? [], options.watch === 'all'),
-    readScores(store, paths, telling ?? []),
+    readScores(store, paths, scored ?? []),
   ]);
   const neighbour = await readNeighbour(store, config.value, paths, watch);
   const slots = others.map(({ slot, elected: text, current: claim }): SlotState => {

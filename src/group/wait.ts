@@ -22,7 +22,7 @@ import type { GroupAccess } from './config-write.js';
 import { follow } from './follow.js';
 import { isPutOff, judge, readableConfig, withAnswers } from './judge.js';
 import { hasSlot, viewOfSlot, viewsOfSlots } from './slot-view.js';
-import type { AskedTerm } from './term.js';
+import type { TermQuery } from './term.js';
 import { readOrEstimateClock } from './time.js';
 import { transitionOf, transitionText } from './transition.js';
 import type { GroupView } from './view.js';
@@ -82,7 +82,7 @@ export function awaitTerm(access: GroupAccess, term: number, options: TermOption
  */
 export async function outcomeOfTerm(
   group: GroupView,
-  { term, slot = 1 }: AskedTerm,
+  { term, slot = 1 }: TermQuery,
   record: () => Promise<TransitionRecord | null>,
 ): Promise<Outcome | null> {
   const kept = hasSlot(group, slot) ? null : await record();
@@ -161,7 +161,7 @@ async function awaitGoal(
   signal?.addEventListener('abort', stop);
   let cancel = timeoutMs === undefined ? undefined : clock.timer(timeoutMs, stop);
   let reading: ClockReading | null = null;
-  let seen: Hindrance | null = null;
+  let last: Hindrance | null = null;
   try {
     const when = { watch: 'decisions', nextLookInMs: () => lookAgainMs, signal: over.signal } as const;
     for await (const view of follow(access, when)) {
@@ -169,8 +169,8 @@ async function awaitGoal(
       const look: Look | null = await whileInTouch(store, lookAt(access, view, goal, { reading, slot }));
       if (look === null) continue;
       if (look.outcome !== null) return look.outcome;
-      if (seen?.key !== look.hindrance.key) onProgress(look.hindrance.text);
-      seen = look.hindrance;
+      if (last?.key !== look.hindrance.key) onProgress(look.hindrance.text);
+      last = look.hindrance;
       reading = look.reading;
     }
   } finally {
@@ -178,7 +178,7 @@ async function awaitGoal(
     signal?.removeEventListener('abort', stop);
   }
   throw new PetrelError('UNDER_WAY', whenOver, {
-    reasons: seen === null ? [] : [seen.text],
+    reasons: last === null ? [] : [last.text],
   });
 }
 

@@ -1,7 +1,7 @@
 /** The agent as a separate process. It runs the same command line as the guardian, connected by a channel. */
 import { type ChildProcess, fork } from 'node:child_process';
 import { codeOfSignal } from '../exit-code.js';
-import type { AgentListener, AgentProcess } from './life.js';
+import type { AgentListener, AgentProcess } from './agent-run.js';
 import { isFromAgent } from './messages.js';
 import { guardianVariable, sharedLeaseVariable } from './parent.js';
 import { SharedLease } from './shared-lease.js';

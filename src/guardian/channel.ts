@@ -8,8 +8,8 @@ import {
   type Supervisors,
 } from '../hooks/supervisors.js';
 import {
-  type AskedSignal,
   type FromAgent,
+  type HandledSignal,
   type Hello,
   isAboutGuardian,
   type SessionNote,
@@ -33,11 +33,11 @@ export interface Parent {
    * Reports waiting messages first. Calls `gone` once when the guardian has died, or soon if it was already
    * dead. The returned function unsubscribes.
    */
-  listen(told: (message: ToAgent) => void, gone: () => void): () => void;
+  listen(received: (message: ToAgent) => void, gone: () => void): () => void;
 }
 
 export interface GuardianListener {
-  asked(signal: AskedSignal): void;
+  signalled(signal: HandledSignal): void;
   /** Called when the guardian has died. Each workload then ends what the guardian ran for it. */
   gone(): void;
 }
@@ -64,7 +64,7 @@ export class GuardianChannel {
   constructor(parent: Parent, hello: Hello) {
     this.#parent = parent;
     this.#unsubscribe = parent.listen(
-      (message) => this.#heard(message),
+      (message) => this.#received(message),
       () => this.#lost(),
     );
     parent.send({ type: 'hello', ...hello });
@@ -72,15 +72,15 @@ export class GuardianChannel {
 
   listen(listener: GuardianListener): void {
     this.#listener = listener;
-    for (const tell of this.#early.splice(0)) tell(listener);
+    for (const notify of this.#early.splice(0)) notify(listener);
   }
 
   /** Reports the state of the node: `text` for operators, `joined` for the service manager. */
-  tellStatus(joined: boolean, text: string): void {
+  sendStatus(joined: boolean, text: string): void {
     this.#parent.send({ type: 'status', joined, text });
   }
 
-  tellReloaded(): void {
+  sendReloaded(): void {
     this.#parent.send({ type: 'reloaded' });
   }
 
@@ -158,13 +158,13 @@ export class GuardianChannel {
     return isWritten && before?.leadership === lease.leadership && before.releaseAtMs <= lease.releaseAtMs;
   }
 
-  #heard(message: ToAgent): void {
-    if (!isAboutGuardian(message)) this.#heardOf(message);
-    else if (message.type === 'asked') this.#tell((listener) => listener.asked(message.signal));
+  #received(message: ToAgent): void {
+    if (!isAboutGuardian(message)) this.#receivedFromGuards(message);
+    else if (message.type === 'signalled') this.#notify((listener) => listener.signalled(message.signal));
     else this.#parent.send({ type: 'here' });
   }
 
-  #heardOf(message: FromGuards): void {
+  #receivedFromGuards(message: FromGuards): void {
     const kept = this.#kept.get(message.group);
     if (message.type !== 'cleared') kept?.listener.message(message);
     else {
@@ -180,12 +180,12 @@ export class GuardianChannel {
       listener.gone(this.#killedBecause === null ? 'has died' : killedText(this.#killedBecause));
       cleared?.();
     }
-    this.#tell((listener) => listener.gone());
+    this.#notify((listener) => listener.gone());
   }
 
-  #tell(tell: (listener: GuardianListener) => void): void {
-    if (this.#listener === null) this.#early.push(tell);
-    else tell(this.#listener);
+  #notify(notify: (listener: GuardianListener) => void): void {
+    if (this.#listener === null) this.#early.push(notify);
+    else notify(this.#listener);
   }
 }
 

@@ -7,8 +7,8 @@
  */
 import { codeOfSignal, exitCodes } from '../exit-code.js';
 import { Alarm } from '../hooks/alarm.js';
-import { Life, type LifeEnd, type LifeOptions } from './life.js';
-import type { AskedSignal } from './messages.js';
+import { AgentRun, type AgentRunEnd, type AgentRunOptions } from './agent-run.js';
+import type { HandledSignal } from './messages.js';
 
 /**
  * Pause before an agent that died is started again. The pause doubles with each agent that dies within
@@ -20,20 +20,20 @@ const maxPauseMs = 60_000;
 const soonMs = 60_000;
 
 export class Guardian {
-  readonly #options: LifeOptions;
+  readonly #options: AgentRunOptions;
   readonly #pause: Alarm;
-  #life: Life | null = null;
+  #run: AgentRun | null = null;
   #deaths = 0;
   /** Whether an agent has ever opened a session. */
   #hasBegun = false;
-  #asked: AskedSignal | null = null;
+  #signal: HandledSignal | null = null;
   /** Whether this process was requested to end while no agent was alive to be notified. */
-  #askedOfDead = false;
+  #signalReachedAgent = false;
   #isHurried = false;
   #rouse = () => {};
   #hurry = () => {};
 
-  constructor(options: LifeOptions) {
+  constructor(options: AgentRunOptions) {
     this.#options = options;
     this.#pause = new Alarm(options.clock);
   }
@@ -45,8 +45,8 @@ export class Guardian {
   async run(): Promise<number> {
     for (;;) {
       const end = this.#judged(await this.#live());
-      if (!end.isFinal && this.#asked === null) await this.#beforeNext(end);
-      if (end.isFinal || this.#asked !== null) return await this.#depart(end);
+      if (!end.isFinal && this.#signal === null) await this.#beforeNext(end);
+      if (end.isFinal || this.#signal !== null) return await this.#depart(end);
     }
   }
 
@@ -54,17 +54,17 @@ export class Guardian {
    * Handles a request to end this process, or to reload settings. A second request to end takes effect
    * immediately.
    */
-  asked(signal: AskedSignal, isLeave = true): void {
+  signalled(signal: HandledSignal, isLeave = true): void {
     const { manager } = this.#options;
     if (isLeave) {
       manager.stopping();
-      this.#isHurried = this.#asked !== null;
-      this.#askedOfDead ||= this.#asked === null && this.#life?.isDead !== false;
-      this.#asked ??= signal;
+      this.#isHurried = this.#signal !== null;
+      this.#signalReachedAgent ||= this.#signal === null && this.#run?.isDead !== false;
+      this.#signal ??= signal;
       this.#hurry();
-    } else if (this.#life?.isDead === false) manager.reloading();
+    } else if (this.#run?.isDead === false) manager.reloading();
     // If no agent is running, skip the pause: the next agent reads the settings when it starts.
-    if (this.#life !== null) this.#life.pass(signal);
+    if (this.#run !== null) this.#run.pass(signal);
     else this.#rouse();
   }
 
@@ -73,15 +73,15 @@ export class Guardian {
    * guardian has killed it for that.
    */
   get isWell(): boolean {
-    return this.#life?.isWell ?? true;
+    return this.#run?.isWell ?? true;
   }
 
-  async #live(): Promise<LifeEnd> {
+  async #live(): Promise<AgentRunEnd> {
     const { clock } = this.#options;
     const bornAtMs = clock.monotonicMs();
-    this.#life = new Life(this.#options);
-    const end = await this.#life.over;
-    this.#life = null;
+    this.#run = new AgentRun(this.#options);
+    const end = await this.#run.over;
+    this.#run = null;
     this.#deaths = clock.monotonicMs() - bornAtMs < soonMs ? this.#deaths + 1 : 1;
     return end;
   }
@@ -90,14 +90,14 @@ export class Guardian {
    * Returns the end of a run. Refused settings are not final if an earlier agent accepted them. They may be
    * valid again soon, for example because certificates are being replaced or a file is unavailable.
    */
-  #judged(end: LifeEnd): LifeEnd {
+  #judged(end: AgentRunEnd): AgentRunEnd {
     const isRefused = end.code === exitCodes.usage && !end.hasBegun;
     const isPassing = this.#hasBegun && isRefused;
     this.#hasBegun ||= end.hasBegun;
     return isPassing ? { ...end, isFinal: false } : end;
   }
 
-  async #beforeNext({ report }: LifeEnd): Promise<void> {
+  async #beforeNext({ report }: AgentRunEnd): Promise<void> {
     const { clock } = this.#options;
     const pauseMs = Math.min(firstPauseMs * 2 ** (this.#deaths - 1), maxPauseMs);
     report.say('warn', `restarting the agent in ${pauseMs / 1000} s`);
@@ -109,7 +109,7 @@ export class Guardian {
   }
 
   /** Waits for the session to end, unless this process receives another request to end. */
-  async #depart(end: LifeEnd): Promise<number> {
+  async #depart(end: AgentRunEnd): Promise<number> {
     const { session } = end;
     const hurried = new Promise<void>((resolve) => {
       this.#hurry = resolve;
@@ -118,8 +118,8 @@ export class Guardian {
     return this.#codeOf(end);
   }
 
-  #codeOf({ isFinal, code, codeWhenAsked }: LifeEnd): number {
-    if (isFinal || this.#asked === null || !this.#askedOfDead) return code;
-    return codeWhenAsked === 'done' ? 0 : codeOfSignal(this.#asked);
+  #codeOf({ isFinal, code, codeOnSignal }: AgentRunEnd): number {
+    if (isFinal || this.#signal === null || !this.#signalReachedAgent) return code;
+    return codeOnSignal === 'done' ? 0 : codeOfSignal(this.#signal);
   }
 }

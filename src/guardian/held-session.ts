@@ -137,7 +137,7 @@ export class HeldSession {
         opened: () => wire.write(attachRequest(BigInt(session.id), this.#password, session.timeoutMs)),
         received: (chunk) =>
           this.#contain(attempt, () => {
-            for (const frame of frames.push(chunk)) this.#heard(attempt, frame);
+            for (const frame of frames.push(chunk)) this.#received(attempt, frame);
           }),
         closed: () => this.#lost('the server closed the connection', attempt),
         failed: (why) => this.#lost(why, attempt),
@@ -158,7 +158,7 @@ export class HeldSession {
     }
   }
 
-  #heard(attempt: Attempt, frame: Buffer): void {
+  #received(attempt: Attempt, frame: Buffer): void {
     if (attempt !== this.#attempt) return;
     if (attempt.attached) {
       const closed = answerToClose(frame);

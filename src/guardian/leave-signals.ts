@@ -3,7 +3,7 @@
  * they interpret a signal in the same way.
  */
 import { isatty } from 'node:tty';
-import type { AskedSignal } from './messages.js';
+import type { HandledSignal } from './messages.js';
 
 /**
  * Whether the process has a terminal. A terminal that is closed sends SIGHUP, and the process leaves. Without
@@ -11,7 +11,7 @@ import type { AskedSignal } from './messages.js';
  */
 const hasTerminal = [0, 1, 2].some((fd) => isatty(fd));
 
-export const leaveSignals: readonly AskedSignal[] = [
+export const leaveSignals: readonly HandledSignal[] = [
   'SIGTERM',
   'SIGINT',
   'SIGQUIT',

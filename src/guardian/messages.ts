@@ -58,7 +58,7 @@ export type FromAgent =
   /**
    * First message: the agent's identity, and the format of its log, which the guardian also uses.
    * `codeAtDeath` is the exit code if the agent dies after its command was started. If it is null, the agent
-   * is started again. `codeWhenAsked` is the exit code if the guardian is requested to end while the agent is
+   * is started again. `codeOnSignal` is the exit code if the guardian is requested to end while the agent is
    * dead.
    */
   | {
@@ -68,7 +68,7 @@ export type FromAgent =
       readonly root: string | null;
       readonly log: 'json' | 'pretty';
       readonly codeAtDeath: number | null;
-      readonly codeWhenAsked: 'done' | 'signal';
+      readonly codeOnSignal: 'done' | 'signal';
     }
   /** The current session. */
   | { readonly type: 'session'; readonly session: SessionNote }
@@ -89,11 +89,11 @@ export type FromAgent =
 export type ToAgent =
   | FromGuards
   /** The guardian received a request to end or to reload settings. */
-  | { readonly type: 'asked'; readonly signal: AskedSignal }
+  | { readonly type: 'signalled'; readonly signal: HandledSignal }
   | { readonly type: 'there?' };
 
-export type AskedSignal = 'SIGTERM' | 'SIGINT' | 'SIGQUIT' | 'SIGHUP';
-export const askedSignals: readonly AskedSignal[] = ['SIGTERM', 'SIGINT', 'SIGQUIT', 'SIGHUP'];
+export type HandledSignal = 'SIGTERM' | 'SIGINT' | 'SIGQUIT' | 'SIGHUP';
+export const handledSignals: readonly HandledSignal[] = ['SIGTERM', 'SIGINT', 'SIGQUIT', 'SIGHUP'];
 
 /** Identity of the agent, which is the content of its first message. */
 export type Hello = Omit<Extract<FromAgent, { type: 'hello' }>, 'type'>;
@@ -102,7 +102,7 @@ type FromAgentAlone = Exclude<FromAgent, ToGuards>;
 type ToAgentAlone = Exclude<ToAgent, FromGuards>;
 
 /** Whether the message is for the guardian itself, and not for the guards of a run. */
-export function isAboutLife(message: FromAgent): message is FromAgentAlone {
+export function isAboutRun(message: FromAgent): message is FromAgentAlone {
   return isOneOf(fromAgent, message);
 }
 
@@ -151,7 +151,7 @@ const fromAgent: Shapes<FromAgentAlone> = {
     root: orNull(isText),
     log: oneOf('json', 'pretty'),
     codeAtDeath: orNull(isNumber),
-    codeWhenAsked: oneOf('done', 'signal'),
+    codeOnSignal: oneOf('done', 'signal'),
   },
   session: { session: isSession },
   'session-over': {},
@@ -162,6 +162,6 @@ const fromAgent: Shapes<FromAgentAlone> = {
 };
 
 const toAgent: Shapes<ToAgentAlone> = {
-  asked: { signal: oneOf(...askedSignals) },
+  signalled: { signal: oneOf(...handledSignals) },
   'there?': {},
 };

@@ -14,7 +14,7 @@ import { collectGarbage } from './garbage.js';
 import { Guardian } from './guardian.js';
 import { HeldSession } from './held-session.js';
 import { leaveSignals } from './leave-signals.js';
-import { askedSignals } from './messages.js';
+import { handledSignals } from './messages.js';
 import { Reaper } from './reaper.js';
 import { Report } from './report.js';
 import { systemdOf } from './service-manager.js';
@@ -41,13 +41,13 @@ export async function runGuardian(program: string, args: readonly string[]): Pro
     report,
     manager: systemd,
   });
-  for (const signal of askedSignals) {
-    process.on(signal, () => guardian.asked(signal, leaveSignals.includes(signal)));
+  for (const signal of handledSignals) {
+    process.on(signal, () => guardian.signalled(signal, leaveSignals.includes(signal)));
   }
   // A guardian with a channel to a parent (`petrel dev`) leaves when the parent is gone. Without a channel,
   // `connected` is undefined.
-  process.once('disconnect', () => guardian.asked('SIGTERM'));
-  if (process.connected === false) guardian.asked('SIGTERM');
+  process.once('disconnect', () => guardian.signalled('SIGTERM'));
+  if (process.connected === false) guardian.signalled('SIGTERM');
   const done = guardian.run();
   // Start everything else after the agent, because the agent takes longest to start.
   const reaper = new Reaper();

@@ -49,7 +49,7 @@ export interface CommandWorkloadOptions extends Machine {
   /** Environment variables for commands, in addition to those of `hookEnvironment`. */
   readonly environment?: Readonly<Record<string, string>>;
   /** Name of this incarnation of the agent. It is never reused. */
-  readonly life: string;
+  readonly incarnation: string;
   readonly log: Logger;
   /**
    * Whether `onTakeover` is itself the workload. The takeover is complete as soon as the command runs, and
@@ -75,7 +75,7 @@ export class CommandWorkload implements Workload {
   readonly #commands: HookCommands;
   readonly #supervisorOptions: SupervisorOptions;
   readonly #environment: Readonly<Record<string, string>>;
-  readonly #life: string;
+  readonly #incarnation: string;
   readonly #log: Logger;
   readonly #runs = new Map<number, Run>();
   readonly #groups: KnownGroups;
@@ -94,11 +94,11 @@ export class CommandWorkload implements Workload {
 
   /** Starts the supervisor immediately if this node can lead, so a takeover does not wait for the start. */
   constructor(options: CommandWorkloadOptions) {
-    const { commands, node, root, life, log, foreground = false, clock, processes, supervisors } = options;
+    const { commands, node, root, incarnation, log, clock, processes, supervisors } = options;
     this.#commands = commands;
     this.#environment = options.environment ?? {};
-    this.#supervisorOptions = { node, root, passesOutput: foreground };
-    this.#life = life;
+    this.#supervisorOptions = { node, root, passesOutput: options.foreground ?? false };
+    this.#incarnation = incarnation;
     this.#log = log;
     this.#listeners = new Listeners(log, 'the workload');
     this.#machine = { clock, processes };
@@ -237,7 +237,7 @@ export class CommandWorkload implements Workload {
   }
 
   #nameOf(id: number): string {
-    return `${this.#life}.${id}`;
+    return `${this.#incarnation}.${id}`;
   }
 
   #send(message: ToSupervisor): void {
@@ -248,7 +248,7 @@ export class CommandWorkload implements Workload {
 
   #startSupervisor(): Supervisor {
     const supervisor = this.#supervisors.start(this.#supervisorOptions, {
-      message: (message) => this.#heard(message),
+      message: (message) => this.#received(message),
       gone: (how) => {
         if (this.#supervisor === supervisor) void this.#supervisorGone(supervisor.name, how);
       },
@@ -263,7 +263,7 @@ export class CommandWorkload implements Workload {
     return supervisor;
   }
 
-  #heard(message: FromSupervisor): void {
+  #received(message: FromSupervisor): void {
     this.#heardAtMs = this.#machine.clock.monotonicMs();
     if (message.type === 'gone') this.#groups.gone(message.pgid);
     else if (message.type === 'lease-ended') this.#leaseEnded(message);

@@ -80,7 +80,7 @@ export class GroupRegister {
       if (pgid === this.#running) continue;
       const outlaw = leadership !== this.#living;
       if (outlaw) processes.signalGroup(pgid, 'SIGKILL');
-      if (outlaw ? !processes.groupLives(pgid) : !processes.groupExists(pgid)) this.#gone(pgid);
+      if (outlaw ? !processes.groupIsAlive(pgid) : !processes.groupExists(pgid)) this.#gone(pgid);
       else hunting ||= outlaw;
     }
     if (this.#leaderships.size > 0) this.#arm(hunting ? huntIntervalMs : sweepIntervalMs);

@@ -118,7 +118,7 @@ export class Guard {
     if (request.phase === 'release' && this.#waitsToBegin(leadership)) this.#lookAtLease();
     if (request.leadership !== 0 && leadership === null) {
       this.#post(request.id, notRun('the leadership has ended'));
-    } else if (leadership !== null && leadership.ending !== null && !leadership.asked) {
+    } else if (leadership !== null && leadership.ending !== null && !leadership.releaseRequested) {
       this.#submitLate(request, leadership, leadership.ending);
     } else {
       if (request.phase === 'release') {
@@ -208,8 +208,8 @@ export class Guard {
 
   #letGo(id: number): void {
     const leadership = this.#open(id);
-    if (leadership === null || (leadership.ending !== null && !leadership.asked && leadership.ended === null))
-      return;
+    if (leadership === null) return;
+    if (leadership.ending !== null && !leadership.releaseRequested && leadership.ended === null) return;
     this.#leaseAlarm.clear();
     this.#lastKill.clear();
     leadership.lease = null;
@@ -223,14 +223,14 @@ export class Guard {
     if (leadership.ending !== null || leadership.released) return;
     this.#lookUpLease();
     leadership.ending = reason;
-    leadership.asked = this.#queue.has((request) => request.phase === 'release');
+    leadership.releaseRequested = this.#queue.has((request) => request.phase === 'release');
     const now = this.#machine.clock.monotonicMs();
     const lastKillAtMs = this.#lastKillAtMs();
     const leftMs = lastKillAtMs - now;
     if (leftMs > 0) this.#lastKill.set(lastKillAtMs, () => this.#killAll(reason));
     else this.#groups.kill((pgid) => !this.#isReleasing(pgid));
     this.#queue.abort(isNoRelease, reason, now + Math.max(0, leftMs) * takeoverAbortShare);
-    if (leadership.asked) this.#hurry(now, leftMs);
+    if (leadership.releaseRequested) this.#hurry(now, leftMs);
     else if (leadership.begun) this.#queue.add(releaseOf(leadership, reason), 'first');
     else this.#endedUnasked(nothingRun);
   }
@@ -384,9 +384,9 @@ export class Guard {
   }
 
   #settled(request: RunRequest, outcome: HookResult): void {
-    const { id, ending, asked, ended } = this.#leadership;
+    const { id, ending, releaseRequested, ended } = this.#leadership;
     if (request.id === unasked) this.#endedUnasked(outcome);
-    else if (request.leadership === id && ending !== null && !asked && ended === null) {
+    else if (request.leadership === id && ending !== null && !releaseRequested && ended === null) {
       this.#heldBack.push({ id: request.id, outcome });
     } else this.#post(request.id, outcome);
   }

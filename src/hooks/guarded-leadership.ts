@@ -15,7 +15,7 @@ export interface GuardedLeadership {
   /** Reason for which the leadership ends without a request. Null if it does not. */
   ending: string | null;
   /** Whether the agent had requested a release before one became due. */
-  asked: boolean;
+  releaseRequested: boolean;
   /** Outcome of the release that ran without a request. */
   ended: HookResult | null;
 }
@@ -28,7 +28,7 @@ export function newGuardedLeadership(id: number): GuardedLeadership {
     begun: false,
     released: false,
     ending: null,
-    asked: false,
+    releaseRequested: false,
     ended: null,
   };
 }

@@ -48,9 +48,9 @@ export async function endGroup(machine: Machine, pgid: number, killAtMs: () => n
  */
 function isDead(processes: Processes, pgid: number): boolean {
   if (!processes.groupExists(pgid)) return true;
-  if (processes.groupLives(pgid)) return false;
+  if (processes.groupIsAlive(pgid)) return false;
   processes.signalGroup(pgid, 'SIGKILL');
-  return !processes.groupLives(pgid);
+  return !processes.groupIsAlive(pgid);
 }
 
 /**

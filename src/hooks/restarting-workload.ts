@@ -112,7 +112,7 @@ export class RestartingWorkload implements Workload {
   endLeadership(): void {
     this.#restart.clear();
     this.#options.workload.endLeadership();
-    this.#tellFinished();
+    this.#notifyFinished();
   }
 
   onEnd(listener: (end: WorkloadEnd) => void): () => void {
@@ -121,7 +121,7 @@ export class RestartingWorkload implements Workload {
 
   close(): Promise<boolean> {
     this.#restart.clear();
-    this.#tellFinished();
+    this.#notifyFinished();
     return this.#options.workload.close();
   }
 
@@ -184,7 +184,7 @@ export class RestartingWorkload implements Workload {
       this.#finish(running, outcome);
       // A workload that has finished its work has not failed. The node leaves.
       if (failed) this.#listeners.notify({ cause: 'workload-ended', workload: outcome });
-      else this.#tellFinished();
+      else this.#notifyFinished();
       return;
     }
     if (clock.monotonicMs() - running.startedAtMs >= stableMs) running.failures = running.restarts = 0;
@@ -218,7 +218,7 @@ export class RestartingWorkload implements Workload {
     this.#finished = endOf(outcome);
   }
 
-  #tellFinished(): void {
+  #notifyFinished(): void {
     const end = this.#finished;
     this.#finished = null;
     if (end !== null) this.#options.onFinished(end);

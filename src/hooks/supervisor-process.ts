@@ -55,7 +55,7 @@ class SupervisorProcess {
   constructor(child: ChildProcess) {
     this.#child = child;
     this.#child.on('message', (message: unknown) => {
-      if (isFromGuards(message)) this.#heard(message);
+      if (isFromGuards(message)) this.#received(message);
     });
     this.#ended = new Promise((resolve) => {
       this.#child.once('error', (error) => resolve(startFailure(error)));
@@ -104,7 +104,7 @@ class SupervisorProcess {
     };
   }
 
-  #heard(message: FromGuards): void {
+  #received(message: FromGuards): void {
     const kept = this.#kept.get(message.group);
     if (message.type !== 'cleared') kept?.listener.message(message);
     else {

@@ -35,7 +35,7 @@ export function processesOf(system: System): Processes {
       signalled(system, pgid, signal);
     },
     groupExists: exists,
-    groupLives: (pgid) => exists(pgid) && !onlyZombies(system.proc, pgid),
+    groupIsAlive: (pgid) => exists(pgid) && !onlyZombies(system.proc, pgid),
     groupsWith: (variable, value) => groupsWith(system.proc, `${variable}=${value}`),
   };
 }

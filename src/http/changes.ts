@@ -143,9 +143,9 @@ export function addChanges(app: App, options: ChangesOptions): void {
       body,
       responses,
       authorize,
-      answer: async ({ ip, query: { root }, ...asked }) => {
-        const { body: common } = asked;
-        return await answerChange(options, { ip, common, request: request(common, asked.params), root });
+      answer: async ({ ip, query: { root }, ...sent }) => {
+        const { body: common } = sent;
+        return await answerChange(options, { ip, common, request: request(common, sent.params), root });
       },
     });
   };
@@ -303,7 +303,7 @@ function countOne(limit: RateLimit, ip: string, what: string): void {
   throw new Denial(429, 'TOO_MANY_REQUESTS', message, { headers: { 'retry-after': String(afterS) } });
 }
 
-interface Asked {
+interface ChangeSent {
   readonly ip: string;
   readonly common: Common;
   readonly request: Request;
@@ -312,7 +312,7 @@ interface Asked {
 
 async function answerChange(
   { groups, log }: ChangesOptions,
-  { ip, common: { dryRun, yes, by, reason }, request, root }: Asked,
+  { ip, common: { dryRun, yes, by, reason }, request, root }: ChangeSent,
 ): Promise<Answer> {
   const author = { by: authorText(by, ip), reason: reason ?? null };
   const group: GroupSession = groups.session(root);

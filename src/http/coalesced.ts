@@ -24,7 +24,7 @@ export class Coalesced<T> {
   }
 
   /** Returns the result of a run that begins after this call. Rejects with the error of the work. */
-  ask(): Promise<T> {
+  read(): Promise<T> {
     this.#next ??= this.#begin();
     return this.#next;
   }

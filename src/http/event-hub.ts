@@ -52,7 +52,7 @@ export class EventHub {
   readonly #options: EventsOptions;
   readonly #readers = new Set<ServerResponse>();
   /** Distinguishes the events of this incarnation of the agent from the events of other incarnations. */
-  readonly #life = randomBytes(6).toString('hex');
+  readonly #prefix = randomBytes(6).toString('hex');
   #number = 0;
   /** The newest event, for new readers. Null until there is one. */
   #newest: Buffer | null = null;
@@ -174,7 +174,7 @@ export class EventHub {
     this.#said = said;
     this.#number += 1;
     const data = JSON.stringify(content);
-    const message = Buffer.from(`id: ${this.#life}-${this.#number}\nevent: ${event}\ndata: ${data}\n\n`);
+    const message = Buffer.from(`id: ${this.#prefix}-${this.#number}\nevent: ${event}\ndata: ${data}\n\n`);
     this.#newest = message;
     this.#give(this.#readers, message);
   }

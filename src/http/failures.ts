@@ -59,7 +59,7 @@ export const failures = {
   503: failureSchema,
 } as const;
 
-interface Told extends Omit<Failure['error'], 'reasons'> {
+interface ErrorAnswer extends Omit<Failure['error'], 'reasons'> {
   readonly status: number;
   readonly reasons: readonly string[];
   readonly headers: Readonly<Record<string, string>>;
@@ -67,7 +67,7 @@ interface Told extends Omit<Failure['error'], 'reasons'> {
 
 /** Returns the answer to a request that failed with this error. */
 export function answerError(log: Logger, error: unknown, { method, url }: Head): Answer {
-  const { status, code, message, reasons, headers } = told(error);
+  const { status, code, message, reasons, headers } = answerOf(error);
   if (status >= 500 && status !== 503) log.error({ error, method, url }, `HTTP: ${errorMessage(error)}`);
   const failure: Failure = { error: { code, message, reasons: [...reasons] } };
   return { status, headers, json: failure };
@@ -83,11 +83,11 @@ export function invalid(part: 'params' | 'query' | 'body', { issues }: z.ZodErro
   return new Denial(400, 'INVALID', reasons.join('; '), { reasons });
 }
 
-function told(error: unknown): Told {
+function answerOf(error: unknown): ErrorAnswer {
   if (error instanceof Denial) return error;
   if (error instanceof PetrelError || isStoreError(error)) {
     const petrel = asPetrelError(error);
-    const headers: Told['headers'] = petrel.code === 'UNREACHABLE' ? { 'retry-after': '1' } : {};
+    const headers: ErrorAnswer['headers'] = petrel.code === 'UNREACHABLE' ? { 'retry-after': '1' } : {};
     return { status: statusOf[petrel.code], ...toldAs(petrel, remedyText), headers };
   }
   const message = 'internal agent error: see the agent’s log';

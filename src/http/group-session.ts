@@ -65,7 +65,7 @@ export class GroupSession {
    * StoreError.
    */
   look(): Promise<Look> {
-    return this.#looks.ask();
+    return this.#looks.read();
   }
 
   /** Returns the newest records of the history. The read begins after this call. Throws like `look`. */
@@ -121,7 +121,7 @@ export class GroupSession {
 
   async #newest(limit: number): Promise<readonly StoredRecord[]> {
     this.#wanted = Math.max(this.#wanted, limit);
-    return (await this.#records.ask()).slice(0, limit);
+    return (await this.#records.read()).slice(0, limit);
   }
 
   async #readRecords(): Promise<StoredRecord[]> {

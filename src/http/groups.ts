@@ -117,8 +117,8 @@ export class Groups {
     await Promise.all([...this.#readers.values()].map(({ session }) => session.close()));
   }
 
-  #readersOf(asked: string | undefined): Readers {
-    const { root } = this.pick(asked);
+  #readersOf(requested: string | undefined): Readers {
+    const { root } = this.pick(requested);
     const known = this.#readers.get(root);
     if (known !== undefined) return known;
     const { rules, clock, log } = this.#options;

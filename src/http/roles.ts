@@ -131,8 +131,8 @@ function asJson(value: Role | z.output<typeof aliveSchema>) {
   };
 }
 
-function isLeader({ leads, slot }: Role, asked?: number): boolean {
-  return leads && (asked === undefined || slot === asked);
+function isLeader({ leads, slot }: Role, wanted?: number): boolean {
+  return leads && (wanted === undefined || slot === wanted);
 }
 
 function roleOf({ agent, root, site }: ServedGroup, clock: Clock): Role {

@@ -29,7 +29,7 @@
  *
  * All instants are milliseconds on one monotonic clock.
  */
-import { heard, noTouch, type Touch } from './touch.js';
+import { answered, noTouch, type Touch } from './touch.js';
 
 /** A request that the ensemble has answered on the current connection. */
 export interface AnsweredRequest {
@@ -81,7 +81,7 @@ export function sessionOpened(sentAtMs: number): LeaseEvidence {
  * Records that a handshake was sent to resume the session. The ensemble may resume the session even if its
  * answer is lost.
  */
-export function resumptionAsked(evidence: LeaseEvidence, sentAtMs: number): LeaseEvidence {
+export function resumptionSent(evidence: LeaseEvidence, sentAtMs: number): LeaseEvidence {
   return { ...evidence, doubtedSinceMs: Math.min(evidence.doubtedSinceMs, sentAtMs) };
 }
 
@@ -113,7 +113,7 @@ export function requestAnswered(
   if (apartMs < sessionTimeoutMs * evidenceShare) return evidence;
   const oldest = request.answeredAtMs - sessionTimeoutMs;
   const kept = evidence.answered.filter((entry) => entry.answeredAtMs >= oldest);
-  const touch = heard(evidence.touch, request.answeredAtMs, sessionTimeoutMs);
+  const touch = answered(evidence.touch, request.answeredAtMs, sessionTimeoutMs);
   return { ...evidence, answered: [...kept, request], touch };
 }
 

@@ -19,7 +19,7 @@ export const noTouch: Touch = { sinceMs: Number.POSITIVE_INFINITY, lastMs: Numbe
 const breakShare = 0.28;
 
 /** Records an answer that arrived at `nowMs` (monotonic). */
-export function heard(touch: Touch, nowMs: number, sessionTimeoutMs: number): Touch {
+export function answered(touch: Touch, nowMs: number, sessionTimeoutMs: number): Touch {
   return { sinceMs: inTouchSinceMs(touch, nowMs, sessionTimeoutMs), lastMs: nowMs };
 }
 

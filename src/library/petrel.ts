@@ -285,7 +285,7 @@ export class Petrel implements AsyncDisposable {
 
   async #joined(signal: AbortSignal | undefined): Promise<void> {
     let stopWaiting = () => {};
-    const standing = new Promise<void>((resolve, reject) => {
+    const joined = new Promise<void>((resolve, reject) => {
       const look = () => {
         if (this.#agent.status.joined) resolve();
       };
@@ -299,7 +299,7 @@ export class Petrel implements AsyncDisposable {
       };
     });
     try {
-      await Promise.race([standing, this.#running]);
+      await Promise.race([joined, this.#running]);
     } finally {
       stopWaiting();
     }

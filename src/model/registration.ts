@@ -113,7 +113,7 @@ export interface NodeDescription {
 /** Returns the registration of a new incarnation. */
 export function newRegistration(
   described: NodeDescription,
-  life: Pick<Registration, 'incarnation' | 'startedAt'>,
+  process: Pick<Registration, 'incarnation' | 'startedAt'>,
 ): Registration {
   const { node, site, priority, tags, strategies, probe, version, host } = described;
   return {
@@ -122,7 +122,7 @@ export function newRegistration(
     priority,
     host: host.name,
     pid: host.pid,
-    ...life,
+    ...process,
     version,
     tags: { ...tags },
     strategies: { ...strategies },

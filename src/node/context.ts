@@ -22,7 +22,7 @@ export interface NodeContextOptions {
   /** Root of the node's group. Null if the node is in several groups. */
   readonly root: string | null;
   readonly store: ReturnType<typeof reach>;
-  readonly codes: Pick<Hello, 'codeAtDeath' | 'codeWhenAsked'>;
+  readonly codes: Pick<Hello, 'codeAtDeath' | 'codeOnSignal'>;
   readonly memory: SessionMemory;
   readonly log: Logger;
 }
@@ -33,7 +33,7 @@ export interface NodeContext {
   readonly supervisors: Supervisors;
   readonly shared: SharedSession;
   /** Unique name of this incarnation of the agent. */
-  readonly life: string;
+  readonly incarnation: string;
 }
 
 /**
@@ -73,6 +73,6 @@ export function openNodeContext({
     guardian,
     supervisors: guardian?.supervisors(own) ?? own,
     shared,
-    life: systemHost.newIncarnation(),
+    incarnation: systemHost.newIncarnation(),
   };
 }

@@ -36,9 +36,9 @@ export async function openHttp(
   { groups, rules }: { readonly groups: ServedGroups; readonly rules: Rules },
   log: Logger,
 ): Promise<HttpServer | null> {
-  const asked = parseListen(settings.httpListen);
-  if (asked === 'off') return null;
-  const listen = asked === 'auto' ? usualListen : asked;
+  const configured = parseListen(settings.httpListen);
+  if (configured === 'off') return null;
+  const listen = configured === 'auto' ? usualListen : configured;
   const secrets = readSecrets(settings);
   const { HttpServer: Server, CannotListen } = await import('../http/server.js');
   const rootOf = (path: string) => rootAmong(new Set(groups.all().map(({ root }) => root)), path);
@@ -55,10 +55,10 @@ export async function openHttp(
       clock: systemClock,
       log,
     });
-    tell(server, listen.host, secrets, log);
+    logAddresses(server, listen.host, secrets, log);
     return server;
   } catch (error) {
-    if (asked !== 'auto' || !(error instanceof CannotListen)) throw error;
+    if (configured !== 'auto' || !(error instanceof CannotListen)) throw error;
     log.warn(
       { error },
       `running without HTTP: ${error.message}; choose an address with --listen, or set --listen off`,
@@ -91,7 +91,7 @@ function readPem(path: string): Buffer {
   }
 }
 
-function tell(server: HttpServer, host: string, { token, certificate }: Secrets, log: Logger): void {
+function logAddresses(server: HttpServer, host: string, { token, certificate }: Secrets, log: Logger): void {
   log.info({ url: server.url }, `HTTP server listening on ${server.url}`);
   const isOpen = !isLoopback(host);
   if (token === null) {

@@ -32,7 +32,7 @@ export interface NodeGroupOptions {
   readonly tokenStore: TokenStore;
   readonly supervisors: Supervisors;
   /** Unique name of this incarnation of the agent. */
-  readonly life: string;
+  readonly incarnation: string;
   readonly rules: Rules;
   readonly probes: Prober | null;
   readonly log: Logger;
@@ -118,7 +118,13 @@ export class NodeGroup {
   }
 }
 
-function commandWorkload({ settings, work, supervisors, life, log }: NodeGroupOptions): CommandWorkload {
+function commandWorkload({
+  settings,
+  work,
+  supervisors,
+  incarnation,
+  log,
+}: NodeGroupOptions): CommandWorkload {
   const { commands, foreground, environment } = work;
   const { nodeId: node, root } = settings;
   return new CommandWorkload({
@@ -127,7 +133,7 @@ function commandWorkload({ settings, work, supervisors, life, log }: NodeGroupOp
     environment,
     node,
     root,
-    life,
+    incarnation,
     log,
     ...machine,
     supervisors,

@@ -41,7 +41,7 @@ class Run implements NodeWorkload {
   readonly #settings: RunSettings;
   readonly #log: Logger;
   #agent: Agent | null = null;
-  #asked: NodeJS.Signals | null = null;
+  #signal: NodeJS.Signals | null = null;
   /** How the run ends. The first value that is set counts. */
   #end: { readonly workload: CommandEnd } | 'lost' | null = null;
 
@@ -54,7 +54,7 @@ class Run implements NodeWorkload {
     const { onPrepare, onFence } = settings;
     // A command that must run only once is not run again after the agent has died.
     const codeAtDeath = settings.restart === 'no' ? exitCodes.leadershipLost : null;
-    this.codes = { codeAtDeath, codeWhenAsked: 'signal' };
+    this.codes = { codeAtDeath, codeOnSignal: 'signal' };
     this.commands = { onPrepare, onTakeover: command, onRelease: null, onFence };
     this.environment = environment;
     this.#settings = settings;
@@ -78,8 +78,8 @@ class Run implements NodeWorkload {
     this.#agent = agent;
   }
 
-  asked(signal: NodeJS.Signals): void {
-    this.#asked ??= signal;
+  signalled(signal: NodeJS.Signals): void {
+    this.#signal ??= signal;
   }
 
   exitCode(): number {
@@ -87,12 +87,12 @@ class Run implements NodeWorkload {
       throw new PetrelError('LEADERSHIP_LOST', 'leadership lost: the command was stopped');
     }
     if (this.#end !== null) return codeOf(this.#end.workload);
-    return this.#asked === null ? exitCodes.failed : codeOfSignal(this.#asked);
+    return this.#signal === null ? exitCodes.failed : codeOfSignal(this.#signal);
   }
 
   /** Called when a leadership has ended, and its command with it. */
   #stopped(workload: CommandEnd | null): void {
-    if (this.#asked !== null) this.#end ??= workload === null ? null : { workload };
+    if (this.#signal !== null) this.#end ??= workload === null ? null : { workload };
     else if (this.#settings.restart === 'no') this.#leave('lost');
   }
 

@@ -48,7 +48,7 @@ export async function runGroups(
   const { codes } = hookWorkload(settings, environment);
   const context = openNodeContext({ settings, root: null, store, codes, memory, log });
   const { guardian, shared } = context;
-  const status = new StatusOfGroups(systemClock, (joined, text) => guardian?.tellStatus(joined, text));
+  const status = new StatusOfGroups(systemClock, (joined, text) => guardian?.sendStatus(joined, text));
   const come = new Listeners<ServedGroup>(log, 'new groups');
   const gone = new Listeners<string>(log, 'groups that were left');
   const room = new SessionQuota(settings.nodeId);
@@ -101,7 +101,7 @@ export async function runGroups(
     taken: ['groups', 'groupsUnder', 'onTakeover', 'onRelease', 'onFence', 'onPrepare', 'healthCheck'],
     done() {
       if (http !== null) reloadHttp(http, settings, log);
-      guardian?.tellReloaded();
+      guardian?.sendReloaded();
     },
   });
   const leave = () => {
@@ -110,7 +110,7 @@ export async function runGroups(
   };
   const stopListening = leaveOnSignal({ stop: leave }, log, {
     guardian,
-    asked() {},
+    signalled() {},
     reload: () => reload.begin(),
   });
   try {

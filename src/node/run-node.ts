@@ -82,13 +82,13 @@ export async function runNode(
     },
     done() {
       if (http !== null) reloadHttp(http, settings, log);
-      guardian?.tellReloaded();
+      guardian?.sendReloaded();
     },
   });
-  agent.onStatus((status) => guardian?.tellStatus(status.joined, statusText(status, root)));
+  agent.onStatus((status) => guardian?.sendStatus(status.joined, statusText(status, root)));
   const stopListening = leaveOnSignal(agent, log, {
     guardian,
-    asked: (signal) => work.asked(signal),
+    signalled: (signal) => work.signalled(signal),
     reload: () => reload.begin(),
   });
   try {

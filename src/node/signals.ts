@@ -4,7 +4,7 @@
  */
 import type { GuardianChannel } from '../guardian/channel.js';
 import { leaveSignals } from '../guardian/leave-signals.js';
-import { type AskedSignal, askedSignals } from '../guardian/messages.js';
+import { type HandledSignal, handledSignals } from '../guardian/messages.js';
 import type { Logger } from '../log.js';
 
 /** A node that can leave all its groups. A second call of `stop` skips the wait for a successor. */
@@ -15,7 +15,7 @@ export interface Leaving {
 export interface Askers {
   readonly guardian: GuardianChannel | null;
   /** Called when the node has received a request to leave. */
-  asked(signal: AskedSignal): void;
+  signalled(signal: HandledSignal): void;
   /** Called when the settings must be reloaded. */
   reload(): void;
 }
@@ -26,27 +26,31 @@ type Source = 'signal' | 'guardian' | 'parent';
  * Handles signals until the returned function is called. After that, signals are ignored, because a signal
  * would kill a process that is about to end normally.
  */
-export function leaveOnSignal(agent: Leaving, log: Logger, { guardian, asked, reload }: Askers): () => void {
-  const askedBy = new Set<Source>();
+export function leaveOnSignal(
+  agent: Leaving,
+  log: Logger,
+  { guardian, signalled, reload }: Askers,
+): () => void {
+  const sources = new Set<Source>();
   let isOver = false;
   // A signal to a whole service reaches both the agent and the guardian. Therefore, only a second request
   // from the same source means that the node must leave faster.
-  const leave = (signal: AskedSignal, source: Source) => {
-    if (askedBy.size === 0 || askedBy.has(source)) {
+  const leave = (signal: HandledSignal, source: Source) => {
+    if (sources.size === 0 || sources.has(source)) {
       log.info({ signal }, `${signal}: leaving the group`);
-      asked(signal);
+      signalled(signal);
       agent.stop();
     }
-    askedBy.add(source);
+    sources.add(source);
   };
-  const hear = (signal: AskedSignal, source: Source) => {
+  const hear = (signal: HandledSignal, source: Source) => {
     if (isOver) return;
     if (leaveSignals.includes(signal)) leave(signal, source);
     else reload();
   };
-  for (const signal of askedSignals) process.on(signal, () => hear(signal, 'signal'));
+  for (const signal of handledSignals) process.on(signal, () => hear(signal, 'signal'));
   guardian?.listen({
-    asked: (signal) => hear(signal, 'guardian'),
+    signalled: (signal) => hear(signal, 'guardian'),
     gone: () => {
       log.error('the guardian died: leaving the group at once');
       agent.stop();

@@ -16,9 +16,9 @@ export interface NodeWorkload {
   /** Called when the agent is about to run. */
   begins(agent: Agent): void;
   /** Called when the node has received a request to leave. */
-  asked(signal: NodeJS.Signals): void;
+  signalled(signal: NodeJS.Signals): void;
   /** Exit codes of the node's guardian for cases in which no agent can report one. */
-  readonly codes: Pick<Hello, 'codeAtDeath' | 'codeWhenAsked'>;
+  readonly codes: Pick<Hello, 'codeAtDeath' | 'codeOnSignal'>;
 }
 
 /** Returns a workload that consists of the hooks in the settings. */
@@ -33,7 +33,7 @@ export function hookWorkload(
     environment,
     workload: (hooks) => hooks,
     begins() {},
-    asked() {},
-    codes: { codeAtDeath: null, codeWhenAsked: 'done' },
+    signalled() {},
+    codes: { codeAtDeath: null, codeOnSignal: 'done' },
   };
 }

@@ -49,7 +49,7 @@ export const strategyQuestionSchema = z.object({
   /** Input of the ranking. Null if only the options must be checked. */
   input: z.custom<RankingInput>((value) => typeof value === 'object').nullable(),
 });
-export type AskedStrategy = z.infer<typeof strategyQuestionSchema>;
+export type StrategyRequest = z.infer<typeof strategyQuestionSchema>;
 
 export const constraintQuestionSchema = z.custom<ConstraintInput>((value) => typeof value === 'object');
 

@@ -4,7 +4,7 @@
  */
 import { type Answer, type Answers, answerTo, type ConstraintQuestion } from '../../strategies/questions.js';
 import type { RegisteredConstraint, Rules } from '../../strategies/registry.js';
-import type { AskedConstraint, ConstraintContext, Registered } from '../core/constraint.js';
+import type { ConstraintContext, Registered, RemoteConstraint } from '../core/constraint.js';
 import { minuteOfDay } from '../core/ensemble-clock.js';
 import { RuleFault } from '../core/ranking.js';
 import { type GroupConfig, sitePriority } from '../model/group-config.js';
@@ -36,7 +36,7 @@ export class OwnConstraint implements RegisteredConstraint {
     return this.#rule.version;
   }
 
-  prepare({ answers }: Rules): AskedConstraint {
+  prepare({ answers }: Rules): RemoteConstraint {
     const { description, ends, canBeForced, minutes } = this.#rule.introduction;
     return {
       ...{ kind: this.name, description, ends, canBeForced, minutes },

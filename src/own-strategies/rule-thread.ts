@@ -20,7 +20,7 @@ export interface RuleModule<Introduction> {
 export class RuleThread {
   readonly #worker: Worker;
   readonly #port: MessagePort;
-  #asked = 0;
+  #questions = 0;
 
   private constructor(worker: Worker, port: MessagePort) {
     this.#worker = worker;
@@ -64,8 +64,8 @@ export class RuleThread {
    * time. Rejects if the answer is malformed.
    */
   async ask(question: unknown, limitMs: number): Promise<Answer | null> {
-    this.#asked += 1;
-    const id = this.#asked;
+    this.#questions += 1;
+    const id = this.#questions;
     const message = await this.#exchange({ id, question }, limitMs);
     if (message === null) return null;
     const answered = answeredSchema.parse(message.value);

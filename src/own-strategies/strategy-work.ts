@@ -5,7 +5,7 @@ import type { Answer, RankingInput } from '../../strategies/questions.js';
 import { rankingSchema } from '../core/ranking.js';
 import { describeIssues } from '../model/names.js';
 import { frozen } from './frozen.js';
-import { type AskedStrategy, strategyQuestionSchema } from './messages.js';
+import { type StrategyRequest, strategyQuestionSchema } from './messages.js';
 import { samples } from './samples.js';
 import { withoutSideEffects } from './side-effects.js';
 import type { Work } from './work.js';
@@ -38,14 +38,14 @@ function isStrategy(value: unknown): value is OwnStrategy {
   return isSchema && typeof options.safeParse === 'function' && typeof rank === 'function';
 }
 
-function answerTo(strategy: OwnStrategy, asked: AskedStrategy): Answer {
-  const read = strategy.options.safeParse(asked.options);
+function answerTo(strategy: OwnStrategy, request: StrategyRequest): Answer {
+  const read = strategy.options.safeParse(request.options);
   if (!read.success) {
     const issues = read.error.issues.map(({ path, message }) => ({ path: path.map(String), message }));
     return { problems: issues };
   }
-  if (asked.input === null) return { problems: impurities(strategy, read.data) };
-  return { ranking: ranked(strategy, asked.input, read.data) };
+  if (request.input === null) return { problems: impurities(strategy, read.data) };
+  return { ranking: ranked(strategy, request.input, read.data) };
 }
 
 function ranked(strategy: OwnStrategy, input: RankingInput, options: unknown): Ranked[] {

@@ -16,7 +16,7 @@ export interface Host {
    * Records that an agent of that incarnation is running in this process, until the returned function is
    * called.
    */
-  agentLives(incarnation: string): () => void;
+  markAgentAlive(incarnation: string): () => void;
   /**
    * Whether the name belongs to an agent other than the caller's that must be assumed to be running. An agent
    * on another machine must always be assumed to be running. For an agent on this machine, its process can be

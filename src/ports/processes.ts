@@ -63,7 +63,7 @@ export interface Processes {
    * if no process reaps orphans. True if this cannot be determined. The check may need to scan every process
    * on the machine.
    */
-  groupLives(pgid: number): boolean;
+  groupIsAlive(pgid: number): boolean;
   /**
    * Returns the groups in which a process has this variable with this value in its environment. Returns null
    * if the system does not provide this information. Scans every process on the machine. Misses a process

@@ -37,7 +37,7 @@ export interface PeerOptions {
   readonly transports: readonly WireName[];
   readonly intervalMs: number;
   /** Sends a question immediately or not at all. Returns whether the question was sent. */
-  ask(wire: WireName, to: Address, peer: Tag, number: Tag): boolean;
+  probe(wire: WireName, to: Address, peer: Tag, number: Tag): boolean;
   now(): number;
   /** Called if the peer's name cannot be resolved. */
   unresolved(error: unknown): void;
@@ -112,7 +112,7 @@ export class Peer {
    * Sends the next questions. Must be called only while the process is running steadily. Only then does a
    * missing answer mean that none has arrived.
    */
-  ask(): void {
+  probe(): void {
     const nowMs = this.#options.now();
     for (const wire of this.#transports) this.#giveUpWaiting(this.#ways[wire], nowMs);
     if (this.#ways.udp.known.missed >= mostMissed) this.#udpIsClosed = true;
@@ -163,7 +163,7 @@ export class Peer {
       return;
     }
     const sentAtMs = this.#options.now();
-    if (this.#options.ask(wire, this.#resolved, this.tag, number)) way.waiting.set(number, sentAtMs);
+    if (this.#options.probe(wire, this.#resolved, this.tag, number)) way.waiting.set(number, sentAtMs);
     else way.known = unanswered(way.known);
   }
 

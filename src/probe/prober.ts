@@ -170,7 +170,7 @@ export class Prober {
       this.#peers.delete(tag);
     }
     for (const [node, address] of addresses) {
-      if (address !== null && !this.#peers.has(tagOf(node))) this.#probe(node, address);
+      if (address !== null && !this.#peers.has(tagOf(node))) this.#addPeer(node, address);
     }
   }
 
@@ -178,14 +178,14 @@ export class Prober {
    * Starts to probe a peer. The first probe is sent after a random delay, so that a node does not probe many
    * peers at the same time.
    */
-  #probe(node: string, address: ProbeAddress): void {
+  #addPeer(node: string, address: ProbeAddress): void {
     const { clock, intervalMs } = this.#options;
     const peer = new Peer({
       node,
       address,
       transports: [...this.#transports.byName.keys()],
       intervalMs,
-      ask: (wire, to, tag, number) => this.#ask(wire, to, tag, number),
+      probe: (wire, to, tag, number) => this.#probe(wire, to, tag, number),
       now: () => clock.monotonicMs(),
       unresolved: (error) => this.#troubles.met(address, error),
     });
@@ -193,8 +193,8 @@ export class Prober {
       clock.timer(inMs, () => {
         cancel = next(intervalMs);
         if (!this.#stallDetector.isSteady) return;
-        peer.ask();
-        this.#tellSilence(peer);
+        peer.probe();
+        this.#reportSilence(peer);
       });
     let cancel = next(Math.random() * intervalMs);
     this.#peers.set(peer.tag, { peer, stop: () => cancel() });
@@ -207,7 +207,7 @@ export class Prober {
     }
   }
 
-  #ask(wire: WireName, to: Address, tag: Tag, number: Tag): boolean {
+  #probe(wire: WireName, to: Address, tag: Tag, number: Tag): boolean {
     const question = this.#coder.write('question', tag, number, null);
     return this.#transports.byName.get(wire)?.send(to, question) ?? false;
   }
@@ -251,7 +251,7 @@ export class Prober {
     this.#options.log.info(`${peer.node} answers probes again`);
   }
 
-  #tellSilence(peer: Peer): void {
+  #reportSilence(peer: Peer): void {
     if (!peer.speaks || peer.missed < worthTelling) return;
     const { protocol } = peer.address;
     const right = `check that firewalls allow ${protocol === 'auto' ? 'UDP or TCP' : protocol.toUpperCase()} and that both nodes have the same probe.secret`;

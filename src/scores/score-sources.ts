@@ -12,11 +12,11 @@ import type { Logger } from '../log.js';
 import { durationMs } from '../model/duration.js';
 import type { Score } from '../model/scores.js';
 import type { Machine } from '../ports/processes.js';
-import { CommandGauge } from './command-gauge.js';
-import type { Gauge } from './gauge.js';
+import { CommandMeasurer } from './command-measurer.js';
 import type { Measurements } from './measurements.js';
+import type { Measurer } from './measurer.js';
 import { defaultTolerance } from './measuring.js';
-import { metricGauge, numberGauge } from './page-gauge.js';
+import { metricMeasurer, numberMeasurer } from './page-measurer.js';
 import { maxAgeMs, type ScoreSource, type SourcesByName } from './source.js';
 
 export interface ScoreSourcesOptions extends Machine {
@@ -73,7 +73,7 @@ class Measuring {
   readonly source: ScoreSource;
   readonly #name: string;
   readonly #options: ScoreSourcesOptions;
-  readonly #gauge: Gauge;
+  readonly #measurer: Measurer;
   readonly #next: Alarm;
   /** Fires when the last value is too old to count. */
   readonly #tooOld: Alarm;
@@ -86,7 +86,7 @@ class Measuring {
     this.#name = name;
     this.source = source;
     this.#options = options;
-    this.#gauge = gaugeFor(name, source, options);
+    this.#measurer = measurerFor(name, source, options);
     this.#next = new Alarm(options.clock);
     this.#tooOld = new Alarm(options.clock);
     this.#maxAgeMs = maxAgeMs(source);
@@ -98,13 +98,13 @@ class Measuring {
     this.#closed = true;
     this.#next.clear();
     this.#tooOld.clear();
-    await this.#gauge.close();
+    await this.#measurer.close();
   }
 
   async #measure(): Promise<void> {
     const { clock } = this.#options;
     const startedAtMs = clock.monotonicMs();
-    const { value, problem } = await this.#gauge.measure();
+    const { value, problem } = await this.#measurer.measure();
     if (this.#closed) return;
     if (problem === null) this.#succeeded(value);
     else this.#failed(problem);
@@ -137,11 +137,11 @@ class Measuring {
   }
 }
 
-function gaugeFor(name: string, source: ScoreSource, options: ScoreSourcesOptions): Gauge {
+function measurerFor(name: string, source: ScoreSource, options: ScoreSourcesOptions): Measurer {
   const timeoutMs = durationMs(source.timeout);
-  if ('http' in source) return numberGauge(source.http, timeoutMs);
-  if ('prometheus' in source) return metricGauge(source, options.clock);
+  if ('http' in source) return numberMeasurer(source.http, timeoutMs);
+  if ('prometheus' in source) return metricMeasurer(source, options.clock);
   const { node, root, site, clock, processes } = options;
   const env = { PETREL_ROOT: root, PETREL_NODE: node, PETREL_SITE: site };
-  return new CommandGauge({ name, command: source.command, timeoutMs, env, clock, processes });
+  return new CommandMeasurer({ name, command: source.command, timeoutMs, env, clock, processes });
 }

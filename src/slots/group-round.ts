@@ -50,7 +50,7 @@ export interface Commit {
   readonly do: 'commit';
   readonly decisions: readonly Decision[];
   /** Unchanged decisions of the other slots, on which the new decisions depend. */
-  readonly standing: readonly Omit<Decision, 'elected'>[];
+  readonly unchanged: readonly Omit<Decision, 'elected'>[];
   readonly configVersion: number;
   readonly records: readonly TransitionRecord[];
   readonly headVersion: number | null;
@@ -77,16 +77,17 @@ export interface GroupRound {
  * slots.
  */
 export function isGroupDue({ rounds, actions }: GroupRound, { elected }: GroupSnapshot): boolean {
-  const told = elected.value?.slots ?? 1;
+  const slots = elected.value?.slots ?? 1;
   const opensSlots = actions.some(
-    ({ action }) => action.do === 'commit' && action.decisions.some((one) => (one.elected.slots ?? 1) > told),
+    ({ action }) =>
+      action.do === 'commit' && action.decisions.some((one) => (one.elected.slots ?? 1) > slots),
   );
   return opensSlots || [...rounds.values()].some(isPlainlyDue);
 }
 
 /** Runs one round over all slots. Throws whatever `electorRound` throws. */
-export function groupRound(asked: GroupSituation): GroupRound {
-  const input = { ...asked, config: withLeaders(asked) };
+export function groupRound(situation: GroupSituation): GroupRound {
+  const input = { ...situation, config: withLeaders(situation) };
   const { snapshot, memory } = input;
   const roundOf = (view: GroupSnapshot, slot: number, reserved: ReadonlyMap<string, number>) =>
     electorRound({
@@ -151,7 +152,7 @@ export function throughSlots<T>(
 ): ReadonlyMap<number, T> {
   const found = new Map<number, T>();
   const reserved = new Map<string, number>();
-  let seen = snapshot;
+  let view = snapshot;
   for (const slot of order) {
     const {
       result: told,
@@ -159,11 +160,11 @@ export function throughSlots<T>(
       reserves,
       circuitBreaker = null,
       isLast = false,
-    } = visit(slotView(seen, slot), slot, reserved);
+    } = visit(slotView(view, slot), slot, reserved);
     found.set(slot, told);
     if (isLast) return new Map([[slot, told]]);
-    if (elected !== null) seen = decidedIn(seen, slot, elected);
-    if (circuitBreaker !== null) seen = { ...seen, circuitBreaker };
+    if (elected !== null) view = decidedIn(view, slot, elected);
+    if (circuitBreaker !== null) view = { ...view, circuitBreaker };
     if (reserves !== null) reserved.set(reserves, slot);
   }
   return found;
@@ -285,7 +286,7 @@ function commitOf(input: GroupSituation, rounds: Rounds): Commit | null {
   return {
     do: 'commit',
     decisions,
-    standing: others.map(({ slot, elected }) => ({ slot, electedVersion: elected.version })),
+    unchanged: others.map(({ slot, elected }) => ({ slot, electedVersion: elected.version })),
     configVersion: snapshot.config.version,
     records,
     headVersion: records.length === 0 ? null : (snapshot.history?.version ?? null),
@@ -306,7 +307,7 @@ function withSlots(
   writes: ReadonlyMap<number, Write>,
 ): Decision[] {
   const slots = slotsWanted(snapshot, config);
-  const told = slots === 1 ? undefined : slots;
+  const slotCountWritten = slots === 1 ? undefined : slots;
   const decisions = [...writes].map(([slot, { elected, electedVersion }]): Decision => {
     return { slot, electedVersion, elected: slot === 1 && slots > 1 ? { ...elected, slots } : elected };
   });
@@ -318,7 +319,7 @@ function withSlots(
   const isQuiet = first.memory.progress === null;
   const isNews = slots > (value.slots ?? 1) || (slots < (value.slots ?? 1) && isQuiet);
   return isNews
-    ? [...decisions, { slot: 1, electedVersion: version, elected: { ...value, slots: told } }]
+    ? [...decisions, { slot: 1, electedVersion: version, elected: { ...value, slots: slotCountWritten } }]
     : decisions;
 }
 

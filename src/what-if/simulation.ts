@@ -14,7 +14,7 @@ import { judge, readableConfig } from '../group/judge.js';
 import { nameSchema } from '../model/names.js';
 import { firstOf } from '../model/outside.js';
 import type { Member } from '../model/snapshot.js';
-import type { Asked, AskedStrategies } from './asked-strategies.js';
+import type { ComparedStrategies, ComparedStrategy } from './compared-strategies.js';
 import { type LatencyTable, latencyTable, rounded, siteLatencies } from './latencies.js';
 import type { Situation } from './situation.js';
 
@@ -85,7 +85,7 @@ type SimulatedNode = Simulation['nodes'][number];
  * Runs the simulation. The strategies must have been prepared with the rules of the situation's view. Throws
  * whatever `judge` throws.
  */
-export function simulate(situation: Situation, { asked, leftOut }: AskedStrategies): Simulation {
+export function simulate(situation: Situation, { compared: asked, leftOut }: ComparedStrategies): Simulation {
   const { of, view, nowMs, size, lost, notes } = situation;
   const left = view.members.filter(({ node }) => !lost.has(node));
   const table = latencyTable(left, situation);
@@ -94,7 +94,7 @@ export function simulate(situation: Situation, { asked, leftOut }: AskedStrategi
   });
   const nodes = simulatedNodes(left, table, choices[0]?.choice.ineligible ?? []);
   const context = { size, left, table, nodes, best: bestOf(nodes) };
-  const shown = choices.filter((one) => one.decides || lacksQuorum(one, context) || tellsApart(one));
+  const shown = choices.filter((one) => one.decides || lacksQuorum(one, context) || isMeaningful(one));
   const silent = choices.filter((one) => !shown.includes(one));
   return {
     of,
@@ -124,7 +124,7 @@ function groupNotes({ size, left, table, nodes }: ConstraintContext): string[] {
   ];
 }
 
-interface Choosing extends Asked {
+interface Choosing extends ComparedStrategy {
   readonly choice: Choice;
 }
 
@@ -185,7 +185,7 @@ function lacksQuorum(
 /**
  * Whether a strategy that compares measurements has any measurements to compare. True for other strategies.
  */
-function tellsApart({ strategy, choice: { ranking } }: Choosing): boolean {
+function isMeaningful({ strategy, choice: { ranking } }: Choosing): boolean {
   const isMeasured = ranking.some(({ grade, score }) => score !== undefined || grade !== ranking[0]?.grade);
   return strategy.usesScores !== true || ranking.length === 0 || isMeasured;
 }

@@ -37,7 +37,7 @@ export interface ConnectionOwner {
   authAnswered(connection: Connection, error: Failure | null): void;
   answered(answer: Answer): void;
   /** Reports the zxid (transaction id) of a reply. */
-  seen(zxid: Buffer): void;
+  zxidSeen(zxid: Buffer): void;
   notified(event: jute.WatcherEvent): void;
   /**
    * Reports the end of the connection. This is the last report, and it is made only once. Every unanswered
@@ -335,7 +335,7 @@ export class Connection {
     }
     const payload = header.err === 0 ? this.#payload(request.type, frame, offset) : null;
     this.#pending.shift();
-    this.#owner.seen(header.zxid);
+    this.#owner.zxidSeen(header.zxid);
     const committed = header.err === 0 && writes.has(request.type) && succeeded(payload);
     this.#answered(request.sentAtMs, committed);
     request.callback(

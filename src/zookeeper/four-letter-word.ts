@@ -27,7 +27,7 @@ export async function askServer(server: Server, word: string, options: AskOption
   let problem: unknown;
   for (const { address } of addresses) {
     try {
-      return await ask(server, address, word, options);
+      return await send(server, address, word, options);
     } catch (error) {
       problem = error;
     }
@@ -35,7 +35,7 @@ export async function askServer(server: Server, word: string, options: AskOption
   throw problem;
 }
 
-function ask(
+function send(
   server: Server,
   address: string,
   word: string,

@@ -16,7 +16,7 @@ import {
   type LeaseEvidence,
   noEvidence,
   requestAnswered,
-  resumptionAsked,
+  resumptionSent,
   sessionOpened,
   sessionResumed,
   writeCommitted,
@@ -217,7 +217,7 @@ export class Session extends ConnectionManager implements ConnectionOwner {
   // -- Events of the connection
 
   handshake(): jute.ConnectRequest {
-    if (this.#hasSession) this.#evidence = resumptionAsked(this.#evidence, this.#clock.monotonicMs());
+    if (this.#hasSession) this.#evidence = resumptionSent(this.#evidence, this.#clock.monotonicMs());
     const { sessionTimeoutMs } = this.#options;
     const { PROTOCOL_VERSION: version, protocol } = jute;
     return new protocol.ConnectRequest(
@@ -269,7 +269,7 @@ export class Session extends ConnectionManager implements ConnectionOwner {
     if (answer.committed) this.#evidence = writeCommitted(this.#evidence, answer.sentAtMs, timeoutMs);
   }
 
-  seen(zxid: Buffer): void {
+  zxidSeen(zxid: Buffer): void {
     if (zxid.readBigInt64BE() > this.zxid.readBigInt64BE()) this.zxid = zxid;
   }
 

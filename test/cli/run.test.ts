@@ -48,7 +48,7 @@ describe('a command that is run once', () => {
     expect(a.stderr).toContain('petrel: leadership lost: the command was stopped');
   });
 
-  it('is over when petrel is told to leave: the code is its own, and another node leads', async () => {
+  it('is over when petrel is asked to leave: the code is its own, and another node leads', async () => {
     const a = await at().run('a', service);
     await at().noted('a', 'begins');
     const b = await at().run('b', service);
@@ -60,7 +60,7 @@ describe('a command that is run once', () => {
     expect(await at().view.leader()).toBeNull();
   });
 
-  it('that has not run when petrel is told to leave leaves it with the code of the signal', async () => {
+  it('that has not run when petrel is asked to leave leaves it with the code of the signal', async () => {
     await at().run('a', service);
     await at().noted('a', 'begins');
     const b = await at().run('b', service);

@@ -4,8 +4,8 @@
  */
 import { expect, it } from 'vitest';
 import { leftText } from '../../src/agent/agent-status.js';
+import { type AgentListener, AgentRun } from '../../src/guardian/agent-run.js';
 import type { HeldSession } from '../../src/guardian/held-session.js';
-import { type AgentListener, Life } from '../../src/guardian/life.js';
 import type { SessionNote } from '../../src/guardian/messages.js';
 import { Report } from '../../src/guardian/report.js';
 import { SimulatedMachine } from '../hooks/simulated-machine.js';
@@ -26,7 +26,7 @@ function agentThat(end: (agent: AgentListener) => void) {
   const own = machine.seenBy(machine.newProcess('guardian'));
   const held: SessionNote[] = [];
   let agent: AgentListener | null = null;
-  const life = new Life({
+  const life = new AgentRun({
     ...own,
     startAgent: (listener) => {
       agent = listener;

@@ -51,10 +51,10 @@ describe('a reaper', () => {
     const { groups, kill } = await watched();
     const [over = 0, other = 0] = groups;
     try {
-      expect(groups.map((pgid) => systemProcesses.groupLives(pgid))).toEqual([true, true]);
+      expect(groups.map((pgid) => systemProcesses.groupIsAlive(pgid))).toEqual([true, true]);
       await kill();
-      await until(() => !systemProcesses.groupLives(over), { describe: 'the group to be killed' });
-      expect(systemProcesses.groupLives(other)).toBe(true);
+      await until(() => !systemProcesses.groupIsAlive(over), { describe: 'the group to be killed' });
+      expect(systemProcesses.groupIsAlive(other)).toBe(true);
     } finally {
       systemProcesses.signalGroup(over, 'SIGKILL');
       systemProcesses.signalGroup(other, 'SIGKILL');
@@ -65,7 +65,7 @@ describe('a reaper', () => {
     const { groups, end } = await watched();
     try {
       await end();
-      expect(groups.map((pgid) => systemProcesses.groupLives(pgid))).toEqual([true, true]);
+      expect(groups.map((pgid) => systemProcesses.groupIsAlive(pgid))).toEqual([true, true]);
     } finally {
       for (const pgid of groups) systemProcesses.signalGroup(pgid, 'SIGKILL');
     }

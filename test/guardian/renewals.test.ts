@@ -135,7 +135,7 @@ describe('a guardian is told', () => {
       root: '/cluster',
       log: 'json',
       codeAtDeath: 0,
-      codeWhenAsked: 'done',
+      codeOnSignal: 'done',
     } as const;
     const channel = new GuardianChannel({ ...parent, listen: () => () => {} }, hello);
     const supervisor = channel

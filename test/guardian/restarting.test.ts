@@ -3,8 +3,8 @@
  * replaced. Runs in simulated time.
  */
 import { expect, it } from 'vitest';
+import type { AgentListener } from '../../src/guardian/agent-run.js';
 import { Guardian } from '../../src/guardian/guardian.js';
-import type { AgentListener } from '../../src/guardian/life.js';
 import type { SessionNote } from '../../src/guardian/messages.js';
 import { Report } from '../../src/guardian/report.js';
 import { SimulatedMachine } from '../hooks/simulated-machine.js';

@@ -34,14 +34,14 @@ const { systemSupervisors }: typeof keeping = await import(
   new URL(`supervisor-process${extname(module)}`, url).href
 );
 const parent = guardianProcess();
-const hello = { node: 'a1', root: '/cluster', log: 'json', codeAtDeath: 0, codeWhenAsked: 'done' } as const;
+const hello = { node: 'a1', root: '/cluster', log: 'json', codeAtDeath: 0, codeOnSignal: 'done' } as const;
 const guardian = parent === null ? null : new GuardianChannel(parent, hello);
 const workload = new CommandWorkload({
   commands: { onPrepare: null, onFence: null, ...commands },
   node: 'a1',
   root: '/cluster',
   foreground,
-  life: randomUUID(),
+  incarnation: randomUUID(),
   log: createLogger({ level: 'silent', format: 'json' }),
   clock: systemClock,
   processes: systemProcesses,

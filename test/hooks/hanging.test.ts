@@ -4,7 +4,7 @@
  */
 import pino from 'pino';
 import { expect, it } from 'vitest';
-import { type AgentListener, Life } from '../../src/guardian/life.js';
+import { type AgentListener, AgentRun } from '../../src/guardian/agent-run.js';
 import { Report } from '../../src/guardian/report.js';
 import type { WorkloadEnd } from '../../src/ports/workload.js';
 import { context } from './hook-context.js';
@@ -77,7 +77,7 @@ it('an agent that does not answer its guardian', async () => {
   const machine = new SimulatedMachine(() => quick);
   const own = machine.seenBy(machine.newProcess('guardian'));
   const lines: string[] = [];
-  const life = new Life({
+  const life = new AgentRun({
     ...own,
     startAgent: (listener: AgentListener) => ({
       send() {},

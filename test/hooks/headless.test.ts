@@ -57,7 +57,7 @@ describe.skipIf(!hasPython)('V1 a process whose main thread has ended', () => {
     const { workload, pid } = await leading();
     const { processes } = machine;
     const [pgid = 0] = processes.groupsWith('PETREL_TEST_FOUND', at().directory) ?? [];
-    expect(processes.groupLives(pgid)).toBe(true);
+    expect(processes.groupIsAlive(pgid)).toBe(true);
     expect(isOtherAlive({ pid, startedAt: null })).toBe(true);
     workload.endLeadership();
     await eventually(() => isOtherAlive({ pid, startedAt: null })).toBe(false);

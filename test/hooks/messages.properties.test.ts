@@ -101,7 +101,7 @@ const fromAgent = z.discriminatedUnion('type', [
     root: text,
     log: z.enum(['json', 'pretty']),
     codeAtDeath: number.nullable(),
-    codeWhenAsked: z.enum(['done', 'signal']),
+    codeOnSignal: z.enum(['done', 'signal']),
   }),
   z.object({
     type: z.literal('session'),
@@ -130,7 +130,7 @@ const fromAgent = z.discriminatedUnion('type', [
 const toAgent = z.discriminatedUnion('type', [
   z.object({ type: z.literal('cleared'), group: count }),
   ...fromSupervisor.options.map((option) => option.extend({ group: count })),
-  z.object({ type: z.literal('asked'), signal: z.enum(['SIGTERM', 'SIGINT', 'SIGHUP']) }),
+  z.object({ type: z.literal('signalled'), signal: z.enum(['SIGTERM', 'SIGINT', 'SIGHUP']) }),
   z.object({ type: z.literal('there?') }),
 ]);
 
@@ -151,11 +151,11 @@ const session = {
 
 const good = {
   fromAgent: [
-    { type: 'hello', node: 'a1', root: '/cluster', log: 'json', codeAtDeath: 7, codeWhenAsked: 'signal' },
+    { type: 'hello', node: 'a1', root: '/cluster', log: 'json', codeAtDeath: 7, codeOnSignal: 'signal' },
     { type: 'session', session: { ...session, tls, auth: 'petrel:secret' } },
     { type: 'session', session: { ...session, tls: null, auth: null } },
     { type: 'session-over' },
-    { type: 'hello', node: 'a1', root: null, log: 'json', codeAtDeath: null, codeWhenAsked: 'done' },
+    { type: 'hello', node: 'a1', root: null, log: 'json', codeAtDeath: null, codeOnSignal: 'done' },
     { type: 'begin', group: 0, root: '/cluster' },
     { type: 'clear', group: 3 },
     { type: 'ended', code: 0 },
@@ -163,7 +163,7 @@ const good = {
     { type: 'status', joined: true, text: 'leads' },
     { type: 'reloaded' },
   ],
-  toAgent: [{ type: 'cleared', group: 0 }, { type: 'asked', signal: 'SIGHUP' }, { type: 'there?' }],
+  toAgent: [{ type: 'cleared', group: 0 }, { type: 'signalled', signal: 'SIGHUP' }, { type: 'there?' }],
   toSupervisor: [
     { type: 'run', request },
     { type: 'run', request: { ...request, command: null } },

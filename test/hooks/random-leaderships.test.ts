@@ -72,7 +72,7 @@ class Life {
       commands: { onPrepare: null, onTakeover: ['start'], onRelease: ['stop'], onFence: null },
       node: 'a1',
       root: '/cluster',
-      life: 'one',
+      incarnation: 'one',
       log: silentLog,
       ...this.#machine.seenBy(this.#agent),
       supervisors: this.#machine.supervisorsOf(this.#agent),

@@ -61,7 +61,7 @@ class Life {
         commands,
         node: 'a1',
         root: '/cluster',
-        life: 'one',
+        incarnation: 'one',
         log: silentLog,
         ...seen,
         supervisors: this.#machine.supervisorsOf(this.#agent),

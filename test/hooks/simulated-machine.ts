@@ -115,7 +115,7 @@ export class SimulatedMachine {
           for (const member of [...(this.groups.get(pgid)?.members ?? [])]) member.signal(signal);
         }),
       groupExists: (pgid) => this.groups.has(pgid),
-      groupLives: (pgid) => this.groups.has(pgid),
+      groupIsAlive: (pgid) => this.groups.has(pgid),
       groupsWith: (variable, value) =>
         [...this.groups.values()]
           .filter(({ command }) => command.env[variable] === value)
@@ -126,7 +126,7 @@ export class SimulatedMachine {
 
   /** Returns the workload of an agent on this machine. */
   workloadOf(agent: Process, commands: HookCommands, log = silentLog): CommandWorkload {
-    const about = { node: 'a1', root: '/cluster', life: 'one', log };
+    const about = { node: 'a1', root: '/cluster', incarnation: 'one', log };
     return new CommandWorkload({
       commands,
       ...about,

@@ -69,7 +69,7 @@ export function bench(): () => Bench {
           commands: { ...none, ...commands },
           node: 'a1',
           root: '/cluster',
-          life: randomUUID(),
+          incarnation: randomUUID(),
           log: silentLog,
           ...machine,
           supervisors,

@@ -38,7 +38,7 @@ const groupLives = (code: string | null = null) =>
     kill: () => {
       if (code !== null) throw Object.assign(new Error(`kill ${code}`), { code });
     },
-  }).groupLives(pgid);
+  }).groupIsAlive(pgid);
 
 describe('V1 a process group', () => {
   it('has ended when each process of it is a zombie without other threads', () => {

@@ -212,7 +212,7 @@ describe('in one group', () => {
       const next = await cluster.ready({ not: candidate, after: old.token });
       expect(next.token).toBeGreaterThan(BigInt(token));
       process.kill(guardian, 'SIGCONT');
-      await until(() => !systemProcesses.groupLives(hook), { describe: 'the frozen hook to be killed' });
+      await until(() => !systemProcesses.groupIsAlive(hook), { describe: 'the frozen hook to be killed' });
       agent.resume();
       await agent.logged(/registering again/);
       expect((await cluster.ready()).token).toBe(next.token);

@@ -51,7 +51,7 @@ describe('a planned handover', () => {
     });
   });
 
-  it('happens when the leader’s agent is told to leave', async () => {
+  it('happens when the leader’s agent is asked to leave', async () => {
     const old = await cluster.ready();
     const agent = cluster.agent(old.node);
     agent.signal('SIGTERM');

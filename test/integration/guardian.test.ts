@@ -129,7 +129,7 @@ describe('a guardian', () => {
     expect(threads()).toBe(before);
   });
 
-  it('ends when its agent was told to leave, with its exit code', async () => {
+  it('ends when its agent was asked to leave, with its exit code', async () => {
     const old = await cluster.ready();
     const guardian = cluster.agent(old.node);
     process.kill(await cluster.agentPid(old.node), 'SIGTERM');

@@ -13,7 +13,7 @@ function frame(xid: number): Buffer {
 
 it('packets of a connection are taken in the order in which they were sent', () => {
   const sent: Packet[] = [];
-  const name = { life: 0, connection: 0 };
+  const name = { incarnation: 0, connection: 0 };
   const from = new End(name, (packet) => sent.push(packet));
   const [a, b, c] = [frame(1), frame(2), frame(3)];
   for (const bytes of [a, b, c, null]) from.send(bytes);

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { heard, inTouchSinceMs, noTouch, type Touch } from '../../src/lease/touch.js';
+import { answered, inTouchSinceMs, noTouch, type Touch } from '../../src/lease/touch.js';
 
 const timeoutMs = 10_000;
 
 function afterAnswersAt(...instants: readonly number[]): Touch {
-  return instants.reduce((touch, atMs) => heard(touch, atMs, timeoutMs), noTouch);
+  return instants.reduce((touch, atMs) => answered(touch, atMs, timeoutMs), noTouch);
 }
 
 describe('a session is in touch', () => {

@@ -130,7 +130,7 @@ describe('the next elector', () => {
     await using group = await Group.found(await sharedZooKeeper());
     const elector = new Elector({
       ...{ node: 'b1', site: 'b', paths: group.paths, workload: new RecordingWorkload(), clock: systemClock },
-      ...{ log: pino({ level: 'silent' }), tell() {}, dueSinceMs: () => 0, wake() {}, config: () => null },
+      ...{ log: pino({ level: 'silent' }), notify() {}, dueSinceMs: () => 0, wake() {}, config: () => null },
       rules: { ...builtInRules, ownConstraints: new Map([['no-spares', against('a1')]]) },
       updateRegistration: (change) => registration('b1', change),
     });

@@ -2,10 +2,11 @@
  * A guardian of the simulated world. It runs the shipped guardian as a separate process, which starts agents
  * and may lose them.
  */
+
+import type { AgentListener, AgentProcess } from '../../src/guardian/agent-run.js';
 import type { Parent } from '../../src/guardian/channel.js';
 import { Guardian } from '../../src/guardian/guardian.js';
 import { HeldSession } from '../../src/guardian/held-session.js';
-import type { AgentListener, AgentProcess } from '../../src/guardian/life.js';
 import type { FromAgent, SessionNote, ToAgent } from '../../src/guardian/messages.js';
 import { Report } from '../../src/guardian/report.js';
 import type { LeadershipLease } from '../../src/hooks/messages.js';
@@ -54,7 +55,7 @@ export class SimulatedGuardian {
   }
 
   leave(): void {
-    this.process.deliver(() => this.#guardian?.asked('SIGTERM'));
+    this.process.deliver(() => this.#guardian?.signalled('SIGTERM'));
   }
 
   #run(): void {

@@ -149,7 +149,7 @@ export class Machine {
       start: (command) => this.#start(process, command),
       signalGroup: (pgid, signal) => process.call(() => this.#signal(pgid, signal)),
       groupExists: (pgid) => this.#groups.has(pgid),
-      groupLives: (pgid) => statesOf(this.#groups.get(pgid)).some((state) => !hasEnded(state)),
+      groupIsAlive: (pgid) => statesOf(this.#groups.get(pgid)).some((state) => !hasEnded(state)),
       groupsWith: (_variable, value) =>
         this.groups.filter(({ run }) => run === value).map(({ pgid }) => pgid),
     };

@@ -181,7 +181,7 @@ export class Node {
       root,
       log: 'pretty',
       codeAtDeath: null,
-      codeWhenAsked: 'done',
+      codeOnSignal: 'done',
     });
     const inner = this.#options.hasMemory ? this.#memory(process) : null;
     const where = { servers: parseConnectionString(serversText(servers)).servers, tls: null, auth: null };
@@ -209,7 +209,7 @@ export class Node {
     this.#agent = agent;
     if (!this.#isWell) this.sayHealth(false);
     channel.listen({
-      asked: () => agent.stop(),
+      signalled: () => agent.stop(),
       gone: () => {
         agent.stop();
         agent.stop();
@@ -262,7 +262,7 @@ export class Node {
       },
       node,
       root,
-      life: `${machine.name} ${process.name}`,
+      incarnation: `${machine.name} ${process.name}`,
       log,
       clock: process.clock,
       processes: machine.processesFor(process),
@@ -276,7 +276,7 @@ export class Node {
       name,
       pid: this.#lives,
       newIncarnation: () => `${this.machine.name} ${process.name}`,
-      agentLives: (incarnation) => {
+      markAgentAlive: (incarnation) => {
         this.#living.set(incarnation, process);
         return () => this.#living.delete(incarnation);
       },

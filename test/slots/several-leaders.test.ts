@@ -221,7 +221,7 @@ describe('filling', () => {
     expect(
       slots.commits.filter(({ decisions }) => decisions.length > 0).map(({ decisions }) => decisions.length),
     ).toEqual([1, 3]);
-    expect(slots.commits[1]?.standing).toEqual([{ slot: 1, electedVersion: 1 }]);
+    expect(slots.commits[1]?.unchanged).toEqual([{ slot: 1, electedVersion: 1 }]);
     expect(slots.records.map(({ slot, term, node }) => [slot, term, node]).toSorted()).toEqual([
       [1, 1, 'a1'],
       [2, 1, 'a2'],

@@ -2,7 +2,7 @@
 
 import { stringify } from 'yaml';
 import { describedSituation } from '../../packages/lab/src/planning/described-situation.js';
-import { askedStrategies, type Wanted } from '../../src/what-if/asked-strategies.js';
+import { comparedStrategies, type Wanted } from '../../src/what-if/compared-strategies.js';
 import { type Simulation, simulate } from '../../src/what-if/simulation.js';
 import type { Assumed } from '../../src/what-if/situation.js';
 import { builtInRules } from '../../strategies/index.js';
@@ -13,7 +13,7 @@ export type Asking = Partial<Assumed & Pick<Wanted, 'names' | 'options'>>;
 export function askOf(text: string, asking: Asking = {}): Simulation {
   const { lose = [], size, names = [], options = null } = asking;
   const { situation, ...wanted } = describedSituation('file', text, { lose, size });
-  return simulate(situation, askedStrategies({ ...wanted, names, options }, situation.size, builtInRules));
+  return simulate(situation, comparedStrategies({ ...wanted, names, options }, situation.size, builtInRules));
 }
 
 export function ask(deployment: unknown, asking: Asking = {}): Simulation {

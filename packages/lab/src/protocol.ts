@@ -20,7 +20,7 @@ export interface Context<Message> {
   readonly seed: number;
   nowMs(): number;
   /** The number of this incarnation of the node, from 0. */
-  readonly life: number;
+  readonly incarnation: number;
   /**
    * Sends one message to one node or to the server. `count` is the number of messages that this one
    * represents. A message with a `count` of 0 is not counted.
@@ -57,7 +57,7 @@ export interface Node<Message> {
    * Reports that a node is dead. The report may be wrong. `life` is the incarnation of the reported node,
    * from 0.
    */
-  suspect?(node: number, life: number): void;
+  suspect?(node: number, incarnation: number): void;
   /** Reports that a node is alive after it was reported dead. */
   restored?(node: number): void;
   /** Called before the node leaves. The node may announce its departure. */

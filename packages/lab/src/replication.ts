@@ -172,13 +172,13 @@ class Serving {
           sum += share;
           return drawn < sum;
         }) ?? [];
-      this.#events.plan(ticks(arrivalMs), 'arrival', () => this.#ask(at));
+      this.#events.plan(ticks(arrivalMs), 'arrival', () => this.#request(at));
     }
     while (this.#events.nextAt < Number.POSITIVE_INFINITY) this.#events.step();
     return this.#waits;
   }
 
-  #ask(at: string): void {
+  #request(at: string): void {
     const { leader } = this.#service;
     const askedAt = this.#events.nowMs;
     this.#after(this.#wayMs(at, leader), () => {

@@ -11,7 +11,7 @@ import { Ring } from './ring.js';
 /** The position of a node, in which its incarnations follow one another. */
 interface Seat<Message> {
   node: Node<Message> | null;
-  life: number;
+  incarnation: number;
   /** Length of the longest causal chain of messages that ends at this node. */
   depth: number;
   readonly suspects: Set<number>;
@@ -42,7 +42,7 @@ export class World<Message> {
     this.census = new Census(nodes);
     this.#seats = Array.from({ length: nodes + 1 }, () => ({
       node: null,
-      life: -1,
+      incarnation: -1,
       depth: 0,
       suspects: new Set(),
     }));
@@ -128,15 +128,15 @@ export class World<Message> {
     this.census.leave(id, this.events.now);
     seat.node = null;
     seat.suspects.clear();
-    this.#planDetection(id, seat.life);
+    this.#planDetection(id, seat.incarnation);
   }
 
   /** Makes `node` believe `dead` dead. */
-  suspect(node: number, dead: number, life: number): void {
+  suspect(node: number, dead: number, incarnation: number): void {
     const seat = this.#seat(node);
     if (seat.node === null || node === dead) return;
     seat.suspects.add(dead);
-    seat.node.suspect?.(dead, life);
+    seat.node.suspect?.(dead, incarnation);
   }
 
   /** Reports to `node` that `dead` is alive, if it is. */
@@ -148,20 +148,20 @@ export class World<Message> {
   }
 
   incarnationOf(id: number): number {
-    return this.#seat(id).life;
+    return this.#seat(id).incarnation;
   }
 
-  contextOf(id: number, life: number): Context<Message> {
+  contextOf(id: number, incarnation: number): Context<Message> {
     const { conditions, events, census, network, random } = this;
     const seat = this.#seat(id);
-    const isOver = () => seat.life !== life;
+    const isOver = () => seat.incarnation !== incarnation;
     return {
       id,
       n: conditions.nodes,
       conditions,
       random: () => random.next(),
       nowMs: () => events.nowMs,
-      life,
+      incarnation,
       send: (to, message, count = 1) =>
         network.send(to, id, message, count === 0 ? 0 : seat.depth + 1, count),
       sendAll: (message) => network.sendAll(id, message, seat.depth + 1),
@@ -191,8 +191,8 @@ export class World<Message> {
 
   #begin(id: number, make: (context: Context<Message>) => Node<Message> | null): Node<Message> | null {
     const seat = this.#seat(id);
-    seat.life += 1;
-    seat.node = make(this.contextOf(id, seat.life));
+    seat.incarnation += 1;
+    seat.node = make(this.contextOf(id, seat.incarnation));
     return seat.node;
   }
 
@@ -211,20 +211,20 @@ export class World<Message> {
     if (this.#protocol.isAsync === true && id !== this.server) this.#mayContinue = true;
   }
 
-  #planDetection(dead: number, life: number): void {
+  #planDetection(dead: number, incarnation: number): void {
     const { detectMs, nodes, noticedBy, missed } = this.conditions;
     const { detector } = this.#protocol;
     if (detector === 'none') return;
     this.events.plan(this.events.now + ticks(detectMs), 'timer', () => {
       if (detector === 'server') {
-        this.suspect(this.server, dead, life);
+        this.suspect(this.server, dead, incarnation);
         return;
       }
       if (this.census.isLive(dead)) return;
       const live = Array.from({ length: nodes }, (_, id) => id).filter((id) => this.census.isLive(id));
       const noticing = { all: live, lowest: live.slice(0, 1), highest: live.slice(-1) }[noticedBy];
       for (const id of noticing) {
-        if (missed === 0 || this.random.next() >= missed) this.suspect(id, dead, life);
+        if (missed === 0 || this.random.next() >= missed) this.suspect(id, dead, incarnation);
       }
     });
   }

@@ -124,7 +124,7 @@ function commitOperations(turn: ElectorTurn, paths: GroupPaths, commit: Commit):
 function deciding(
   turn: ElectorTurn,
   paths: GroupPaths,
-  { decisions, standing, configVersion }: Commit,
+  { decisions, unchanged: standing, configVersion }: Commit,
 ): Operation[] {
   if (decisions.length === 0) return [];
   const others = standing.map(({ slot, electedVersion: version }): Operation => {
@@ -143,7 +143,7 @@ function deciding(
  * the decision before the elector changes it. If the elector knows no seat of the node, it cannot notify the
  * node. The node would then not read the decision again for a long time.
  */
-export function canBeTold(turn: ElectorTurn, { decisions }: Commit): boolean {
+export function canNotify(turn: ElectorTurn, { decisions }: Commit): boolean {
   return decisions.every((decision) => !isNewlyNamed(turn, decision) || seatsOf(turn, decision).length > 0);
 }
 

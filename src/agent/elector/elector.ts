@@ -35,7 +35,7 @@ import { ifStillTrue } from '../conditional-write.js';
 import type { AgentEvent } from '../events.js';
 import { encode } from '../membership.js';
 import { MalformedReport } from '../snapshot/malformed.js';
-import { canBeTold, precedesLeader, unpublished, writeCommit } from './commit.js';
+import { canNotify, precedesLeader, unpublished, writeCommit } from './commit.js';
 import { type ConfigAction, configure, logChange } from './configure.js';
 import { DecisionLog } from './decision-log.js';
 import { type FenceNews, Fencer, type FencerOptions } from './fencer.js';
@@ -44,7 +44,7 @@ import { abandonedText, type ElectorTurn, haveAllGivenUp, lastResort, type TurnR
 
 export interface ElectorOptions extends FencerOptions {
   readonly rules: Rules;
-  tell(event: AgentEvent): void;
+  notify(event: AgentEvent): void;
   /** Monotonic instant at which the current rounds were first requested. */
   dueSinceMs(): number;
   updateRegistration(change: Partial<Registration>): Registration;
@@ -151,7 +151,7 @@ export class Elector {
 
   #mayMake(turn: ElectorTurn, commit: Commit): boolean {
     const nowMs = this.#options.clock.monotonicMs();
-    const isTimely = canBeTold(turn, commit) && !precedesLeader(turn, commit);
+    const isTimely = canNotify(turn, commit) && !precedesLeader(turn, commit);
     const since = isTimely ? null : (this.#putOffSinceMs ?? nowMs);
     this.#putOffSinceMs = since;
     return since === null || nowMs - since >= putOffMs;
@@ -261,12 +261,12 @@ export class Elector {
     const slots = Math.max(slotStates(turn.snapshot).length, ...decisions.map(({ slot }) => slot));
     for (const { slot, elected } of decisions) {
       const isNew = elected.term !== slotView(turn.snapshot, slot).elected.value?.term;
-      if (isNew) this.#options.tell({ kind: 'elected', slot, slots, elected, tookMs });
+      if (isNew) this.#options.notify({ kind: 'elected', slot, slots, elected, tookMs });
     }
     for (const record of committed.isUnrecorded ? [] : records) {
       // If there is a decision, the log line of that decision covers the transition that it ended.
       if (decisions.length === 0) this.#logRecord(record);
-      this.#options.tell({ kind: 'recorded', record });
+      this.#options.notify({ kind: 'recorded', record });
     }
     if (committed.recorded !== null) {
       const keep = (turn.snapshot.config.value ?? this.#options.config() ?? defaultGroupConfig).historySize;
@@ -294,7 +294,7 @@ export class Elector {
     const configured = await configure(turn, paths, action, at);
     if (configured === null) return;
     logChange(log, action, configured);
-    if (action.do === 'drop-request') this.#options.tell({ kind: 'request-missed' });
+    if (action.do === 'drop-request') this.#options.notify({ kind: 'request-missed' });
   }
 
   #remember(slot: number, news: FenceNews): void {
@@ -349,9 +349,9 @@ export class Elector {
     );
     if (done === null) return;
     // The decision may have been due in any slot, so the log line names no slot.
-    const { slot: _, ...standing } = decided(snapshot);
+    const { slot: _, ...unchanged } = decided(snapshot);
     log.warn(
-      { ...standing, seat: silent },
+      { ...unchanged, seat: silent },
       `removed the elector ${silent}, because it did not make a decision that was due`,
     );
   }

@@ -326,9 +326,9 @@ export class LeadershipRunner {
    */
   async #adopt(store: Store, action: Extract<LeadershipAction, { do: 'adopt' }>): Promise<boolean> {
     const { claim, elected, electedVersion } = action;
-    const stands = { type: 'check', path: this.#paths.current, version: claim.version } as const;
+    const checksClaim = { type: 'check', path: this.#paths.current, version: claim.version } as const;
     if (this.#gate.isClosed(store)) return false;
-    if ((await ifStillTrue(() => store.multi([stands]))) === null) return true;
+    if ((await ifStillTrue(() => store.multi([checksClaim]))) === null) return true;
     this.#begin(store, claim.token, elected, electedVersion, false);
     return true;
   }

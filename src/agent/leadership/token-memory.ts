@@ -27,13 +27,13 @@ export interface TokenStore {
    * Writes the tokens. Leadership does not wait for this. May reject, and a restart then forgets the new
    * tokens.
    */
-  write(seen: SeenTokens): Promise<void>;
+  write(tokens: SeenTokens): Promise<void>;
 }
 
 export class TokenMemory {
   readonly #store: TokenStore | null;
   readonly #log: Logger;
-  #seen: SeenTokens;
+  #tokens: SeenTokens;
   #written: SeenTokens;
   #logged = '';
   #problem = '';
@@ -42,17 +42,17 @@ export class TokenMemory {
   constructor(store: TokenStore | null, log: Logger) {
     this.#store = store;
     this.#log = log;
-    this.#seen = store?.earlier ?? noTokens;
-    this.#written = this.#seen;
+    this.#tokens = store?.earlier ?? noTokens;
+    this.#written = this.#tokens;
   }
 
   /** Remembers the tokens of all claims, including those of other nodes. */
   look(snapshot: GroupSnapshot): void {
     const claims = tokensIn(snapshot);
     const problems = claims
-      .map((claim) => goneBack(this.#seen, claim, false))
+      .map((claim) => goneBack(this.#tokens, claim, false))
       .filter((found) => found !== null);
-    for (const claim of claims) this.#seen = withToken(this.#seen, claim);
+    for (const claim of claims) this.#tokens = withToken(this.#tokens, claim);
     void this.#write();
     const problem = problems.map(goneBackText).join('; ');
     if (problem !== '' && problem !== this.#logged)
@@ -69,14 +69,14 @@ export class TokenMemory {
     claim: Pick<TokenSeen, 'slot' | 'token'>,
     isNew: boolean,
   ): FailureDetail | null {
-    const seen = { ...claim, epoch: config?.tokenEpoch ?? null };
-    const found = goneBack(this.#seen, seen, isNew);
+    const token = { ...claim, epoch: config?.tokenEpoch ?? null };
+    const found = goneBack(this.#tokens, token, isNew);
     if (found !== null) {
       const reason = goneBackText(found);
       this.#log.error(claim, `not taking over: ${reason}`);
       return { ...noCommand, phase: 'claim', reason };
     }
-    this.#seen = withToken(this.#seen, seen);
+    this.#tokens = withToken(this.#tokens, token);
     void this.#write();
     return null;
   }
@@ -86,10 +86,10 @@ export class TokenMemory {
     if (this.#store === null || this.#isWriting) return;
     this.#isWriting = true;
     try {
-      while (this.#written !== this.#seen) {
-        const seen = this.#seen;
-        await this.#store.write(seen);
-        this.#written = seen;
+      while (this.#written !== this.#tokens) {
+        const tokens = this.#tokens;
+        await this.#store.write(tokens);
+        this.#written = tokens;
         this.#problem = '';
       }
     } catch (error) {

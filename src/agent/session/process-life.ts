@@ -17,7 +17,7 @@ export const systemHost: Host = {
   name: hostname(),
   pid: process.pid,
   newIncarnation: () => randomUUID(),
-  agentLives(incarnation) {
+  markAgentAlive(incarnation) {
     livingHere.add(incarnation);
     return () => livingHere.delete(incarnation);
   },

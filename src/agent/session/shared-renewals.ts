@@ -67,8 +67,8 @@ export class SharedRenewals implements Renewals {
   }
 
   #nextPaths(): readonly string[] {
-    const standing = [...this.#leaderships].filter((leadership) => !this.#gone.has(leadership));
-    const next = (standing.length > 0 ? standing : [...this.#leaderships]).slice(0, batch);
+    const current = [...this.#leaderships].filter((leadership) => !this.#gone.has(leadership));
+    const next = (current.length > 0 ? current : [...this.#leaderships]).slice(0, batch);
     this.#gone.clear();
     for (const leadership of next) {
       this.#leaderships.delete(leadership);

@@ -9,7 +9,7 @@ import type { GroupSnapshot, Member } from '../../model/snapshot.js';
 export class MalformedReport {
   readonly #paths: GroupPaths;
   readonly #log: Logger;
-  #told: ReadonlySet<string> = new Set();
+  #logged: ReadonlySet<string> = new Set();
 
   constructor(paths: GroupPaths, log: Logger) {
     this.#paths = paths;
@@ -33,7 +33,7 @@ export class MalformedReport {
     const lines = parts.flatMap(({ path, part }) =>
       part === null || part.problem === null ? [] : [`${path} is malformed: ${part.problem}`],
     );
-    for (const line of lines) if (!this.#told.has(line)) this.#log.warn(line);
-    this.#told = new Set(lines);
+    for (const line of lines) if (!this.#logged.has(line)) this.#log.warn(line);
+    this.#logged = new Set(lines);
   }
 }

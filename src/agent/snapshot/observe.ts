@@ -79,16 +79,16 @@ export interface Observed {
 }
 
 /** Scope of a round's read. */
-export interface Asked {
+export interface ReadScope {
   readonly part: Part;
   readonly seat: SeatKnown;
   readonly slots: SlotsKnown;
 }
 
 /** Reads the group. Throws StoreError. NO_NODE means that the group's tree does not exist. */
-export async function observe(observer: Observer, asked: Asked): Promise<Observed> {
+export async function observe(observer: Observer, scope: ReadScope): Promise<Observed> {
   const { store, reads, paths, node, contents, scores } = observer;
-  const { part, seat, slots } = asked;
+  const { part, seat, slots } = scope;
   const readsAll = part === 'elector' || part === 'deputy';
   const others = Array.from({ length: slots.count - 1 }, (_, index) => index + 2);
   const claim = (slot: number) => {
@@ -392,8 +392,8 @@ export function slotsFor(
 }
 
 /** Whether a read covered everything that a part requires. */
-export function covers(part: Part, asked: SlotsKnown, called: SlotsKnown): boolean {
-  if (called.count > asked.count) return false;
-  if (part === 'standby' && called.undecided && !asked.undecided) return false;
-  return part === 'deputy' || part === 'elector' || called.own.every((slot) => asked.own.includes(slot));
+export function covers(part: Part, covered: SlotsKnown, required: SlotsKnown): boolean {
+  if (required.count > covered.count) return false;
+  if (part === 'standby' && required.undecided && !covered.undecided) return false;
+  return part === 'deputy' || part === 'elector' || required.own.every((slot) => covered.own.includes(slot));
 }

@@ -177,8 +177,8 @@ export class SnapshotReader {
   async #observe(store: Store, part: Part): Promise<Observed> {
     const reads = this.#reads ?? new WatchedCache(store);
     this.#reads = reads;
-    const asked = { part, slots: this.#slots, seat: this.#seatKnown(reads) };
-    return await reads.together(() => observe({ ...this.#options, store, reads }, asked));
+    const scope = { part, slots: this.#slots, seat: this.#seatKnown(reads) };
+    return await reads.together(() => observe({ ...this.#options, store, reads }, scope));
   }
 
   /**

@@ -66,10 +66,10 @@ export class WatchedCache implements Reader {
     for (let tried = 1; ; tried++) {
       if (tried === tries) this.forget();
       const [changes, breaks] = [this.#changes, this.#breaks];
-      const seen = await read(this);
+      const result = await read(this);
       if (changes !== this.#changes && tried < tries) continue;
       this.#seenAfter = breaks;
-      return seen;
+      return result;
     }
   }
 

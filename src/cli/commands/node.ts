@@ -7,7 +7,7 @@ import { clearFailure, drainNode, undrainNode } from '../../group/nodes.js';
 import { awaitSettled, outcomeSchema } from '../../group/wait.js';
 import { name } from '../arguments.js';
 import { dangerLines, makeSure } from '../ask.js';
-import { changeOptions, runChange, tellOutcome, waitOptions } from '../change.js';
+import { changeOptions, printOutcome, runChange, waitOptions } from '../change.js';
 import { helpText } from '../help-text.js';
 import { forTerminal, isForPeople, type Printable, print } from '../output.js';
 import { checkAccess, withSession } from '../session.js';
@@ -131,7 +131,7 @@ async function runEvict(command: Command, node: string): Promise<void> {
     if (!waits || isForPeople(settings.format)) print(settings.format, printable(done));
     if (!waits) return;
     const outcome = await awaitSettled(access, waitOptions(session));
-    if (isForPeople(settings.format)) await tellOutcome(session, outcome);
+    if (isForPeople(settings.format)) await printOutcome(session, outcome);
     else print(settings.format, printable({ ...done, outcome }));
   });
 }

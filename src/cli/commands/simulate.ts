@@ -13,7 +13,7 @@ import { readableConfig, withAnswers } from '../../group/judge.js';
 import { readOrEstimateClock } from '../../group/time.js';
 import { readGroup, underRules } from '../../group/view.js';
 import { loadRules } from '../../own-strategies/load.js';
-import { askedStrategies, type Wanted } from '../../what-if/asked-strategies.js';
+import { comparedStrategies, type Wanted } from '../../what-if/compared-strategies.js';
 import { type Simulation, simulate } from '../../what-if/simulation.js';
 import { type Assumed, liveSituation, type Situation } from '../../what-if/situation.js';
 import { wholeNumber } from '../arguments.js';
@@ -80,7 +80,7 @@ async function simulateFile(command: Command, file: string, options: Options): P
   const of = file === '-' ? 'stdin' : file;
   const { situation, ...wanted } = describedSituation(of, await readText(file), assumed(options));
   const view = underRules(situation.view, await loadRules(settings));
-  await tell(settings.format, { ...situation, view }, wanted, options);
+  await printSimulation(settings.format, { ...situation, view }, wanted, options);
 }
 
 async function simulateLive(command: Command, options: Options): Promise<void> {
@@ -90,7 +90,7 @@ async function simulateLive(command: Command, options: Options): Promise<void> {
     const reading = await readOrEstimateClock(store, view, clock);
     const situation = liveSituation(view, ensembleNowMs(reading, clock.monotonicMs()), assumed(options));
     const own = readableConfig(view);
-    await tell(settings.format, situation, { own, listed: [] }, options);
+    await printSimulation(settings.format, situation, { own, listed: [] }, options);
   });
 }
 
@@ -102,15 +102,15 @@ type Compared = Pick<Wanted, 'own' | 'listed'>;
 
 function strategiesFor({ own, listed }: Compared, options: Options, { size, view }: Situation) {
   const { strategy, option } = options;
-  const { size: told, ...rest } = own.strategyOptions;
-  const hasOther = options.size !== undefined && told !== undefined;
+  const { size: sizeOption, ...rest } = own.strategyOptions;
+  const hasOther = options.size !== undefined && sizeOption !== undefined;
   const resized = hasOther ? { ...own, strategyOptions: { ...rest, size: options.size } } : own;
-  return askedStrategies({ own: resized, listed, names: strategy, options: option }, size, view.rules);
+  return comparedStrategies({ own: resized, listed, names: strategy, options: option }, size, view.rules);
 }
 
 type Format = Parameters<typeof print>[0];
 
-async function tell(
+async function printSimulation(
   format: Format,
   situation: Situation,
   compared: Compared,

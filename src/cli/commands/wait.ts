@@ -4,7 +4,7 @@ import * as z from 'zod';
 import { exitCodes } from '../../exit-code.js';
 import { awaitTerm, type Outcome } from '../../group/wait.js';
 import { wholeNumber } from '../arguments.js';
-import { outcomeText, tellOutcome, waitOptions } from '../change.js';
+import { outcomeText, printOutcome, waitOptions } from '../change.js';
 import { helpText } from '../help-text.js';
 import { isForPeople, type Printable, print } from '../output.js';
 import { withSession } from '../session.js';
@@ -26,7 +26,7 @@ export function addWait(program: Command): void {
       const { term, slot } = optionsSchema.parse(command.opts());
       await withSession(command, async (session) => {
         const outcome = await awaitTerm(session.access, term, { ...waitOptions(session), slot });
-        if (isForPeople(session.settings.format)) await tellOutcome(session, outcome);
+        if (isForPeople(session.settings.format)) await printOutcome(session, outcome);
         else print(session.settings.format, printable(outcome));
         process.exitCode = outcome.state === 'READY' ? exitCodes.done : exitCodes.failed;
       });

@@ -26,7 +26,7 @@ export function addZooKeeper(program: Command): void {
       const { port, host } = optionsSchema.parse(command.opts());
       const { settings, logLevel } = await readClientSettings(command);
       const logger = createLogger({ level: logLevel, format: settings.logFormat });
-      const end = told();
+      const end = untilSignal();
       await using server = await startDevelopmentServer({ port, host, logger });
       const { connectString } = server;
       const result: z.infer<typeof serverSchema> = { connectString };
@@ -41,7 +41,7 @@ export function addZooKeeper(program: Command): void {
 }
 
 /** Resolves when the process receives SIGINT or SIGTERM. */
-function told(): Promise<void> {
+function untilSignal(): Promise<void> {
   return new Promise((resolve) => {
     process.once('SIGINT', () => resolve()).once('SIGTERM', () => resolve());
   });

@@ -48,7 +48,7 @@ export const leaseSabotages: readonly Sabotage[] = [
   {
     name: 'a server that was not heard has granted as much as before',
     rule: 'A server may have taken the session up with less, and its answer be lost: until a write is committed half counts',
-    in: 'resumptionAsked',
+    in: 'resumptionSent',
     find: 'Math.min(evidence.doubtedSinceMs, sentAtMs)',
     replace: 'evidence.doubtedSinceMs',
   },

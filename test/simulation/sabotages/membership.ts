@@ -229,7 +229,7 @@ export const membershipSabotages: readonly Sabotage[] = [
   {
     name: 'elects who cannot be told yet',
     rule: 'Nobody is elected whose seat, at which it would be told, is not known',
-    in: 'canBeTold',
+    in: 'canNotify',
     find: 'seatsOf(turn, decision).length > 0',
     replace: 'seatsOf(turn, decision).length >= 0',
   },
@@ -243,7 +243,7 @@ export const membershipSabotages: readonly Sabotage[] = [
   {
     name: 'goes back in time with its server',
     rule: 'A client never reads from a server that knows less than it has seen',
-    in: 'Session#seen',
+    in: 'Session#zxidSeen',
     find: 'zxid.readBigInt64BE() > this.zxid.readBigInt64BE()',
     replace: 'zxid.readBigInt64BE() < 0n',
   },

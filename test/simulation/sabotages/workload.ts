@@ -75,7 +75,7 @@ export const workloadSabotages: readonly Sabotage[] = [
     also: [
       {
         in: 'isDead',
-        find: `processes.signalGroup(pgid, 'SIGKILL'); return !processes.groupLives(pgid);`,
+        find: `processes.signalGroup(pgid, 'SIGKILL'); return !processes.groupIsAlive(pgid);`,
         replace: 'return true;',
       },
     ],
@@ -96,7 +96,7 @@ export const workloadSabotages: readonly Sabotage[] = [
     also: [
       {
         in: 'GuardianChannel#lost',
-        find: 'this.#tell((listener) => listener.gone());',
+        find: 'this.#notify((listener) => listener.gone());',
         replace: '',
       },
     ],

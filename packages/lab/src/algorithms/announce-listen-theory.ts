@@ -183,9 +183,9 @@ function ofJoin(variant: Variant, given: Conditions): Expectation[] {
   if (!variant.query) return [{ measure: 'time', value: given.announceMs / 2, kind: 'mean', source }];
   const askedMs = Math.min(2 * deltaMs, given.announceMs);
   const value = askedMs - askedMs ** 2 / (2 * given.announceMs);
-  const asked = 'the answer after 2Δ, or an announcement before it';
+  const answered = 'the answer after 2Δ, or an announcement before it';
   return [
     { measure: 'time', value: 2 * deltaMs, kind: 'at most', source: '2Δ' },
-    { measure: 'time', value, kind: 'mean', source: asked },
+    { measure: 'time', value, kind: 'mean', source: answered },
   ];
 }

@@ -42,13 +42,13 @@ class Process implements Node<Message> {
   receive({ kind }: Message, from: number): void {
     switch (kind) {
       case 'election':
-        this.#asked(from);
+        this.#requested(from);
         break;
       case 'ok':
         this.#silenced();
         break;
       case 'coordinator':
-        this.#told(from);
+        this.#notified(from);
         break;
     }
   }
@@ -68,7 +68,7 @@ class Process implements Node<Message> {
     this.#noAnswer.set(answerLimitMs(this.#context.conditions));
   }
 
-  #asked(from: number): void {
+  #requested(from: number): void {
     const { id } = this.#context;
     this.#context.send(from, { kind: 'ok' });
     if (this.#context.leader() !== id) {
@@ -96,7 +96,7 @@ class Process implements Node<Message> {
     for (let other = 0; other < id; other += 1) this.#context.send(other, { kind: 'coordinator' });
   }
 
-  #told(from: number): void {
+  #notified(from: number): void {
     // A sender that is lower did not know of this node.
     if (from < this.#context.id) {
       this.#elect();

@@ -34,13 +34,13 @@ class Server implements Node<Message> {
 
   constructor(context: Context<Message>) {
     this.#context = context;
-    this.#candidacy = context.timer(() => this.#ask());
-    this.#renewal = context.timer(() => this.#ask());
+    this.#candidacy = context.timer(() => this.#request());
+    this.#renewal = context.timer(() => this.#request());
     this.#leaseEnd = context.timer(() => this.#lost());
   }
 
   start(): void {
-    const untilMs = this.#context.life === 0 ? 0 : this.#context.nowMs() + this.#leaseMs();
+    const untilMs = this.#context.incarnation === 0 ? 0 : this.#context.nowMs() + this.#leaseMs();
     this.#vote = { for: nobody, untilMs };
     this.#wait();
   }
@@ -68,7 +68,7 @@ class Server implements Node<Message> {
     this.#candidacy.set(left + this.#context.random() * this.#context.conditions.suppressMs);
   }
 
-  #ask(): void {
+  #request(): void {
     const { id, nowMs } = this.#context;
     if (!this.#mayVoteFor(id)) {
       this.#wait();
@@ -110,7 +110,7 @@ class Server implements Node<Message> {
     this.#candidacy.stop();
     if (this.#isMaster()) return;
     this.#context.follow(id);
-    this.#ask();
+    this.#request();
   }
 
   #lost(): void {

@@ -34,7 +34,7 @@ class Process implements Node<Message> {
   readonly #silence: Timer;
   #epoch = 0;
   /** The highest initiator seen in this epoch. `none` if no election is in progress. */
-  #seen = none;
+  #largest = none;
   /** The election message that this process last passed on. */
   #passed: Election | null = null;
 
@@ -53,7 +53,7 @@ class Process implements Node<Message> {
   }
 
   suspect(node: number): void {
-    const isRunning = this.#seen !== none && this.#repair !== 'none';
+    const isRunning = this.#largest !== none && this.#repair !== 'none';
     if (isRunning || this.#context.leader() === node) this.#restart();
   }
 
@@ -71,10 +71,10 @@ class Process implements Node<Message> {
     if (this.#repair === 'timeouts') this.#context.send(from, { kind: 'ack' });
     if (message.kind === 'ping') return;
     if (message.epoch < this.#epoch) {
-      if (message.kind === 'election' && this.#seen === none) this.#begin();
+      if (message.kind === 'election' && this.#largest === none) this.#begin();
       return;
     }
-    if (message.epoch > this.#epoch) this.#seen = none;
+    if (message.epoch > this.#epoch) this.#largest = none;
     this.#epoch = message.epoch;
     if (message.kind === 'election') this.#weigh(message);
     else this.#learn(message);
@@ -107,7 +107,7 @@ class Process implements Node<Message> {
 
   #begin(): void {
     const { id } = this.#context;
-    this.#seen = id;
+    this.#largest = id;
     if (this.#context.successor() === id) {
       this.#lead();
       return;
@@ -119,11 +119,11 @@ class Process implements Node<Message> {
   #weigh(election: Election): void {
     const { id } = this.#context;
     const { initiator, best } = election;
-    if (initiator < this.#seen) return;
+    if (initiator < this.#largest) return;
     // The timer is not restarted with every message, because a message that names a departed process keeps
     // arriving.
-    if (this.#seen === none) this.#waitForEnd();
-    this.#seen = initiator;
+    if (this.#largest === none) this.#waitForEnd();
+    this.#largest = initiator;
     if (best === id) {
       this.#lead();
       return;
@@ -164,7 +164,7 @@ class Process implements Node<Message> {
   }
 
   #over(leader: number): void {
-    this.#seen = none;
+    this.#largest = none;
     this.#passed = null;
     this.#patience.stop();
     this.#context.follow(leader);

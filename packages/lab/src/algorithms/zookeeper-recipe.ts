@@ -15,18 +15,18 @@ import type { Context, Expectation, Node } from '../protocol.js';
 interface Znode {
   readonly sequence: number;
   readonly owner: number;
-  readonly life: number;
+  readonly incarnation: number;
 }
 
 type Message =
-  | { readonly kind: 'create'; readonly life: number }
+  | { readonly kind: 'create'; readonly incarnation: number }
   | { readonly kind: 'created'; readonly sequence: number }
   | { readonly kind: 'list' }
   | { readonly kind: 'children'; readonly children: readonly Znode[] }
   | { readonly kind: 'watch'; readonly sequence: number }
   | { readonly kind: 'watched'; readonly isThere: boolean }
   | { readonly kind: 'gone' }
-  | { readonly kind: 'close'; readonly life: number };
+  | { readonly kind: 'close'; readonly incarnation: number };
 
 /**
  * The znode that a node watches. `below` is the znode just below its own. `lowest` is the lowest znode, which
@@ -46,38 +46,38 @@ class Client implements Node<Message> {
   }
 
   start(): void {
-    this.#ask({ kind: 'create', life: this.#context.life });
+    this.#request({ kind: 'create', incarnation: this.#context.incarnation });
   }
 
   receive(message: Message): void {
     switch (message.kind) {
       case 'created':
         this.#own = message.sequence;
-        this.#ask({ kind: 'list' });
+        this.#request({ kind: 'list' });
         break;
       case 'children':
         this.#look(message.children);
         break;
       case 'watched':
-        if (!message.isThere) this.#ask({ kind: 'list' });
+        if (!message.isThere) this.#request({ kind: 'list' });
         break;
       case 'gone':
         this.#context.count('wake-ups');
-        this.#ask({ kind: 'list' });
+        this.#request({ kind: 'list' });
         break;
     }
   }
 
   /** Reads the list of znodes again instead of trusting the report. */
   suspect(): void {
-    if (this.#own !== -1 && this.#context.leader() !== this.#context.id) this.#ask({ kind: 'list' });
+    if (this.#own !== -1 && this.#context.leader() !== this.#context.id) this.#request({ kind: 'list' });
   }
 
   leave(): void {
-    this.#ask({ kind: 'close', life: this.#context.life });
+    this.#request({ kind: 'close', incarnation: this.#context.incarnation });
   }
 
-  #ask(message: Message): void {
+  #request(message: Message): void {
     this.#context.send(this.#context.n, message);
   }
 
@@ -93,7 +93,7 @@ class Client implements Node<Message> {
     const isKnown = this.#watches === 'lowest' && lowest.owner !== this.#context.id;
     this.#context.follow(isKnown ? lowest.owner : somebodyElse);
     const watched = watchedBy(this.#watches, children, this.#own);
-    if (watched !== undefined) this.#ask({ kind: 'watch', sequence: watched.sequence });
+    if (watched !== undefined) this.#request({ kind: 'watch', sequence: watched.sequence });
   }
 }
 
@@ -125,7 +125,10 @@ class Ensemble implements Node<Message> {
     const { send } = this.#context;
     switch (message.kind) {
       case 'create':
-        this.#children = [...this.#children, { sequence: this.#made, owner: from, life: message.life }];
+        this.#children = [
+          ...this.#children,
+          { sequence: this.#made, owner: from, incarnation: message.incarnation },
+        ];
         send(from, { kind: 'created', sequence: this.#made });
         this.#made += 1;
         break;
@@ -136,14 +139,14 @@ class Ensemble implements Node<Message> {
         send(from, { kind: 'watched', isThere: this.#watch(message.sequence, from) });
         break;
       case 'close':
-        this.#remove(from, message.life);
+        this.#remove(from, message.incarnation);
         break;
     }
   }
 
   /** Ends the session of an incarnation. */
-  suspect(node: number, life: number): void {
-    this.#remove(node, life);
+  suspect(node: number, incarnation: number): void {
+    this.#remove(node, incarnation);
   }
 
   #watch(sequence: number, client: number): boolean {
@@ -153,8 +156,8 @@ class Ensemble implements Node<Message> {
     return true;
   }
 
-  #remove(owner: number, life: number): void {
-    const gone = this.#children.filter((child) => child.owner === owner && child.life === life);
+  #remove(owner: number, incarnation: number): void {
+    const gone = this.#children.filter((child) => child.owner === owner && child.incarnation === incarnation);
     this.#children = this.#children.filter((child) => !gone.includes(child));
     for (const { sequence } of gone) {
       for (const client of this.#watchers.get(sequence) ?? []) this.#context.send(client, { kind: 'gone' });

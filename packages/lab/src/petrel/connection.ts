@@ -8,7 +8,7 @@ import type { Context } from '../protocol.js';
 
 export interface Packet {
   /** The incarnation of the node that owns the connection. */
-  readonly life: number;
+  readonly incarnation: number;
   /** Distinguishes the connections of one incarnation. */
   readonly connection: number;
   /** Number of packets that this side sent before this one. */
@@ -22,20 +22,20 @@ type Send = (packet: Packet, count: number) => void;
 /** One end of a connection. */
 export class End {
   readonly #send: Send;
-  readonly #life: number;
+  readonly #incarnation: number;
   readonly #connection: number;
   readonly #early = new Map<number, Packet['bytes']>();
   #sent = 0;
   #taken = 0;
 
-  constructor({ life, connection }: Pick<Packet, 'life' | 'connection'>, send: Send) {
-    this.#life = life;
+  constructor({ incarnation, connection }: Pick<Packet, 'incarnation' | 'connection'>, send: Send) {
+    this.#incarnation = incarnation;
     this.#connection = connection;
     this.#send = send;
   }
 
   send(bytes: Packet['bytes']): void {
-    const packet = { life: this.#life, connection: this.#connection, place: this.#sent, bytes };
+    const packet = { incarnation: this.#incarnation, connection: this.#connection, place: this.#sent, bytes };
     this.#sent += 1;
     this.#send(packet, bytes === null || isPing(bytes) ? 0 : 1);
   }
@@ -74,10 +74,10 @@ export class Connections {
   }
 
   readonly dial: Dial = (_endpoint, events) => {
-    const { life, n, send, timer } = this.#context;
+    const { incarnation, n, send, timer } = this.#context;
     const connection = this.#made;
     this.#made += 1;
-    const end = new End({ life, connection }, (packet, count) => send(n, packet, count));
+    const end = new End({ incarnation, connection }, (packet, count) => send(n, packet, count));
     const take = (bytes: Packet['bytes']) => {
       if (bytes === null) this.#open.delete(connection);
       if (bytes === null) events.closed();
@@ -94,7 +94,7 @@ export class Connections {
   };
 
   arrived(packet: Packet): void {
-    if (packet.life !== this.#context.life) return;
+    if (packet.incarnation !== this.#context.incarnation) return;
     for (const bytes of this.#open.get(packet.connection)?.end.arrived(packet) ?? []) {
       // An earlier packet may have closed the connection.
       this.#open.get(packet.connection)?.take(bytes);

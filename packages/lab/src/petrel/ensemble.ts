@@ -71,8 +71,8 @@ export class Ensemble implements Node<Packet> {
   }
 
   /** Ends the sessions of an incarnation that has been silent for its session timeout. */
-  suspect(node: number, life: number): void {
-    const owner = ownerOf(node, life);
+  suspect(node: number, incarnation: number): void {
+    const owner = ownerOf(node, incarnation);
     this.#ended.add(owner);
     const sessions = new Set<bigint>();
     for (const peer of this.#peers.values()) {
@@ -98,13 +98,13 @@ export class Ensemble implements Node<Packet> {
     return wallMs(this.#context.nowMs());
   }
 
-  #peerOf({ life, connection }: Packet, from: number): Peer {
-    const owner = ownerOf(from, life);
+  #peerOf({ incarnation, connection }: Packet, from: number): Peer {
+    const owner = ownerOf(from, incarnation);
     const name = `${owner}, connection ${connection}`;
     const known = this.#peers.get(name);
     if (known !== undefined) return known;
     const { send } = this.#context;
-    const end = new End({ life, connection }, (packet, count) => send(from, packet, count));
+    const end = new End({ incarnation, connection }, (packet, count) => send(from, packet, count));
     const peer = { owner, watcher: this.#peers.size + 1, end, sessionId: 0n, isOver: this.#ended.has(owner) };
     this.#peers.set(name, peer);
     this.#watchers.set(peer.watcher, peer);
@@ -158,6 +158,6 @@ export class Ensemble implements Node<Packet> {
   }
 }
 
-function ownerOf(node: number, life: number): string {
-  return `node ${node}, life ${life}`;
+function ownerOf(node: number, incarnation: number): string {
+  return `node ${node}, life ${incarnation}`;
 }

@@ -113,13 +113,13 @@ function idOf(name: string): number {
 /**
  * Returns the node's host. Each node has its own machine, on which its incarnations run one after the other.
  */
-function hostOf({ id, life }: Context<Packet>): Host {
+function hostOf({ id, incarnation }: Context<Packet>): Host {
   const name = nameOf(id);
   return {
     name,
-    pid: 1 + life,
-    newIncarnation: () => `${name}, life ${life}`,
-    agentLives: () => () => {},
+    pid: 1 + incarnation,
+    newIncarnation: () => `${name}, life ${incarnation}`,
+    markAgentAlive: () => () => {},
     isOtherAgent: ({ host }) => host !== name,
   };
 }

@@ -7,7 +7,7 @@ import { firstOf } from '../model/outside.js';
 import type { Score } from '../model/scores.js';
 import type { Clock } from '../ports/clock.js';
 import { CounterRate } from './counter-rate.js';
-import type { Gauge } from './gauge.js';
+import type { Measurer } from './measurer.js';
 import { readScore } from './measuring.js';
 import { fetchText } from './page.js';
 import { findSeries, type Series } from './prometheus.js';
@@ -16,7 +16,7 @@ import { maxAgeMs, type PrometheusSource } from './source.js';
 const longestNumber = 1024;
 const longestPage = 16 * 1024 * 1024;
 
-export interface PageGaugeOptions {
+export interface PageMeasurerOptions {
   readonly address: string;
   readonly timeoutMs: number;
   readonly maxBytes: number;
@@ -24,12 +24,12 @@ export interface PageGaugeOptions {
   read(text: string): Parsed<Score | null>;
 }
 
-class PageGauge implements Gauge {
-  readonly #options: PageGaugeOptions;
+class PageMeasurer implements Measurer {
+  readonly #options: PageMeasurerOptions;
   #asking = new AbortController();
   #underWay: Promise<unknown> = Promise.resolve();
 
-  constructor(options: PageGaugeOptions) {
+  constructor(options: PageMeasurerOptions) {
     this.#options = options;
   }
 
@@ -53,14 +53,14 @@ class PageGauge implements Gauge {
   }
 }
 
-export function numberGauge(address: string, timeoutMs: number): Gauge {
-  return new PageGauge({ address, timeoutMs, maxBytes: longestNumber, read: readScore });
+export function numberMeasurer(address: string, timeoutMs: number): Measurer {
+  return new PageMeasurer({ address, timeoutMs, maxBytes: longestNumber, read: readScore });
 }
 
-export function metricGauge(source: PrometheusSource, clock: Clock): Gauge {
+export function metricMeasurer(source: PrometheusSource, clock: Clock): Measurer {
   const { prometheus: address, metric, labels, timeout } = source;
   const rate = source.rate ? new CounterRate(maxAgeMs(source)) : null;
-  return new PageGauge({
+  return new PageMeasurer({
     address,
     timeoutMs: durationMs(timeout),
     maxBytes: longestPage,

@@ -11,7 +11,13 @@ import { Guards } from '../hooks/guards.js';
 import type { FromGuards, LeadershipLease } from '../hooks/messages.js';
 import type { Machine } from '../ports/processes.js';
 import type { HeldSession, SessionEnd } from './held-session.js';
-import { type AskedSignal, type FromAgent, isAboutLife, type SessionNote, type ToAgent } from './messages.js';
+import {
+  type FromAgent,
+  type HandledSignal,
+  isAboutRun,
+  type SessionNote,
+  type ToAgent,
+} from './messages.js';
 import type { About, Report } from './report.js';
 import type { ServiceManager } from './service-manager.js';
 
@@ -39,7 +45,7 @@ export interface AgentListener {
   gone(how: string, code: number): void;
 }
 
-export interface LifeOptions extends Machine {
+export interface AgentRunOptions extends Machine {
   /** Starts an agent. Never throws. If it cannot be started, `gone` is called soon. */
   startAgent(listener: AgentListener): AgentProcess;
   holdSession(session: SessionNote): HeldSession;
@@ -49,7 +55,7 @@ export interface LifeOptions extends Machine {
   readonly manager: ServiceManager;
 }
 
-export interface LifeEnd {
+export interface AgentRunEnd {
   /** Whether the agent must not be started again. */
   readonly isFinal: boolean;
   readonly code: number;
@@ -59,7 +65,7 @@ export interface LifeEnd {
    * Exit code if the guardian is requested to end before another agent is alive: 0, or 128 plus the signal's
    * number.
    */
-  readonly codeWhenAsked: 'done' | 'signal';
+  readonly codeOnSignal: 'done' | 'signal';
   /** Resolves with the end of the session. Null if the session was not left for the guardian to end. */
   readonly session: Promise<SessionEnd> | null;
   /** Report for messages about this run. */
@@ -81,10 +87,10 @@ interface Death {
   readonly code: number;
 }
 
-export class Life {
+export class AgentRun {
   /** Resolves when the agent is gone and nothing that it ran is left. Never rejects. */
-  readonly over: Promise<LifeEnd>;
-  readonly #options: LifeOptions;
+  readonly over: Promise<AgentRunEnd>;
+  readonly #options: AgentRunOptions;
   readonly #guards: Guards;
   readonly #agent: AgentProcess;
   readonly #hang: Alarm;
@@ -96,29 +102,29 @@ export class Life {
   /** The exit code that the agent announced. */
   #said: number | null = null;
   #codeAtDeath: number | null = null;
-  #codeWhenAsked: LifeEnd['codeWhenAsked'] = 'done';
-  #heardAtMs: number;
+  #codeOnSignal: AgentRunEnd['codeOnSignal'] = 'done';
+  #receivedAtMs: number;
   #isGone = false;
   #isKilled = false;
   /** Leaderships that a dead agent left behind, by group. */
   readonly #left = new Map<number, About>();
   #cleared: (() => void) | null = null;
 
-  constructor(options: LifeOptions) {
+  constructor(options: AgentRunOptions) {
     const { clock, processes } = options;
     this.#options = options;
     this.#hang = new Alarm(clock);
-    this.#heardAtMs = clock.monotonicMs();
+    this.#receivedAtMs = clock.monotonicMs();
     const listener = { post: (message: FromGuards) => this.#post(message), idle: () => this.#cleared?.() };
     this.#guards = new Guards(listener, { clock, processes }, (group) => this.#agent.lease(group));
     let die: (death: Death) => void = () => {};
     const death = new Promise<Death>((resolve) => {
       die = resolve;
     });
-    const message = (heard: FromAgent) => this.#heard(heard);
+    const message = (received: FromAgent) => this.#received(received);
     this.#agent = options.startAgent({ message, gone: (how, code) => die({ how, code }) });
     this.over = death.then((known) => this.#clearUp(known));
-    this.#ask();
+    this.#ping();
   }
 
   /** Whether the agent is gone. Its processes may still be running. */
@@ -128,20 +134,20 @@ export class Life {
 
   /** Whether the agent is gone or answers. A hanging agent is recognized only after a delay. */
   get isWell(): boolean {
-    return this.#isGone || this.#options.clock.monotonicMs() - this.#heardAtMs <= 2 * hangMs + punctualMs;
+    return this.#isGone || this.#options.clock.monotonicMs() - this.#receivedAtMs <= 2 * hangMs + punctualMs;
   }
 
   /** Passes on a request that the guardian received. */
-  pass(signal: AskedSignal): void {
-    this.#agent.send({ type: 'asked', signal });
+  pass(signal: HandledSignal): void {
+    this.#agent.send({ type: 'signalled', signal });
   }
 
-  #heard(message: FromAgent): void {
-    this.#heardAtMs = this.#options.clock.monotonicMs();
-    if (!isAboutLife(message)) this.#guards.handle(message);
+  #received(message: FromAgent): void {
+    this.#receivedAtMs = this.#options.clock.monotonicMs();
+    if (!isAboutRun(message)) this.#guards.handle(message);
     else if (message.type === 'hello') {
       this.#codeAtDeath = message.codeAtDeath;
-      this.#codeWhenAsked = message.codeWhenAsked;
+      this.#codeOnSignal = message.codeOnSignal;
       this.#isOfOne = message.root !== null;
       this.#options.report.introduce(message);
     } else if (message.type === 'session') {
@@ -173,7 +179,7 @@ export class Life {
     });
   }
 
-  async #clearUp({ how: end, code }: Death): Promise<LifeEnd> {
+  async #clearUp({ how: end, code }: Death): Promise<AgentRunEnd> {
     const how = this.#isKilled ? 'hung and was killed by its guardian' : end;
     const { clock, holdSession } = this.#options;
     const goneAtMs = clock.monotonicMs();
@@ -197,9 +203,9 @@ export class Life {
     const provenDeadInMs = clock.monotonicMs() - goneAtMs;
     const session = held?.end() ?? null;
     void session?.then((end) => report.sessionEnded(end, provenDeadInMs, clock.monotonicMs() - goneAtMs));
-    const codeWhenAsked = this.#codeWhenAsked;
+    const codeOnSignal = this.#codeOnSignal;
     const hasBegun = this.#hasBegun;
-    return { isFinal: said !== null, code: said ?? code, hasBegun, codeWhenAsked, session, report };
+    return { isFinal: said !== null, code: said ?? code, hasBegun, codeOnSignal, session, report };
   }
 
   #about(group: number, reason: string | null): About {
@@ -238,16 +244,16 @@ export class Life {
     });
   }
 
-  #ask(): void {
+  #ping(): void {
     const { clock } = this.#options;
-    const askedAtMs = clock.monotonicMs();
+    const sentAtMs = clock.monotonicMs();
     this.#agent.send({ type: 'there?' });
-    this.#hang.set(askedAtMs + hangMs, () => {
-      const isLate = clock.monotonicMs() - askedAtMs > hangMs + punctualMs;
+    this.#hang.set(sentAtMs + hangMs, () => {
+      const isLate = clock.monotonicMs() - sentAtMs > hangMs + punctualMs;
       // If only this process was stalled, messages from the agent are waiting. They must be read first.
       clock.turn(() => {
         if (this.#isGone) return;
-        if (isLate || this.#heardAtMs >= askedAtMs) return this.#ask();
+        if (isLate || this.#receivedAtMs >= sentAtMs) return this.#ping();
         this.#report.say(
           'error',
           `the agent has not responded for ${hangMs / 1000} s: the guardian is killing it`,

@@ -2,7 +2,7 @@
 import type { Parsed } from '../model/names.js';
 import type { Score } from '../model/scores.js';
 
-export interface Gauge {
+export interface Measurer {
   /**
    * Measures the score. While there is no value yet, the value is null and no problem is reported. Never
    * rejects.

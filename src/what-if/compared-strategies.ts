@@ -9,7 +9,7 @@ import { prepareStrategy } from '../model/read-config.js';
 
 export type Named = Pick<GroupConfig, 'strategy' | 'strategyOptions'>;
 
-export interface Asked {
+export interface ComparedStrategy {
   readonly strategy: ReadyStrategy;
   /** Strategy and options in the form in which a configuration names them. */
   readonly named: Named;
@@ -37,8 +37,8 @@ export interface Wanted {
   readonly options: GroupConfig['strategyOptions'] | null;
 }
 
-export interface AskedStrategies {
-  readonly asked: readonly Asked[];
+export interface ComparedStrategies {
+  readonly compared: readonly ComparedStrategy[];
   readonly leftOut: readonly { readonly strategy: string; readonly reason: string }[];
 }
 
@@ -47,16 +47,16 @@ export interface AskedStrategies {
  * if a named strategy cannot be used in this way. Throws Unanswered if the answer of a strategy is still
  * pending.
  */
-export function askedStrategies(wanted: Wanted, size: number, rules: Rules): AskedStrategies {
+export function comparedStrategies(wanted: Wanted, size: number, rules: Rules): ComparedStrategies {
   const { own, listed, names } = wanted;
   const must = (named: Named, decides: boolean, from: string) => required(named, decides, from, size, rules);
   if (names.length > 0) {
-    const asked = names.map((name) => must(optionsFor(name, wanted), true, '--strategy'));
-    return { asked, leftOut: [] };
+    const compared = names.map((name) => must(optionsFor(name, wanted), true, '--strategy'));
+    return { compared, leftOut: [] };
   }
   const ownOne = must(own, true, "the group's strategy");
   if (listed.length > 0) {
-    return { asked: [ownOne, ...listed.map((named) => must(named, false, 'strategies'))], leftOut: [] };
+    return { compared: [ownOne, ...listed.map((named) => must(named, false, 'strategies'))], leftOut: [] };
   }
   const others = [...rules.strategies.keys()].filter((name) => name !== own.strategy);
   const tried = others.map((strategy) => ({
@@ -64,7 +64,7 @@ export function askedStrategies(wanted: Wanted, size: number, rules: Rules): Ask
     ...prepared({ strategy, strategyOptions: {} }, size, rules),
   }));
   return {
-    asked: [
+    compared: [
       ownOne,
       ...tried.flatMap(({ ready, named, needsQuorum }) =>
         ready === null ? [] : [{ strategy: ready, named, needsQuorum, decides: false }],
@@ -81,9 +81,15 @@ function optionsFor(strategy: string, { own, listed, options }: Wanted): Named {
   return [own, ...listed].find((named) => named.strategy === strategy) ?? { strategy, strategyOptions: {} };
 }
 
-function required(named: Named, decides: boolean, from: string, size: number, rules: Rules): Asked {
-  const { ready, problems, ...asked } = prepared(named, size, rules);
-  if (ready !== null) return { strategy: ready, ...asked, decides };
+function required(
+  named: Named,
+  decides: boolean,
+  from: string,
+  size: number,
+  rules: Rules,
+): ComparedStrategy {
+  const { ready, problems, ...compared } = prepared(named, size, rules);
+  if (ready !== null) return { strategy: ready, ...compared, decides };
   throw new PetrelError('INVALID', `${from}: ${problems.join('; ')}`, { reasons: problems });
 }
 

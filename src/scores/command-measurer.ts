@@ -9,10 +9,10 @@ import type { OutputStream } from '../hooks/output.js';
 import type { Parsed } from '../model/names.js';
 import type { Score } from '../model/scores.js';
 import type { Machine } from '../ports/processes.js';
-import type { Gauge } from './gauge.js';
+import type { Measurer } from './measurer.js';
 import { readScore } from './measuring.js';
 
-export interface CommandGaugeOptions extends Machine {
+export interface CommandMeasurerOptions extends Machine {
   readonly name: string;
   readonly command: Command;
   readonly timeoutMs: number;
@@ -25,11 +25,11 @@ const graceMs = 500;
 /** Milliseconds to wait for output after the command has ended. On a busy machine, output may arrive late. */
 const drainMs = 2000;
 
-export class CommandGauge implements Gauge {
-  readonly #options: CommandGaugeOptions;
+export class CommandMeasurer implements Measurer {
+  readonly #options: CommandMeasurerOptions;
   #running: HookProcess | null = null;
 
-  constructor(options: CommandGaugeOptions) {
+  constructor(options: CommandMeasurerOptions) {
     this.#options = options;
   }
 
