@@ -210,7 +210,7 @@ function medianOf(samples: Samples, scenario: string, name: string, measure: str
   return spread === null ? '–' : round(spread.median);
 }
 
-/** Aligns numbers to the right, and texts to the left. */
+/** Returns a Markdown table with right-aligned numbers and left-aligned text. */
 export function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
   const line = (cells: readonly string[]) => `| ${cells.join(' | ')} |`;
   const isFigure = (column: number) => rows.every((row) => /^[\d.,]+$|^–$/.test(row[column] ?? ''));

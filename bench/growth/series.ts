@@ -21,8 +21,8 @@ export interface Variable {
 
 export const nodes: Variable = { name: 'N', straightWithin: 0.2, beyond: [10_000] };
 /**
- * Groups are independent, so a straight line is always accepted. A deviation from it is either chance or
- * needs investigation.
+ * Groups are independent, so a linear fit is always accepted. A deviation from it is either random or must be
+ * investigated.
  */
 export const groups: Variable = {
   name: 'G',

@@ -32,7 +32,7 @@ function environment(): string {
 const exitCodeText = `Exit codes of all commands:
   0    done
   1    failed
-  2    wrong usage or configuration; nothing was tried
+  2    usage error or invalid configuration; nothing was attempted
   3    ZooKeeper is unreachable
   4    not permitted by ZooKeeper
   5    refused, with reasons; nothing was changed

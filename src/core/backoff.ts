@@ -168,8 +168,8 @@ export function isInBackoff(record: FailureRecord, nowMs: number): boolean {
 }
 
 /**
- * Whether the backoff has ended or has not yet begun. If it has not yet begun, the ensemble's clock was set
- * back. The backoff would then last too long by the amount that the clock was set back.
+ * Whether the backoff has ended. One that has not begun counts as ended: the ensemble's clock was set back,
+ * and without this rule the backoff would last longer by that amount.
  */
 function isOver(record: FailureRecord, nowMs: number): boolean {
   return record.until === null || fromInstant(record.until) <= nowMs || isAhead(record, nowMs);

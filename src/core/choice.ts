@@ -45,12 +45,12 @@ export interface ChoiceInput extends RankInput {
   /** Whether the elected node has failed and no decision has responded to that failure yet. */
   readonly electedFailed: boolean;
   /**
-   * Returns the time for which a node has been eligible without a break, as observed by the caller. Returns
+   * Returns the time for which a node has continuously been eligible, as observed by the caller. Returns
    * Infinity in a simulation.
    */
   eligibleForMs(node: string): number;
   /**
-   * Returns the time for which a node has been better than the elected node without a break, as observed by
+   * Returns the time for which a node has continuously been better than the elected node, as observed by
    * the caller. Returns Infinity in a simulation. Called only if scores are compared.
    */
   betterForMs(node: string): number;

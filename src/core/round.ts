@@ -56,9 +56,9 @@ export interface ElectorRound {
 }
 
 /**
- * Whether a decision that every elector would make is missing. This excludes decisions for a better node,
- * because two nodes with different versions or memories may disagree forever about which node is better. It
- * also excludes decisions because of lease losses, because their cause depends on which node was connected.
+ * Whether a decision that every elector would make is missing. Decisions in favour of a better node do not
+ * count: two nodes with different versions or memories may disagree forever about which node is better.
+ * Decisions after lease losses do not count either: they rest on what one node saw of the ensemble.
  */
 export function isPlainlyDue({ actions, choice, isLocalEvidence = false }: ElectorRound): boolean {
   const isOpinion = isLocalEvidence || (choice?.changes === true && choice.cause === 'preference');

@@ -114,7 +114,7 @@ export interface SiteJudgement {
 
 /**
  * Returns the sites that must be declared failed or healthy. A site fails only after it has had too few nodes
- * for some time without a break. It recovers only after it has had enough nodes for some time. The rule never
+ * continuously for some time. It recovers only after it has had enough nodes for some time. The rule never
  * reverts a site that an operator marked as failed.
  */
 export function judgeSites({ members, config, nowMs }: Counted, counts: SiteCounts): SiteJudgement {

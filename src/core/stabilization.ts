@@ -1,6 +1,6 @@
 /**
  * Decides when a node with better scores replaces a leader. Measurements fluctuate, so the node must have
- * been better for some time without a break. Strategies that do not compare scores do not use this.
+ * been better continuously for some time. Strategies that do not compare scores do not use this.
  */
 
 import { durationMs } from '../model/duration.js';

@@ -122,7 +122,7 @@ export interface NodeFacts {
   readonly certificates: readonly CertificateFacts[];
   /** The fencing tokens that the agent remembers. Null if it remembers none. */
   readonly seenTokens: SeenTokens | Problem | null;
-  /** The present time on this machine's clock. Certificates are also checked with this clock. */
+  /** The current time on this machine's clock. Certificates are also checked with this clock. */
   readonly nowMs: number;
 }
 

@@ -86,7 +86,7 @@ export class Connection {
   }
 
   /**
-   * Closes the connection after everything sent has been transmitted. Ignores data that arrives in the
+   * Closes the connection once all pending output has been transmitted. Ignores data that arrives in the
    * meantime.
    */
   end(): void {

@@ -49,8 +49,8 @@ export interface DevelopmentServer extends AsyncDisposable {
    */
   expireSession(id: bigint): boolean;
   /**
-   * Returns the requests and watch notifications of each session since the server started. Ended sessions are
-   * included.
+   * Returns how many requests and watch notifications each session has had since the server started. Ended
+   * sessions are included.
    */
   requestCounts(): Map<bigint, SessionTraffic>;
   /** Breaks every connection. Sessions continue, and clients can reconnect. */

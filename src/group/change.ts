@@ -43,7 +43,7 @@ export interface ChangeInput {
   readonly view: GroupView;
   readonly config: GroupConfig;
   readonly elected: Elected;
-  /** The present time on the ensemble's clock, in milliseconds since the epoch. */
+  /** The current time on the ensemble's clock, in milliseconds since the epoch. */
   readonly nowMs: number;
   /** Author, reason and time of the request, in the form that the configuration records. */
   readonly byHand: { readonly by: string; readonly reason: string; readonly at: string };

@@ -159,10 +159,10 @@ function waitText(question: ChoiceInput, choice: Choice): string | null {
   if (!isLongPutOff(choice, config, strategy.usesScores === true)) return null;
   const counted = 'without interruption, as measured by the elector';
   if (strategy.usesScores !== true) {
-    return `not before it has been eligible for ${config.failback.slice('after:'.length)} ${counted}`;
+    return `only after it has been eligible for ${config.failback.slice('after:'.length)} ${counted}`;
   }
   const holdMs = stabilizationWindowMs(config, failbackDelayMs(config) ?? 0);
-  return `not before it has been better for ${writeDuration(holdMs)} ${counted}`;
+  return `only after it has ranked higher for ${writeDuration(holdMs)} ${counted}`;
 }
 
 /**

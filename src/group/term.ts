@@ -236,7 +236,7 @@ function beginningOf({ term, node, by, cause, reason, electedAt, resumes }: Repo
     at: electedAt,
     step: 'decided',
     node: by,
-    text: `term ${term}: ${by ?? 'the elector'} elects ${node ?? 'none'} (${cause}): ${reason}`,
+    text: `term ${term}: ${by ?? 'the elector'} elects ${node ?? 'no node'} (${cause}): ${reason}`,
   };
 }
 

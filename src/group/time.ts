@@ -62,7 +62,7 @@ export class KeptClock {
   }
 
   /**
-   * Returns the present time in milliseconds since the epoch. Computes it from a recent reading if there is
+   * Returns the current time in milliseconds since the epoch. Computes it from a recent reading if there is
    * one. Otherwise, reads the clock like `readOrEstimateClock`.
    */
   async nowMs(store: Store, view: GroupView): Promise<number> {
@@ -83,7 +83,7 @@ function isDay(day: string): boolean {
 
 /**
  * Parses a point in time, given as an instant with its time zone or as a duration from now. Returns a
- * function from the present time to that point, both in milliseconds since the epoch. Throws a RangeError
+ * function from the current time to that point, both in milliseconds since the epoch. Throws a RangeError
  * that says what is expected.
  */
 export function readPointInTime(text: string): (nowMs: number) => number {

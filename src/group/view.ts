@@ -53,7 +53,7 @@ export interface GroupView extends GroupSnapshot {
   readonly seats: readonly Seat[];
   /** Problems in the tree, each with its path. */
   readonly problems: readonly Problem[];
-  /** Time of the newest change that was read, on the ensemble's clock. The present time is not earlier. */
+  /** Time of the newest change that was read, on the ensemble's clock. The current time is not earlier. */
   readonly newestChangeMs: number;
 }
 

@@ -62,7 +62,7 @@ export interface AgentRunEnd {
   /** Whether the agent opened a session. */
   readonly hasBegun: boolean;
   /**
-   * Exit code if the guardian is requested to end before another agent is alive: 0, or 128 plus the signal's
+   * Exit code if the guardian is asked to end before another agent is alive: 0, or 128 plus the signal's
    * number.
    */
   readonly codeOnSignal: 'done' | 'signal';
@@ -73,7 +73,7 @@ export interface AgentRunEnd {
 }
 
 /**
- * Time without a message after which an agent that was requested to answer counts as hanging. A busy agent
+ * Time without a message after which an agent that was asked to answer counts as hanging. A busy agent
  * answers much sooner.
  */
 const hangMs = 30_000;

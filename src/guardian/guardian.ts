@@ -27,7 +27,7 @@ export class Guardian {
   /** Whether an agent has ever opened a session. */
   #hasBegun = false;
   #signal: HandledSignal | null = null;
-  /** Whether this process was requested to end while no agent was alive to be notified. */
+  /** Whether this process was asked to end while no agent was alive to be notified. */
   #signalReachedAgent = false;
   #isHurried = false;
   #rouse = () => {};

@@ -58,7 +58,7 @@ export type FromAgent =
   /**
    * First message: the agent's identity, and the format of its log, which the guardian also uses.
    * `codeAtDeath` is the exit code if the agent dies after its command was started. If it is null, the agent
-   * is started again. `codeOnSignal` is the exit code if the guardian is requested to end while the agent is
+   * is started again. `codeOnSignal` is the exit code if the guardian is asked to end while the agent is
    * dead.
    */
   | {

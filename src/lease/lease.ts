@@ -118,8 +118,9 @@ export function requestAnswered(
 }
 
 /**
- * Records that a write sent at `sentAtMs` was committed. The commit proves the connection's handshake and
- * every heartbeat that was answered at least T/4 before the write was sent.
+ * Records that a write sent at `sentAtMs` was committed. The commit proves that the ensemble's leader has
+ * received the connection's handshake, and every heartbeat that was answered at least T/4 before the write
+ * was sent. T is the session timeout.
  */
 export function writeCommitted(
   evidence: LeaseEvidence,

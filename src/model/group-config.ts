@@ -99,7 +99,7 @@ export const groupConfigSchema = strictObject({
   minLeadership: durationSchema.default('0s'),
   /** When a node with better scores replaces a leader. Applies only to strategies that compare scores. */
   stabilization: strictObject({
-    /** Time for which the other node must have been better without a break. */
+    /** Time for which the other node must continuously have been better. */
     window: durationSchema.default('1m'),
     /** Longest time between two comparisons of scores. */
     interval: durationSchema.default('10s'),
@@ -134,7 +134,7 @@ export const groupConfigSchema = strictObject({
     }).prefault({}),
     /** When a site fails according to its `minNodes` rule, and when it recovers. */
     failed: strictObject({
-      /** Time for which a site must have had too few nodes without a break before it is marked failed. */
+      /** Time for which a site must continuously have had too few nodes before it is marked failed. */
       after: durationSchema.default('10s'),
       /** Time for which a site must have had enough nodes before it is marked healthy. */
       recovery: durationSchema.default('1m'),

@@ -213,7 +213,7 @@ export interface Store {
   /** Whether a lease that begins with a write sent now would last until its renewal. */
   lastsToRenewal(): boolean;
   /**
-   * Returns the monotonic instant since which servers have answered without a break, as `lease/touch.ts`
+   * Returns the monotonic instant since which servers have answered continuously, as `lease/touch.ts`
    * describes. While they do not answer, this instant is not in the past.
    */
   inTouchSinceMs(): number;

@@ -130,8 +130,8 @@ describe('an election', () => {
   it('in deployment 1 leaves clients of each data centre where the paper measured them', () => {
     const { sites } = outcome('1-even', 'consensus');
     const told = new Map(sites.map(({ site, ms }) => [site, ms ?? Number.NaN]));
-    // The paper gives whole milliseconds. The smallest measurement is 12 ms, and the network does not cause a
-    // fifth of it.
+    // The paper gives whole milliseconds. Its smallest measurement is 12 ms, of which about a fifth is not
+    // network delay.
     for (const [site, modelMs, measuredMs, allowedMs] of [
       ['caltech', 9.88, 12, 2.5],
       ['slac', 19.76, 22, 0.15 * 19.76],

@@ -4,12 +4,13 @@
  * - Reachability: from every state in which a node could lead, due steps can reach a good state, or a state
  *   in which no node could lead and an operator must help.
  * - Progress: no weakly fair infinite path stays in states in which a node could lead and none does. On a
- *   weakly fair path, an actor that could act all the time acts at some time. Such a path can stay in a
- *   strongly connected component forever under one condition: every actor that could act in all of the
- *   component's states does so in one of its steps.
- * - Rest: no fair infinite path writes decisions or claims, or unseats electors, again and again.
+ *   weakly fair path, an actor that can act continuously eventually acts. Such a path can stay in a strongly
+ *   connected component forever under one condition: every actor that can act in all of the component's
+ *   states does so in one of its steps.
+ * - Rest: no weakly fair infinite path writes decisions or claims, or unseats electors, infinitely often.
  *
- * Faults and gifts are left out. The results therefore apply after the last fault and the last gift.
+ * Faults are left out, and so are gifts: helpful steps that may never happen, such as a restart. The results
+ * therefore apply after the last fault and the last gift.
  */
 import type { Numbers } from './table.js';
 

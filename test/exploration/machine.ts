@@ -102,7 +102,8 @@ function sessionSteps(steps: Steps, agent: Agent, { withoutLease }: Rules): void
     if (isPresent && (!agent.frozen || agent.stalls) && !agent.cut) continue;
     const isProven =
       agent.work === null && (!isPresent || agent.leadership === null || agent.lease === 'over');
-    // Everything that an earlier incarnation left is dead before a later incarnation begins anything.
+    // A new incarnation starts nothing until all processes of earlier ones are dead. An old session may
+    // therefore end without proof.
     const isOld = id !== agent.session && ownsNothing(world, id);
     if (!isProven && !withoutLease && !isOld) continue;
     const ended = endSession(world, id);

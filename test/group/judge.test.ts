@@ -32,7 +32,7 @@ describe('a node that measures better', () => {
     expect(choice).toMatchObject({ node: 'b1', changes: true, cause: 'preference' });
     expect(choice.reason).toBe(
       'better than a1: requests = 300; ' +
-        `not before it has been better for ${length} without interruption, as measured by the elector`,
+        `only after it has ranked higher for ${length} without interruption, as measured by the elector`,
     );
     expect(isPutOff(choice, bench.lastConfig, builtInRules)).toBe(true);
   });

@@ -171,7 +171,7 @@ describe('waiting for a group to settle', () => {
     expect(await awaitSettled(group.access, patience)).toMatchObject({ state: 'READY', node: 'a1' });
     expect(judge(await readGroup(group.access), Date.now())).toMatchObject({
       node: 'b1',
-      reason: expect.stringContaining('not before it has been eligible for 1h'),
+      reason: expect.stringContaining('only after it has been eligible for 1h'),
     });
     await group.configure({ failback: 'auto', sites: { b: { priority: 200 } } });
     await expect(awaitSettled(group.access, { timeoutMs: 300 })).rejects.toMatchObject({ code: 'UNDER_WAY' });

@@ -1,4 +1,4 @@
-/** Agents and guardians that are killed, frozen or restarted, or that are requested to leave. */
+/** Agents and guardians that are killed, frozen or restarted, or that are asked to leave. */
 import { rm } from 'node:fs/promises';
 import { describe, expect, it } from 'vitest';
 import { systemProcesses } from '../../src/hooks/system-processes.js';

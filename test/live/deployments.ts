@@ -1,7 +1,8 @@
 /**
- * The deployments in which Becker, Junqueira and Serafini measured (*Leader Election for Replicated Services
- * Using Application Scores*, Middleware 2011, section 5). Each has five servers in two or three centres, the
- * round trips between the centres, and the origins of the requests. The server p5 has led, and has crashed.
+ * The deployments that Becker, Junqueira and Serafini used for their measurements (*Leader Election for
+ * Replicated Services Using Application Scores*, Middleware 2011, section 5). Each specifies five servers in
+ * two or three centres, the round-trip times between the centres, and the origins of the requests. The server
+ * p5 was the leader and has crashed.
  */
 
 export const servers = ['p1', 'p2', 'p3', 'p4', 'p5'] as const;

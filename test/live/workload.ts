@@ -11,8 +11,8 @@ export class WorkloadPlace {
   readonly #timers: NodeJS.Timeout[] = [];
 
   /**
-   * Starts to send requests immediately. Requests take turns with `leaders`: each is sent as if the next of
-   * them led.
+   * Starts sending requests immediately. They cycle through `leaders`: each is sent as if the next node in
+   * the list were the leader.
    */
   constructor(service: ReplicatedService, shares: ReadonlyMap<string, number>, leaders: readonly string[]) {
     this.#service = service;

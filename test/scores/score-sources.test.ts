@@ -193,7 +193,7 @@ describe('a Prometheus page', () => {
     await eventually(() => lostAtMs).toBeGreaterThan(0);
     const rates: number[] = [];
     await eventually(() => rates.push(Number(value()))).toBeGreaterThan(20);
-    // A pause of this process between two answers bends single rates, so only the median is compared.
+    // A pause of this process between two answers distorts individual rates, so only the median is compared.
     expect(Math.min(...rates)).toBeGreaterThanOrEqual(0);
     expect(rates.toSorted((a, b) => a - b)[10]).toSatisfy((median: number) => median > 10 && median < 1000);
     expect(log).toEqual([]);

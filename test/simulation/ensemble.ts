@@ -122,7 +122,7 @@ export class Ensemble {
       new Database({
         tickTimeMs: options.tickMs,
         minTimeoutMs: options.minSessionTimeoutMs,
-        // Each server has its own limit.
+        // Not limited here, because each server applies a limit of its own.
         maxTimeoutMs: Number.MAX_SAFE_INTEGER,
         secret: 'simulated',
         startedAtMs: 0,

@@ -1,4 +1,4 @@
-/** Applies the faults of a run, each at its time, and reverts them. */
+/** Applies the faults of a run, each at its scheduled time, and reverts them. */
 
 import type { Operation } from '../../src/embedded/tree.js';
 import { type GroupPaths, pathsOfSlot } from '../../src/model/paths.js';

@@ -38,7 +38,7 @@ export interface NodeOptions {
   readonly hasPrepare: boolean;
   readonly hasFence: boolean;
   readonly hasMemory: boolean;
-  /** Called when the agent has ended by itself. `error` is null if the agent was requested to stop. */
+  /** Called when the agent has exited without being killed. `error` is null if it was asked to stop. */
   ended(error: unknown): void;
 }
 
@@ -75,7 +75,7 @@ export class Node {
   readonly name: string;
   readonly site: string;
   readonly machine: Machine;
-  /** Number of times that this incarnation was requested to leave. */
+  /** Number of times that this incarnation was asked to leave. */
   leaves = 0;
   /** Instant since which the node's decisions and claims have been lost. */
   muteSinceMs = Number.POSITIVE_INFINITY;

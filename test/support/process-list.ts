@@ -26,7 +26,7 @@ export function commandOf(pid: number): string {
   }
 }
 
-/** Whether a process is alive. A dead process that has not been reaped is not alive. */
+/** Whether a process is alive. A zombie does not count as alive. */
 export function isAlive(pid: number): boolean {
   const [state = 'X'] = statOf(String(pid));
   return !'ZX'.includes(state);

@@ -1,7 +1,7 @@
 /**
- * A workload whose runs are functions of the test. It records when each run began and ended. It keeps the
- * promises of the `Workload` port. Runs never overlap, and they start in order. A release aborts all runs
- * that are active or waiting before it. When a lease ends without renewal, the workload is released
+ * A workload whose runs are functions supplied by the test. It records when each run began and ended, and
+ * honours the contract of the `Workload` port. Runs never overlap, and they start in order. A release aborts
+ * all earlier runs, whether active or waiting. When a lease ends without renewal, the workload is released
  * automatically.
  */
 import { setTimeout as sleep } from 'node:timers/promises';

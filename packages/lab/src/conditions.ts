@@ -33,7 +33,7 @@ export const conditionsSchema = z.object({
   delay: delaySchema.default({ kind: 'constant', ms: 10 }),
   /** The probability that a copy of a message is lost. */
   loss: z.number().min(0).max(0.95).default(0),
-  /** Whether a multicast is lost either for all its receivers or for none. */
+  /** Whether all receivers of a multicast share one fate: all miss it, or none does. */
   correlated: z.boolean().default(false),
   /**
    * Order of node numbers on the ring. `random` selects a random order. With `rising` or `falling`, the

@@ -10,7 +10,8 @@ export function element(name: string, attributes: Attributes, content = ''): str
 }
 
 /**
- * Returns a whole picture, on white. `title` describes it for readers who cannot see it. Sizes are in pixels.
+ * Returns a complete SVG document with a white background. `title` describes it for readers who cannot see
+ * it. Sizes are in pixels.
  */
 export function picture(
   { title, width, height }: { readonly title: string; readonly width: number; readonly height: number },

@@ -95,7 +95,7 @@ export class EarlierIncarnations {
     if (this.#session !== session) {
       this.#session = session;
       this.#sinceMs = now;
-      const atMost = `for at most its session timeout (${Math.ceil(timeoutMs / 1000)} s, if unchanged)`;
+      const atMost = `for at most its session timeout (${Math.ceil(timeoutMs / 1000)} s, if that run had the same setting)`;
       const message = `the session of an earlier run of ${node} has not expired yet: waiting ${atMost}`;
       log.warn({ incarnation: registration?.incarnation }, message);
     } else if (now - this.#sinceMs > patienceTimeouts * timeoutMs) {

@@ -1,5 +1,6 @@
 /**
- * Reports which znodes of the group are malformed. Reports each znode once for as long as it is malformed.
+ * Reports the group's malformed znodes. Each is reported once, and again only if it has been well-formed
+ * meanwhile.
  */
 import type { Logger } from 'pino';
 import { type GroupPaths, pathsOfSlot } from '../../model/paths.js';

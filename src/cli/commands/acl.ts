@@ -118,7 +118,7 @@ async function apply(command: Command): Promise<void> {
 }
 
 function lockedOutText(node: string): string {
-  return `${node} runs without an agent’s credentials and would be locked out: first restart it with authFile, acl.* and acl.world: all`;
+  return `${node} runs without an agent’s credentials and would be locked out: before you do this, restart it with authFile and the acl.* settings, with acl.world set to all`;
 }
 
 /** Returns the wanted access. Throws PetrelError REFUSED for ACLs that would lock out this process. */

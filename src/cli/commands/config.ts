@@ -201,7 +201,8 @@ async function writeEdited(command: Command, before: ConfigText, config: GroupCo
   await withSession(command, async (session) => {
     const { access, settings, author } = session;
     await checkAccess(session);
-    const question = 'Repair the configuration? The leader may change; the effect cannot be shown';
+    const question =
+      'The configuration will be repaired. The leader may change; the effect cannot be previewed';
     if (!dryRun) await makeSure({ question: `${question}. Proceed?`, dangers: [] }, yes);
     const done = dryRun ? null : await repairConfig(access, author(reason), config, before.version);
     const version = done?.version ?? null;

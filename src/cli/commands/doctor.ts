@@ -60,8 +60,9 @@ function ofGroup<T extends AgentSettings>(settings: T): T {
 }
 
 const help = `
-Run it on the agent’s machine, as the agent’s user, and with the agent’s settings (--config): then it also finds what would
-keep the agent from starting. It writes only the group’s clock znode, and runs no hooks.
+Run it on the agent’s machine, as the agent’s user, and with the agent’s settings (--config),
+so that it also finds anything that would keep the agent from starting.
+It writes only the group’s clock znode, and runs no hooks.
 
 Exit codes: 0 no errors (warnings are possible); 1 at least one error; 2 invalid settings.
 

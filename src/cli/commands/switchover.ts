@@ -58,8 +58,8 @@ Examples:
   changeOptions(
     program
       .command('failover')
-      .summary('force leadership to a node, even an ineligible one')
-      .description('force leadership to a node, even an ineligible one; fencing is never skipped')
+      .summary('make a node the leader, even an ineligible one')
+      .description('make a node the leader, even an ineligible one; fencing is never skipped')
       .requiredOption('--to <node>', 'node that takes over', name)
       .addOption(slotOption('slot to fill, in a group with several leaders')),
   )
@@ -68,7 +68,7 @@ Examples:
       const { to, slot } = failoverSchema.parse(command.opts());
       await runChange(command, {
         request: failover({ to, evenUnderWay: saidYes(command), slot }),
-        question: `Force leadership to ${to}, even if it is ineligible?`,
+        question: `Make ${to} the leader, even if it is ineligible?`,
         until: 'term',
       });
     });

@@ -17,7 +17,7 @@ interface Env {
   readonly target?: string;
 }
 
-/** The end of each hook, awaited from its start on: it may have ended before a test asks. */
+/** Resolves when the hook ends. Created at its start, because it may end before a test waits for its end. */
 const closings = new Map<ChildProcess, Promise<unknown>>();
 
 /** Starts a hook in a separate process group, as an agent does. */

@@ -160,8 +160,8 @@ class DockerServer implements TestServer {
 }
 
 /**
- * Starts a container. Publishes its ports under numbers that we choose, because Docker would choose others at
- * every start.
+ * Starts a container. Publishes its ports on host ports that we choose, because Docker would assign different
+ * ones at each start.
  */
 async function startContainer({
   image,

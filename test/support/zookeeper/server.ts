@@ -49,7 +49,7 @@ export interface TestServer extends AsyncDisposable {
   resume(): Promise<void>;
   /** Ends the server gracefully. Its data stays until `stop` is called on the server or on its ensemble. */
   shutdown(): Promise<void>;
-  /** Restarts the server on its data. If it is still running, kills it first as `kill9` does. */
+  /** Restarts the server with its existing data. If it is still running, kills it first, as `kill9` does. */
   restart(options?: RestartOptions): Promise<void>;
   /** Resolves once the server serves clients. */
   ready(): Promise<void>;
@@ -76,7 +76,7 @@ export interface TestEnsemble extends AsyncDisposable {
    * its sync limit ends.
    */
   leader(): Promise<TestServer>;
-  /** Kills every running server, and starts all servers on their data. */
+  /** Kills all running servers and restarts every server with its existing data. */
   restart(options?: RestartOptions): Promise<void>;
   /**
    * Cuts one server off from the others. Its clients stay connected to it. `index` is its position in
