@@ -38,12 +38,26 @@ function secure(tls: Omit<TlsOptions, 'reread'>): SecureOptions {
   const { ca = [], cert, key, passphrase } = certificates;
   const { X509Certificate, createPrivateKey } = process.getBuiltinModule('node:crypto');
   // Node accepts text that is not a certificate as an empty list of trusted CAs, and empty text, such as a
-  // file that is just being replaced, as no certificate or no key.
-  for (const each of [ca].flat()) using('ca', () => new X509Certificate(each));
-  if (cert !== undefined) using('cert', () => new X509Certificate(cert));
+  // file that is just being replaced, as no certificate or no key. Of a list of CAs that is not complete yet,
+  // it trusts only those before the incomplete one.
+  const parse = (pem: string | Buffer) => certificatesIn(pem).map((each) => new X509Certificate(each));
+  for (const each of [ca].flat()) using('ca', () => parse(each));
+  if (cert !== undefined) using('cert', () => parse(cert));
   if (key !== undefined) using('key', () => createPrivateKey({ key, passphrase }));
   const context = using('cert and key', () => loadTls().createSecureContext(certificates));
   return { context, servername, rejectUnauthorized };
+}
+
+/**
+ * Returns the certificates of a PEM file, each as a text of its own. What follows a certificate, such as a
+ * key, belongs to its text. A file without certificates is returned as it is.
+ */
+function certificatesIn(pem: string | Buffer): string[] {
+  // A line that ends within its label begins a certificate that is not complete.
+  const beginning = /(?=^-----BEGIN (?:.*CERTIFICATE-----$|(?!.*-----$)))/m;
+  const text = String(pem);
+  const certificates = text.split(beginning).filter((part) => beginning.test(part));
+  return certificates.length === 0 ? [text] : certificates;
 }
 
 function using<T>(part: string, read: () => T): T {

@@ -2,7 +2,7 @@
  * Tests that new connections use certificates that were replaced on disk (fault A4 in
  * docs/reports/faults.md).
  */
-import { copyFile, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { copyFile, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
@@ -16,7 +16,12 @@ it('A4 a certificate that was replaced is shown at the next connection, and a br
   const { files, next, cert, key, use, shown, server, port } = await showCertificates(dir);
   const told: string[] = [];
   const note = (_fields: object, message: string) => void told.push(message);
-  const settings = { tlsCa: files.certificatePath, tlsCert: cert, tlsKey: key };
+  const ca = join(dir, 'ca.crt');
+  const [other, own] = await Promise.all(
+    [next, files].map(async ({ certificatePath }) => await readFile(certificatePath, 'utf8')),
+  );
+  await writeFile(ca, `${other}${own}`);
+  const settings = { tlsCa: ca, tlsCert: cert, tlsKey: key };
   const rest = { tlsPassphrase: null, tlsPassphraseFile: null, tlsServername: null };
   const dial = dialWith(tlsOptions({ ...settings, ...rest }) ?? undefined, {
     debug: note,
@@ -53,6 +58,15 @@ it('A4 a certificate that was replaced is shown at the next connection, and a br
     expect(told.at(-1)).toContain('TLS options: key: ');
     await copyFile(files.keyPath, key);
     expect(await connectOnce()).toBe('first');
+    // Node would trust only the first of these CAs, and not the server.
+    for (const half of [own?.slice(0, -300), own?.slice(0, 20)]) {
+      await writeFile(ca, `${other}${half}`);
+      expect(await connectOnce()).toBe('first');
+      expect(told.at(-1)).toContain('TLS options: ca: ');
+    }
+    await writeFile(ca, `# both\n${other}\n${own}`);
+    expect(await connectOnce()).toBe('first');
+    expect(told.at(-1)).toContain('loaded the new certificates');
   } finally {
     server.close();
     await rm(dir, { recursive: true, force: true });
