@@ -15,6 +15,7 @@ import {
 } from '../group/change-result.js';
 import { differenceText } from '../group/config-keys.js';
 import { withAnswers } from '../group/judge.js';
+import { hasSlot, viewOfSlot } from '../group/slot-view.js';
 import { readOrEstimateClock } from '../group/time.js';
 import { presentText } from '../group/transition.js';
 import { readGroup } from '../group/view.js';
@@ -90,7 +91,7 @@ export async function runChange(command: Command, change: ChangeCommand): Promis
       else for (const line of hint) printText(line);
       throw error;
     });
-    if (isReported) await printOutcome(session, outcome);
+    if (isReported) await printOutcome(session, outcome, made.slot);
     else print(settings.format, printable({ ...announced, outcome }));
     process.exitCode = exitCodeOf(outcome, change.until, announced.follows?.node ?? null);
   });
@@ -219,12 +220,14 @@ function followsLines(follows: ChangeResult['follows']): string[] {
 }
 
 /**
- * Prints the outcome for operators. If the outcome is not READY, also prints the current state of the group.
+ * Prints the outcome for operators. If the outcome is not READY, also prints the current state of the slot.
+ * If the slot was removed, prints that of the first slot.
  */
-export async function printOutcome({ access }: Session, outcome: Outcome): Promise<void> {
+export async function printOutcome({ access }: Session, outcome: Outcome, slot = 1): Promise<void> {
   printText(outcomeText(outcome));
   if (outcome.state === 'READY') return;
-  const view = await readGroup(access);
+  const group = await readGroup(access);
+  const view = hasSlot(group, slot) ? viewOfSlot(group, slot) : group;
   const reading = await readOrEstimateClock(access.store, view, access.clock);
   const text = await withAnswers(view, (judged) => presentText(judged, reading.epochMs));
   printText(oneLine(text));

@@ -135,4 +135,7 @@ it('a group has the leaders of docs/guides/leaders.md', async () => {
   expect(logContext.stdout).toContain(`Term 2 of ${group.root}, slot 2, d: READY`);
   const awaited = await runCommand(['wait', '--term', '2', '--slot', '2'], env);
   expect(awaited).toMatchObject({ code: 0 });
+  for (const node of ['b', 'd']) await runCommand(['node', 'drain', node, '--yes', '--no-wait'], env);
+  const lost = await runCommand(['wait', '--term', '3', '--slot', '2'], env);
+  expect(lost.stdout).toContain('Now: no leader (term 3)');
 });

@@ -26,7 +26,7 @@ export function addWait(program: Command): void {
       const { term, slot } = optionsSchema.parse(command.opts());
       await withSession(command, async (session) => {
         const outcome = await awaitTerm(session.access, term, { ...waitOptions(session), slot });
-        if (isForPeople(session.settings.format)) await printOutcome(session, outcome);
+        if (isForPeople(session.settings.format)) await printOutcome(session, outcome, slot);
         else print(session.settings.format, printable(outcome));
         process.exitCode = outcome.state === 'READY' ? exitCodes.done : exitCodes.failed;
       });
