@@ -310,10 +310,15 @@ function withLastGood({ elected, previous }: ChoiceInput, ranking: BestFirst): B
   return [{ ...last, reason }, ...ranking.filter((one) => one !== last)];
 }
 
+/**
+ * Returns the cause of a decision that follows one for no node. The site of a leader that failed is known
+ * until its successor is elected. If none is known, the leader was drained or left in an orderly way.
+ */
 function causeOfFilling(elected: Elected, failures: readonly FailureRecord[], node: string): Cause {
   if (isGivenUp(elected)) return 'planned';
   if (failureOf(failures, node) !== null) return 'retry';
-  return elected.previous === null ? 'first' : 'failure';
+  if (elected.previous === null) return 'first';
+  return elected.failedSite === null ? 'planned' : 'failure';
 }
 
 function nobodyEligible(all: Case): Outcome {

@@ -4,7 +4,7 @@
  */
 import { describe, expect, it } from 'vitest';
 import { Bench } from './bench.js';
-import { byHand } from './builders.js';
+import { byHand, unhealthy } from './builders.js';
 
 const sites = { a: { priority: 100 }, b: { priority: 50 } };
 const timeouts = { takeover: '1500ms', grace: '300ms' };
@@ -89,5 +89,39 @@ describe('T3 a term that was ended before it was READY', () => {
         error: { phase: 'takeover', reason: 'onTakeover exited with code 9', exitCode: 1, durationMs: 5 },
       },
     ]);
+  });
+});
+
+describe('T3 a node that is elected after there was none', () => {
+  const counted = { transitions: 1, within: '1h' };
+  /** Returns the cause of the decision after the only node has led and then was ineligible for some time. */
+  function causeAfter(leave: (bench: Bench) => void, comeBack: (bench: Bench) => void): string | undefined {
+    const bench = new Bench(['a1'], { circuitBreaker: counted });
+    bench.lead();
+    leave(bench);
+    bench.settle();
+    expect(bench).toMatchObject({ node: null, term: 2 });
+    bench.current = null;
+    comeBack(bench);
+    bench.settle();
+    expect(bench).toMatchObject({ node: 'a1', term: 3 });
+    return bench.elected.value?.cause;
+  }
+
+  it('T3 is no failure if the leader was drained, or left and came back', () => {
+    const drain = (bench: Bench) => bench.configure({ drained: { a1: byHand }, circuitBreaker: counted });
+    expect(causeAfter(drain, (bench) => bench.configure({ circuitBreaker: counted }))).toBe('planned');
+    const leave = (bench: Bench) => bench.updateRegistration('a1', { draining: true });
+    const restart = (bench: Bench) => {
+      bench.crash('a1');
+      bench.join('a1');
+    };
+    expect(causeAfter(leave, restart)).toBe('planned');
+  });
+
+  it('T3 is a failure if the leader failed', () => {
+    const fail = (bench: Bench) => bench.updateRegistration('a1', unhealthy);
+    const recover = (bench: Bench) => bench.updateRegistration('a1', { health: { ok: true, reason: null } });
+    expect(causeAfter(fail, recover)).toBe('failure');
   });
 });
