@@ -29,7 +29,7 @@ import type { Elsewhere } from './elsewhere.js';
 import { isGivenUp } from './elsewhere.js';
 import { awaited } from './first-election.js';
 import { type RankInput, rank } from './ranking.js';
-import { activeRequest, missedAtMs, requestTarget } from './requests.js';
+import { activeRequest, missedAtMs, previousRequest, requestedBefore, requestTarget } from './requests.js';
 import { mayFollow, replacement } from './site-rules.js';
 import { stabilizationWindowMs } from './stabilization.js';
 
@@ -137,7 +137,7 @@ function requested(all: Case): Outcome | null {
     requested: {
       by,
       overridden: waivable(ineligibleReasonsOf(target, ineligible)),
-      ...(force ? { forced: true } : {}),
+      ...(force ? { forced: true } : previousRequest(all)),
     },
     failures: force ? withBackoffEnded(target, failures, elsewhere) : failures,
   };
@@ -215,7 +215,8 @@ function prefer(input: ChoiceInput, better: BestFirst, present: Ranked): Outcome
   const lowered = strategy.usesScores === true ? null : wasLowered(input);
   if (lowered !== null) {
     const [{ node, reason }] = withLastGood(input, better);
-    return { node, changes: true, cause: 'planned', reason: `${lowered}; ${reason}` };
+    const requested = requestedBefore(input, node);
+    return { node, changes: true, cause: 'planned', reason: `${lowered}; ${reason}`, requested };
   }
   const keep = (until: string, recheckInMs: number | null = null): Outcome => {
     const reason = `${present.reason}; ${best.node} would be better (${best.reason}), ${until}`;
@@ -277,7 +278,8 @@ function replace(all: Case, ranking: BestFirst): Outcome {
   const { best, why } = replacement(withLastGood(all, ranking), failedSite, members, config);
   if (best === null) return { ...nobody(elected, why ?? 'no node may replace the leader'), failedSite };
   const rule = why === null ? '' : `${why}; `;
-  const chosen = { node: best.node, changes: true, failedSite };
+  const requested = requestedBefore(all, best.node);
+  const chosen = { node: best.node, changes: true, failedSite, requested };
   if (elected.node === null) {
     const again = isGivenUp(elected) ? `${all.elsewhere.name} was added again: ` : '';
     return {

@@ -114,13 +114,15 @@ export const electedSchema = z.object({
   /**
    * Set if an operator requested this node. No failback takes leadership away from it. `overridden` lists the
    * kinds of reasons that made the node ineligible when it was forced. Each of them is ignored until it stops
-   * applying. `forced` means that the previous leader is not trusted.
+   * applying. `forced` means that the previous leader is not trusted. `previousBy` says who requested the
+   * previous leader, to which leadership returns if this node fails. It is missing if nobody did.
    */
   requested: z
     .object({
       by: z.string(),
       overridden: z.array(z.string()).max(longestTail),
       forced: z.boolean().optional().catch(undefined),
+      previousBy: z.string().optional().catch(undefined),
     })
     .nullable()
     .default(null),

@@ -488,6 +488,35 @@ describe('A9 a planned switchover that fails', () => {
     expect(bench).toMatchObject({ node: 'a1', term: 4 });
   });
 
+  it('returns to the leader that an operator had requested, and keeps it as before', () => {
+    const settings = {
+      strategy: 'preference-list',
+      strategyOptions: { order: ['c0', 'm1', 'n1'] },
+      failback: 'auto' as const,
+    };
+    const bench = led(['c0', 'm1', 'n1'], settings);
+    const request = (node: string, replacesTerm: number) => {
+      bench.configure({ ...settings, switchover: { to: { node }, replacesTerm, ...byHand } });
+      bench.settle();
+      bench.current = null;
+      expect(bench.node).toBe(node);
+    };
+    request('m1', 1);
+    bench.lead();
+    request('n1', 2);
+    bench.claim();
+    bench.settle();
+    // A second request while the first is under way: the last good leader is still the same.
+    request('c0', 3);
+    bench.claim();
+    bench.fail();
+    bench.lead();
+    expect(bench).toMatchObject({ node: 'm1', term: 5 });
+    expect(bench.elected.value?.requested).toEqual({ by: byHand.by, overridden: [] });
+    bench.advance(10 * hour);
+    expect(bench).toMatchObject({ node: 'm1', term: 5 });
+  });
+
   it('tries a forced one again while paused with what was waived', () => {
     const bench = led(['a1', 'b1'], {});
     bench.updateRegistration('b1', unhealthy);

@@ -44,6 +44,12 @@ function once<T extends object>(write: (out: FacetWriter, value: T) => void): (v
  */
 function nothingElse(_rest: Record<string, never>): void {}
 
+/** Returns the parts of a request that later decisions depend on. */
+function requestText(requested: Elected['requested']): string {
+  if (requested === null) return '';
+  return [...requested.overridden, requested.forced === true, requested.previousBy !== undefined].join();
+}
+
 const nothing: Facet = new FacetWriter().plain(-1).done();
 
 /** Returns the version of `elected`, given a text that identifies a decision. */
@@ -119,11 +125,7 @@ export function facetsFor(setting: Setting, readsClock: boolean): Facets {
       .plain(numberOf(node ?? ''))
       .put(kinds.term, term)
       .plain(usesPrevious ? numberOf(previous?.node ?? '') : 0);
-    out.plain(
-      priorities?.[0] ?? -1,
-      priorities?.[1] ?? -1,
-      numberOf(requested === null ? '' : [...requested.overridden, requested.forced === true].join()),
-    );
+    out.plain(priorities?.[0] ?? -1, priorities?.[1] ?? -1, numberOf(requestText(requested)));
     out.plain(requested === null ? 0 : 1, missedRequest ? 1 : 0, failures.length);
     for (const record of failures) putFailure(out, record);
   });
