@@ -33,7 +33,7 @@ import type { LeadershipRound } from './leadership/options.js';
 import { ReportingWorkload } from './leadership/reporting-workload.js';
 import { LeadershipRunner } from './leadership/runner.js';
 import { TokenMemory, type TokenStore } from './leadership/token-memory.js';
-import { describe, encode, register, takeSeat } from './membership.js';
+import { describe, encode, preparing, register, takeSeat } from './membership.js';
 import { Pacing } from './pacing.js';
 import { type RatesHeard, ScoreReader } from './scores/score-reader.js';
 import { EarlierIncarnations, type WorkloadPlace } from './session/earlier-incarnation.js';
@@ -100,8 +100,7 @@ export class Agent {
     this.#paths = groupPaths(options.root);
     const incarnation = host.newIncarnation();
     this.#unlist = host.markAgentAlive(incarnation);
-    const prepares = options.workload.has('prepare') && { prepares: true };
-    this.#registration = { ...describe(options, incarnation), ...prepares };
+    this.#registration = { ...describe(options, incarnation), ...preparing(options.workload) };
     this.#listeners = new Listeners(log, 'the status');
     this.#events = new Listeners(log, 'events');
     this.#pacing = new Pacing(clock);
@@ -522,7 +521,10 @@ export class Agent {
 
   /** Updates the registration. Truncates long texts, so this copy equals the one that other nodes read. */
   #updateRegistration(change: Partial<Registration>): Registration {
-    const text = encode({ ...this.#registration, ...change }).toString('utf8');
+    const { prepares, ...registration } = this.#registration;
+    const text = encode({ ...registration, ...preparing(this.#options.workload), ...change }).toString(
+      'utf8',
+    );
     this.#registration = registrationSchema.parse(JSON.parse(text));
     return this.#registration;
   }

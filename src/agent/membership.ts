@@ -17,6 +17,7 @@ import { parseSeatName } from '../model/sequence.js';
 import type { Clock } from '../ports/clock.js';
 import type { Host } from '../ports/host.js';
 import { isStoreError, type Operation, type Stat, type Store } from '../ports/store.js';
+import type { Workload } from '../ports/workload.js';
 import { forbidden } from '../tree/ensure-tree.js';
 import { withRoom } from '../tree/history-room.js';
 
@@ -29,6 +30,14 @@ export interface SelfDescription extends Omit<NodeDescription, 'strategies'> {
   readonly rules: Rules;
   readonly host: Host;
   readonly clock: Clock;
+}
+
+/**
+ * Returns the part of the registration that says whether the node prepares. A service may set its functions
+ * after it has joined, and its node then no longer prepares.
+ */
+export function preparing(workload: Workload): Pick<Registration, 'prepares'> {
+  return workload.has('prepare') ? { prepares: true } : {};
 }
 
 /** Returns the registration of a new incarnation of this agent. */

@@ -1,5 +1,6 @@
 import pino from 'pino';
 import { describe, expect, it } from 'vitest';
+import { successorSchema } from '../../src/model/znodes.js';
 import { Group } from '../support/agent-group.js';
 import { sharedZooKeeper } from '../support/ensemble.js';
 import { LibraryNode, untilAborted } from '../support/node.js';
@@ -287,5 +288,20 @@ it('terms and fencing tokens grow from one leadership to the next', async () => 
   inOrder.reduce((before, after) => {
     expect(after.fencingToken).toBeGreaterThan(before.fencingToken);
     return after;
+  });
+});
+
+describe('a node that is given its work after it has joined', () => {
+  it('is the published successor', async () => {
+    await using group = await Group.found(await sharedZooKeeper());
+    await using a = await LibraryNode.join(group, 'a');
+    await using b = await LibraryNode.join(group, 'b');
+    a.lead();
+    await a.leads();
+    b.lead();
+    await until(async () => {
+      const { data } = await group.store.getData(group.paths.successor);
+      return successorSchema.parse(JSON.parse(data.toString('utf8'))).prepared?.decision.node === 'b';
+    });
   });
 });
