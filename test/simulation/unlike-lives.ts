@@ -5,7 +5,9 @@
  * is lost, together with everything that comes after it.
  *
  * Every tick is at most half of the smallest timeout. A server whose reply is lost grants at least half of
- * the timeout that other servers grant.
+ * the timeout that other servers grant. No server grants less than 80 of the longest delays, because a leader
+ * cannot renew a lease that is too short for the network. It then takes over and releases again and again,
+ * until its session ends.
  */
 import type { Chance } from '../support/chance.js';
 import { type Direction, ensembleLeader, type Fault, whoLeads } from './faults.js';
@@ -13,6 +15,8 @@ import type { ServerConfig, Setup } from './setup.js';
 import { at, hasDigits, plain, type ScriptedRun, settledMs } from './told.js';
 
 const digits = 33;
+/** Minimum ratio of a granted timeout to the longest delay of a message. It is that of all other runs. */
+const leastDelays = 80;
 
 export function hasUnlikeServers(seed: number): boolean {
   return hasDigits(seed, digits);
@@ -33,6 +37,7 @@ export function unlikeServersLifeOf({ between, odds, pick, upTo }: Chance, setup
       maxSessionTimeoutMs: Math.round((isUnheard ? 0.5 : between(0.25, 0.6)) * sessionTimeoutMs),
     };
   });
+  const grantedMs = ({ maxSessionTimeoutMs = sessionTimeoutMs }: ServerConfig) => maxSessionTimeoutMs;
   const faults = [0, 1, 2].flatMap((turn) => {
     const atMs = settledMs + turn * 5 * sessionTimeoutMs;
     const forMs = Math.round(1.5 * sessionTimeoutMs);
@@ -63,8 +68,13 @@ export function unlikeServersLifeOf({ between, odds, pick, upTo }: Chance, setup
       rates: { nodes: 0.955, servers: 1.045 },
       tickMs,
       unlike,
+      delays: shortened(setup.delays, Math.min(...unlike.map(grantedMs)) / leastDelays),
       troubleMs: settledMs + 16 * sessionTimeoutMs,
     },
     faults,
   };
+}
+
+function shortened({ leastMs, mostMs }: Setup['delays'], limitMs: number): Setup['delays'] {
+  return { leastMs: Math.min(leastMs, limitMs / 2), mostMs: Math.min(mostMs, limitMs) };
 }
