@@ -138,7 +138,7 @@ async function toldBy(running: WorkloadPlace): Promise<void> {
 }
 
 const header = [
-  '| deployment | requests from | strategy | elected | its clients wait | least of all | by the formula |',
+  '| deployment | requests from | strategy | elected | measured wait | fastest | predicted |',
   '| --- | --- | --- | --- | --- | --- | --- |',
 ];
 
