@@ -28,8 +28,9 @@ import {
 import type { Elsewhere } from './elsewhere.js';
 import { isGivenUp } from './elsewhere.js';
 import { awaited } from './first-election.js';
+import { requestedBefore } from './planned-change.js';
 import { type RankInput, rank } from './ranking.js';
-import { activeRequest, missedAtMs, previousRequest, requestedBefore, requestTarget } from './requests.js';
+import { activeRequest, missedAtMs, requestTarget } from './requests.js';
 import { mayFollow, replacement } from './site-rules.js';
 import { stabilizationWindowMs } from './stabilization.js';
 
@@ -137,7 +138,7 @@ function requested(all: Case): Outcome | null {
     requested: {
       by,
       overridden: waivable(ineligibleReasonsOf(target, ineligible)),
-      ...(force ? { forced: true } : previousRequest(all)),
+      ...(force ? { forced: true } : {}),
     },
     failures: force ? withBackoffEnded(target, failures, elsewhere) : failures,
   };
@@ -297,17 +298,14 @@ function replace(all: Case, ranking: BestFirst): Outcome {
 /**
  * Moves the previous leader to the front if a planned change failed before any node was READY, because the
  * previous leader worked until just before that change. If no operator requested the change, the previous
- * leader moves only ahead of nodes of equal grade. After a forced failover, the previous leader is not
- * trusted and does not move.
+ * leader moves only ahead of nodes of equal grade.
  */
 function withLastGood({ elected, previous }: ChoiceInput, ranking: BestFirst): BestFirst {
-  const isForced = elected.requested?.forced === true;
-  const isRequested = elected.requested !== null && !isForced;
-  const isPlanned = isRequested || elected.cause === 'planned' || elected.cause === 'preference';
+  const { handover } = elected;
   const last = ranking.find(({ node }) => node === previous?.node && node !== elected.node);
   const [best] = ranking;
-  if (!isPlanned || isForced || last === undefined || last === best) return ranking;
-  if (!isRequested && last.grade !== best.grade) return ranking;
+  if (handover === undefined || last === undefined || last === best) return ranking;
+  if (!handover.requested && last.grade !== best.grade) return ranking;
   const reason = `it led before the failed handover to ${elected.node}; ${last.reason}`;
   return [{ ...last, reason }, ...ranking.filter((one) => one !== last)];
 }

@@ -18,6 +18,7 @@ import { stillOverridden } from './constraint.js';
 import { isFallback } from './effective-decision.js';
 import type { JudgedElection } from './election-input.js';
 import { type FencingAction, stuckLeaderActions } from './fencing.js';
+import { handoverOf } from './planned-change.js';
 import { ended, reachedReady } from './records.js';
 import { missesRequest } from './requests.js';
 
@@ -115,6 +116,7 @@ export function nextDecision(election: JudgedElection, choice: Choice): Elected 
     previous: election.previous,
     priorities: member === null ? null : [sitePriority(config, member.site, epochMs), member.priority],
     requested: choice.requested,
+    ...handoverOf(election, choice),
     failedSite: choice.failedSite,
     failures: ownFailures(election, choice),
     ...missedRequest(election, choice),

@@ -4,7 +4,7 @@ import type { GroupConfig, SwitchoverRequest } from '../model/group-config.js';
 import { fromInstant } from '../model/names.js';
 import type { Member } from '../model/snapshot.js';
 import type { Ranked } from '../model/strategy.js';
-import type { Elected, Place } from '../model/znodes.js';
+import type { Elected } from '../model/znodes.js';
 import type { Elsewhere } from './elsewhere.js';
 
 /**
@@ -82,26 +82,4 @@ export function requestTarget(
 
 function isAble({ value }: Member): boolean {
   return value !== null && !value.draining;
-}
-
-interface Led {
-  readonly elected: Elected;
-  /** The last node that was READY. Null if there has been none. */
-  readonly previous: Place | null;
-}
-
-/** Returns who requested the last node that was READY, as part of the next request. */
-export function previousRequest({ elected, previous }: Led): { readonly previousBy?: string } {
-  const { by, previousBy } = elected.requested ?? {};
-  const known = previous?.node === elected.node ? by : previousBy;
-  return known === undefined ? {} : { previousBy: known };
-}
-
-/**
- * Returns the request for the previous leader if leadership returns to it after a requested change failed. It
- * then stays the leader that an operator requested, as it was before that change.
- */
-export function requestedBefore({ elected, previous }: Led, node: string): Elected['requested'] {
-  const by = elected.requested?.previousBy;
-  return by === undefined || node !== previous?.node || node === elected.node ? null : { by, overridden: [] };
 }

@@ -114,18 +114,25 @@ export const electedSchema = z.object({
   /**
    * Set if an operator requested this node. No failback takes leadership away from it. `overridden` lists the
    * kinds of reasons that made the node ineligible when it was forced. Each of them is ignored until it stops
-   * applying. `forced` means that the previous leader is not trusted. `previousBy` says who requested the
-   * previous leader, to which leadership returns if this node fails. It is missing if nobody did.
+   * applying. `forced` means that the previous leader is not trusted.
    */
   requested: z
     .object({
       by: z.string(),
       overridden: z.array(z.string()).max(longestTail),
       forced: z.boolean().optional().catch(undefined),
-      previousBy: z.string().optional().catch(undefined),
     })
     .nullable()
     .default(null),
+  /**
+   * Set if a planned change took leadership away from `previous`, which was working. Leadership returns to it
+   * if no other node becomes READY. `requested` means that an operator requested the change. `previousBy`
+   * says who had requested `previous`. It is missing if nobody had.
+   */
+  handover: z
+    .object({ requested: z.boolean(), previousBy: z.string().optional() })
+    .optional()
+    .catch(undefined),
   /**
    * The site of the leader that failed, if this decision is about its successor. It remains set until a
    * successor is found.

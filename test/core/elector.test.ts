@@ -517,6 +517,31 @@ describe('A9 a planned switchover that fails', () => {
     expect(bench).toMatchObject({ node: 'm1', term: 5 });
   });
 
+  it('returns to the leader after a second node has failed, once it may lead again', () => {
+    const settings = { strategy: 'first-available', failback: 'manual' as const };
+    const bench = led(['m1'], settings);
+    bench.join('c1');
+    bench.join('n1');
+    bench.settle();
+    expect(bench.node).toBe('m1');
+    bench.configure({ ...settings, drained: { m1: byHand } });
+    bench.settle();
+    bench.current = null;
+    expect(bench.node).toBe('c1');
+    bench.claim();
+    bench.fail();
+    bench.settle();
+    expect(bench).toMatchObject({ node: 'n1', elected: { value: { cause: 'failure' } } });
+    bench.configure(settings);
+    bench.claim();
+    // Meanwhile the backoff of c1 ends.
+    bench.advance(15_000);
+    bench.fail();
+    bench.settle();
+    expect(bench.node).toBe('m1');
+    expect(bench.reason).toContain('it led before the failed handover to n1');
+  });
+
   it('tries a forced one again while paused with what was waived', () => {
     const bench = led(['a1', 'b1'], {});
     bench.updateRegistration('b1', unhealthy);

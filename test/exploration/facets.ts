@@ -47,7 +47,12 @@ function nothingElse(_rest: Record<string, never>): void {}
 /** Returns the parts of a request that later decisions depend on. */
 function requestText(requested: Elected['requested']): string {
   if (requested === null) return '';
-  return [...requested.overridden, requested.forced === true, requested.previousBy !== undefined].join();
+  return [...requested.overridden, requested.forced === true].join();
+}
+
+/** Returns the parts of a planned change that later decisions depend on. */
+function handoverText(handover: Elected['handover']): string {
+  return handover === undefined ? '' : [handover.requested, handover.previousBy !== undefined].join();
 }
 
 const nothing: Facet = new FacetWriter().plain(-1).done();
@@ -115,7 +120,7 @@ export function facetsFor(setting: Setting, readsClock: boolean): Facets {
     out.put(kinds.ensembleDue, failedAt + baseMs).put(kinds.ensembleDue, failedAt + 2 * maxMs);
   };
   const electedValue = once((out: FacetWriter, value: Elected) => {
-    const { node, term, previous, priorities, requested, failures, ...others } = value;
+    const { node, term, previous, priorities, requested, handover, failures, ...others } = value;
     // The site is omitted because it follows from the node. The other omitted fields are only for display.
     const { site: _, strategy: _strategy, reason: _reason, cause: _cause, by: _by, ...rest } = others;
     // These fields are omitted because no explored group has site rules or several leaders.
@@ -124,7 +129,8 @@ export function facetsFor(setting: Setting, readsClock: boolean): Facets {
     out
       .plain(numberOf(node ?? ''))
       .put(kinds.term, term)
-      .plain(usesPrevious ? numberOf(previous?.node ?? '') : 0);
+      .plain(usesPrevious || handover !== undefined ? numberOf(previous?.node ?? '') : 0)
+      .plain(numberOf(handoverText(handover)));
     out.plain(priorities?.[0] ?? -1, priorities?.[1] ?? -1, numberOf(requestText(requested)));
     out.plain(requested === null ? 0 : 1, missedRequest ? 1 : 0, failures.length);
     for (const record of failures) putFailure(out, record);

@@ -1,0 +1,43 @@
+/**
+ * The planned change that takes leadership away from a node that works. If no other node becomes READY,
+ * leadership returns to that node, however many nodes have failed meanwhile.
+ */
+import type { Elected, Place } from '../model/znodes.js';
+
+interface Led {
+  /** The decision in force. */
+  readonly elected: Elected;
+  /** The last node that was READY. Null if there has been none. */
+  readonly previous: Place | null;
+}
+
+/**
+ * Returns the planned change that a new decision belongs to. It lasts from the decision that begins it until a
+ * node is READY. A failure is no planned change. A forced failover ends it, because the previous leader is
+ * not trusted.
+ */
+export function handoverOf(
+  { elected, previous }: Led,
+  { cause, requested }: Pick<Elected, 'cause' | 'requested'>,
+): Pick<Elected, 'handover'> {
+  if (requested?.forced === true) return {};
+  const isRequested = requested !== null;
+  if (elected.node === null || elected.node !== previous?.node) {
+    const { handover } = elected;
+    return handover === undefined
+      ? {}
+      : { handover: { ...handover, requested: handover.requested || isRequested } };
+  }
+  if (!isRequested && cause !== 'planned' && cause !== 'preference') return {};
+  const previousBy = elected.requested?.by;
+  return { handover: { requested: isRequested, ...(previousBy === undefined ? {} : { previousBy }) } };
+}
+
+/**
+ * Returns the request for the previous leader if leadership returns to it. It then stays the leader that an
+ * operator requested, as it was before the change.
+ */
+export function requestedBefore({ elected, previous }: Led, node: string): Elected['requested'] {
+  const by = elected.handover?.previousBy;
+  return by === undefined || node !== previous?.node || node === elected.node ? null : { by, overridden: [] };
+}
