@@ -3,7 +3,7 @@
 import { bench, describe } from 'vitest';
 import { parseJson } from '../../src/model/names.js';
 import { registrationSchema } from '../../src/model/registration.js';
-import { groupRound } from '../../src/slots/group-round.js';
+import { type GroupMemory, groupRound } from '../../src/slots/group-round.js';
 import { constraints } from '../../strategies/constraints/index.js';
 import {
   claim,
@@ -30,7 +30,8 @@ for (const size of sizes) {
   const led = versioned(decided({ node: leader, term: 1 }));
   const ready = group({ config: versioned(settings), elected: led, current: claim(leader), members: nodes });
   const orphaned = group({ config: versioned(settings), elected: led, current: null, members: without });
-  const round = (snapshot: typeof ready, members: typeof nodes) =>
+  const published = { ...ready, successor: null };
+  const round = (snapshot: typeof ready, members: typeof nodes, memory: GroupMemory = new Map()) =>
     groupRound({
       self: 'n00001',
       snapshot,
@@ -38,7 +39,7 @@ for (const size of sizes) {
       config: settings,
       strategy,
       constraints,
-      memory: new Map(),
+      memory,
       clock: { epochMs: epoch0Ms, atMs: 0 },
       nowMs: 0,
       canFence: false,
@@ -48,6 +49,13 @@ for (const size of sizes) {
   describe(`${size.toLocaleString('en')} nodes`, () => {
     bench('a round: the leader is READY, nothing is to be done', () => {
       round(ready, nodes);
+    });
+    bench('a first round: the leader is READY, a successor is looked for', () => {
+      round(published, nodes);
+    });
+    const { memory } = round(published, nodes);
+    bench('a later round: the leader is READY, a successor is known', () => {
+      round(published, nodes, memory);
     });
     bench('a round: the leader is gone, another is elected', () => {
       round(orphaned, without);

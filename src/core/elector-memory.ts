@@ -13,7 +13,7 @@ import {
   type SessionId,
   writeOf,
 } from '../model/snapshot.js';
-import type { Elected } from '../model/znodes.js';
+import type { Elected, Successor } from '../model/znodes.js';
 import { type Judged, ownIneligibleReasons } from './constraint.js';
 import { countSites, type SiteCounts } from './site-rules.js';
 import type { BetterSince } from './stabilization.js';
@@ -94,6 +94,14 @@ export interface ElectorMemory {
   readonly failedFences: { readonly token: bigint; readonly count: number } | null;
   /** Token of this node's own claim, which this node has left to another elector to judge. */
   readonly leftTo: bigint | null;
+  /** The successor that was found last, with all that it rests on. Null if none has been looked for. */
+  readonly successor: KnownSuccessor | null;
+}
+
+export interface KnownSuccessor {
+  /** Immutable values. The result holds for as long as each of them is the same. */
+  readonly restsOn: readonly unknown[];
+  readonly found: Successor | null;
 }
 
 export const newElector: ElectorMemory = {
@@ -109,6 +117,7 @@ export const newElector: ElectorMemory = {
   fenced: null,
   failedFences: null,
   leftTo: null,
+  successor: null,
 };
 
 /**
@@ -150,6 +159,7 @@ export function look(observation: Observation, elected: Elected, memory: Elector
     fenced: before.fenced,
     failedFences: before.failedFences,
     leftTo: before.leftTo,
+    successor: before.successor,
   };
 }
 

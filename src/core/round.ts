@@ -92,26 +92,15 @@ function decide(model: Election): ElectorRound {
     const sites = judgeSites(model, memory.sites?.counts ?? new Map());
     const election = { ...model, judged, sites, memory };
     const choice = elect(choiceInputOf(election));
-    return {
-      ...afterwards(election, choice, withSuccessor(election, choice, actionsFor(election, choice))),
-      choice,
-    };
+    const due = actionsFor(election, choice);
+    const { publish, known } = publishSuccessor(election, choice, due);
+    const actions = publish === null ? due : [...due, publish];
+    const remembering = { ...election, memory: { ...memory, successor: known } };
+    return { ...afterwards(remembering, choice, actions), choice };
   } catch (error) {
     if (!(error instanceof RuleFault)) throw error;
     return givingUp({ ...model, memory }, error);
   }
-}
-
-/** Adds the publication of the successor, unless other actions are about to change what it rests on. */
-function withSuccessor(
-  election: JudgedElection,
-  choice: Choice,
-  actions: readonly ElectorAction[],
-): readonly ElectorAction[] {
-  const publish = actions.every(({ do: verb }) => verb === 'record')
-    ? publishSuccessor(election, choice)
-    : null;
-  return publish === null ? actions : [...actions, publish];
 }
 
 /**

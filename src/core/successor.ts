@@ -15,30 +15,70 @@ import { type Successor, successorSchema } from '../model/znodes.js';
 import { type Choice, elect } from './choice.js';
 import { judgeAll } from './constraint.js';
 import { nextDeadlineInMs } from './deadlines.js';
-import { nextDecision, type PublishSuccessor } from './decision.js';
+import { type ElectorAction, nextDecision, type PublishSuccessor } from './decision.js';
 import { isFallback } from './effective-decision.js';
 import { choiceInputOf, type JudgedElection } from './election-input.js';
+import type { KnownSuccessor } from './elector-memory.js';
 import { activeRequest } from './requests.js';
 
+/** The action that publishes a successor, if there is one to publish, and what was found. */
+interface Published {
+  readonly publish: PublishSuccessor | null;
+  readonly known: KnownSuccessor | null;
+}
+
 /**
- * Returns the action that publishes the successor. Returns null if the published one is still right, or if
- * no node leads undisturbed.
+ * Returns the action that publishes the successor. Returns no action if the published one is still right, if
+ * no node leads undisturbed, or if `due` actions are about to change what a successor rests on. Looks for a
+ * successor only if something that it rests on has changed.
  */
-export function publishSuccessor(seen: JudgedElection, choice: Choice): PublishSuccessor | null {
-  const { snapshot } = seen;
+export function publishSuccessor(
+  seen: JudgedElection,
+  choice: Choice,
+  due: readonly ElectorAction[],
+): Published {
+  const { snapshot, memory } = seen;
   const { successor: published, elected, config } = snapshot;
-  if (published === undefined || !isUndisturbed(seen, choice)) return null;
+  const isQuiet = due.every(({ do: verb }) => verb === 'record');
+  if (published === undefined || !isQuiet || !isUndisturbed(seen, choice))
+    return { publish: null, known: memory.successor };
+  const known = knownSuccessor(seen);
+  const { found } = known;
+  const isPublished = published !== null && JSON.stringify(published.value) === JSON.stringify(found);
+  if (found === null || isPublished) return { publish: null, known };
+  const versions = { electedVersion: elected.version, configVersion: config.version };
+  const version = published?.version ?? null;
+  return { publish: { do: 'publish-successor', successor: found, version, ...versions }, known };
+}
+
+function knownSuccessor(seen: JudgedElection): KnownSuccessor {
+  const before = seen.memory.successor;
+  const restsOn = restsOnIn(seen);
+  if (before !== null && isSame(before.restsOn, restsOn)) return before;
   const found = successorOf(seen);
-  if (found === null) return null;
-  const successor = asStored(found);
-  if (published !== null && JSON.stringify(published.value) === JSON.stringify(successor)) return null;
-  return {
-    do: 'publish-successor',
-    successor,
-    version: published?.version ?? null,
-    electedVersion: elected.version,
-    configVersion: config.version,
-  };
+  return { restsOn, found: found === null ? null : asStored(found) };
+}
+
+function isSame(before: readonly unknown[], now: readonly unknown[]): boolean {
+  return before.length === now.length && before.every((value, index) => value === now[index]);
+}
+
+/**
+ * Returns everything that the successor rests on, as values that are compared by identity. Every value is
+ * immutable. An equal copy costs one more search, but a change is never missed. Time counts only as far as a
+ * time limit lies ahead: if none does, it changes nothing but the failures that are remembered.
+ */
+function restsOnIn(seen: JudgedElection): unknown[] {
+  const { self, snapshot, config, strategy, constraints, members, previous, context } = seen;
+  return [
+    ...[self, config, snapshot.config.version, snapshot.elected.value, snapshot.elected.version],
+    ...[previous?.node, previous?.site, strategy.name, strategy.usesScores, strategy.minutes],
+    awaitsTimeLimit(seen),
+    ...[context.failures.length, ...context.failures, constraints.length, ...constraints],
+    ...members.flatMap(({ node, value, problem, version, owner, seat, seatNames = [] }) => {
+      return [node, value, problem, version, owner, seat, seatNames.length, ...seatNames];
+    }),
+  ];
 }
 
 /** Returns the successor as a node reads it after it was written, so that the two can be compared. */
@@ -68,8 +108,6 @@ function successorOf(seen: JudgedElection): Successor | null {
   );
   const leaving = { ...seen, members, judged: judgeAll(members, seen.constraints, seen.context) };
   const choice = elect(choiceInputOf(leaving));
-  if (nextDeadlineInMs(seen.config, choice.failures, seen.epochMs) !== null)
-    return nobody('a time limit lies ahead, which may change the choice');
   const next = members.find(({ node }) => node === choice.node) ?? null;
   if (!choice.changes || choice.cause !== 'shutdown' || next === null || next.value === null)
     return nobody(choice.reason);
@@ -94,7 +132,8 @@ function nobody(reason: string): Successor {
 }
 
 /** Returns why the choice depends on more than the versions that a prepared decision names. Null if not. */
-function whyUndecided({ config, elected, strategy, constraints, members }: JudgedElection): string | null {
+function whyUndecided(seen: JudgedElection): string | null {
+  const { config, elected, strategy, constraints, members } = seen;
   if (config.paused !== null) return `paused by ${config.paused.by}: ${config.paused.reason}`;
   if (activeRequest(config, elected) !== null) return 'a switchover is requested';
   if (config.leaders > 1) return 'the group has several leaders';
@@ -105,5 +144,10 @@ function whyUndecided({ config, elected, strategy, constraints, members }: Judge
   const isBuiltIn = constraints.every(
     (constraint) => 'check' in constraint && constraint.minutes === undefined,
   );
-  return isBuiltIn ? null : 'a constraint judges the nodes again at each change of leader';
+  if (!isBuiltIn) return 'a constraint judges the nodes again at each change of leader';
+  return awaitsTimeLimit(seen) ? 'a time limit lies ahead, which may change the choice' : null;
+}
+
+function awaitsTimeLimit({ config, context, epochMs }: JudgedElection): boolean {
+  return nextDeadlineInMs(config, context.failures, epochMs) !== null;
 }

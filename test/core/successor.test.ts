@@ -92,6 +92,55 @@ describe('the successor', () => {
     expect(published(bench)?.prepared?.decision.node).toBe('a2');
   });
 
+  it('is looked for only if something that it rests on has changed', () => {
+    const bench = led(['a1', 'b1', 'b2']);
+    bench.settle();
+    const { rank, ...strategy } = strategyOf(bench.lastConfig);
+    let ranked = 0;
+    const counting = (input: Parameters<typeof rank>[0]) => {
+      ranked += 1;
+      return rank(input);
+    };
+    // A round prepares its strategy anew.
+    const rankingsOfRound = () => {
+      ranked = 0;
+      bench.strategy = { ...strategy, rank: counting };
+      bench.round();
+      return ranked;
+    };
+    expect(rankingsOfRound()).toBe(1);
+    bench.nowMs += 30_000;
+    expect(rankingsOfRound()).toBe(1);
+    const changes = [
+      () => bench.updateRegistration('b2', { priority: 90 }),
+      () => bench.configure({ sites, failback: 'manual' }),
+      () => bench.join('b3'),
+      () => (bench.members = bench.members.filter(({ node }) => node !== 'b3')),
+      () => (bench.self = 'other'),
+    ];
+    for (const change of changes) {
+      change();
+      expect([rankingsOfRound(), rankingsOfRound()], String(change)).toEqual([2, 1]);
+    }
+  });
+
+  it('is published again if time alone changes the decision', () => {
+    const bench = publishing(['a1', 'b1', 'b2'], { sites, failback: 'manual' });
+    bench.settle();
+    bench.claim();
+    bench.fail('a1');
+    bench.settle();
+    bench.lead();
+    const failed = () => published(bench)?.prepared?.decision.failures.map(({ node }) => node);
+    bench.advance(10 * 60_000);
+    expect(failed()).toEqual(['a1']);
+    bench.members = bench.members.filter(({ node }) => node !== 'a1');
+    expect(failed()).toEqual(['a1']);
+    // The elector forgets what it has not seen for a minute.
+    for (let waited = 0; waited < 60; waited += 1) bench.advance(30_000);
+    expect(failed()).toEqual([]);
+  });
+
   it('is no decision that is plainly due', () => {
     const bench = led(['a1', 'b1']);
     bench.successor = null;

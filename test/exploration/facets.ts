@@ -210,7 +210,8 @@ export function facetsFor(setting: Setting, readsClock: boolean): Facets {
     out: FacetWriter,
     // Alarms are omitted because they are for display. The time since READY matters only with failback. No
     // explored strategy compares scores, no group delays its first election, no group has site rules, and no
-    // claim reports a lease loss. Failed fences are not counted here.
+    // claim reports a lease loss. Failed fences are not counted here. The known successor only
+    // saves a search.
     {
       lookedAtMs: _,
       alarmed: _alarmed,
@@ -219,6 +220,7 @@ export function facetsFor(setting: Setting, readsClock: boolean): Facets {
       sites: _sites,
       leftTo: _leftTo,
       failedFences: _failedFences,
+      successor: _successor,
       watched,
       progress,
       eligibleSinceMs,
