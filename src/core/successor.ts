@@ -123,7 +123,7 @@ function successorOf(seen: JudgedElection): Successor | null {
       nodeVersion: version,
       seats: [seat, ...others],
     },
-    reason: choice.reason,
+    reason: choice.ranking.find((ranked) => ranked.node === node)?.reason ?? choice.reason,
   };
 }
 

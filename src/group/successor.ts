@@ -29,5 +29,5 @@ export function successorText(
   leader: string | null,
 ): string {
   const next = node === null ? 'the elector decides' : `${node} follows`;
-  return `If ${leader ?? 'the leader'} leaves, ${next} (${reason})`;
+  return `If ${leader ?? 'the leader'} leaves, ${next}: ${reason}`;
 }

@@ -166,7 +166,7 @@ export type PreparedDecision = z.infer<typeof preparedSchema>;
 export const successorSchema = z.object({
   /** Null if no node may follow without a new decision by the elector. */
   prepared: preparedSchema.nullable(),
-  /** Why this node, or why none, for people. */
+  /** Why this node ranks first, or why there is none, for people. */
   reason: z.string(),
 });
 export type Successor = z.infer<typeof successorSchema>;

@@ -34,7 +34,7 @@ describe('the successor', () => {
   it('is the node that the elector would elect if the leader left, with all that the decision rests on', () => {
     const bench = led(['a1', 'b1', 'a2']);
     expect(published(bench)).toEqual({
-      reason: 'instead of a1 (it is shutting down): site a has priority 100, the node has priority 100',
+      reason: 'site a has priority 100, the node has priority 100',
       prepared: {
         decision: {
           ...bench.elected.value,
