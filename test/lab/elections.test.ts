@@ -6,7 +6,7 @@ import { describe, expect, it } from 'vitest';
 import { algorithms } from '../../packages/lab/src/algorithms/index.js';
 import { zooKeeperRecipe } from '../../packages/lab/src/algorithms/zookeeper-recipe.js';
 import { conditions } from '../../packages/lab/src/conditions.js';
-import { resultsOf, tasksOf } from '../../packages/lab/src/experiment.js';
+import { resultOf, runsOf, tasksOf } from '../../packages/lab/src/experiment.js';
 import { runTasks } from '../../packages/lab/src/pool.js';
 import { broken, everyAlgorithm, experiment, mean } from './run.js';
 
@@ -89,7 +89,8 @@ describe('an experiment', () => {
   const run = async (workers: number, seed: number) => {
     const tasks = tasksOf(cases, 3, seed);
     const measured = await runTasks(tasks, { workers, aloneMs: 0, progress: () => {} });
-    return JSON.stringify(resultsOf(cases, tasks, measured));
+    const ran = runsOf(tasks, measured);
+    return JSON.stringify(cases.map((one) => resultOf(one, ran(one, seed))));
   };
 
   it('is the same by the byte with the same seed, whatever the number of workers', async () => {

@@ -1,7 +1,7 @@
 /** Runs one election and compares it with theory. */
 import { algorithms } from '../../packages/lab/src/algorithms/index.js';
 import { conditionsSchema } from '../../packages/lab/src/conditions.js';
-import { type Result, resultsOf, runTask, tasksOf } from '../../packages/lab/src/experiment.js';
+import { type Result, resultOf, runsOf, runTask, tasksOf } from '../../packages/lab/src/experiment.js';
 
 /** Runs an election and compares it with theory. Throws if there is no election of this name. */
 export async function experiment(
@@ -10,11 +10,9 @@ export async function experiment(
   runs = 1,
   seed = 1,
 ): Promise<Result> {
-  const cases = [{ algorithm: name, conditions: conditionsSchema.parse(given) }];
-  const tasks = tasksOf(cases, runs, seed);
-  const [result] = resultsOf(cases, tasks, await Promise.all(tasks.map(runTask)));
-  if (result === undefined) throw new Error(`nothing was run of ${name}`);
-  return result;
+  const one = { algorithm: name, conditions: conditionsSchema.parse(given) };
+  const tasks = tasksOf([one], runs, seed);
+  return resultOf(one, runsOf(tasks, await Promise.all(tasks.map(runTask)))(one, seed));
 }
 
 /** Returns the expectations of theory that the runs do not confirm. */

@@ -76,23 +76,23 @@ export async function runTask({ algorithm, conditions, seed, from, to }: Task): 
   return measures;
 }
 
-/**
- * Returns the result of each case. `measured` contains the measures of each task, in the order of `tasks`.
- */
-export function resultsOf(
-  cases: readonly Case[],
-  tasks: readonly Task[],
-  measured: readonly (readonly Measures[])[],
-): Result[] {
-  return cases.map(({ algorithm, conditions }) => {
-    const all = tasks.flatMap((task, index) =>
-      task.algorithm === algorithm && task.conditions === conditions ? (measured[index] ?? []) : [],
-    );
-    return resultOf(algorithm, conditions, all);
-  });
+/** Returns the measures of the runs of one case that come from one seed. */
+export type RunsOf = (one: Case, seed: number) => readonly Measures[];
+
+/** `measured` contains the measures of each task, in the order of `tasks`. */
+export function runsOf(tasks: readonly Task[], measured: readonly (readonly Measures[])[]): RunsOf {
+  const known = new Map<Conditions, Map<string, Measures[]>>();
+  const keyOf = (algorithm: string, seed: number) => `${algorithm} ${seed}`;
+  for (const [index, { algorithm, conditions, seed }] of tasks.entries()) {
+    const own = known.get(conditions) ?? new Map<string, Measures[]>();
+    const key = keyOf(algorithm, seed);
+    known.set(conditions, own.set(key, [...(own.get(key) ?? []), ...(measured[index] ?? [])]));
+  }
+  return ({ algorithm, conditions }, seed) => known.get(conditions)?.get(keyOf(algorithm, seed)) ?? [];
 }
 
-function resultOf(name: string, conditions: Conditions, all: readonly Measures[]): Result {
+/** Summarizes the runs of a case, and compares them with theory. */
+export function resultOf({ algorithm: name, conditions }: Case, all: readonly Measures[]): Result {
   const one = algorithms.get(name);
   const columns = new Map<string, number[]>();
   for (const measures of all) {

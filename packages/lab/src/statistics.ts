@@ -22,13 +22,18 @@ export function summarize(values: readonly number[]): Summary {
   return { mean, ci, least, most, runs };
 }
 
+/** Returns the standard error of the mean. Null for a single run. */
+export function standardErrorOf({ ci, runs }: Pick<Summary, 'ci' | 'runs'>): number | null {
+  return ci === null ? null : ci / studentT(runs - 1, usual);
+}
+
 /**
  * Returns the largest accepted distance between the mean and the expected value. For very many runs, it is
  * three standard errors. Returns null for a single run, which does not suffice.
  */
 export function toleranceOf({ ci, runs }: Summary): number | null {
-  if (ci === null) return null;
-  return (ci * studentT(runs - 1, threeErrors)) / studentT(runs - 1, usual);
+  const standardError = standardErrorOf({ ci, runs });
+  return standardError === null ? null : standardError * studentT(runs - 1, threeErrors);
 }
 
 /** A quantile of the normal distribution: the share `p` of all values lies below `z`. */

@@ -19,7 +19,7 @@ import {
 import * as z from 'zod';
 import type { Chart } from '../chart.js';
 import type { Delay, Scenario } from '../conditions.js';
-import type { Case, Result } from '../experiment.js';
+import type { Case, RunsOf } from '../experiment.js';
 
 const optionsSchema = z.looseObject({
   nodes: z.array(z.number()),
@@ -181,32 +181,42 @@ async function measured(names: readonly string[], options: Options): Promise<Sho
     );
   }
   const cases = await casesOf(names.length === 0 ? known : names, options);
-  const results = await run(cases, options.runs, options);
+  const { resultOf } = await import('../experiment.js');
+  const ran = await runAll(cases, options.runs, [options.seed], options);
+  const results = cases.map((one) => resultOf(one, ran(one, options.seed)));
   return { charts: chartsOfResults(results), text: printableLab(options.seed, results) };
 }
 
 async function reproduced(what: string, options: Options): Promise<Shown> {
-  const [{ reproductions }, { printableReproduction }] = await Promise.all([
+  const [{ reproductions, seedsOfReproduction }, { printableReproduction }] = await Promise.all([
     import('../reproduce/index.js'),
     import('./reproduction-text.js'),
   ]);
   const plan = reproductions.get(what);
   if (plan === undefined) throw new PetrelError('INVALID', `unknown reproduction ${what}`);
-  const { charts, points } = plan.make(await run(plan.cases, plan.runs, options), options.seed);
+  const seeds = Array.from({ length: seedsOfReproduction }, (_, index) => options.seed + index);
+  const { charts, points } = plan.make(await runAll(plan.cases, plan.runs, seeds, options), seeds);
   return { charts, text: printableReproduction(options.seed, points) };
 }
 
-async function run(cases: readonly Case[], runs: number, { seed, workers }: Options): Promise<Result[]> {
-  const [{ resultsOf, tasksOf }, { runTasks }, { progressBar }] = await Promise.all([
+async function runAll(
+  cases: readonly Case[],
+  runs: number,
+  seeds: readonly number[],
+  { workers }: Pick<Options, 'workers'>,
+): Promise<RunsOf> {
+  const [{ runsOf, tasksOf }, { runTasks }, { progressBar }] = await Promise.all([
     import('../experiment.js'),
     import('../pool.js'),
     import('./progress.js'),
   ]);
-  const tasks = tasksOf(cases, runs, seed);
-  const bar = progressBar(cases.length * runs);
+  const tasks = seeds.flatMap((seed) => tasksOf(cases, runs, seed));
+  const bar = progressBar(cases.length * runs * seeds.length);
   try {
-    const done = await runTasks(tasks, { workers, aloneMs: 300, progress: (count) => bar.at(count) });
-    return resultsOf(cases, tasks, done);
+    return runsOf(
+      tasks,
+      await runTasks(tasks, { workers, aloneMs: 300, progress: (count) => bar.at(count) }),
+    );
   } finally {
     bar.end();
   }

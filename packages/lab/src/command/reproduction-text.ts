@@ -1,12 +1,12 @@
 /** The output of `petrel lab --reproduce`. */
 import { type Printable, table } from 'petrel/internals';
 import * as z from 'zod';
-import { type Compared, comparedSchema } from '../reproduce/reproduction.js';
+import { type Compared, comparedSchema, offPercentOf } from '../reproduce/reproduction.js';
 
 /** The output of `petrel lab --reproduce` with `-f json`. */
 export const reproductionSchema = z.object({ seed: z.int(), points: z.array(comparedSchema) });
 
-const header = ['figure', 'point', 'from', 'expected', 'measured', 'off'];
+const header = ['figure', 'point', 'from', 'expected', 'measured', 'error', 'off', 'seeds off by'];
 
 export function printableReproduction(seed: number, points: readonly Compared[]): Printable {
   return {
@@ -16,12 +16,33 @@ export function printableReproduction(seed: number, points: readonly Compared[])
   };
 }
 
-function cells({ figure, point, from, expected, measured, ci, offPercent }: Compared): string[] {
-  const interval = ci === null ? '' : ` ±${number(ci)}`;
-  const off = from === 'bound' ? `${(100 + offPercent).toFixed(0)} % of it` : `${offPercent.toFixed(1)} %`;
-  return [figure, point, from, number(expected), `${number(measured)}${interval}`, off];
+function cells({ figure, point, from, expected, measured, standardError, ...rest }: Compared): string[] {
+  const off = rest.offPercent;
+  const share = off === null ? '-' : from === 'bound' ? `${(100 + off).toFixed(0)} % of it` : percent(off);
+  return [
+    figure,
+    point,
+    from,
+    expected === null ? '-' : number(expected),
+    number(measured),
+    standardError === null ? '-' : number(standardError),
+    share,
+    spread(expected, rest),
+  ];
 }
 
+/** Returns the least and the most deviation of a seed. */
+function spread(expected: number | null, { least, most }: Pick<Compared, 'least' | 'most'>): string {
+  const [low, high] = [least, most].map((value) => offPercentOf(value, expected));
+  if (least === most || low === undefined || high === undefined || low === null || high === null) return '-';
+  return `${percent(low)} to ${percent(high)}`;
+}
+
+function percent(value: number): string {
+  return `${value.toFixed(1)} %`;
+}
+
+/** Returns four significant digits, or all digits before the point. */
 function number(value: number): string {
-  return String(Number(value.toFixed(value < 100 ? 2 : 1)));
+  return String(Math.abs(value) >= 1000 ? Math.round(value) : Number(value.toPrecision(4)));
 }

@@ -4,20 +4,34 @@
  * available. Recovery times come only from the model.
  */
 import type { Chart } from '../chart.js';
-import { type Deployment, deployments, electedBy, recoveryMs, serve, usualService } from '../replication.js';
+import {
+  type Deployment,
+  deployments,
+  electedBy,
+  recoveryMs,
+  type Served,
+  serve,
+  usualService,
+  type Waits,
+} from '../replication.js';
+import { summarize } from '../statistics.js';
 import { type Compared, compared, type Plan } from './reproduction.js';
 
 interface Situation {
   readonly deployment: Deployment;
   /** Relative request rates of the data centres, starting with D1. */
   readonly loads: readonly number[];
-  readonly strategy: string;
+  readonly strategies: readonly string[];
   readonly term?: number;
-  /**
-   * Measurements in the paper: the mean, and the value in each data centre. Where the paper gives a value
-   * only as half of another one, this is that half.
-   */
-  readonly published?: { readonly meanMs: number; readonly centresMs?: readonly number[] };
+  readonly published?: Published;
+}
+
+/** Measurements in the paper: the mean, and the value in each data centre. */
+interface Published {
+  readonly meanMs: number;
+  readonly centresMs?: readonly number[];
+  /** Whether the paper gives the mean only as half of another one. */
+  readonly isHalf?: boolean;
 }
 
 const { 1: one, 2: two, 3: three, two: centres } = deployments;
@@ -27,31 +41,39 @@ const situations: readonly Situation[] = [
   {
     deployment: one,
     loads: even,
-    strategy: 'consensus',
+    strategies: ['consensus'],
     published: { meanMs: 42, centresMs: [12, 22, 92] },
   },
-  { deployment: one, loads: even, strategy: 'worst-case', published: { meanMs: 33 } },
-  { deployment: one, loads: even, strategy: 'latency' },
-  { deployment: two, loads: even, strategy: 'consensus' },
-  { deployment: two, loads: even, strategy: 'worst-case' },
-  { deployment: one, loads: [1, 1, 0], strategy: 'latency', published: { meanMs: 16.5 } },
-  { deployment: one, loads: [1, 1, 0], strategy: 'rotating', term: 8, published: { meanMs: 125.8 } },
-  { deployment: one, loads: [0, 0, 1], strategy: 'latency', published: { meanMs: 57.4 } },
-  { deployment: one, loads: [0, 0, 1], strategy: 'worst-case', published: { meanMs: 66.6 } },
-  { deployment: three, loads: [0, 1, 0], strategy: 'latency', published: { meanMs: 57.4 } },
-  { deployment: three, loads: [0, 1, 0], strategy: 'consensus', published: { meanMs: 111.3 } },
-  { deployment: one, loads: [0, 0, 1], strategy: 'request' },
-  { deployment: two, loads: [0, 0, 1], strategy: 'request' },
-  { deployment: two, loads: [0, 0, 1], strategy: 'latency' },
-  ...['history', 'request', 'consensus', 'latency', 'worst-case'].map((strategy) => {
-    return { deployment: centres, loads: [1, 1], strategy, published: { meanMs: 30 } };
-  }),
-  ...['history', 'consensus', 'worst-case'].map((strategy) => {
-    return { deployment: centres, loads: [1, 0], strategy, published: { meanMs: 43 } };
-  }),
-  ...['request', 'latency'].map((strategy) => {
-    return { deployment: centres, loads: [1, 0], strategy, published: { meanMs: 43 / 2 } };
-  }),
+  { deployment: one, loads: even, strategies: ['worst-case'], published: { meanMs: 33 } },
+  { deployment: one, loads: even, strategies: ['latency'] },
+  { deployment: two, loads: even, strategies: ['consensus', 'worst-case'] },
+  { deployment: one, loads: [1, 1, 0], strategies: ['latency'], published: { meanMs: 16.5 } },
+  { deployment: one, loads: [1, 1, 0], strategies: ['rotating'], term: 8, published: { meanMs: 125.8 } },
+  { deployment: one, loads: [0, 0, 1], strategies: ['latency'], published: { meanMs: 57.4 } },
+  { deployment: one, loads: [0, 0, 1], strategies: ['worst-case'], published: { meanMs: 66.6 } },
+  { deployment: three, loads: [0, 1, 0], strategies: ['latency'], published: { meanMs: 57.4 } },
+  { deployment: three, loads: [0, 1, 0], strategies: ['consensus'], published: { meanMs: 111.3 } },
+  { deployment: one, loads: [0, 0, 1], strategies: ['request'] },
+  { deployment: two, loads: [0, 0, 1], strategies: ['request'] },
+  { deployment: two, loads: [0, 0, 1], strategies: ['latency'] },
+  {
+    deployment: centres,
+    loads: [1, 1],
+    strategies: ['history', 'request', 'consensus', 'latency', 'worst-case'],
+    published: { meanMs: 30 },
+  },
+  {
+    deployment: centres,
+    loads: [1, 0],
+    strategies: ['history', 'consensus', 'worst-case'],
+    published: { meanMs: 43 },
+  },
+  {
+    deployment: centres,
+    loads: [1, 0],
+    strategies: ['request', 'latency'],
+    published: { meanMs: 43 / 2, isHalf: true },
+  },
 ];
 
 const figure = 'Mean latency of requests';
@@ -59,8 +81,8 @@ const figure = 'Mean latency of requests';
 export const pole: Plan = {
   cases: [],
   runs: 1,
-  make: (_results, seed) => {
-    const played = situations.map((situation) => play(situation, seed));
+  make: (_runsOf, seeds) => {
+    const played = situations.flatMap((situation) => play(situation, seeds));
     const places = [...new Set(played.map(({ place }) => place))];
     const charts = places.flatMap((place) => {
       const own = played.filter((one) => one.place === place);
@@ -76,32 +98,42 @@ export const pole: Plan = {
 interface Played extends Situation {
   /** The deployment, and the data centres that requests come from. */
   readonly place: string;
-  /** The elected server, and the strategy that elects it. */
+  /** The elected server, and the strategies that elect it. */
   readonly election: string;
-  readonly served: ReturnType<typeof serve>;
+  /** What was served from each seed. */
+  readonly served: readonly Served[];
   readonly recoveryMs: readonly number[];
 }
 
-function play(situation: Situation, seed: number): Played {
-  const { deployment, loads, strategy, term } = situation;
-  const leader = electedBy(deployment, strategy, loads, term);
+/** Serves requests under each elected server, once for all strategies that elect the same one. */
+function play(situation: Situation, seeds: readonly number[]): Played[] {
+  const { deployment, loads, strategies, term } = situation;
   const place = `${deployment.name}, requests ${loads.join(':')}`;
-  const election = `${strategy} elects ${leader}`;
-  const served = serve({ ...usualService, seed, deployment, loads, leader });
-  return { ...situation, place, election, served, recoveryMs: recoveryMs(deployment, leader) };
+  const leaderOf = (strategy: string) => electedBy(deployment, strategy, loads, term);
+  const leaders = [...new Set(strategies.map(leaderOf))];
+  return leaders.map((leader) => {
+    const electing = strategies.filter((strategy) => leaderOf(strategy) === leader);
+    const election = `${electing.join(', ')} ${electing.length === 1 ? 'elects' : 'elect'} ${leader}`;
+    const served = seeds.map((seed) => serve({ ...usualService, seed, deployment, loads, leader }));
+    return { ...situation, place, election, served, recoveryMs: recoveryMs(deployment, leader) };
+  });
 }
 
 function pointsOf({ place, election, served, published }: Played): Compared[] {
   const name = `${place}, ${election}`;
   if (published === undefined) return [];
-  const from = 'published';
-  const all = { figure, point: name, from, expected: published.meanMs, measured: served.meanMs } as const;
-  const own = (published.centresMs ?? []).flatMap((expected, index) => {
-    const measured = served.centres[index]?.meanMs;
-    const point = `${name}: D${index + 1}`;
-    return measured === undefined ? [] : [compared({ figure, point, from, expected, measured })];
-  });
-  return [compared(all), ...own];
+  const from = published.isHalf === true ? 'derived' : 'published';
+  const all = compared(
+    { figure, point: name, from, expected: published.meanMs },
+    served.map(({ meanMs }) => meanMs),
+  );
+  const own = (published.centresMs ?? []).map((expected, index) =>
+    compared(
+      { figure, point: `${name}: D${index + 1}`, from: 'published', expected },
+      served.flatMap(({ centres: all }) => all[index]?.meanMs ?? []),
+    ),
+  );
+  return [all, ...own];
 }
 
 type SeriesOf = (played: Played) => Chart['series'];
@@ -111,16 +143,16 @@ function chartOf(title: string, all: readonly Played[], seriesOf: SeriesOf): Cha
   return { title, x: { label: 'data centre', isLog: false }, y: { label: 'ms', isLog: false }, series };
 }
 
-function latencySeries({ election, served, published }: Played): Chart['series'] {
-  const waits = served.centres.flatMap((wait, index) => (wait === null ? [] : [{ x: index + 1, ...wait }]));
+function latencySeries({ election, served, published, deployment }: Played): Chart['series'] {
+  const centresOf = (measure: keyof Waits) =>
+    deployment.places.flatMap((_, index) => {
+      const values = served.flatMap(({ centres: all }) => all[index]?.[measure] ?? []);
+      return values.length === 0 ? [] : [{ x: index + 1, y: summarize(values).mean }];
+    });
   const printed = (published?.centresMs ?? []).map((y, index) => ({ x: index + 1, y }));
   return [
-    { name: `${election}, mean`, points: waits.map(({ x, meanMs }) => ({ x, y: meanMs })), kind: 'measured' },
-    {
-      name: `${election}, worst`,
-      points: waits.map(({ x, worstMs }) => ({ x, y: worstMs })),
-      kind: 'theory',
-    },
+    { name: `${election}, mean`, points: centresOf('meanMs'), kind: 'measured' },
+    { name: `${election}, worst`, points: centresOf('worstMs'), kind: 'theory' },
     ...(printed.length === 0 ? [] : [{ name: 'as published', points: printed, kind: 'published' } as const]),
   ];
 }

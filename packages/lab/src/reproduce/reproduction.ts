@@ -1,26 +1,43 @@
-/** Reproduces a part of the literature: draws its figures again, and reports the deviation of each point. */
+/**
+ * Reproduces a part of the literature: draws its figures again, and reports the deviation of each point.
+ * Every point is measured from several seeds, so that its standard error and its spread are known.
+ */
 import * as z from 'zod';
-import type { Chart } from '../chart.js';
-import { conditionsSchema } from '../conditions.js';
-import type { Case, Result } from '../experiment.js';
+import type { Chart, Point, Series } from '../chart.js';
+import { type Conditions, conditionsSchema } from '../conditions.js';
+import type { Case, RunsOf } from '../experiment.js';
+import type { Measures } from '../simulate.js';
+import { standardErrorOf, summarize } from '../statistics.js';
+
+/** Number of seeds of each reproduction. The first is the given one, and the others follow it. */
+export const seedsOfReproduction = 10;
 
 export const comparedSchema = z.object({
   figure: z.string(),
   point: z.string(),
   /**
-   * Origin of the expected value. `published` is a number that the source prints. `formula` and `bound` are
-   * numbers that follow from its formulas.
+   * Origin of the expected value.
+   * - published: a number that the source prints.
+   * - formula: the value of a formula of the source. The source does not print this number.
+   * - bound: the same, of an upper bound.
+   * - derived: the value of a formula that this project derived, or corrected.
+   * - none: nothing is expected, and the value is only measured.
    */
-  from: z.enum(['published', 'formula', 'bound']),
-  expected: z.number(),
+  from: z.enum(['published', 'formula', 'bound', 'derived', 'none']),
+  expected: z.number().nullable(),
+  /** The mean over the seeds. For a bound, the most over all runs. */
   measured: z.number(),
-  /** Half-width of the confidence interval of the measured value. Null if the value does not vary. */
-  ci: z.number().nullable(),
+  /** Standard error of the measured value. Null if the value does not vary. */
+  standardError: z.number().nullable(),
+  /** Number of seeds, and the least and the most value of a seed. */
+  seeds: z.int(),
+  least: z.number(),
+  most: z.number(),
   /**
    * Deviation from the expected value, in percent. For a bound, this is the used share of the bound in
-   * percent, minus 100.
+   * percent, minus 100. Null if nothing or zero is expected.
    */
-  offPercent: z.number(),
+  offPercent: z.number().nullable(),
 });
 export type Compared = z.infer<typeof comparedSchema>;
 
@@ -29,20 +46,153 @@ export interface Reproduction {
   readonly points: readonly Compared[];
 }
 
-/** The runs that a reproduction needs, and the function that builds it from their results. */
+/** The runs that a reproduction needs, and the function that builds it from them. */
 export interface Plan {
   readonly cases: readonly Case[];
+  /** Number of runs of each case, for each seed. */
   readonly runs: number;
-  make(results: readonly Result[], seed: number): Reproduction;
+  make(runsOf: RunsOf, seeds: readonly number[]): Reproduction;
 }
+
+/** Returns a value that the runs of one seed give. NaN if they give none. */
+export type Estimate = (runs: readonly Measures[], given: Conditions) => number;
+
+export interface Curve {
+  readonly name: string;
+  readonly cases: readonly Case[];
+  readonly estimate: Estimate;
+  readonly from: Compared['from'];
+  /** Returns the expected value. Not called if `from` is `none`. */
+  readonly expected?: (given: Conditions) => number;
+}
+
+export interface Figure {
+  readonly title: string;
+  readonly x: {
+    readonly label: string;
+    readonly isLog?: boolean;
+    readonly of: (given: Conditions) => number;
+  };
+  readonly y: { readonly label: string; readonly isLog?: boolean };
+  readonly curves: readonly Curve[];
+}
+
+export const overNodes = { label: 'N', of: ({ nodes }: Conditions) => nodes };
+export const overLoss = { label: 'l', of: ({ loss }: Conditions) => loss };
 
 export function electionOf(algorithm: string, given: z.input<typeof conditionsSchema>): Case {
   return { algorithm, conditions: conditionsSchema.parse(given) };
 }
 
+/** Estimates the mean of a measure, over the runs that have it. */
+export function meanOf(
+  measure: string,
+  change: (value: number, given: Conditions) => number = same,
+): Estimate {
+  return (runs, given) => {
+    const values = valuesOf(runs, measure);
+    return values.length === 0 ? Number.NaN : change(summarize(values).mean, given);
+  };
+}
+
+/** Estimates the largest value of a measure. */
+export function mostOf(measure: string): Estimate {
+  return (runs) => Math.max(...valuesOf(runs, measure));
+}
+
+function same(value: number): number {
+  return value;
+}
+
+function valuesOf(runs: readonly Measures[], measure: string): number[] {
+  return runs.flatMap((run) => run[measure] ?? []);
+}
+
+/** Returns the plan that reproduces these figures. */
+export function planOf(runs: number, figures: readonly Figure[]): Plan {
+  return {
+    cases: [...new Set(figures.flatMap(({ curves }) => curves.flatMap(({ cases }) => cases)))],
+    runs,
+    make: (ofCase, seeds) => {
+      const measured = figures.map((figure) => ({ figure, curves: measuredCurves(figure, ofCase, seeds) }));
+      return {
+        charts: measured.map(({ figure, curves }) => chartOf(figure, curves)),
+        points: measured.flatMap(({ curves }) =>
+          curves.flatMap(({ points }) => points.map((one) => one.compared)),
+        ),
+      };
+    },
+  };
+}
+
+interface MeasuredCurve {
+  readonly curve: Curve;
+  readonly points: readonly { readonly x: number; readonly compared: Compared }[];
+}
+
+function measuredCurves(
+  { title, x, curves }: Figure,
+  runsOf: RunsOf,
+  seeds: readonly number[],
+): MeasuredCurve[] {
+  return curves.map((curve) => {
+    const points = curve.cases.flatMap((one) => {
+      const at = x.of(one.conditions);
+      const values = seeds
+        .map((seed) => curve.estimate(runsOf(one, seed), one.conditions))
+        .filter((value) => !Number.isNaN(value));
+      if (values.length === 0) return [];
+      const point = `${curve.name}, ${x.label} = ${at}`;
+      const expected = curve.expected?.(one.conditions) ?? null;
+      return [{ x: at, compared: compared({ figure: title, point, from: curve.from, expected }, values) }];
+    });
+    return { curve, points };
+  });
+}
+
+/** Compares the expected value of a point with the values that the seeds gave. */
 export function compared(
-  point: Pick<Compared, 'figure' | 'point' | 'from' | 'expected' | 'measured'> & { ci?: number | null },
+  point: Pick<Compared, 'figure' | 'point' | 'from' | 'expected'>,
+  values: readonly number[],
 ): Compared {
-  const offPercent = (100 * (point.measured - point.expected)) / point.expected;
-  return { ...point, ci: point.ci ?? null, offPercent };
+  const summary = summarize(values);
+  const { least, most, runs: seeds } = summary;
+  const measured = point.from === 'bound' ? most : summary.mean;
+  const offPercent = offPercentOf(measured, point.expected);
+  const standardError = least === most ? null : standardErrorOf(summary);
+  return { ...point, measured, standardError, seeds, least, most, offPercent };
+}
+
+export function offPercentOf(measured: number, expected: number | null): number | null {
+  return expected === null || expected === 0 ? null : (100 * (measured - expected)) / expected;
+}
+
+const origins: Readonly<Record<Compared['from'], string>> = {
+  published: 'as published',
+  formula: 'from the formula',
+  bound: 'upper bound',
+  derived: 'derived here',
+  none: '',
+};
+
+function chartOf({ title, x, y }: Figure, curves: readonly MeasuredCurve[]): Chart {
+  const series = curves.flatMap(({ curve, points }): Series[] => {
+    const measured = points.map(({ x: at, compared: { measured: value, standardError } }): Point => {
+      return { x: at, y: value, ...(standardError === null ? {} : { ci: 2 * standardError }) };
+    });
+    const expected = points.flatMap(({ x: at, compared: { expected: value } }) =>
+      value === null ? [] : [{ x: at, y: value }],
+    );
+    const theory = {
+      name: `${curve.name}, ${origins[curve.from]}`,
+      points: expected,
+      kind: 'theory',
+    } as const;
+    return [
+      { name: curve.name, points: measured, kind: 'measured' },
+      ...(expected.length === 0 ? [] : [theory]),
+    ];
+  });
+  const axis = ({ label, isLog = false }: { label: string; isLog?: boolean }) => ({ label, isLog });
+  return { title, x: axis(x), y: axis(y), series };
 }
