@@ -1,12 +1,17 @@
-/** Compares E. Schooler's published numbers with the formulas and with the simulation. */
+/** Compares the formulas of E. Schooler's chapter, and those derived from it, with the simulation. */
 import { describe, expect, it } from 'vitest';
+import { hasNoFalseAlarms } from '../../packages/lab/src/algorithms/announce-listen-theory.js';
 import {
   attemptsAsPrinted,
   attemptsUntilAllHear,
-  hasNoFalseAlarms,
-  suppressionMessages,
-} from '../../packages/lab/src/algorithms/announce-listen-theory.js';
+  averageRounds,
+  falseDeparturesPerS,
+  heardShares,
+  inconsistentShare,
+} from '../../packages/lab/src/algorithms/loss-theory.js';
+import { suppressionMessages } from '../../packages/lab/src/algorithms/suppression-theory.js';
 import { conditions } from '../../packages/lab/src/conditions.js';
+import { toleranceOf } from '../../packages/lab/src/statistics.js';
 import { broken, experiment, mean } from './run.js';
 
 const delay = { kind: 'constant', ms: 100 } as const;
@@ -21,7 +26,7 @@ describe('messages while nodes wait', () => {
   });
 
   it.each([10, 50, 100])('of %i nodes are as many when it is run', async (nodes) => {
-    expect(broken(await experiment('le-s', { nodes, delay }, 400))).toEqual([]);
+    expect(broken(await experiment('le-s', { nodes, delay }, 1000))).toEqual([]);
   });
 
   it('are as many as the formula with c = 1−l under correlated loss, not as without that factor', async () => {
@@ -93,12 +98,80 @@ describe('a late joiner', () => {
   });
 });
 
+describe('under loss', () => {
+  it.each([true, false])('a late joiner is as derived, with correlated loss: %s', async (correlated) => {
+    const given = { nodes: 10, delay, scenario: 'join', loss: 0.3, correlated, listenMs: 12_000 };
+    for (const joiner of ['highest', 'lowest']) {
+      for (const name of ['le-a', 'le-s'])
+        expect(broken(await experiment(name, { ...given, joiner }, 200))).toEqual([]);
+    }
+  });
+
+  it('several Byes replace a leader sooner than one, as derived', async () => {
+    const given = { nodes: 10, delay, scenario: 'bye', loss: 0.5, correlated: true, listenMs: 10_000 };
+    const one = await experiment('le-s-bye', given, 200);
+    const three = await experiment('le-s-bye', { ...given, byes: 3 }, 200);
+    expect([...broken(one), ...broken(three)]).toEqual([]);
+    expect(mean(three, 'time')).toBeLessThan(mean(one, 'time') - 1000);
+  });
+
+  it('Q(i, n, r) adds up to 1, and gives as many rounds as A', () => {
+    for (const rounds of [0, 1, 3]) {
+      expect(heardShares(6, rounds, 0.4).reduce((sum, share) => sum + share, 0)).toBeCloseTo(1, 12);
+    }
+    for (const receivers of [1, 4, 19]) {
+      expect(averageRounds(receivers, 0.4)).toBeCloseTo(attemptsUntilAllHear(receivers, 0.4), 6);
+    }
+  });
+
+  it.each([2000, 2500, 4000])(
+    'leaders are given up as often, and for as long, as derived: TL %i',
+    async (ms) => {
+      for (const correlated of [true, false]) {
+        const given = { nodes: 6, delay, loss: 0.4, correlated, listenMs: ms, observeMs: 200_000 };
+        const { measures } = await experiment('le-a', given, 40);
+        for (const [measure, derived] of [
+          [measures.departures, falseDeparturesPerS(conditions(given))],
+          [measures.inconsistent, inconsistentShare(conditions(given))],
+        ] as const) {
+          const tolerance = (measure && toleranceOf(measure)) ?? 0;
+          expect(Math.abs((measure?.mean ?? 0) - derived)).toBeLessThan(1.3 * tolerance);
+        }
+      }
+    },
+  );
+});
+
+describe('exponential waits', () => {
+  it.each([-3, 4])('of rate %i give the delays and the messages of the formulas', async (suppressRate) => {
+    for (const name of ['le-s', 'le-m'])
+      expect(broken(await experiment(name, { nodes: 30, delay, suppressRate }, 300))).toEqual([]);
+  });
+});
+
+describe('Suppress-then-Query', () => {
+  it('asks less often than Query, and answers a late joiner as derived', async () => {
+    const start = await experiment('le-s-then-query', { nodes: 30, delay }, 200);
+    const join = { nodes: 10, delay, scenario: 'join', joiner: 'lowest' };
+    expect([...broken(start), ...broken(await experiment('le-s-then-query', join, 200))]).toEqual([]);
+    expect(mean(start, 'queries')).toBeLessThan(10);
+    expect(mean(await experiment('le-s-query', { nodes: 30, delay }), 'queries')).toBe(30);
+  });
+});
+
 describe('false alarms', () => {
   const calm = { nodes: 10, delay, suppressMs: 800 };
   it('come where TL is shorter than TA', async () => {
     const short = { ...calm, listenMs: 900 };
     expect(hasNoFalseAlarms(conditions(short))).toBe(false);
     expect(mean(await experiment('le-s', short, 20), 'disagreement')).toBeGreaterThan(0.1);
+  });
+
+  it('come under loss although TL > TA·E[consecutive losses]', async () => {
+    // E is 2/3 at loss 0.4.
+    const given = { ...calm, loss: 0.4, listenMs: 1000, observeMs: 60_000 };
+    expect(hasNoFalseAlarms(conditions(given))).toBe(false);
+    expect(mean(await experiment('le-s', given, 20), 'departures')).toBeGreaterThan(0);
   });
 
   it('do not come where TL is TA, without loss', async () => {

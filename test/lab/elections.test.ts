@@ -10,7 +10,8 @@ import { resultOf, runsOf, tasksOf } from '../../packages/lab/src/experiment.js'
 import { runTasks } from '../../packages/lab/src/pool.js';
 import { broken, everyAlgorithm, experiment, mean } from './run.js';
 
-const electing = everyAlgorithm.filter((name) => name !== 'anonymous');
+/** The elections that survive a crash. */
+const electing = everyAlgorithm.filter((name) => name !== 'anonymous' && !name.startsWith('sync-ring'));
 
 describe.each(electing)('%s', (name) => {
   // Simulating Petrel's own agents takes a hundred times as long. `test/simulation` tests them in all of
@@ -29,6 +30,16 @@ describe.each(electing)('%s', (name) => {
   it('agrees over a network that loses messages and is slow at random', async () => {
     const delay = { kind: 'exponential', meanMs: 10 };
     expect(mean(await experiment(name, { nodes: 5, loss: 0.1, delay }, 3), 'agreed')).toBe(1);
+  });
+});
+
+// The ring without a repair does not survive a crash during an election.
+describe.each(electing.filter((name) => name !== 'ring'))('%s', (name) => {
+  it('agrees after two crashes that leave a majority', async () => {
+    for (const nodes of [5, 12]) {
+      const result = await experiment(name, { nodes, scenario: 'crashes' }, name === 'petrel' ? 1 : 3);
+      expect([nodes, mean(result, 'agreed'), mean(result, 'misled')]).toEqual([nodes, 1, 0]);
+    }
   });
 });
 
@@ -74,6 +85,30 @@ it.each([100, 600])(
     }
   },
 );
+
+describe('a partition that cuts a minority off with the leader', () => {
+  it.each(['pole', 'pole-latency', 'majority', 'zk-recipe', 'petrel'])(
+    'leaves %s with one leader, on the majority’s side',
+    async (name) => {
+      const { measures } = await experiment(
+        name,
+        { nodes: 5, scenario: 'partition' },
+        name === 'petrel' ? 1 : 5,
+      );
+      expect(measures.agreed?.least).toBe(1);
+      expect(measures.leaders?.most).toBe(1);
+      expect(measures['leaders of the minority']?.most).toBe(0);
+      expect(measures['leaders of the majority']?.least).toBe(1);
+    },
+  );
+
+  it.each(['bully', 'lcr', 'le-s'])('leaves %s with one leader on each side', async (name) => {
+    const { measures } = await experiment(name, { nodes: 5, scenario: 'partition' }, 5);
+    expect(measures.agreed?.least).toBe(1);
+    expect(measures['leaders of the minority']?.least).toBe(1);
+    expect(measures['leaders of the majority']?.least).toBe(1);
+  });
+});
 
 it('ZooKeeper’s recipe with the misprinted watch never elects a second leader', async () => {
   const given = { nodes: 5, scenario: 'crash', limitMs: 60_000 } as const;

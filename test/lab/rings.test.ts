@@ -42,6 +42,15 @@ it('Hirschberg–Sinclair sends 4·2^k messages for each initiator of a phase at
   expect(phases.map(({ holds }) => holds)).toEqual(Array.from({ length: 7 }, () => true));
 });
 
+describe('a synchronous ring', () => {
+  it.each(['sync-ring', 'sync-ring-speeds'])('elects with O(n) messages: %s', async (name) => {
+    for (const nodes of [2, 7, 64]) {
+      const result = await experiment(name, { nodes }, 5);
+      expect([mean(result, 'agreed'), broken(result)]).toEqual([1, []]);
+    }
+  });
+});
+
 describe('the ring election by attribute', () => {
   it.each(['highest', 'after-highest', 1])(
     'begun by %s sends as many messages as theory has it',

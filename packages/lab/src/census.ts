@@ -30,6 +30,7 @@ export class Census {
   #agreedTicks = 0;
   #leadersTicks = 0;
   #mostLeaders = 0;
+  #breaks = 0;
 
   constructor(n: number) {
     this.#leaderOf = new Int32Array(n).fill(nobody);
@@ -51,6 +52,17 @@ export class Census {
   /** Instant since which all nodes have agreed, in ticks. Null if they do not agree. */
   get agreedSince(): number | null {
     return this.#agreedSince;
+  }
+
+  /** Number of times that an agreement, which lasted for some time, has ended. */
+  get breaks(): number {
+    return this.#breaks;
+  }
+
+  /** Number of live nodes that consider another node, the live one with the highest number, the leader. */
+  get followersOfHighest(): number {
+    const highest = this.#isLive.lastIndexOf(1);
+    return (this.#followers[highest] ?? 0) - (this.#leaderOf[highest] === highest ? 1 : 0);
   }
 
   /** Number of live nodes that consider a dead node the leader. */
@@ -102,9 +114,14 @@ export class Census {
    * instant 0.
    */
   shares(at: number): { readonly disagreement: number; readonly leaders: number } {
-    this.#pass(at);
     const total = Math.max(at, 1);
-    return { disagreement: 1 - this.#agreedTicks / total, leaders: this.#leadersTicks / total };
+    return { disagreement: 1 - this.agreedTicks(at) / total, leaders: this.#leadersTicks / total };
+  }
+
+  /** Returns the time in which all agreed, since instant 0, in ticks. */
+  agreedTicks(at: number): number {
+    this.#pass(at);
+    return this.#agreedTicks;
   }
 
   #count(node: number, by: 1 | -1): void {
@@ -122,8 +139,10 @@ export class Census {
     this.#pass(at);
     make();
     this.#mostLeaders = Math.max(this.#mostLeaders, this.#leaders);
-    if (this.agreed === null) this.#agreedSince = null;
-    else this.#agreedSince ??= at;
+    if (this.agreed === null) {
+      if (this.#agreedSince !== null && this.#agreedSince < at) this.#breaks += 1;
+      this.#agreedSince = null;
+    } else this.#agreedSince ??= at;
   }
 
   #pass(at: number): void {

@@ -11,17 +11,31 @@ export const delaySchema = z.discriminatedUnion('kind', [
 ]);
 export type Delay = z.infer<typeof delaySchema>;
 
-export const scenarios = ['start', 'crash', 'bye', 'alarm', 'join', 'restart', 'midway'] as const;
+export const scenarios = [
+  'start',
+  'crash',
+  'crashes',
+  'bye',
+  'alarm',
+  'join',
+  'restart',
+  'midway',
+  'partition',
+] as const;
 /**
  * The event whose election is measured.
  * - start: all nodes begin at the same time.
  * - crash: the leader crashes.
+ * - crashes: the leader crashes. At a random instant within twice the detection time, the highest other node
+ *   crashes, too.
  * - bye: the leader announces that it leaves.
  * - alarm: a follower wrongly believes the leader dead.
  * - join: a node joins late.
  * - restart: the leader crashes and returns without its memory.
  * - midway: like start, but the node with the highest number crashes within the time in which a message could
  *   go round all nodes. If elections take that long, the node crashes during the election.
+ * - partition: the network separates the leader and the lowest nodes, a minority, from all others and from the
+ *   server. Messages between the sides are lost. After `apartMs`, the network is whole again.
  *
  * All events except start and midway happen after all nodes have agreed and a calm period has passed.
  */
@@ -60,6 +74,13 @@ export const conditionsSchema = z.object({
   listenMs: z.number().positive().nullable().default(null),
   /** TS: longest time that a node waits before it announces itself. */
   suppressMs: z.number().positive().default(1000),
+  /**
+   * The density of a wait t is proportional to e^(rate·t/TS). 0 means uniform waits. With a positive rate,
+   * most nodes wait long.
+   */
+  suppressRate: z.number().min(-50).max(50).default(0),
+  /** Number of times that a leader announces that it leaves. */
+  byes: z.int().min(1).max(100).default(1),
   /** Time from a crash to its detection by a failure detector, or by ZooKeeper as a session timeout. */
   detectMs: z.number().positive().default(3000),
   /** The probability that a node never learns of a crash. */
@@ -70,6 +91,13 @@ export const conditionsSchema = z.object({
   mistakesPerS: z.number().min(0).default(0),
   /** Time for which the leader is away in the scenario `restart`. */
   awayMs: z.number().positive().default(1000),
+  /** Time for which the network is separated in the scenario `partition`. */
+  apartMs: z.number().positive().default(20_000),
+  /**
+   * Time for which the nodes are observed after the election. Null selects a time in which every failure
+   * detector and every listener would have noticed a crash.
+   */
+  observeMs: z.number().positive().nullable().default(null),
   /** Simulated time after which an election that does not end is abandoned. */
   limitMs: z.number().positive().default(600_000),
 });

@@ -20,6 +20,12 @@ import { World } from './world.js';
  *   leaders       the most nodes that led at one time
  *   disagreement  share of the whole time, including the calm before and after, in which not all agreed
  *   upkeep        messages per second in the calm afterwards
+ *   inconsistent  share of the calm afterwards in which not all agreed
+ *   departures    how often per second an agreement ended in the calm afterwards
+ *   followers     nodes that follow the live node with the highest number, when the election ends
+ *
+ * In the scenario `partition`, the time begins when the network separates. `leaders of the minority` and
+ * `leaders of the majority` count nodes that lead just before it is whole again.
  *
  * The measures include those that the algorithm itself counts, also in the calm afterwards.
  */
@@ -141,7 +147,12 @@ class Run<Message> {
       this.#alarm(leader);
       return;
     }
+    if (scenario === 'partition') {
+      this.#separate(leader);
+      return;
+    }
     this.#world.end(leader, scenario === 'bye');
+    if (scenario === 'crashes') this.#planSecondCrash();
     if (scenario !== 'restart') return;
     this.#planLater(awayMs, () => this.#world.begin(leader, true));
   }
@@ -151,6 +162,23 @@ class Run<Message> {
     const { nodes, delay } = this.#conditions;
     const afterMs = this.#world.random.next() * nodes * meanDelayMs(delay);
     this.#planLater(afterMs, () => this.#world.end(nodes - 1, false));
+  }
+
+  #planSecondCrash(): void {
+    const { detectMs, nodes } = this.#conditions;
+    const { random, census } = this.#world;
+    const live = Array.from({ length: nodes }, (_, id) => id).filter((id) => census.isLive(id));
+    const highest = live.at(-1);
+    if (highest === undefined || live.length < 2) return;
+    this.#planLater(2 * random.next() * detectMs, () => this.#world.end(highest, false));
+  }
+
+  #separate(leader: number): void {
+    const { nodes, apartMs } = this.#conditions;
+    const lowest = Array.from({ length: nodes }, (_, id) => id).filter((id) => id !== leader);
+    const minority = new Set([leader, ...lowest].slice(0, Math.floor((nodes - 1) / 2)));
+    this.#world.separate(minority);
+    this.#planLater(apartMs, () => this.#world.reunite());
   }
 
   #planLater(afterMs: number, happen: () => void): void {
@@ -198,9 +226,8 @@ class Run<Message> {
     const { messages, deliveries, bytes } = network.traffic;
     const rounds = this.#world.depth;
     const since = census.agreedSince ?? events.now;
-    const settledMs = events.nowMs;
-    await this.#world.runTo(events.now + ticks(isSettled ? this.#calmMs() : 0));
-    const calmS = (events.nowMs - settledMs) / 1000;
+    const followers = census.followersOfHighest;
+    const calm = isSettled ? await this.#observed() : {};
     return {
       agreed: isSettled ? 1 : 0,
       ...(isSettled ? { time: Math.max(0, since - from) / ticks(1) } : {}),
@@ -211,8 +238,26 @@ class Run<Message> {
       misled: census.misled,
       leaders: census.takeMostLeaders(),
       disagreement: census.shares(events.now).disagreement,
-      ...(isSettled ? { upkeep: (network.traffic.messages - messages) / calmS } : {}),
+      followers,
+      ...calm,
       ...Object.fromEntries(this.#world.counts),
+    };
+  }
+
+  /** Waits for the calm after the election, and measures it. */
+  async #observed(): Promise<Measures> {
+    const { events, census, network } = this.#world;
+    const from = events.now;
+    const { messages } = network.traffic;
+    const { breaks } = census;
+    const agreedTicks = census.agreedTicks(from);
+    await this.#world.runTo(from + ticks(this.#conditions.observeMs ?? this.#calmMs()));
+    const calmTicks = events.now - from;
+    const calmS = calmTicks / ticks(1000);
+    return {
+      upkeep: (network.traffic.messages - messages) / calmS,
+      inconsistent: 1 - (census.agreedTicks(events.now) - agreedTicks) / calmTicks,
+      departures: (census.breaks - breaks) / calmS,
     };
   }
 }

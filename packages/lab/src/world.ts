@@ -28,6 +28,8 @@ export class World<Message> {
   readonly #ring: Ring;
   readonly #seats: Seat<Message>[];
   #counts = new Map<string, number>();
+  /** The nodes on the smaller side while the network is separated. The server is on the other side. */
+  #minority: ReadonlySet<number> | null = null;
   /** Whether the simulation has called a node whose code may still be continuing. */
   #mayContinue = false;
 
@@ -142,9 +144,52 @@ export class World<Message> {
   /** Reports to `node` that `dead` is alive, if it is. */
   trust(node: number, dead: number): void {
     const seat = this.#seat(node);
-    if (seat.node === null || !this.census.isLive(dead)) return;
+    if (seat.node === null || !(dead === this.server || this.census.isLive(dead))) return;
     seat.suspects.delete(dead);
     seat.node.restored?.(dead);
+  }
+
+  /** Separates a minority from all others. Each side believes the other dead after the detection time. */
+  separate(minority: ReadonlySet<number>): void {
+    this.#minority = minority;
+    const { detector } = this.#protocol;
+    if (detector === 'none') return;
+    this.events.plan(this.events.now + ticks(this.conditions.detectMs), 'timer', () => {
+      if (this.#minority === minority)
+        this.#eachPair((node, other) => {
+          this.suspect(node, other, this.incarnationOf(other));
+        });
+    });
+  }
+
+  /** Ends the separation, and counts the leaders of each side. */
+  reunite(): void {
+    const minority = this.#minority ?? new Set();
+    for (let id = 0; id < this.conditions.nodes; id += 1) {
+      const leads = this.census.isLive(id) && this.census.leaderOf(id) === id ? 1 : 0;
+      const side = minority.has(id) ? 'leaders of the minority' : 'leaders of the majority';
+      this.#counts.set(side, (this.#counts.get(side) ?? 0) + leads);
+    }
+    if (this.#protocol.detector !== 'none') this.#eachPair((node, other) => this.trust(node, other));
+    this.#minority = null;
+  }
+
+  /** Calls `act` for each node and each node that it cannot reach. */
+  #eachPair(act: (node: number, other: number) => void): void {
+    const isServed = this.#protocol.detector === 'server';
+    const all = Array.from(this.#seats.keys());
+    for (const node of all) {
+      for (const other of all) {
+        const isPair = isServed
+          ? node === this.server || other === this.server
+          : Math.max(node, other) < this.server;
+        if (isPair && this.#isApart(node, other)) act(node, other);
+      }
+    }
+  }
+
+  #isApart(one: number, other: number): boolean {
+    return this.#minority !== null && this.#minority.has(one) !== this.#minority.has(other);
   }
 
   incarnationOf(id: number): number {
@@ -198,7 +243,7 @@ export class World<Message> {
 
   #deliver(to: number, from: number, message: Message, depth: number): boolean {
     const seat = this.#seat(to);
-    if (seat.node === null) return false;
+    if (seat.node === null || this.#isApart(to, from)) return false;
     if (depth > seat.depth) seat.depth = depth;
     this.#calls(to);
     // A node that sends a message cannot be dead.

@@ -6,6 +6,14 @@
 
 import { type Conditions, listenMs, meanDelayMs } from '../conditions.js';
 import type { Expectation } from '../protocol.js';
+import { isPatient, lossDelayMs, lostInRow } from './loss-theory.js';
+import {
+  integral,
+  meanWait,
+  messagesUntilFirst,
+  shortestWait,
+  suppressionMessages,
+} from './suppression-theory.js';
 
 export interface Variant {
   readonly name: string;
@@ -14,74 +22,20 @@ export interface Variant {
   readonly waits: boolean;
   readonly prefers: 'highest' | 'earliest';
   readonly bye: boolean;
-  readonly query: boolean;
+  /** When a new node asks which node leads. */
+  readonly query: 'never' | 'at once' | 'after waiting';
 }
 
 /** Returns the mean wait of the node that will lead, among `n` nodes that wait for up to TS. */
 export function meanWaitMs(
   variant: Pick<Variant, 'waits' | 'prefers'>,
   n: number,
-  suppressMs: number,
+  { suppressMs, suppressRate }: Pick<Conditions, 'suppressMs' | 'suppressRate'>,
 ): number {
   if (!variant.waits) return 0;
-  return variant.prefers === 'earliest' ? suppressMs / (n + 1) : suppressMs / 2;
-}
-
-/**
- * Returns the mean number of announcements that are lost before one arrives, if all receivers lose the same
- * ones.
- */
-export function lostInRow(loss: number): number {
-  return loss / (1 - loss);
-}
-
-/**
- * Returns A, the mean number of announcements until each of R receivers has heard one, if each loses its own.
- * The chapter has an alternating sum of binomials. This function sums P(some receiver has heard none of k
- * announcements) instead, which does not alternate.
- */
-export function attemptsUntilAllHear(receivers: number, loss: number): number {
-  if (loss === 0 || receivers === 0) return receivers === 0 ? 0 : 1;
-  let attempts = 0;
-  for (let k = 0; k < 100_000; k += 1) {
-    const someMissing = -Math.expm1(receivers * Math.log1p(-(loss ** k)));
-    if (someMissing < 1e-15) break;
-    attempts += someMissing;
-  }
-  return attempts;
-}
-
-/** Returns A by the formula that the chapter prints. It is exact for few receivers and useless for many. */
-export function attemptsAsPrinted(receivers: number, loss: number): number {
-  let sum = 0;
-  let binomial = 1;
-  for (let i = 1; i <= receivers; i += 1) {
-    binomial *= (receivers - i + 1) / i;
-    sum += ((-1) ** (i + 1) * binomial) / (1 - loss ** i);
-  }
-  return sum;
-}
-
-/**
- * Returns the time that loss adds between the new leader's first announcement and the instant at which all
- * nodes have heard it.
- */
-export function lossDelayMs({ nodes, loss, correlated, announceMs }: Conditions): number {
-  if (loss === 0) return 0;
-  return announceMs * (correlated ? lostInRow(loss) : attemptsUntilAllHear(nodes - 1, loss) - 1);
-}
-
-/**
- * Returns the number of nodes that announce themselves while nodes wait for up to TS. With uniform waits it
- * is N·P(Δ) + ∫ p(t)·[1−(1−cP(t−Δ))^N]/(cP(t−Δ)) dt, where c = 1−l under correlated loss. The integral then
- * becomes a sum.
- */
-export function suppressionMessages(n: number, delayMs: number, suppressMs: number, loss = 0): number {
-  const early = Math.min(1, delayMs / suppressMs);
-  const heard = 1 - loss;
-  let sum = 0;
-  for (let k = 1; k <= n; k += 1) sum += (1 - (1 - heard * (1 - early)) ** k) / k;
-  return n * early + sum / heard;
+  return (
+    suppressMs * (variant.prefers === 'earliest' ? shortestWait(n, suppressRate) : meanWait(suppressRate))
+  );
 }
 
 /**
@@ -90,24 +44,53 @@ export function suppressionMessages(n: number, delayMs: number, suppressMs: numb
  * shortens the first term, because the last announcement heard is older, and lengthens the last term by the
  * same amount.
  */
-export function reestablishMs(variant: Variant, given: Conditions): number {
-  const { nodes, announceMs, suppressMs, delay } = given;
-  const waitMs = meanWaitMs(variant, nodes - 1, suppressMs);
-  return listenMs(given) + 2 * meanDelayMs(delay) - announceMs / 2 + waitMs;
+export function reestablishMs(variant: Pick<Variant, 'waits' | 'prefers'>, given: Conditions): number {
+  const { nodes, announceMs, delay } = given;
+  return listenMs(given) + 2 * meanDelayMs(delay) - announceMs / 2 + meanWaitMs(variant, nodes - 1, given);
 }
 
 /**
- * Whether false alarms are impossible. That requires TA ≥ TS + Δ, and TL ≥ TA without loss. With loss, TL
- * must exceed TA times the mean number of announcements lost in a row.
+ * Returns the mean time from the first of b Byes to agreement on the next leader, under correlated loss.
+ * Derived: if all Byes are lost, the time is that after a crash. Otherwise it is 2Δ + E[ts] + TA·l/(1−l).
  */
-export function hasNoFalseAlarms(given: Conditions): boolean {
-  return isPatient(given) && given.announceMs >= given.suppressMs + meanDelayMs(given.delay);
+export function byeMs(variant: Pick<Variant, 'waits' | 'prefers'>, given: Conditions): number {
+  const { nodes, loss, delay, byes, announceMs } = given;
+  const waitMs = meanWaitMs(variant, nodes - 1, given);
+  const heardMs = 2 * meanDelayMs(delay) + waitMs + announceMs * lostInRow(loss);
+  return (1 - loss ** byes) * heardMs + loss ** byes * reestablishMs(variant, given);
 }
 
-function isPatient(given: Conditions): boolean {
-  const { loss, announceMs } = given;
-  const listen = listenMs(given);
-  return loss === 0 ? listen >= announceMs : listen > announceMs * lostInRow(loss);
+/**
+ * Returns the mean time until a late joiner and all others agree. If it has the highest number, that is the
+ * leadership delay. Otherwise it must hear the leader's next announcement, and it loses as many under
+ * correlated loss as under uncorrelated. The formulas under loss are derived.
+ */
+export function joinMs(variant: Pick<Variant, 'waits' | 'prefers'>, given: Conditions): number {
+  const { nodes, joiner, announceMs, loss, delay } = given;
+  if (variant.prefers === 'highest' && joiner === 'highest') {
+    return meanWaitMs(variant, nodes, given) + lossDelayMs(given) + meanDelayMs(delay);
+  }
+  return announceMs / 2 + announceMs * lostInRow(loss);
+}
+
+/**
+ * Returns the mean time until a late joiner that asks has its answer, or has heard an announcement before.
+ * `waits` says whether it waits for up to TS before it asks, as in Suppress-then-Query. Uniform waits.
+ */
+export function queryMs(given: Conditions, waits: boolean): number {
+  const { announceMs, suppressMs, delay } = given;
+  const answerMs = 2 * meanDelayMs(delay);
+  const unanswered = (ms: number) => {
+    if (ms < answerMs) return 1;
+    return waits ? Math.max(0, 1 - (ms - answerMs) / suppressMs) : 0;
+  };
+  return integral((ms) => (1 - ms / announceMs) * unanswered(ms), 0, announceMs);
+}
+
+/** Whether false alarms are impossible. They are always possible with loss: TL does not prevent them. */
+export function hasNoFalseAlarms(given: Conditions): boolean {
+  const { loss, announceMs, suppressMs, delay } = given;
+  return loss === 0 && listenMs(given) >= announceMs && announceMs >= suppressMs + meanDelayMs(delay);
 }
 
 export function announceListenTheory(variant: Variant, given: Conditions): Expectation[] {
@@ -126,13 +109,14 @@ export function announceListenTheory(variant: Variant, given: Conditions): Expec
 }
 
 function ofStart(variant: Variant, given: Conditions): Expectation[] {
-  const { nodes, suppressMs, announceMs, loss, correlated } = given;
+  const { nodes, suppressMs, suppressRate, announceMs, loss, correlated } = given;
+  const deltaMs = meanDelayMs(given.delay);
+  if (variant.query === 'after waiting') return loss > 0 ? [] : [ofQueries(given)];
   // Answers to queries are additional announcements. An answer may arrive where the first announcement did
   // not.
-  if (variant.query && loss > 0) return [];
-  const deltaMs = meanDelayMs(given.delay);
+  if (variant.query === 'at once' && loss > 0) return [];
   const isByNumber = variant.prefers === 'highest';
-  const waitMs = meanWaitMs(variant, nodes, suppressMs);
+  const waitMs = meanWaitMs(variant, nodes, given);
   const time: Expectation = {
     measure: 'time',
     value: waitMs + lossDelayMs(given) + deltaMs,
@@ -141,7 +125,7 @@ function ofStart(variant: Variant, given: Conditions): Expectation[] {
   };
   const sent: Expectation = {
     measure: 'suppression messages',
-    value: suppressionMessages(nodes, deltaMs, suppressMs, loss),
+    value: suppressionMessages(nodes, deltaMs, suppressMs, loss, suppressRate),
     kind: 'mean',
     source: 'announcements while nodes wait, N·P(Δ) + ∫ …',
   };
@@ -156,36 +140,44 @@ function ofStart(variant: Variant, given: Conditions): Expectation[] {
   return [
     ...(isByNumber || loss === 0 ? [time] : []),
     ...(isSent ? [sent] : []),
-    ...(loss === 0 && hasNoFalseAlarms(given) ? [alarms] : []),
+    ...(hasNoFalseAlarms(given) ? [alarms] : []),
   ];
 }
 
+function ofQueries({ nodes, delay, suppressMs, suppressRate }: Conditions): Expectation {
+  const value = messagesUntilFirst(nodes, meanDelayMs(delay), suppressMs, suppressRate);
+  return { measure: 'queries', value, kind: 'mean', source: 'the first query silences all others' };
+}
+
 function ofDeparture(variant: Variant, given: Conditions): Expectation[] {
-  const { loss, correlated, nodes, suppressMs } = given;
+  const { loss, correlated, scenario } = given;
   if (loss > 0 && (!correlated || variant.prefers === 'earliest')) return [];
-  if (variant.bye && given.scenario === 'bye') {
-    if (loss > 0) return [];
-    const value = 2 * meanDelayMs(given.delay) + meanWaitMs(variant, nodes - 1, suppressMs);
-    return [{ measure: 'time', value, kind: 'mean', source: '2Δ + E[ts]' }];
-  }
-  const value = reestablishMs(variant, given);
-  return [{ measure: 'time', value, kind: 'mean', source: 'TL + 2Δ − E[td] + E[ts]' }];
+  const isSaid = variant.bye && scenario === 'bye';
+  const value = isSaid ? byeMs(variant, given) : reestablishMs(variant, given);
+  const source =
+    loss === 0 ? '2Δ + E[ts]' : '2Δ + E[ts] + TA·l/(1−l); after l^b of the departures as without Bye';
+  return [{ measure: 'time', value, kind: 'mean', source: isSaid ? source : 'TL + 2Δ − E[td] + E[ts]' }];
 }
 
 function ofJoin(variant: Variant, given: Conditions): Expectation[] {
-  const deltaMs = meanDelayMs(given.delay);
-  if (given.loss > 0) return [];
-  if (variant.prefers === 'highest' && given.joiner === 'highest') {
-    const value = meanWaitMs(variant, given.nodes, given.suppressMs) + deltaMs;
-    return [{ measure: 'time', value, kind: variant.waits ? 'mean' : 'exact', source: 'E[ts] + Δ' }];
+  const { loss, correlated, joiner, announceMs, suppressMs, suppressRate } = given;
+  const isFirst = variant.prefers === 'highest' && joiner === 'highest';
+  if (variant.query !== 'never') {
+    const waits = variant.query === 'after waiting';
+    if (loss > 0 || isFirst || (waits && (suppressRate !== 0 || announceMs < suppressMs))) return [];
+    return ofQuery(given, waits);
   }
-  const source = 'the leader’s next announcement: TA/2';
-  if (!variant.query) return [{ measure: 'time', value: given.announceMs / 2, kind: 'mean', source }];
-  const askedMs = Math.min(2 * deltaMs, given.announceMs);
-  const value = askedMs - askedMs ** 2 / (2 * given.announceMs);
-  const answered = 'the answer after 2Δ, or an announcement before it';
+  const lost = loss === 0 ? '' : correlated || !isFirst ? ' + TA·l/(1−l)' : ' + TA·(A−1)';
+  const source = isFirst ? `E[ts]${lost} + Δ` : `the leader’s next announcement: TA/2${lost}`;
+  const kind = isFirst && !variant.waits && loss === 0 ? 'exact' : 'mean';
+  return [{ measure: 'time', value: joinMs(variant, given), kind, source }];
+}
+
+function ofQuery(given: Conditions, waits: boolean): Expectation[] {
+  const mostMs = 2 * meanDelayMs(given.delay) + (waits ? given.suppressMs : 0);
+  const answered = 'the answer, or an announcement before it';
   return [
-    { measure: 'time', value: 2 * deltaMs, kind: 'at most', source: '2Δ' },
-    { measure: 'time', value, kind: 'mean', source: answered },
+    { measure: 'time', value: mostMs, kind: 'at most', source: waits ? 'TS + 2Δ' : '2Δ' },
+    { measure: 'time', value: queryMs(given, waits), kind: 'mean', source: answered },
   ];
 }

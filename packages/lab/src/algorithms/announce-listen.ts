@@ -5,15 +5,18 @@
  *
  * LE-A announces immediately. LE-S first waits for a random time, so that most nodes are silenced before
  * their first announcement. Both prefer the highest number. LE-M waits like LE-S, but prefers the node that
- * woke first, so that the preference matches the wait. With `Bye`, a leader announces that it leaves. With
- * `Query`, a new node asks which node leads.
+ * woke first, so that the preference matches the wait. With `Bye`, a leader announces that it leaves, several
+ * times if loss makes that necessary. With `Query`, a new node asks which node leads. With
+ * `Suppress-then-Query`, it first waits as in LE-S, and asks only if it has heard neither a leader nor a
+ * query.
  */
 
 import { type Algorithm, algorithm } from '../algorithm.js';
 import { nobody } from '../census.js';
-import { listenMs } from '../conditions.js';
+import { answerLimitMs, listenMs } from '../conditions.js';
 import type { Context, Node, Timer } from '../protocol.js';
 import { announceListenTheory, type Variant } from './announce-listen-theory.js';
+import { drawWait } from './suppression-theory.js';
 
 type Message =
   | { readonly kind: 'announce'; readonly woke: number }
@@ -38,11 +41,15 @@ class AnnounceListen implements Node<Message> {
   #leader: Heard | null = null;
   /** The best announcement heard since the leader's last one. */
   #next: Heard | null = null;
+  /** Instant of the last query that this node sent or heard. */
+  #queryAtMs: number | null = null;
+  /** Whether this node waits for the answer to a query, its own or another node's. */
+  #hasAsked = false;
 
   constructor(context: Context<Message>, variant: Variant) {
     this.#context = context;
     this.#variant = variant;
-    this.#wake = context.timer(() => this.#lead());
+    this.#wake = context.timer(() => this.#awoken());
     this.#announcing = context.timer(() => this.#announce());
     this.#listening = context.timer(() => {
       context.count('alarms');
@@ -52,14 +59,15 @@ class AnnounceListen implements Node<Message> {
 
   start(): void {
     this.#context.count('alarms', 0);
-    if (this.#variant.query) this.#context.multicast({ kind: 'query' });
+    this.#context.count('queries', 0);
+    if (this.#variant.query === 'at once') this.#ask();
     this.#wait();
   }
 
   receive(message: Message, from: number): void {
     if (message.kind === 'announce')
       this.#hear({ id: from, woke: message.woke, atMs: this.#context.nowMs() });
-    else if (message.kind === 'query' && this.#woke !== null) this.#say();
+    else if (message.kind === 'query') this.#requested();
     else if (message.kind === 'bye' && this.#leader?.id === from) this.#giveUp();
   }
 
@@ -68,12 +76,39 @@ class AnnounceListen implements Node<Message> {
   }
 
   leave(): void {
-    if (this.#variant.bye && this.#woke !== null) this.#context.multicast({ kind: 'bye' });
+    if (!this.#variant.bye || this.#woke === null) return;
+    for (let said = 0; said < this.#context.conditions.byes; said += 1)
+      this.#context.multicast({ kind: 'bye' });
   }
 
   #wait(): void {
-    const { suppressMs } = this.#context.conditions;
-    this.#wake.set(this.#variant.waits ? this.#context.random() * suppressMs : 0);
+    const { suppressMs, suppressRate } = this.#context.conditions;
+    this.#hasAsked = false;
+    this.#wake.set(this.#variant.waits ? drawWait(this.#context.random(), suppressRate) * suppressMs : 0);
+  }
+
+  #awoken(): void {
+    if (this.#variant.query !== 'after waiting' || this.#hasAsked) {
+      this.#lead();
+      return;
+    }
+    this.#hasAsked = true;
+    const { conditions, nowMs } = this.#context;
+    const askedAtMs = this.#queryAtMs ?? this.#ask();
+    this.#wake.set(Math.max(0, askedAtMs + answerLimitMs({ ...conditions, loss: 0 }) - nowMs()));
+  }
+
+  #ask(): number {
+    const nowMs = this.#context.nowMs();
+    this.#queryAtMs = nowMs;
+    this.#context.count('queries');
+    this.#context.multicast({ kind: 'query' });
+    return nowMs;
+  }
+
+  #requested(): void {
+    this.#queryAtMs = this.#context.nowMs();
+    if (this.#woke !== null) this.#say();
   }
 
   #lead(): void {
@@ -141,14 +176,20 @@ class AnnounceListen implements Node<Message> {
   }
 }
 
-const plain = { waits: true, prefers: 'highest', bye: false, query: false } as const;
+const plain = { waits: true, prefers: 'highest', bye: false, query: 'never' } as const;
 
 const variants: readonly Variant[] = [
   { ...plain, name: 'le-a', title: 'announce–listen', waits: false },
   { ...plain, name: 'le-s', title: 'announce–listen with suppression' },
   { ...plain, name: 'le-m', title: 'announce–listen by earliest wake-up', prefers: 'earliest' },
   { ...plain, name: 'le-s-bye', title: 'announce–listen with suppression and Bye', bye: true },
-  { ...plain, name: 'le-s-query', title: 'announce–listen with suppression and Query', query: true },
+  { ...plain, name: 'le-s-query', title: 'announce–listen with suppression and Query', query: 'at once' },
+  {
+    ...plain,
+    name: 'le-s-then-query',
+    title: 'announce–listen with Suppress-then-Query',
+    query: 'after waiting',
+  },
 ];
 
 export const announceListen: readonly Algorithm[] = variants.map((variant) =>

@@ -9,11 +9,13 @@ import { majorityLease } from './majority-lease.js';
 import { petrel } from './petrel.js';
 import { pole } from './pole.js';
 import { ringByAttribute } from './ring-by-attribute.js';
+import { synchronousRings } from './synchronous-ring.js';
 import { zooKeeperRecipes } from './zookeeper-recipe.js';
 
 /** All elections, in the order in which tables show them. */
 const all: readonly Algorithm[] = [
   anonymousRing,
+  ...synchronousRings,
   lelannChangRoberts,
   hirschbergSinclair,
   ...ringByAttribute,

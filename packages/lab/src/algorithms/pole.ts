@@ -53,8 +53,16 @@ class Process implements Node<Message> {
     this.#elect();
   }
 
+  /**
+   * Elects if the leader is dead, or if too few processes are left to follow one. The paper leaves the second
+   * case to the service: its leader and followers give up without a quorum.
+   */
   suspect(node: number): void {
-    if (this.#context.leader() === node) this.#elect();
+    const { n, isSuspected, leader } = this.#context;
+    let reached = 0;
+    for (let id = 0; id < n; id += 1) if (!isSuspected(id)) reached += 1;
+    const isAlone = leader() !== nobody && !this.#isMajority(reached);
+    if (leader() === node || isAlone) this.#elect();
   }
 
   receive(message: Message, from: number): void {

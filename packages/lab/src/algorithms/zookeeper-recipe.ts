@@ -8,7 +8,7 @@
  */
 
 import { type Algorithm, algorithm } from '../algorithm.js';
-import { somebodyElse } from '../census.js';
+import { nobody, somebodyElse } from '../census.js';
 import type { Conditions } from '../conditions.js';
 import type { Context, Expectation, Node } from '../protocol.js';
 
@@ -68,9 +68,22 @@ class Client implements Node<Message> {
     }
   }
 
-  /** Reads the list of znodes again instead of trusting the report. */
-  suspect(): void {
+  /**
+   * Reads the list of znodes again instead of trusting the report. A client that cannot reach ZooKeeper for its
+   * session timeout knows that its session has ended.
+   */
+  suspect(node: number): void {
+    if (node === this.#context.n) {
+      this.#own = -1;
+      this.#context.follow(nobody);
+      return;
+    }
     if (this.#own !== -1 && this.#context.leader() !== this.#context.id) this.#request({ kind: 'list' });
+  }
+
+  /** Opens a new session with ZooKeeper. */
+  restored(): void {
+    if (this.#own === -1) this.start();
   }
 
   leave(): void {

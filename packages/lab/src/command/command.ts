@@ -20,6 +20,8 @@ import * as z from 'zod';
 import type { Chart } from '../chart.js';
 import type { Delay, Scenario } from '../conditions.js';
 import type { Case, RunsOf } from '../experiment.js';
+import { reproductionNames, reproductionTitles } from '../reproduce/names.js';
+import type { Reproduction } from '../reproduce/reproduction.js';
 
 const optionsSchema = z.looseObject({
   nodes: z.array(z.number()),
@@ -33,7 +35,17 @@ const optionsSchema = z.looseObject({
 });
 type Options = z.infer<typeof optionsSchema>;
 
-const scenarioNames: readonly Scenario[] = ['start', 'crash', 'bye', 'alarm', 'join', 'restart', 'midway'];
+const scenarioNames: readonly Scenario[] = [
+  'start',
+  'crash',
+  'crashes',
+  'bye',
+  'alarm',
+  'join',
+  'restart',
+  'midway',
+  'partition',
+];
 
 export function defineLab(lab: Command): void {
   lab.argument('[election...]', 'elections to run (default: all)').addHelpText('after', help);
@@ -85,6 +97,17 @@ function conditionOptions(): Option[] {
       '--suppress <duration>',
       'longest wait before a node announces itself (default: 1s)',
     ).argParser(duration),
+    new Option('--suppress-rate <rate>', 'exponential growth of those waits (default: 0, uniform)').argParser(
+      growth,
+    ),
+    new Option(
+      '--byes <n>',
+      'number of times that a leader announces that it is leaving (default: 1)',
+    ).argParser(wholeNumber(1, 100)),
+    new Option('--apart <duration>', 'length of a partition (default: 20s)').argParser(duration),
+    new Option('--observe <duration>', 'time for which the nodes are observed after the election').argParser(
+      duration,
+    ),
     new Option('--detect <duration>', 'time from a crash to its detection (default: 3s)').argParser(duration),
     new Option('--missed <p>', 'probability that a node never detects a crash').argParser(probability(1)),
     new Option('--mistakes <rate>', 'how often per second a live node is wrongly taken for dead').argParser(
@@ -106,7 +129,7 @@ function runOptions(): Option[] {
     new Option(
       '--reproduce <what>',
       'reproduce published figures and report the deviation of each point',
-    ).choices(['chapter5', 'pole', 'rings']),
+    ).choices([...reproductionNames, 'all']),
     new Option('--plot <file>', 'write a chart to this SVG file; -f svg prints only the chart'),
   ];
 }
@@ -192,11 +215,15 @@ async function reproduced(what: string, options: Options): Promise<Shown> {
     import('../reproduce/index.js'),
     import('./reproduction-text.js'),
   ]);
-  const plan = reproductions.get(what);
-  if (plan === undefined) throw new PetrelError('INVALID', `unknown reproduction ${what}`);
+  const names = what === 'all' ? reproductionNames : reproductionNames.filter((name) => name === what);
   const seeds = Array.from({ length: seedsOfReproduction }, (_, index) => options.seed + index);
-  const { charts, points } = plan.make(await runAll(plan.cases, plan.runs, seeds, options), seeds);
-  return { charts, text: printableReproduction(options.seed, points) };
+  const made: Reproduction[] = [];
+  for (const name of names) {
+    const { cases, runs, make } = reproductions[name];
+    made.push(make(await runAll(cases, runs, seeds, options), seeds));
+  }
+  const points = made.flatMap((one) => one.points);
+  return { charts: made.flatMap(({ charts }) => charts), text: printableReproduction(options.seed, points) };
 }
 
 async function runAll(
@@ -233,7 +260,7 @@ async function writePlot(file: string, svg: string, flag: 'a' | 'w'): Promise<vo
 
 async function casesOf(names: readonly string[], options: Options): Promise<Case[]> {
   const { conditionsSchema } = await import('../conditions.js');
-  const { announce, listen, suppress, detect, mistakes, limit, ...others } = options;
+  const { announce, listen, suppress, detect, mistakes, limit, apart, observe, ...others } = options;
   const shared = {
     ...others,
     announceMs: announce,
@@ -242,6 +269,8 @@ async function casesOf(names: readonly string[], options: Options): Promise<Case
     detectMs: detect,
     mistakesPerS: mistakes,
     limitMs: limit,
+    apartMs: apart,
+    observeMs: observe,
   };
   return names.flatMap((algorithm) =>
     options.scenario.flatMap((what) =>
@@ -272,6 +301,11 @@ function rate(text: string): number {
   throw new InvalidArgumentError('Expected a number, such as 0.1.');
 }
 
+function growth(text: string): number {
+  if (/^-?\d*\.?\d+$/.test(text) && Math.abs(Number(text)) <= 50) return Number(text);
+  throw new InvalidArgumentError('Expected a number from -50 to 50.');
+}
+
 function scenario(text: string): string {
   if (scenarioNames.some((name) => name === text)) return text;
   throw new InvalidArgumentError(`Expected one of ${scenarioNames.join(', ')}.`);
@@ -297,17 +331,22 @@ function delay(text: string): Delay {
 
 const help = `
 Scenarios (--scenario):
-  start    all nodes start at once
-  crash    after agreement, the leader crashes
-  bye      after agreement, the leader announces that it is leaving
-  alarm    after agreement, the leader is wrongly considered dead
-  restart  after agreement, the leader crashes and returns without its memory
-  join     a node joins late
-  midway   the node with the highest id crashes during the first election
+  start      all nodes start at once
+  crash      after agreement, the leader crashes
+  crashes    after agreement, the leader crashes, and the highest other node soon after
+  bye        after agreement, the leader announces that it is leaving
+  alarm      after agreement, the leader is wrongly considered dead
+  restart    after agreement, the leader crashes and returns without its memory
+  join       a node joins late
+  midway     the node with the highest id crashes during the first election
+  partition  after agreement, a minority with the leader is cut off for a while
 
 --nodes, --loss and --scenario accept several values, separated by commas. The same options and the same seed give the same output.
 
---reproduce chapter5, pole or rings runs published experiments. Of the options above, it accepts only --seed and --workers.
+--reproduce runs published experiments from ten seeds. Of the options above, it accepts only --seed and --workers:
+${Object.entries(reproductionTitles)
+  .map(([name, title]) => `  ${name.padEnd(11)}  ${title}`)
+  .join('\n')}
 
 Examples:
   petrel lab --reproduce chapter5 --plot chapter5.svg

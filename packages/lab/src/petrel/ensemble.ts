@@ -83,6 +83,11 @@ export class Ensemble implements Node<Packet> {
     for (const session of sessions) this.#deliver(this.#database.endSession(session, this.#nowMs()) ?? []);
   }
 
+  /** Lets a node that was cut off open a new session. */
+  restored(node: number): void {
+    for (const owner of this.#ended) if (owner.startsWith(`node ${node},`)) this.#ended.delete(owner);
+  }
+
   /** Creates the group before any node joins it. */
   #found(): void {
     const founder = this.#database.openSession(longestTimeoutMs, this.#nowMs());

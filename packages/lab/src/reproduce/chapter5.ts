@@ -1,11 +1,7 @@
 /** Reproduces E. Schooler's chapter on leader election, with Δ = 0.1 s and TA = TS = 1 s. */
-import {
-  attemptsUntilAllHear,
-  lostInRow,
-  meanWaitMs,
-  reestablishMs,
-  suppressionMessages,
-} from '../algorithms/announce-listen-theory.js';
+import { meanWaitMs, reestablishMs } from '../algorithms/announce-listen-theory.js';
+import { attemptsUntilAllHear, lostInRow } from '../algorithms/loss-theory.js';
+import { suppressionMessages } from '../algorithms/suppression-theory.js';
 import { type Curve, electionOf, type Figure, meanOf, overLoss, overNodes, planOf } from './reproduction.js';
 
 const delayMs = 100;
@@ -44,7 +40,7 @@ const figures: readonly Figure[] = [
       cases: sizes.map((nodes) => electionOf(kind.name, { nodes, delay })),
       estimate: meanOf('time'),
       from: 'formula',
-      expected: ({ nodes }) => meanWaitMs(kind, nodes, 1000) + delayMs,
+      expected: (given) => meanWaitMs(kind, given.nodes, given) + delayMs,
     })),
   },
   {
@@ -90,7 +86,7 @@ const figures: readonly Figure[] = [
           cases: losses.slice(0, 5).map((loss) => electionOf(kind.name, { ...shared, loss })),
           estimate: meanOf('time'),
           from: 'formula',
-          expected: (given) => reestablishMs({ ...kind, title: '', bye: false, query: false }, given),
+          expected: (given) => reestablishMs(kind, given),
         };
       }),
   },

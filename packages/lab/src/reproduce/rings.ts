@@ -2,6 +2,7 @@
 import { mostElectionMessages } from '../algorithms/bully.js';
 import { messageBound } from '../algorithms/hirschberg-sinclair.js';
 import { fewestMessages, mostMessages } from '../algorithms/lelann-chang-roberts.js';
+import { mostBySpeed } from '../algorithms/synchronous-ring.js';
 import { type Curve, electionOf, type Figure, meanOf, mostOf, planOf } from './reproduction.js';
 
 const sizes = [4, 8, 16, 32, 64, 128, 256];
@@ -48,6 +49,17 @@ const figures: readonly Figure[] = [
     curves: [
       curve('random order', 'hs', {}, messageBound, bound),
       curve('falling order', 'hs', { order: 'falling' }, messageBound, bound),
+    ],
+  },
+  {
+    title: 'Synchronous rings: O(n) messages',
+    ...axes,
+    curves: [
+      curve('known size, n', 'sync-ring', {}, (n) => n, { ...all, from: 'derived' }),
+      curve('unknown size, 3n−2', 'sync-ring-speeds', {}, mostBySpeed, {
+        estimate: mostOf('election messages'),
+        from: 'bound',
+      }),
     ],
   },
   {

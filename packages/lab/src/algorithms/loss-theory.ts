@@ -1,0 +1,135 @@
+/**
+ * What loss does to announcements that a leader repeats every TA. R = N−1 is the number of receivers, l the
+ * loss, and K = ⌊TL/TA⌋ the number of announcements after whose loss a receiver gives up the leader. Formulas
+ * that are called derived are not in the sources that this project has.
+ */
+import { type Conditions, listenMs } from '../conditions.js';
+
+/**
+ * Returns the mean number of announcements that are lost before one arrives, if all receivers lose the same
+ * ones.
+ */
+export function lostInRow(loss: number): number {
+  return loss / (1 - loss);
+}
+
+/**
+ * Returns A, the mean number of announcements until each of R receivers has heard one, if each loses its own.
+ * The chapter has an alternating sum of binomials. This function sums P(some receiver has heard none of k
+ * announcements) instead, which does not alternate.
+ */
+export function attemptsUntilAllHear(receivers: number, loss: number): number {
+  if (loss === 0 || receivers === 0) return receivers === 0 ? 0 : 1;
+  let attempts = 0;
+  for (let k = 0; k < 100_000; k += 1) {
+    const someMissing = -Math.expm1(receivers * Math.log1p(-(loss ** k)));
+    if (someMissing < 1e-15) break;
+    attempts += someMissing;
+  }
+  return attempts;
+}
+
+/** Returns A by the formula that the chapter prints. It is exact for few receivers and useless for many. */
+export function attemptsAsPrinted(receivers: number, loss: number): number {
+  let sum = 0;
+  for (let i = 1; i <= receivers; i += 1) {
+    sum += ((-1) ** (i + 1) * binomial(receivers, i)) / (1 - loss ** i);
+  }
+  return sum;
+}
+
+/**
+ * Returns Q(i, n, r) for all i from 0 to n: the probability that exactly i of n receivers have heard an
+ * announcement after r rounds, if each loses its own. Derived, by recurrence over the rounds: of the n−j
+ * receivers that have heard none, i−j hear this one.
+ */
+export function heardShares(n: number, rounds: number, loss: number): number[] {
+  let shares = Array.from({ length: n + 1 }, (_, i): number => (i === 0 ? 1 : 0));
+  for (let round = 0; round < rounds; round += 1) {
+    shares = shares.map((_, i) => {
+      const from = shares.slice(0, i + 1);
+      return from.reduce((sum, share, j) => sum + share * hearing(n - j, i - j, loss), 0);
+    });
+  }
+  return shares;
+}
+
+/** Returns the probability that exactly `hear` of `missing` receivers hear one announcement. */
+function hearing(missing: number, hear: number, loss: number): number {
+  return binomial(missing, hear) * (1 - loss) ** hear * loss ** (missing - hear);
+}
+
+/** Returns the mean number of rounds until all receivers have heard: the sum of 1 − Q(n, n, r). Derived. */
+export function averageRounds(n: number, loss: number): number {
+  let sum = 0;
+  for (let rounds = 0; ; rounds += 1) {
+    const missing = 1 - (heardShares(n, rounds, loss)[n] ?? 0);
+    if (missing < 1e-9) return sum;
+    sum += missing;
+  }
+}
+
+function binomial(n: number, k: number): number {
+  let product = 1;
+  for (let i = 1; i <= k; i += 1) product *= (n - k + i) / i;
+  return product;
+}
+
+/**
+ * Returns the time that loss adds between the new leader's first announcement and the instant at which all
+ * nodes have heard it.
+ */
+export function lossDelayMs({ nodes, loss, correlated, announceMs }: Conditions): number {
+  if (loss === 0) return 0;
+  return announceMs * (correlated ? lostInRow(loss) : attemptsUntilAllHear(nodes - 1, loss) - 1);
+}
+
+/** Returns the number of receivers whose losses are independent. */
+function independentReceivers({ nodes, correlated }: Conditions): number {
+  return correlated ? 1 : nodes - 1;
+}
+
+/**
+ * Returns the probability that some receiver has heard none of the last `lost` announcements.
+ */
+function someMissed(given: Conditions, lost: number): number {
+  return 1 - (1 - given.loss ** lost) ** independentReceivers(given);
+}
+
+/**
+ * Returns the share of time in which the state is inconsistent: some node follows no leader, or another one.
+ * Derived: that is so while some receiver has heard nothing for TL. Of each TA, the part TL mod TA needs one
+ * more lost announcement.
+ */
+export function inconsistentShare(given: Conditions): number {
+  const { announceMs } = given;
+  const periods = listenMs(given) / announceMs;
+  const lost = Math.floor(periods);
+  const part = periods - lost;
+  return part * someMissed(given, lost + 1) + (1 - part) * someMissed(given, lost);
+}
+
+/**
+ * Returns the number of false departures per second: instants at which the first receiver gives up a leader
+ * that is alive. Derived. For one receiver, it is (1−l)·l^K per TA. For several, no receiver may have given up
+ * just before. If TL is a multiple of TA, that means: no receiver has lost K announcements at one of them, and
+ * one has at the next. Otherwise it means that no receiver has lost K+1, and one has lost K.
+ */
+export function falseDeparturesPerS(given: Conditions): number {
+  const { loss, announceMs } = given;
+  const periods = listenMs(given) / announceMs;
+  const lost = Math.floor(periods);
+  const receivers = independentReceivers(given);
+  const none = (share: number) => (1 - share) ** receivers;
+  const departing =
+    periods === lost
+      ? none(loss ** lost) - none((2 - loss) * loss ** lost)
+      : none(loss ** (lost + 1)) - none(loss ** lost);
+  return (departing * 1000) / announceMs;
+}
+
+/** Whether TL is so long that false departures have no visible effect on a mean. */
+export function isPatient(given: Conditions): boolean {
+  const { loss, announceMs } = given;
+  return loss === 0 ? listenMs(given) >= announceMs : inconsistentShare(given) < 0.01;
+}
