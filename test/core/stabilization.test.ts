@@ -207,7 +207,7 @@ describe('since when another has been better', () => {
   });
 });
 
-/** Makes all nodes report equal scores with uniform noise of 20 %. `gain` is the factor by which c1 is better. */
+/** Makes all nodes report equal scores with uniform noise of 20 %. c1 is better by the factor `gain`. */
 type Noise = (bench: Bench, draw: Chance, gain: number) => void;
 
 const noisyRates: Noise = (bench, { between }, gain) => {
