@@ -54,6 +54,8 @@ export async function installMissing({ withTests }) {
     '--no-audit',
     '--no-fund',
     '--loglevel=error',
+    // Options of the outer command, such as `npm pack --dry-run`, must not change the installation.
+    ...['--no-dry-run', '--no-global', '--workspaces'],
   ]);
   clearInterval(timer);
   showCount();

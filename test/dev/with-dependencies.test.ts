@@ -1,8 +1,27 @@
-/** `npm start` leaves no process behind when its parent process ends it. */
+/**
+ * The scripts of package.json work in a fresh clone, and leave no process behind when their parent process
+ * ends them.
+ */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
+import * as z from 'zod';
 import { until } from '../support/until.js';
+
+const manifest = z.object({ scripts: z.record(z.string(), z.string()) });
+
+/** These run another script, or a program that installs what is missing itself. */
+const others = ['npm run build', 'exec ./petrel dev'];
+
+it.each(['package.json', 'packages/lab/package.json'])(
+  'every script of %s installs what it needs',
+  (file) => {
+    const { scripts } = manifest.parse(JSON.parse(readFileSync(file, 'utf8')));
+    const bare = Object.values(scripts).filter((script) => !script.includes('scripts/with-dependencies.mjs'));
+    expect(bare.filter((script) => !others.includes(script))).toEqual([]);
+  },
+);
 
 it('a signal to npm start ends what it started', async () => {
   const script = 'console.log(process.pid); setInterval(() => {}, 1000)';

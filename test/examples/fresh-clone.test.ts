@@ -130,6 +130,21 @@ describe('npm start on a fresh clone', () => {
   });
 });
 
+describe('npm pack on a fresh clone', () => {
+  it.each([['--dry-run'], []])(
+    'installs what the build needs, and packs: %s',
+    async (...flags) => {
+      const packed = join(dir, 'packed');
+      await mkdir(packed, { recursive: true });
+      const ran = await run(['npm', ['pack', '--pack-destination', packed, ...flags]]);
+      expect(ran).toMatchObject({ code: 0 });
+      const files = flags.length === 0 ? [expect.stringMatching(/^petrel-.*\.tgz$/)] : [];
+      expect(readdirSync(packed)).toEqual(files);
+    },
+    2 * installMs,
+  );
+});
+
 describe.skipIf(!hasRooms)('a group that npm start has started', () => {
   let room: Room;
   let group: Terminal;
