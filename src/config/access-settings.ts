@@ -93,6 +93,11 @@ export function accessOf(settings: AccessSettings, own = identityOf(settings)): 
   };
 }
 
+/** Whether the settings say who may access the group. */
+export function hasAclSettings({ aclAgents, aclOperators, aclObservers, aclWorld }: AccessSettings): boolean {
+  return aclAgents.length + aclOperators.length + aclObservers.length > 0 || aclWorld !== 'none';
+}
+
 /**
  * Throws PetrelError INVALID if the settings do not list this process as an agent. Such a process would lock
  * itself out of the znodes that it creates.

@@ -61,10 +61,15 @@ export interface GroupFacts {
   readonly root: string;
   /** The wanted access rights. Null if the settings leave all znodes open. */
   readonly access: Access | null;
+  /**
+   * Whether the settings say who may access the group. Without such settings, `access` is only a guess: that
+   * the own identity is the group's only agent.
+   */
+  readonly hasAclSettings: boolean;
   readonly znodes: readonly ZnodeAcl[];
   readonly members: readonly MemberFacts[];
-  /** The READY leader. Null if there is none. */
-  readonly leader: string | null;
+  /** The slots of the group, in order. */
+  readonly slots: readonly SlotFacts[];
   /** Transitions that have passed their deadline. */
   readonly late: readonly Transition[];
   /** Problems with the group's znodes, one line each. */
@@ -75,6 +80,15 @@ export interface GroupFacts {
   readonly clock: ClockFacts | null;
   /** Current fencing tokens. For a slot without a claim, the smallest token that its next claim can have. */
   readonly tokens: readonly TokenSeen[];
+}
+
+export interface SlotFacts {
+  /** The READY leader. Null if there is none. */
+  readonly leader: string | null;
+  /** Why there is a leader or none, in one line. */
+  readonly reason: string;
+  /** Whether a transition is under way and within its deadline. */
+  readonly isChanging: boolean;
 }
 
 export interface MemberFacts {
@@ -140,9 +154,16 @@ export interface ListenFacts {
    */
   readonly state: 'free' | 'taken' | Problem;
   /**
-   * The agent that uses the address, and whether it is this node's agent. Null if no agent uses the address.
+   * The agent that uses the address. Null if no agent uses the address.
    */
-  readonly owner: { readonly isOwn: boolean; readonly text: string } | null;
+  readonly owner: ListenOwner | null;
+}
+
+export interface ListenOwner {
+  readonly isOwn: boolean;
+  readonly text: string;
+  /** Name of the node if it is another node of the same group. Null if it is not. */
+  readonly peer: string | null;
 }
 
 export interface WireFacts {

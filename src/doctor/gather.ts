@@ -3,17 +3,18 @@
  * and no error is thrown.
  */
 import { builtInRules } from '../../strategies/index.js';
-import { accessOf } from '../config/access-settings.js';
+import { accessOf, hasAclSettings } from '../config/access-settings.js';
 import type { DescribedSetting, UnreadableFile } from '../config/read-settings.js';
 import type { AgentSettings, ClientSettings } from '../config/settings.js';
 import { storeOptions, tlsOptions } from '../config/store-options.js';
+import { effectiveDecision } from '../core/effective-decision.js';
 import { ensembleNowMs } from '../core/ensemble-clock.js';
 import { errorMessage } from '../errors.js';
 import { readAcls } from '../group/access.js';
 import { asPetrelError } from '../group/failure.js';
 import { viewsOfSlots } from '../group/slot-view.js';
 import { readEnsembleClock, readOrEstimateClock } from '../group/time.js';
-import { transitionOf } from '../group/transition.js';
+import { type Transition, transitionOf, transitionText } from '../group/transition.js';
 import { type GroupView, readGroup } from '../group/view.js';
 import type { Logger } from '../log.js';
 import { type GroupPaths, groupPaths } from '../model/paths.js';
@@ -124,15 +125,15 @@ async function gatherGroup(
   const paths = groupPaths(settings.root);
   const access = accessOf(settings);
   const view = await readGroup({ store, paths, rules: builtInRules }, { scores: true });
-  const { current, problems } = view;
+  const { problems } = view;
   const comparison = await compareClocks(store, paths, clock);
   return {
     root: settings.root,
     access,
+    hasAclSettings: hasAclSettings(settings),
     znodes: await readAcls(store, paths, access),
     members: await gatherMembers(store, view, settings),
-    leader: current?.value?.status === 'READY' ? current.value.node : null,
-    late: await lateTransitions(store, view, clock),
+    ...(await gatherSlots(store, view, clock)),
     problems: problems.map(({ path, problem }) => `${path}: ${problem}`),
     clock: comparison,
     tokens: await tokensInForce(store, view, comparison !== null),
@@ -153,13 +154,30 @@ async function tokensInForce(
   });
 }
 
-async function lateTransitions(store: Store, view: GroupView, clock: Clock): Promise<GroupFacts['late']> {
+async function gatherSlots(
+  store: Store,
+  view: GroupView,
+  clock: Clock,
+): Promise<Pick<GroupFacts, 'slots' | 'late'>> {
   const reading = await readOrEstimateClock(store, view, clock);
   const nowMs = ensembleNowMs(reading, clock.monotonicMs());
-  return viewsOfSlots(view)
-    .map((slot) => transitionOf(slot, nowMs))
-    .filter((transition) => transition !== null)
-    .filter(({ elapsedMs, limitMs }) => elapsedMs > limitMs);
+  const slots = viewsOfSlots(view).map((slot) => ({ slot, transition: transitionOf(slot, nowMs) }));
+  const isLate = ({ elapsedMs, limitMs }: Transition) => elapsedMs > limitMs;
+  return {
+    slots: slots.map(({ slot, transition }) => ({
+      leader: slot.current?.value?.status === 'READY' ? slot.current.value.node : null,
+      reason: transition === null ? reasonOf(slot) : transitionText(transition),
+      isChanging: transition !== null && !isLate(transition),
+    })),
+    late: slots.flatMap(({ transition }) => (transition !== null && isLate(transition) ? [transition] : [])),
+  };
+}
+
+/** Why the slot has the leader that it has, or none, if no transition is under way. */
+function reasonOf(view: GroupView): string {
+  const { node, reason } = effectiveDecision(view);
+  const paused = view.config.value?.paused ?? null;
+  return node === null || paused === null ? reason : `paused by ${paused.by}: ${paused.reason}`;
 }
 
 async function gatherMembers(

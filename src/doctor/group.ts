@@ -1,8 +1,9 @@
 /** Checks the group in ZooKeeper: its access rights, its nodes, and whether the nodes agree. */
-
+import { join } from 'node:path';
 import { type Transition, transitionText } from '../group/transition.js';
 import { aclText, permissions } from '../model/acl.js';
 import { firstOf } from '../model/outside.js';
+import { packageDirectory } from '../version.js';
 import { type Facts, type GroupFacts, isProblem, type MemberFacts } from './facts.js';
 import { type Finding, finding, ok, orOk } from './finding.js';
 
@@ -23,7 +24,7 @@ export function checkGroup({ group, node }: Facts): Finding[] {
       ),
     ];
   return [
-    ...checkLeader(group),
+    ...checkMalformed(group),
     ...group.late.map(checkTransition),
     ...checkAcls(group),
     ...checkClocks(group),
@@ -32,8 +33,33 @@ export function checkGroup({ group, node }: Facts): Finding[] {
   ];
 }
 
-function checkLeader({ leader, problems, members, root }: GroupFacts): Finding[] {
-  const broken = firstOf(problems).map((problem) =>
+/**
+ * Checks that every slot has a leader. Without one the service is down, whatever the reason: a pause or a
+ * drained site may be deliberate, or forgotten.
+ */
+export function checkLeadership({ group }: Facts): Finding[] {
+  if (isProblem(group)) return [];
+  const { root, slots, members } = group;
+  const nameOf = (n: number) => (slots.length === 1 ? root : `slot ${n + 1} of ${root}`);
+  return slots.map(({ leader, reason, isChanging }, n) => {
+    if (leader !== null) return ok('group', `${leader} leads ${nameOf(n)} (${countText(members.length)})`);
+    const what = `${nameOf(n)} has no leader: `;
+    if (members.length === 0)
+      return finding('group', 'warning', `${what}no node is registered`, 'start an agent of the group');
+    if (isChanging)
+      return finding('group', 'warning', `${what}${reason}`, 'wait, and run petrel list to see the outcome');
+    return finding('group', 'error', `${what}${reason}`, whyNot);
+  });
+}
+
+const whyNot = 'run petrel explain: it shows for each node what keeps it from leading';
+
+function countText(count: number): string {
+  return count === 1 ? '1 node' : `${count} nodes`;
+}
+
+function checkMalformed({ problems }: GroupFacts): Finding[] {
+  return firstOf(problems).map((problem) =>
     finding(
       'group',
       'warning',
@@ -41,9 +67,6 @@ function checkLeader({ leader, problems, members, root }: GroupFacts): Finding[]
       'see petrel list for details; to repair a configuration, run petrel config edit',
     ),
   );
-  const count = members.length === 1 ? '1 node' : `${members.length} nodes`;
-  if (leader !== null) return [ok('group', `${leader} leads ${root} (${count})`), ...broken];
-  return [finding('group', 'warning', `${root} has no leader`, 'run petrel explain to see why'), ...broken];
 }
 
 function checkTransition(late: Transition): Finding {
@@ -56,14 +79,14 @@ function checkTransition(late: Transition): Finding {
   return finding('group', 'error', what, todo);
 }
 
-function checkAcls({ access, znodes }: GroupFacts): Finding[] {
+function checkAcls({ access, hasAclSettings, znodes }: GroupFacts): Finding[] {
   const check = 'acl';
   if (access === null) {
     const isOpen = znodes.some(({ acl }) => acl?.some(isOpenToChange));
     const [what, todo] = isOpen
       ? [
           'the group has no ACLs: any client of ZooKeeper can change the group and end its leadership',
-          'set ACLs as described in docs/guides/security.md',
+          `set ACLs as described in ${join(packageDirectory, 'docs/guides/security.md')}`,
         ]
       : [
           'the group has ACLs, but doctor runs without credentials',
@@ -84,6 +107,11 @@ function checkAcls({ access, znodes }: GroupFacts): Finding[] {
     ];
   }
   if (wrong.length === 0) return [ok(check, `all ${znodes.length} znodes have the required ACL`)];
+  if (!hasAclSettings && open.length === 0) {
+    const what =
+      'the group is closed to other clients; doctor does not know which identities it should be open to';
+    return [finding(check, 'note', what, 'to check the ACLs, run doctor with the agents’ acl.* settings')];
+  }
   const [first] = open.length > 0 ? open : wrong;
   const example =
     first === undefined

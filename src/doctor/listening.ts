@@ -12,7 +12,7 @@ import { parseJson } from '../model/names.js';
 import { cut } from '../model/outside.js';
 import type { ListenFacts, Problem } from './facts.js';
 
-export type ListenSettings = Pick<AgentSettings, 'httpListen' | 'httpTlsCert' | 'nodeId'>;
+export type ListenSettings = Pick<AgentSettings, 'httpListen' | 'httpTlsCert' | 'nodeId' | 'root'>;
 
 const answerMs = 2_000;
 const mostBytes = 16 * 1024;
@@ -70,9 +70,11 @@ type Answer = z.infer<typeof answerSchema>;
 async function ownerOf(place: ListenAddress, settings: ListenSettings): Promise<ListenFacts['owner']> {
   const answer = await healthOf(place, settings.httpTlsCert !== null);
   if (answer === null) return null;
-  if ('groups' in answer) return { isOwn: true, text: `an agent with ${answer.groups} groups` };
+  if ('groups' in answer) return { isOwn: true, text: `an agent with ${answer.groups} groups`, peer: null };
   const text = `the agent of ${cut(answer.node)} in ${cut(answer.root)}`;
-  return { isOwn: answer.node === settings.nodeId, text };
+  const isOwn = answer.node === settings.nodeId;
+  const isPeer = !isOwn && answer.root === settings.root;
+  return { isOwn, text, peer: isPeer ? cut(answer.node) : null };
 }
 
 /** Returns the response of the agent at this address, or null if the response is not from an agent. */

@@ -52,6 +52,8 @@ function checkFiles({ secretFiles, unreadable }: NodeFacts): Finding[] {
   return orOk(all, 'files', `no other user can read the files that contain secrets (${secretFiles.length})`);
 }
 
+const otherAddress = 'choose another address for --listen';
+
 function checkListen({ listen }: NodeFacts): Finding[] {
   if (listen === null) return [];
   const { address, isAskedFor, state, owner } = listen;
@@ -60,14 +62,26 @@ function checkListen({ listen }: NodeFacts): Finding[] {
   const [severity, cost] = isAskedFor
     ? (['error', 'an agent with these settings cannot start'] as const)
     : (['warning', 'the agent runs without HTTP'] as const);
-  if (state === 'taken') {
-    const who = owner === null ? 'a process that is not a Petrel agent' : owner.text;
+  if (state !== 'taken')
+    return [
+      finding(
+        'http',
+        severity,
+        `cannot listen on ${address} (${state.problem}): ${cost}`,
+        state.todo ?? otherAddress,
+      ),
+    ];
+  if (owner === null) {
     const port = address.slice(address.lastIndexOf(':') + 1);
-    const todo = `choose another address for --listen, or stop the process that ss -ltnp 'sport = :${port}' shows`;
-    return [finding('http', severity, `${address} is in use by ${who}: ${cost}`, todo)];
+    const what = `${address} is in use by a process that is not a Petrel agent: ${cost}`;
+    const todo = `${otherAddress}, or stop the process that ss -ltnp 'sport = :${port}' shows`;
+    return [finding('http', severity, what, todo)];
   }
-  const todo = state.todo ?? 'choose another address for --listen';
-  return [finding('http', severity, `cannot listen on ${address} (${state.problem}): ${cost}`, todo)];
+  if (owner.peer === null || isAskedFor)
+    return [finding('http', severity, `${address} is in use by ${owner.text}: ${cost}`, otherAddress)];
+  const what = `${address} serves ${owner.peer}’s agent; another agent on this machine would run without HTTP`;
+  const todo = `to check ${owner.peer}, run doctor --node-id ${owner.peer} or with its --config`;
+  return [finding('http', 'note', what, todo)];
 }
 
 function checkSystem({ system }: NodeFacts): Finding[] {

@@ -42,9 +42,10 @@ const znode = { path: '/cluster/config', acl: closed, wanted: closed, isRight: t
 const group: GroupFacts = {
   root: '/cluster',
   access: { agents, operators: [], observers: [], world: 'none' },
+  hasAclSettings: true,
   znodes: [znode],
   members: [member('a1'), member('b1')],
-  leader: 'a1',
+  slots: [{ leader: 'a1', reason: 'the first', isChanging: false }],
   late: [],
   problems: [],
   clock: { aheadMs: 20, withinMs: 5 },
@@ -218,7 +219,31 @@ describe('the group', () => {
   };
   const readable = { ...znode, acl: closed.slice(1), isRight: false };
   it.each<[string, Partial<GroupFacts>, RegExp]>([
-    ['nobody leads', { leader: null }, /^warning group: \/cluster has no leader → run petrel explain/],
+    [
+      'nobody leads',
+      { slots: [{ leader: null, reason: 'site a was drained by root@vm: x', isChanging: false }] },
+      /^error group: \/cluster has no leader: site a was drained by root@vm: x → run petrel explain/,
+    ],
+    [
+      'one slot without a leader',
+      {
+        slots: [
+          { leader: 'a1', reason: 'the first', isChanging: false },
+          { leader: null, reason: 'no node is eligible', isChanging: false },
+        ],
+      },
+      /^error group: slot 2 of \/cluster has no leader: no node is eligible → /,
+    ],
+    [
+      'a transition within its deadline',
+      { slots: [{ leader: null, reason: 'b1 is taking over (3 s of 60 s)', isChanging: true }] },
+      /^warning group: \/cluster has no leader: b1 is taking over \(3 s of 60 s\) → wait/,
+    ],
+    [
+      'no nodes',
+      { members: [], slots: [{ leader: null, reason: 'a1 leads', isChanging: false }] },
+      /^warning group: \/cluster has no leader: no node is registered → start an agent/,
+    ],
     [
       'A8 a leader that does not release, fenced in vain',
       { late: [stuck] },
@@ -245,6 +270,11 @@ describe('the group', () => {
       /^error acl: any client of ZooKeeper can change 1 of 2 znodes, for example \/cluster\/config \(world:anyone:cdrwa\) → .*petrel acl apply/,
     ],
     ['other ACLs', { znodes: [znode, readable] }, /^error acl: 1 of 2 znodes do not have the required ACL/],
+    [
+      'closed to strangers, seen by an observer who has only credentials',
+      { hasAclSettings: false, znodes: [readable, readable] },
+      /^note acl: the group is closed to other clients; .* → .*run doctor with the agents’ acl\.\* settings/,
+    ],
     [
       'on its way',
       { access: { agents, operators: [], observers: [], world: 'all' } },
@@ -295,6 +325,7 @@ describe('the group', () => {
 describe('this machine', () => {
   const file = { path: '/etc/petrel/auth', key: 'authFile' };
   const listen = { address: '127.0.0.1:8008', isAskedFor: true, state: 'free', owner: null } as const;
+  const peer = { isOwn: false, text: 'the agent of b1 in /db', peer: 'b1' };
   it.each<[string, Partial<NodeFacts>, RegExp]>([
     ['settings that make no agent', { settings: 'acl.agents: …' }, /^error settings: acl.agents/],
     [
@@ -319,16 +350,19 @@ describe('this machine', () => {
       /^error http: 127\.0\.0\.1:8008 is in use by a process that is not a Petrel agent.*cannot start → .*ss -ltnp 'sport = :8008'/,
     ],
     [
-      'an address that another node’s agent has, and that was not asked for',
-      {
-        listen: {
-          ...listen,
-          isAskedFor: false,
-          state: 'taken',
-          owner: { isOwn: false, text: 'the agent of b1' },
-        },
-      },
-      /^warning http: 127\.0\.0\.1:8008 is in use by the agent of b1: the agent runs without HTTP/,
+      'the default address that a peer’s agent has',
+      { listen: { ...listen, isAskedFor: false, state: 'taken', owner: peer } },
+      /^note http: 127\.0\.0\.1:8008 serves b1’s agent; another agent on this machine would run without HTTP → to check b1, run doctor --node-id b1 or with its --config$/,
+    ],
+    [
+      'the default address that an agent of another group has',
+      { listen: { ...listen, isAskedFor: false, state: 'taken', owner: { ...peer, peer: null } } },
+      /^warning http: 127\.0\.0\.1:8008 is in use by the agent of b1 in \/db: the agent runs without HTTP → choose another address for --listen$/,
+    ],
+    [
+      'an address that was asked for, and that a peer’s agent has',
+      { listen: { ...listen, state: 'taken', owner: peer } },
+      /^error http: 127\.0\.0\.1:8008 is in use by the agent of b1 in \/db: .* cannot start → choose another address for --listen$/,
     ],
     [
       'an address that it may not have',

@@ -19,6 +19,7 @@ import { sharedZooKeeper, startEnsemble, supportsEnsemble, uniqueRoot } from '..
 import { openApi } from '../support/http.js';
 import { freePorts } from '../support/ports.js';
 import { secrets } from '../support/secrets.js';
+import { until } from '../support/until.js';
 
 const { agents } = secrets.zooKeeper;
 const settings = agentSettings.extend(clientSettings.shape);
@@ -169,9 +170,20 @@ describe('in a group with ACLs', () => {
     const lines = await findings(asObserver);
     expect(lines.filter((line) => line.startsWith('error'))).toEqual([]);
     expect(lines).toContainEqual(expect.stringMatching(/^note clock: cannot compare clocks/));
+    const own = { PETREL_ZOOKEEPER: String(env.PETREL_ZOOKEEPER), PETREL_ROOT: String(env.PETREL_ROOT) };
+    const closed = await findings({ ...own, PETREL_AUTH: asObserver.PETREL_AUTH });
+    expect(closed.filter((line) => line.startsWith('error'))).toEqual([]);
+    expect(closed).toContainEqual(expect.stringMatching(/^note acl: the group is closed/));
+    const drained = { by: 'root@vm', reason: 'x', at: '2026-01-01T00:00:00.000Z' };
+    await group.configure({ drained: { a1: drained } });
+    await until(async () => (await group.current()) === null && (await group.elected()).node === null);
+    const [worst] = notOk(await findings(env));
+    expect(worst).toMatch(
+      /^error group: .* has no leader: no node is eligible: a1: .* drained by root@vm: x$/,
+    );
     await group.members[0]?.abandon();
     expect(notOk(await findings(env))).toContainEqual(
-      expect.stringMatching(/^warning group: .* has no leader/),
+      expect.stringMatching(/^warning group: .* has no leader: no node is registered/),
     );
   });
 });
