@@ -23,7 +23,7 @@ import type { Store } from '../ports/store.js';
 import { type DevelopmentServer, startDevelopmentServer } from '../testing.js';
 import { ensureTree } from '../tree/ensure-tree.js';
 import { openStore, parseConnectionString } from '../zookeeper/index.js';
-import { transitionText, whatToTry } from './dev-text.js';
+import { leftText, transitionText, whatToTry } from './dev-text.js';
 import { hasKeyboard, onEnter } from './enter-key.js';
 import { stdoutLost } from './outlet.js';
 
@@ -74,8 +74,13 @@ const rehearsalConfig: Partial<GroupConfig> = {
  * PetrelError if the server cannot be started or the rehearsal fails.
  */
 export async function runDev(options: DevOptions): Promise<void> {
-  const { root, print, crash } = options;
   const stop = stopRequest(options);
+  await runGroup(options, stop);
+  if (stop.aborted) options.print('Stopped.');
+}
+
+async function runGroup(options: DevOptions, stop: AbortSignal): Promise<void> {
+  const { root, print, crash } = options;
   await using server = await startServer(options.port);
   const store = openStore({ servers: parseConnectionString(server.connectString), sessionTimeoutMs });
   const dir = mkdtempSync(join(tmpdir(), 'petrel-dev-'));
@@ -217,16 +222,22 @@ async function showGroup(
   const show = async () => {
     const view = await readGroup({ store, paths, rules: builtInRules });
     if (stop.aborted) return;
-    const lines = whatToTry(view, { invocation: invocation(), options, agents, http, sessionTimeout });
+    const tried = { options, agents, http, sessionTimeout, isAtKeyboard };
+    const lines = whatToTry(view, { ...tried, invocation: invocation() });
     for (const line of [...lines, closing]) print(line);
   };
   await show();
   const showAgain = () =>
     void show().catch((error) => print(`cannot read the group: ${errorMessage(error)}`));
-  const unlisten = onTransition(stage, (record) => print(fitted(`[${timeNow()}] ${transitionText(record)}`)));
+  const report = (text: string) => print(fitted(`[${timeNow()}] ${text}`));
+  const unlisten = onTransition(stage, (record) => report(transitionText(record)));
+  const forget = agents.onEnd((node) => {
+    if (!stop.aborted) report(leftText(node));
+  });
   const release = isAtKeyboard ? onEnter(showAgain) : () => {};
   await aborted(stop);
   unlisten();
+  forget();
   release();
 }
 

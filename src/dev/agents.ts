@@ -4,7 +4,7 @@
  * leave the group when this process exits.
  */
 import { type ChildProcess, type StdioOptions, spawn } from 'node:child_process';
-import { once } from 'node:events';
+import { EventEmitter, once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { PetrelError, present } from '../errors.js';
@@ -29,6 +29,7 @@ export type NodePart = 'agent' | 'guardian' | 'both';
 export class DevAgents implements AsyncDisposable {
   readonly #options: DevAgentsOptions;
   readonly #guardians = new Map<string, ChildProcess>();
+  readonly #ended = new EventEmitter<{ end: [node: string] }>();
 
   constructor(options: DevAgentsOptions) {
     this.#options = options;
@@ -36,6 +37,16 @@ export class DevAgents implements AsyncDisposable {
 
   get nodes(): string[] {
     return Object.keys(this.#options.sites);
+  }
+
+  siteOf(node: string): string {
+    return present(this.#options.sites[node], `the site of ${node}`);
+  }
+
+  /** Calls `listener` when the guardian of a node has ended. Returns a function that removes the listener. */
+  onEnd(listener: (node: string) => void): () => void {
+    this.#ended.on('end', listener);
+    return () => this.#ended.off('end', listener);
   }
 
   /** Whether the node's guardian is running. If it is, the node has an agent, or will have one again. */
@@ -52,16 +63,18 @@ export class DevAgents implements AsyncDisposable {
   }
 
   start(node: string): void {
-    const { petrel, flags, flagsOf = () => [], sites, output = 'inherit' } = this.#options;
+    const { petrel, flags, flagsOf = () => [], output = 'inherit' } = this.#options;
     const [program = process.execPath, ...first] = petrel;
     const stdio: StdioOptions = ['ignore', output, output, 'ipc'];
     // The process is detached, so that ^C reaches only this process, which then stops the nodes one by one.
     // Secrets are removed from the environment, because the nodes have their own token and a ZooKeeper
     // without passwords.
     const options = { detached: true, stdio, env: withoutSecrets(process.env) };
-    const own = ['--node-id', node, '--site', present(sites[node], `the site of ${node}`), ...flagsOf(node)];
+    const own = ['--node-id', node, '--site', this.siteOf(node), ...flagsOf(node)];
     const args = [...first, 'agent', ...own, ...flags];
-    this.#guardians.set(node, spawn(program, args, options));
+    const guardian = spawn(program, args, options);
+    guardian.once('exit', () => this.#ended.emit('end', node));
+    this.#guardians.set(node, guardian);
   }
 
   /**

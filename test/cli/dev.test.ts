@@ -60,7 +60,7 @@ describe('petrel dev --crash', () => {
     expect(dev.stdout).toMatch(/^restarted \w+$/m);
     const guardians = childrenOf(dev.pid);
     const started = [...guardians, ...guardians.flatMap(childrenOf)];
-    const both = /^ {2}kill -9 (\d+) (\d+)$/m.exec(dev.stdout)?.slice(1).map(Number) ?? [];
+    const both = /^ {2}kill -9 (\d+) (\d+) +# or both/m.exec(dev.stdout)?.slice(1).map(Number) ?? [];
     expect(both).toHaveLength(2);
     for (const pid of both) expect(started).toContain(pid);
     expect(guardians.length).toBeGreaterThanOrEqual(4);
@@ -93,7 +93,7 @@ describe('petrel dev', () => {
     await using dev = await startProcess(['dev', '--port', '0']);
     await until(() => dev.stdout.includes('Press Ctrl-C to stop everything.'), { timeoutMs: 30_000 });
     const [, leader = ''] = /^READY: (\w+) is the leader/m.exec(dev.stdout) ?? [];
-    const [agent = 0] = [...dev.stdout.matchAll(/^ {2}kill -9 (\d+)$/gm)].map(([, pid]) => Number(pid));
+    const [agent = 0] = [...dev.stdout.matchAll(/^ {2}kill -9 (\d+) +# /gm)].map(([, pid]) => Number(pid));
     expect(childrenOf(dev.pid).flatMap(childrenOf)).toContain(agent);
     const sizeBefore = dev.stdout.length;
     process.kill(agent, 'SIGKILL');
@@ -106,6 +106,20 @@ describe('petrel dev', () => {
     );
     dev.term();
     expect(await dev.exited).toEqual({ code: 0, signal: null });
+    expect(dev.stdout).toMatch(/\nStopping: .*\nStopped\.\n$/);
+  });
+
+  it('says once that a node has left for good', async () => {
+    await using dev = await startProcess(['dev', '--port', '0']);
+    await until(() => dev.stdout.includes('Press Ctrl-C to stop everything.'), { timeoutMs: 30_000 });
+    const [, guardian = ''] = /^ {2}kill -9 (\d+) +# or its guardian/m.exec(dev.stdout) ?? [];
+    const [, leader = ''] = /^READY: (\w+) is the leader/m.exec(dev.stdout) ?? [];
+    process.kill(Number(guardian), 'SIGKILL');
+    const left = `${leader} has left, because its guardian ended. To get it back, restart petrel dev`;
+    await until(() => dev.stdout.includes(left) && dev.stdout.includes('term 2'), { timeoutMs: 30_000 });
+    dev.term();
+    expect(await dev.exited).toEqual({ code: 0, signal: null });
+    expect(dev.stdout.split(' has left')).toHaveLength(2);
   });
 });
 

@@ -106,7 +106,7 @@ describe('npm start on a fresh clone', () => {
     start.press(ctrlC);
     expect(await start.exited).toMatchObject({ code: 0 });
     expect(start.output).toMatch(
-      /\nPress Enter to see this again, Ctrl-C to stop everything\.\n\^C\nStopping: [^\n]*\n$/,
+      /\nPress Enter to see this again, Ctrl-C to stop everything\.\n\^C\nStopping: [^\n]*\nStopped\.\n$/,
     );
     await expectNothingLeft();
   });
