@@ -252,7 +252,9 @@ async function listen(server: Server, host: string, port: number): Promise<numbe
     server.listen(port, host);
     await once(server, 'listening');
   } catch (cause) {
-    const message = `the development server can't listen on ${host}:${port}: ${errorMessage(cause)}`;
+    const isInUse = cause instanceof Error && 'code' in cause && cause.code === 'EADDRINUSE';
+    const why = isInUse ? 'address already in use' : errorMessage(cause);
+    const message = `the development server cannot listen on ${host}:${port}: ${why}`;
     throw new PetrelError('FAILED', message, { cause });
   }
   const address = server.address();

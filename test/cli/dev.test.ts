@@ -3,6 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { startDevelopmentServer } from '../../src/testing.js';
 import { runProcess, startProcess } from '../support/agents.js';
 import { hasExited, killAndWait, spawnBound } from '../support/bound-process.js';
 import { oncePerRun } from '../support/once-per-run.js';
@@ -120,6 +121,17 @@ describe('petrel dev', () => {
     dev.term();
     expect(await dev.exited).toEqual({ code: 0, signal: null });
     expect(dev.stdout.split(' has left')).toHaveLength(2);
+  });
+});
+
+describe('petrel zookeeper', () => {
+  it('says how to choose another port if one is in use', async () => {
+    await using taken = await startDevelopmentServer();
+    const ran = await runProcess(['zookeeper', '--port', String(taken.port)]);
+    expect(ran).toMatchObject({
+      code: 1,
+      stderr: `petrel: the development server cannot listen on ${taken.connectString}: address already in use: choose another with --port, or use --port 0\n`,
+    });
   });
 });
 

@@ -1,7 +1,12 @@
 /** Defines the command `petrel zookeeper`, which runs only the embedded development server. */
 import { type Command, Option } from 'commander';
 import * as z from 'zod';
-import { startDevelopmentServer } from '../../embedded/server.js';
+import {
+  type DevelopmentServer,
+  type DevelopmentServerOptions,
+  startDevelopmentServer,
+} from '../../embedded/server.js';
+import { errorMessage, PetrelError } from '../../errors.js';
 import { createLogger } from '../../log.js';
 import { wholeNumber } from '../arguments.js';
 import { print } from '../output.js';
@@ -27,17 +32,28 @@ export function addZooKeeper(program: Command): void {
       const { settings, logLevel } = await readClientSettings(command);
       const logger = createLogger({ level: logLevel, format: settings.logFormat });
       const end = untilSignal();
-      await using server = await startDevelopmentServer({ port, host, logger });
+      await using server = await start({ port, host, logger });
       const { connectString } = server;
       const result: z.infer<typeof serverSchema> = { connectString };
       print(settings.format, {
         json: result,
         rows: [['connect string'], [connectString]],
         pretty: () =>
-          `Development ZooKeeper listening on ${connectString}. Ctrl-C stops it and deletes its data`,
+          `Development ZooKeeper listening on ${connectString}. SIGINT (Ctrl-C) or SIGTERM stops it and deletes its data`,
       });
       await end;
     });
+}
+
+/** Starts the server. If the port is in use, the error also says which options choose another one. */
+async function start(options: DevelopmentServerOptions): Promise<DevelopmentServer> {
+  try {
+    return await startDevelopmentServer(options);
+  } catch (error) {
+    if (!errorMessage(error).endsWith('in use')) throw error;
+    const remedy = 'choose another with --port, or use --port 0';
+    throw new PetrelError('FAILED', `${errorMessage(error)}: ${remedy}`, { cause: error });
+  }
 }
 
 /** Resolves when the process receives SIGINT or SIGTERM. */
