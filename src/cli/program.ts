@@ -3,6 +3,7 @@ import { Command, CommanderError, Help, type HelpConfiguration, type Option } fr
 import { settingOptions } from '../config/read-settings.js';
 import { clientSettings } from '../config/settings.js';
 import { version } from '../version.js';
+import { topics } from './topics.js';
 
 interface Family {
   readonly commands: readonly string[];
@@ -185,6 +186,7 @@ function isCommon({ helpGroupHeading }: Option): boolean {
 function moreHelp(command: Command): string {
   if (command.name() === 'options') return '';
   const lines = [
+    ...(command.parent === null ? [`petrel help TOPIC explains: ${[...topics.keys()].join(', ')}.`] : []),
     ...(command.commands.length === 0 ? [] : [`${pathOf(command)} COMMAND --help describes a command.`]),
     'petrel options lists the options of all commands: -z, -r, -f and others.',
   ];

@@ -183,7 +183,7 @@ function settingOption({ schema, meta, name }: Field): Option[] {
   if (meta.flags === undefined) return [];
   const fallback = z.safeParse(schema, undefined);
   const value = fallback.success ? valueText(name, fallback.data) : '';
-  const shown = meta.defaultText ?? value;
+  const shown = meta.defaultText ?? (value === '[]' ? 'none' : value);
   const text = `${meta.help} (${shown === '' ? '' : `default: ${shown}, `}env: ${meta.env})`;
   return [new Option(meta.flags, text).helpGroup(helpGroupOf(meta.key))];
 }

@@ -51,6 +51,10 @@ describe('petrel --help', () => {
     }
   });
 
+  it('names the topics', () => {
+    expect(help).toContain(`petrel help TOPIC explains: ${[...topics.keys()].join(', ')}.`);
+  });
+
   it('says where the options of all commands are', () => {
     expect(help).toContain('petrel options lists the options of all commands');
   });

@@ -36,7 +36,8 @@ export function addAgent(program: Command): void {
 SIGTERM hands leadership over, then stops the agent; a second SIGTERM stops it without waiting for a successor. SIGHUP reloads the settings file.
 
 Example:
-  petrel agent -z zk1,zk2,zk3 --node-id a1 --site a --on-takeover 'systemctl start billing' \\
+  petrel agent -z zk1,zk2,zk3 --node-id a1 --site a \\
+    --on-takeover 'systemctl start billing' \\
     --on-release 'systemctl stop billing'`),
     )
     .action(async (_options, command: Command) => {
