@@ -11,8 +11,8 @@ import { createLogger } from '../log.js';
 import { groupPaths } from '../model/paths.js';
 import { loadRules } from '../own-strategies/load.js';
 import { systemClock } from '../ports/clock.js';
-import { isStoreError, type Store } from '../ports/store.js';
-import { openStore, serverText } from '../zookeeper/index.js';
+import { isStoreError, type Store, type StoreError } from '../ports/store.js';
+import { openStore, serverText, Unreachable, unreachableText } from '../zookeeper/index.js';
 import { Interrupted } from './errors.js';
 import { type ClientContext, readClientSettings, whoAmI } from './settings.js';
 import { chosenRoot } from './which-group.js';
@@ -98,14 +98,17 @@ async function connect(store: Store, settings: ClientSettings, signal: AbortSign
     await store.sync('/', { timeoutMs, signal });
   } catch (error) {
     if (!isStoreError(error) || !error.outcomeUnknown) throw error;
-    const { servers } = storeOptions(settings);
-    const tried = servers.servers.map(serverText).join(', ');
-    throw new PetrelError(
-      'UNREACHABLE',
-      `ZooKeeper is unreachable at ${tried} (--zookeeper, PETREL_ZOOKEEPER): ${errorMessage(error)}`,
-      { cause: error },
-    );
+    throw new PetrelError('UNREACHABLE', whyUnreachable(error, settings), { cause: error });
   }
+}
+
+function whyUnreachable(error: StoreError, settings: ClientSettings): string {
+  const named = ' (--zookeeper, PETREL_ZOOKEEPER)';
+  const { cause } = error;
+  if (cause instanceof Unreachable)
+    return unreachableText(cause.servers, { named, triedMs: settings.connectTimeoutMs });
+  const tried = storeOptions(settings).servers.servers.map(serverText).join(', ');
+  return `ZooKeeper is unreachable at ${tried}${named}: ${errorMessage(error)}`;
 }
 
 function unlessInterrupted<T>(signal: AbortSignal, work: () => Promise<T>): Promise<T> {

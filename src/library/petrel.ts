@@ -22,7 +22,7 @@ import { loadRules } from '../own-strategies/load.js';
 import { systemClock } from '../ports/clock.js';
 import type { Prober } from '../probe/prober.js';
 import type { Tolerance } from '../scores/measuring.js';
-import { parseConnectionString } from '../zookeeper/index.js';
+import { parseConnectionString, Unreachable, unreachableText } from '../zookeeper/index.js';
 import {
   FunctionWorkload,
   type LeaderFunction,
@@ -120,7 +120,8 @@ export class Petrel implements AsyncDisposable {
    * unreachable, keeps trying. The node can be elected once `lead` has been called.
    * @throws PetrelError INVALID if an option is invalid, or if the process cannot listen on the address for
    * probes. DUPLICATE_NODE if another running agent has the node id. FORBIDDEN if ZooKeeper denies
-   * permission. The signal's reason if the signal fires first.
+   * permission. The signal's reason if the signal fires first. UNREACHABLE, with that reason as its cause, if
+   * the signal is a timeout and ZooKeeper was not reached.
    */
   static async join(options: JoinOptions = {}): Promise<Petrel> {
     const settings = readJoinOptions(options);
@@ -283,13 +284,29 @@ export class Petrel implements AsyncDisposable {
     this.#emitter.emit('failed', error);
   }
 
+  /**
+   * Returns the error of a join that the signal has cancelled: the signal's reason. If time ran out before
+   * ZooKeeper could be reached, returns an error that says so.
+   */
+  async #whyAborted(reason: unknown): Promise<unknown> {
+    const store = this.#agent.session;
+    if (!(reason instanceof DOMException) || reason.name !== 'TimeoutError' || store === null) return reason;
+    const cause = await store.connected({ timeoutMs: 0 }).then(
+      () => null,
+      (error: unknown) => (error instanceof Error ? error.cause : null),
+    );
+    if (!(cause instanceof Unreachable)) return reason;
+    const message = unreachableText(cause.servers, { named: ' (option zookeeper)' });
+    return new PetrelError('UNREACHABLE', message, { cause: reason });
+  }
+
   async #joined(signal: AbortSignal | undefined): Promise<void> {
     let stopWaiting = () => {};
     const joined = new Promise<void>((resolve, reject) => {
       const look = () => {
         if (this.#agent.status.joined) resolve();
       };
-      const abort = () => reject(signal?.reason);
+      const abort = () => void this.#whyAborted(signal?.reason).then(reject);
       const unlisten = this.#agent.onStatus(look);
       signal?.addEventListener('abort', abort, { once: true });
       if (signal?.aborted) abort();

@@ -77,6 +77,7 @@ interface StoreErrorOptions {
   readonly path?: string | undefined;
   readonly failedOp?: number | undefined;
   readonly verb?: Operation['type'] | undefined;
+  readonly identities?: readonly string[] | undefined;
   readonly cause?: unknown;
 }
 
@@ -89,6 +90,8 @@ export class StoreError extends Error {
   readonly failedOp: number | undefined;
   /** In a failed multi, the type of the operation that made it fail. */
   readonly verb: Operation['type'] | undefined;
+  /** Names of the proven identities that were denied permission. Empty for a client without credentials. */
+  readonly identities: readonly string[];
 
   constructor(code: StoreErrorCode, message: string, options: StoreErrorOptions = {}) {
     super(message, options.cause === undefined ? undefined : { cause: options.cause });
@@ -96,6 +99,7 @@ export class StoreError extends Error {
     this.path = options.path;
     this.failedOp = options.failedOp;
     this.verb = options.verb;
+    this.identities = options.identities ?? [];
   }
 
   /** Whether the call may have been applied, or may still be applied later. */

@@ -102,6 +102,7 @@ export class Connection {
   /** Resolves after the connection has ended. */
   readonly closed: Promise<void>;
   #resolveClosed: () => void = () => {};
+  #problem: string | null = null;
   readonly #clock: Clock;
   readonly #owner: ConnectionOwner;
   readonly #chroot: string | undefined;
@@ -151,6 +152,11 @@ export class Connection {
   /** Whether the ensemble granted a session. */
   get accepted(): boolean {
     return this.#accepted;
+  }
+
+  /** Why the connection was lost, without the server's address. Null if it was not lost. */
+  get problem(): string | null {
+    return this.#problem;
   }
 
   /** Milliseconds since the connection became ready. 0 if it has never been ready. */
@@ -227,6 +233,8 @@ export class Connection {
   }
 
   #lose(why: string, cause?: unknown): void {
+    if (this.#over) return;
+    this.#problem = why;
     const { server, address } = this.endpoint;
     const where =
       server.host === address

@@ -23,6 +23,7 @@ export {
 export type { Dial, Endpoint, Wire, WireEvents } from './dial.js';
 export type { Logger } from './session.js';
 export type { TlsOptions } from './tls-options.js';
+export { Unreachable, unreachableText } from './unreachable.js';
 
 export interface StoreOptions {
   readonly servers: ConnectionString;

@@ -30,6 +30,7 @@ import { Failure } from './failure.js';
 import { Outage } from './outage.js';
 import { firstPauseMs, longestPauseMs } from './reconnecting.js';
 import { resolveHost, ServerRotation } from './servers.js';
+import { ServerTroubles } from './unreachable.js';
 import { watchFrames } from './watch-frames.js';
 
 /** The methods of a logger that are used here. A pino logger has them. */
@@ -75,7 +76,8 @@ export class Session extends ConnectionManager implements ConnectionOwner {
   readonly #rotation: ServerRotation;
   readonly #outage: Outage;
   readonly #stopped = new AbortController();
-  readonly #troubles = new Map<string, string>();
+  /** The last problem with each server. */
+  readonly troubles: ServerTroubles;
   #running = false;
   #state: StoreState = 'CONNECTING';
   #over: Failure | undefined;
@@ -103,6 +105,7 @@ export class Session extends ConnectionManager implements ConnectionOwner {
     this.#options = options;
     this.#clock = options.clock;
     this.#logger = options.logger;
+    this.troubles = new ServerTroubles(options.servers.servers);
     this.#outage = new Outage(options.clock, options.logger);
     this.#rotation = new ServerRotation(options.servers.servers, options.random);
     this.chrootPath = options.servers.chroot === '' ? undefined : options.servers.chroot;
@@ -134,15 +137,7 @@ export class Session extends ConnectionManager implements ConnectionOwner {
 
   /** The error with which requests are currently refused. */
   get refusal(): Failure {
-    return this.#over ?? Failure.of('CONNECTION_LOSS', `not connected: ${this.troubles}`);
-  }
-
-  /** Describes the last problem with each server. */
-  get troubles(): string {
-    const { servers } = this.#options.servers;
-    return servers
-      .map((server) => this.#troubles.get(serverText(server)) ?? `${serverText(server)}: not tried yet`)
-      .join('; ');
+    return this.#over ?? Failure.of('CONNECTION_LOSS', `not connected: ${this.troubles.text}`);
   }
 
   /** Starts to connect, and reconnects until the session is over. Further calls do nothing. */
@@ -209,7 +204,7 @@ export class Session extends ConnectionManager implements ConnectionOwner {
     if (this.#over) return;
     if (this.#clock.monotonicMs() >= this.#expiresAtMs()) {
       this.#lose(
-        Failure.of('SESSION_EXPIRED', `no contact for 4/3 of the session timeout: ${this.troubles}`),
+        Failure.of('SESSION_EXPIRED', `no contact for 4/3 of the session timeout: ${this.troubles.text}`),
       );
     }
   }
@@ -281,7 +276,8 @@ export class Session extends ConnectionManager implements ConnectionOwner {
 
   ended(connection: Connection, failure: Failure): void {
     this.#connection = undefined;
-    this.#note(connection.endpoint.server, failure.message);
+    const { message } = failure;
+    this.#note(connection.endpoint.server, connection.problem ?? message, message);
     if (this.#state === 'CONNECTED') this.#enter('SUSPENDED');
     if (this.#ending && !this.#hasSession) this.#finish(false);
     this.#armTimer();
@@ -295,7 +291,7 @@ export class Session extends ConnectionManager implements ConnectionOwner {
       failures = (await this.#visit(this.#rotation.next())) ? 0 : failures + 1;
       const rounds = failures / this.#rotation.size;
       if (rounds < 1 || !Number.isInteger(rounds)) continue;
-      if (!this.#over) this.#outage.goesOn(this.troubles);
+      if (!this.#over) this.#outage.goesOn(this.troubles.text);
       await this.#pause(rounds);
     }
   }
@@ -321,7 +317,7 @@ export class Session extends ConnectionManager implements ConnectionOwner {
       const addresses = await resolveHost(server.host, { clock: this.#clock, timeoutMs, lookup, signal });
       return this.#rotation.rotate(server, addresses);
     } catch (error) {
-      this.#note(server, `${serverText(server)}: ${errorMessage(error)}`);
+      this.#note(server, errorMessage(error));
       return [];
     }
   }
@@ -370,7 +366,7 @@ export class Session extends ConnectionManager implements ConnectionOwner {
   #ready(connection: Connection): void {
     this.#restoreWatches(connection);
     connection.ready();
-    this.#troubles.delete(serverText(connection.endpoint.server));
+    this.troubles.over(connection.endpoint.server);
     this.#enter('CONNECTED');
   }
 
@@ -432,7 +428,7 @@ export class Session extends ConnectionManager implements ConnectionOwner {
     };
     if (state === 'LOST') this.#logger.warn({ ...fields, err: this.#over }, 'ZooKeeper session lost');
     else if (state === 'SUSPENDED')
-      this.#logger.warn({ ...fields, why: this.troubles }, 'ZooKeeper unreachable');
+      this.#logger.warn({ ...fields, why: this.troubles.text }, 'ZooKeeper unreachable');
     else this.#logger.info(fields, `ZooKeeper session ${state.toLowerCase()}`);
     this.#outage.entered(state);
     this.#options.onState(state);
@@ -464,9 +460,10 @@ export class Session extends ConnectionManager implements ConnectionOwner {
     });
   }
 
-  #note(server: Server, trouble: string): void {
-    this.#troubles.set(serverText(server), trouble);
-    this.#logger.debug({ server: serverText(server), trouble }, 'problem with a ZooKeeper server');
+  #note(server: Server, problem: string, text?: string): void {
+    this.troubles.met(server, problem, text);
+    const fields = { server: serverText(server), trouble: text ?? problem };
+    this.#logger.debug(fields, 'problem with a ZooKeeper server');
   }
 }
 

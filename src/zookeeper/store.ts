@@ -319,11 +319,16 @@ export class ZooKeeperStore implements Store {
       path,
       failedOp,
       verb,
+      identities: this.identities,
       cause,
     });
   }
 
   #lateness(timeoutMs: number): StoreError {
+    if (this.state === 'CONNECTING') {
+      const { text, unreachable: cause } = this.#session.troubles;
+      return new StoreError('TIMEOUT', `no connection within ${timeoutMs} ms: ${text}`, { cause });
+    }
     const why = this.state === 'CONNECTED' ? '' : `: ${this.#session.refusal.message}`;
     return new StoreError('TIMEOUT', `no response within ${timeoutMs} ms${why}`);
   }

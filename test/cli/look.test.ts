@@ -165,6 +165,15 @@ describe('an error', () => {
     });
   });
 
+  it('says in one sentence that the only server refuses connections', async () => {
+    const [port] = await freePorts(1);
+    expect(await run('list', '-z', `127.0.0.1:${port}`, '--connect-timeout', '1s')).toEqual({
+      code: 3,
+      stdout: '',
+      stderr: `petrel: ZooKeeper is unreachable at 127.0.0.1:${port} (--zookeeper, PETREL_ZOOKEEPER): connection refused, tried for 1 s\n`,
+    });
+  });
+
   it('names the servers when none answers, and exits with 3', async () => {
     const [refusing] = await freePorts(1);
     const mute = createServer();
@@ -175,7 +184,11 @@ describe('an error', () => {
     try {
       const { code, stderr } = await run('list', '-z', servers.join(','), '--connect-timeout', '1s');
       expect(code).toBe(3);
-      expect(stderr).toContain(`ZooKeeper is unreachable at ${servers.join(', ')}`);
+      const [first, second] = servers;
+      expect(stderr).toContain(
+        `ZooKeeper is unreachable (--zookeeper, PETREL_ZOOKEEPER), tried for 1 s: ${first}: connection refused; ${second}: no`,
+      );
+      expect(stderr.split(`${refusing}`)).toHaveLength(2);
     } finally {
       mute.close();
     }

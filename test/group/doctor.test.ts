@@ -235,7 +235,7 @@ describe('where there is nothing', () => {
     const [port] = await freePorts(1);
     const nobody = await findings({ PETREL_ZOOKEEPER: `127.0.0.1:${port}` });
     expect(nobody).toContainEqual(expect.stringMatching(/^error servers: .*is unreachable: .*ECONNREFUSED/));
-    expect(nobody).toContainEqual(expect.stringMatching(/^error session: .*no response within 2000 ms/));
+    expect(nobody).toContainEqual(expect.stringMatching(/^error session: .*no connection within 2000 ms/));
     const noGroup = await findings({
       PETREL_ZOOKEEPER: await sharedZooKeeper(),
       PETREL_ROOT: uniqueRoot('none'),

@@ -135,6 +135,16 @@ describe('an ensemble that is not there', () => {
     stop.abort(reason);
     await expect(joining).rejects.toBe(reason);
   });
+
+  it('is named when the time that the signal allows is over', async () => {
+    const [port] = await freePorts(1);
+    const error = await refusal({ zookeeper: `127.0.0.1:${port}`, signal: AbortSignal.timeout(500) });
+    expect(error).toMatchObject({
+      code: 'UNREACHABLE',
+      message: `ZooKeeper is unreachable at 127.0.0.1:${port} (option zookeeper): connection refused`,
+      cause: { name: 'TimeoutError' },
+    });
+  });
 });
 
 describe('the signal given to join', () => {
