@@ -4,6 +4,7 @@ import { settingOptions } from '../config/read-settings.js';
 import { clientSettings } from '../config/settings.js';
 import { version } from '../version.js';
 import { topics } from './topics.js';
+import { pathOf } from './usage-errors.js';
 
 interface Family {
   readonly commands: readonly string[];
@@ -191,10 +192,6 @@ function moreHelp(command: Command): string {
     'petrel options lists the options of all commands: -z, -r, -f and others.',
   ];
   return ['', ...lines].join('\n');
-}
-
-function pathOf(command: Command): string {
-  return command.parent === null ? command.name() : `${pathOf(command.parent)} ${command.name()}`;
 }
 
 function wantedBy(named: string | null | undefined): readonly Family[] {

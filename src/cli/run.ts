@@ -5,6 +5,7 @@ import { exitCodeOf, isForeseen, reportError } from './errors.js';
 import { asksForVersion, commandOf } from './guarded.js';
 import { checkPrinted, outliveOutput } from './outlet.js';
 import { createProgram, withHint } from './program.js';
+import { inPlainWords, unlessUnknown } from './usage-errors.js';
 
 export { partFromGuardian } from '../guardian/parent-process.js';
 
@@ -21,13 +22,16 @@ export async function runCommandLine(args: readonly string[]): Promise<CommandLi
   outliveOutput();
   const program = await createProgram(asksForVersion(args) ? null : commandOf(args));
   try {
-    await program.parseAsync(args, { from: 'user' });
+    await program.parseAsync(unlessUnknown(program, args), { from: 'user' });
     return asMeant(Number(process.exitCode ?? (await codeOfPrinting())));
   } catch (error) {
     if (error instanceof CommanderError && error.exitCode === 0) return asMeant(await codeOfPrinting());
     // No command was given, so the help was printed.
     if (error instanceof CommanderError && error.code === 'commander.help') return asMeant(exitCodes.usage);
-    reportError(await withHint(error), program.opts().format ?? process.env.PETREL_FORMAT);
+    reportError(
+      inPlainWords(await withHint(error), program, args),
+      program.opts().format ?? process.env.PETREL_FORMAT,
+    );
     return { code: exitCodeOf(error), isMishap: !isForeseen(error) };
   }
 }

@@ -5,10 +5,11 @@ const longestWord = 200;
 
 /**
  * Returns the known word that `word` most likely misspells. Returns undefined if no known word is similar.
+ * Words that differ in up to `leastFar` letters always count as similar.
  */
-export function nearestOf(word: string, known: readonly string[]): string | undefined {
+export function nearestOf(word: string, known: readonly string[], leastFar = 2): string | undefined {
   if (word.length > longestWord) return undefined;
-  const far = Math.max(2, Math.floor(word.length / 3));
+  const far = Math.max(leastFar, Math.floor(word.length / 3));
   const ranked = known
     .map((candidate) => ({ candidate, far: distance(word.toLowerCase(), candidate.toLowerCase()) }))
     .sort((a, b) => a.far - b.far);

@@ -30,8 +30,11 @@ export function unknownName(what: string, name: string, known: readonly string[]
 
 function knownText(what: string, name: string, all: readonly string[]): string {
   const known = [...new Set(all)];
-  const nearest = known.length <= fewNames ? undefined : nearestOf(name, known);
-  return nearest === undefined
-    ? `known ${what}s: ${firstOf(known).join(', ') || 'none'}`
-    : `did you mean ${nearest}?`;
+  const areFew = known.length <= fewNames;
+  // Names may be as short as one letter. Between few of them, do not guess that b stands for a.
+  const nearest = nearestOf(name, known, areFew ? 0 : undefined);
+  const question = nearest === undefined ? '' : `did you mean ${nearest}?`;
+  if (question !== '' && !areFew) return question;
+  const listed = `known ${what}s: ${firstOf(known).join(', ') || 'none'}`;
+  return question === '' ? listed : `${question} ${listed}`;
 }

@@ -87,7 +87,8 @@ function isWritten(input: string): input is StringValue {
 
 function whatWouldBeRight(input: unknown): string {
   const number = cut(String(typeof input === 'string' || typeof input === 'number' ? input : ''));
-  if (/^\d+(\.\d+)?$/.test(number)) return `${number} has no unit: write ${number}s or ${number}ms`;
+  if (/^\d+(\.\d+)?$/.test(number))
+    return `${number} has no unit: write ${number}s, ${number}m or ${number}h`;
   return `${quoted(input)} is not a duration: write a number and a unit, such as 500ms, 4s, 10m, 2h or 1d`;
 }
 

@@ -91,7 +91,7 @@ describe('petrel config set and reset', () => {
     expect(stderr).toMatch(/^petrel: unknown key foo: similar keys: \S+, \S+, \S+\n$/);
     expect(await run(['config', 'set', 'minLeadership', '10'])).toMatchObject({
       code: 2,
-      stderr: expect.stringContaining('minLeadership: 10 has no unit: write 10s or 10ms'),
+      stderr: expect.stringContaining('minLeadership: 10 has no unit: write 10s, 10m or 10h'),
     });
   });
 });

@@ -249,7 +249,7 @@ describe('settings', () => {
       '{load: {command: x, period: 1s}}',
       'scores.load: unknown `period`; expected one of command, every, timeout',
     ],
-    ['{load: {command: x, every: 1}}', 'scores.load.every: 1 has no unit: write 1s or 1ms'],
+    ['{load: {command: x, every: 1}}', 'scores.load.every: 1 has no unit: write 1s, 1m or 1h'],
     ['{load: {command: x, every: 1ms}}', 'scores.load.every: 1ms is too short: expected at least 100ms'],
     [
       '{load: {command: x, maxAge: 2s}}',
@@ -317,7 +317,7 @@ describe('wrong settings', () => {
     ['nodeId: -a', ':1:1: nodeId: "-a": expected a name of 1 to 128 letters'],
     ['priority: 1.5', ':1:1: priority: expected a whole number'],
     ['priority: -1', ':1:1: priority: expected at least 0'],
-    ['sessionTimeout: 6', ':1:1: sessionTimeout: 6 has no unit: write 6s or 6ms'],
+    ['sessionTimeout: 6', ':1:1: sessionTimeout: 6 has no unit: write 6s, 6m or 6h'],
     ['sessionTimeout: 6h', ':1:1: sessionTimeout: 6h is too long: expected at most 1h'],
     ['root: cluster', ':1:1: root: "cluster": expected an absolute path'],
     ['root: /a/../b', ':1:1: root: "/a/../b": a root path must not contain . or ..'],

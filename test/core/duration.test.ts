@@ -37,7 +37,7 @@ describe('a duration', () => {
   });
 
   it('says what would be right', () => {
-    expect(() => durationMs('5')).toThrow('5 has no unit: write 5s or 5ms');
+    expect(() => durationMs('5')).toThrow('5 has no unit: write 5s, 5m or 5h');
     expect(() => durationMs('soon')).toThrow(
       '"soon" is not a duration: write a number and a unit, such as 500ms',
     );
@@ -63,6 +63,6 @@ describe('a duration', () => {
 
   it('is kept as written by its schema', () => {
     expect(durationSchema.parse('1.5h')).toBe('1.5h');
-    expect(durationSchema.safeParse(5).error?.issues[0]?.message).toBe('5 has no unit: write 5s or 5ms');
+    expect(durationSchema.safeParse(5).error?.issues[0]?.message).toBe('5 has no unit: write 5s, 5m or 5h');
   });
 });

@@ -47,7 +47,7 @@ describe('a group’s configuration', () => {
     [{ failbak: 'auto' }, 'unknown `failbak`; expected one of strategy, strategyOptions, sites, failback,'],
     [{ sites: { a: { prio: 1 } } }, 'sites.a: unknown `prio`; expected one of priority, drained, override'],
     [{ timeouts: { claims: '1s' } }, 'timeouts: unknown `claims`; expected one of claim, prepare,'],
-    [{ minLeadership: 5 }, 'minLeadership: 5 has no unit: write 5s or 5ms'],
+    [{ minLeadership: 5 }, 'minLeadership: 5 has no unit: write 5s, 5m or 5h'],
     [{ circuitBreaker: { within: 'soon' } }, 'circuitBreaker.within: "soon" is not a duration'],
     [{ sites: { 'a/b': {} } }, 'sites.a/b: expected a name of 1 to 128 letters'],
     [{ sites: { a: { priority: -1 } } }, 'sites.a.priority: '],

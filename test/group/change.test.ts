@@ -330,6 +330,15 @@ describe('a site', () => {
     });
   });
 
+  it('that differs in case from one that the group knows is suggested', async () => {
+    await using group = await newGroup();
+    await group.node('a1');
+    await expect(changeGroup(group.access, eve, drainSite('A'))).rejects.toMatchObject({
+      message: 'unknown site A',
+      reasons: ['did you mean a? known sites: a'],
+    });
+  });
+
   it('that the group does not know yet can be configured if that is meant', async () => {
     await using group = await newGroup();
     const request = { site: 'aa', priority: 0, forMs: null, allowUnknown: true };

@@ -114,7 +114,7 @@ describe('setting keys', () => {
     ['sites.a.override.priority', '1', 'use petrel site priority'],
     ['sites.a.drained', 'null', 'use petrel site drain'],
     ['failback', 'sometimes', 'failback: expected auto, manual, or after:DURATION'],
-    ['minLeadership', '10', 'minLeadership: 10 has no unit: write 10s or 10ms'],
+    ['minLeadership', '10', 'minLeadership: 10 has no unit: write 10s, 10m or 10h'],
     ['historySize', 'many', 'historySize: '],
     ['timeouts.prepare', '1h', 'timeouts.prepare < timeouts.claim is required'],
     ['strategy', 'rnadom', 'strategy: unknown strategy "rnadom": expected one of first-available'],

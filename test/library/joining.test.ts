@@ -31,7 +31,11 @@ describe('an option that is wrong', () => {
     ['an empty site', { site: '' }, 'site: expected a name of 1 to 128 letters'],
     ['half a priority', { priority: 1.5 }, 'priority: expected a whole number'],
     ['a negative priority', { priority: -1 }, 'priority: expected at least 0'],
-    ['a timeout without a unit', { sessionTimeout: '6' }, 'sessionTimeout: 6 has no unit: write 6s'],
+    [
+      'a timeout without a unit',
+      { sessionTimeout: '6' },
+      'sessionTimeout: 6 has no unit: write 6s, 6m or 6h',
+    ],
     ['a timeout far too short', { sessionTimeout: '1ms' }, 'sessionTimeout: 1ms is too short'],
     ['no servers', { zookeeper: '' }, 'zookeeper: ZooKeeper connection string "": the string is empty'],
     [

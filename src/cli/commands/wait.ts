@@ -19,7 +19,11 @@ export function addWait(program: Command): void {
     .description(
       'wait until a term is READY (exit code 0) or has failed (1); exit code 6: still under way when the wait timeout expires',
     )
-    .requiredOption('--term <n>', 'term to wait for', wholeNumber(1, Number.MAX_SAFE_INTEGER))
+    .requiredOption(
+      '--term <n>',
+      'term to wait for: petrel list shows the current one, and each change its own',
+      wholeNumber(1, Number.MAX_SAFE_INTEGER),
+    )
     .addOption(slotOption('slot of the term, in a group with several leaders (default: 1)'))
     .addHelpText('after', helpText('\nExample:\n  petrel wait --term 4 --wait-timeout 2m'))
     .action(async (_options, command: Command) => {
