@@ -41,8 +41,10 @@ export type Remedy =
   | { readonly kind: 'cancel' }
   /** Name another root. */
   | { readonly kind: 'root' }
-  /** Use credentials to which ZooKeeper grants permission. */
-  | { readonly kind: 'credentials' };
+  /** Use another state directory. */
+  | { readonly kind: 'state-dir' }
+  /** Use credentials to which ZooKeeper grants permission. `refused` are the identities that lack it. */
+  | { readonly kind: 'credentials'; readonly refused: readonly string[] };
 
 export class PetrelError extends Error {
   override readonly name = 'PetrelError';

@@ -126,7 +126,7 @@ async function replaceOwn(store: Store, path: string, stat: Stat, registration: 
 
 function duplicate(path: string, other: Registration): PetrelError {
   const who = `incarnation ${other.incarnation}, process ${other.pid} on ${other.host}, started ${other.startedAt}`;
-  const right = `choose another --node-id, or stop the other agent. If the other agent is dead, wait until its session expires, or run petrel node evict ${other.node}`;
+  const right = `choose another node id, or stop the other agent. If the other agent is dead, wait until its session expires, or run petrel node evict ${other.node}`;
   return new PetrelError(
     'DUPLICATE_NODE',
     `node id ${other.node} is in use at ${path} by another agent (${who}): ${right}`,

@@ -72,7 +72,16 @@ function remedyText(remedy: Remedy): string {
       return 'to cancel it: petrel switchover --cancel';
     case 'root':
       return 'check the root path (--root, PETREL_ROOT)';
+    case 'state-dir':
+      return 'choose another with --state-dir or PETREL_STATE_DIR';
     case 'credentials':
-      return 'pass credentials with --auth-file or PETREL_AUTH; petrel acl show lists the rights';
+      return credentialsText(remedy.refused);
   }
+}
+
+function credentialsText(refused: readonly string[]): string {
+  const rights = 'petrel acl show lists the rights';
+  if (refused.length === 0) return `pass credentials with --auth-file or PETREL_AUTH; ${rights}`;
+  const who = refused.join(', ');
+  return `${who} may not do this, or the password is wrong: pass an operator’s credentials with --auth-file or PETREL_AUTH; ${rights}`;
 }

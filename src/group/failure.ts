@@ -28,7 +28,8 @@ export function asPetrelError(error: unknown): PetrelError {
 function fromStore(error: StoreError): PetrelError {
   if (isPermissionError(error)) {
     const message = `permission denied by ZooKeeper: ${error.message}`;
-    return new PetrelError('FORBIDDEN', message, { cause: error, remedies: [{ kind: 'credentials' }] });
+    const remedies = [{ kind: 'credentials', refused: error.identities }] as const;
+    return new PetrelError('FORBIDDEN', message, { cause: error, remedies });
   }
   if (error.outcomeUnknown) {
     return new PetrelError('UNREACHABLE', `connection to ZooKeeper lost: ${error.message}`, { cause: error });

@@ -106,6 +106,8 @@ function remedyText(remedy: Remedy): string {
       return 'to cancel it: POST /switchover with {"cancel": true}';
     case 'root':
       return 'the groups of this agent are set in its settings';
+    case 'state-dir':
+      return 'choose another (setting stateDir)';
     case 'credentials':
       return 'the agent uses its own credentials (setting authFile); to list the rights, run petrel acl show with the same credentials';
   }

@@ -50,8 +50,17 @@ export interface HttpOptions {
   readonly log: Logger;
 }
 
-/** Error if the server cannot listen, for example because the port is in use. The cause says why. */
-export class CannotListen extends PetrelError {}
+/** Error if the server cannot listen, for example because the port is in use. */
+export class CannotListen extends PetrelError {
+  /** The problem in one line, which starts with the address. */
+  readonly problem: string;
+
+  constructor(where: string, cause: unknown) {
+    super('FAILED', `cannot listen for HTTP on ${where}: ${errorMessage(cause)}`, { cause });
+    const isInUse = cause instanceof Error && 'code' in cause && cause.code === 'EADDRINUSE';
+    this.problem = isInUse ? `${where} is in use` : this.message;
+  }
+}
 
 export class HttpServer {
   readonly #app: App;
@@ -83,10 +92,7 @@ export class HttpServer {
       await server.#app.listen(listen);
     } catch (error) {
       await server.close();
-      const where = `${hostText(listen.host)}:${listen.port}`;
-      throw new CannotListen('FAILED', `cannot listen for HTTP on ${where}: ${errorMessage(error)}`, {
-        cause: error,
-      });
+      throw new CannotListen(`${hostText(listen.host)}:${listen.port}`, error);
     }
     return server;
   }

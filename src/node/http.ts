@@ -59,10 +59,7 @@ export async function openHttp(
     return server;
   } catch (error) {
     if (configured !== 'auto' || !(error instanceof CannotListen)) throw error;
-    log.warn(
-      { error },
-      `running without HTTP: ${error.message}; choose an address with --listen, or set --listen off`,
-    );
+    log.warn(`running without HTTP: ${error.problem}; choose an address with --listen, or set --listen off`);
     return null;
   }
 }

@@ -27,6 +27,7 @@ it('A2 a state directory that can never be used is a wrong setting', () => {
   expect(refusal(join(file, 'state'))).toMatchObject({
     code: 'INVALID',
     message: expect.stringContaining('ENOTDIR'),
+    remedies: [{ kind: 'state-dir' }],
   });
 });
 

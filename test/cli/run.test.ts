@@ -172,5 +172,6 @@ describe('commands on one machine', () => {
     const second = await sleeping(['--node-id', 'same']);
     expect(await second.exited).toEqual({ code: 1, signal: null });
     expect(second.stderr).toContain('on this machine already runs node same');
+    expect(second.stderr).toContain(`stop its guardian, process ${first.pid}, or`);
   });
 });

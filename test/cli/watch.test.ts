@@ -105,6 +105,10 @@ describe('without permission', () => {
       expect(refused).toMatchObject({ code: 4, stdout: '' });
       expect(refused.stderr).toContain('pass credentials with --auth-file or PETREL_AUTH');
       expect((await runCommand(['pause'], env({ PETREL_ROOT: root }))).code).toBe(4);
+      const other = env({ PETREL_ROOT: root, PETREL_AUTH: 'digest:eye:secret' });
+      expect((await runCommand(['list'], other)).stderr).toContain(
+        'digest:eye may not do this, or the password is wrong: pass an operator’s credentials',
+      );
       const allowed = await runCommand(
         ['list'],
         env({ PETREL_ROOT: root, PETREL_AUTH: 'digest:eve:secret' }),

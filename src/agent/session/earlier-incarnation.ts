@@ -100,7 +100,7 @@ export class EarlierIncarnations {
       log.warn({ incarnation: registration?.incarnation }, message);
     } else if (now - this.#sinceMs > patienceTimeouts * timeoutMs) {
       const who = `session 0x${session.toString(16)}, which has not ended`;
-      const right = 'another agent uses this node id: choose another --node-id for this agent';
+      const right = 'another agent uses this node id: choose another node id for this agent';
       throw new PetrelError('DUPLICATE_NODE', `node id ${node} is still held by ${who}: ${right}`);
     }
   }

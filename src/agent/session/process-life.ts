@@ -6,6 +6,7 @@
 import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { hostname } from 'node:os';
+import { guardianVariable } from '../../guardian/parent.js';
 import { hasEnded, type ProcessState, parseStat } from '../../hooks/process-state.js';
 import type { Host } from '../../ports/host.js';
 
@@ -55,6 +56,21 @@ export function isOtherAlive({ pid, startedAt }: ProcessName): boolean {
   const found = lookAt(pid);
   if (found !== null && hasEnded(found)) return false;
   return startedAt === null || found === null || found.startedAt === startedAt;
+}
+
+/**
+ * Returns the pid of the guardian that started this agent and restarts it. Returns null if the process has no
+ * guardian, or if the system does not show the environment that it was started with.
+ */
+export function guardianOf({ pid }: ProcessName): number | null {
+  try {
+    const variables = readFileSync(`/proc/${pid}/environ`, 'latin1').split('\0');
+    const prefix = `${guardianVariable}=`;
+    const guardian = Number(variables.find((each) => each.startsWith(prefix))?.slice(prefix.length));
+    return guardian > 0 && exists(guardian) ? guardian : null;
+  } catch {
+    return null;
+  }
 }
 
 function exists(pid: number): boolean {

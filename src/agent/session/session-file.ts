@@ -19,7 +19,14 @@ import { dirname, join } from 'node:path';
 import * as z from 'zod';
 import { errorMessage, PetrelError } from '../../errors.js';
 import { longSchema, parseJson } from '../../model/names.js';
-import { isOtherAlive, ownProcess, type ProcessName, parseProcess, processText } from './process-life.js';
+import {
+  guardianOf,
+  isOtherAlive,
+  ownProcess,
+  type ProcessName,
+  parseProcess,
+  processText,
+} from './process-life.js';
 import type { SessionMemory, SessionTicket } from './session-memory.js';
 
 const passwordBytes = 16;
@@ -95,7 +102,10 @@ export class SessionFile implements SessionMemory {
     } catch (cause) {
       if (cause instanceof PetrelError) throw cause;
       const message = `cannot use the state directory ${stateDir}: ${errorMessage(cause)}`;
-      throw new PetrelError(isPassing(cause) ? 'FAILED' : 'INVALID', message, { cause });
+      throw new PetrelError(isPassing(cause) ? 'FAILED' : 'INVALID', message, {
+        cause,
+        remedies: [{ kind: 'state-dir' }],
+      });
     }
     return file;
   }
@@ -104,7 +114,9 @@ export class SessionFile implements SessionMemory {
     for (;;) {
       const { holder, text } = this.#lockHolder();
       if (holder !== null) {
-        const right = 'stop that process, or choose another node id or state directory for this agent';
+        const guardian = guardianOf(holder);
+        const stop = guardian === null ? 'stop that process' : `stop its guardian, process ${guardian}`;
+        const right = `${stop}, or choose another node id or state directory for this agent`;
         throw new PetrelError(
           'DUPLICATE_NODE',
           `process ${holder.pid} on this machine already runs node ${node} (${this.#lock}): ${right}`,
