@@ -369,8 +369,11 @@ export class Agent {
   async #join(store: Store): Promise<boolean> {
     const { log, node } = this.#options;
     if (this.#drainingSinceMs !== null && this.#leadershipRunner.leadership === null) return false;
-    if ((await store.exists(this.#paths.elected)) === null)
-      await ensureTree(store, this.#paths, this.#snapshotReader.known);
+    if ((await store.exists(this.#paths.elected)) === null) {
+      const { known } = this.#snapshotReader;
+      if (known.config !== null) this.#report({ root: this.#paths.root }, remadeText(known), 'warn');
+      await ensureTree(store, this.#paths, known);
+    }
     const earlier = await register(store, this.#paths, this.#registration, this.#options.host);
     if (earlier !== null) return (await this.#earlier.isOver(store, earlier)) && (await this.#join(store));
     const name = await takeSeat(store, this.#paths, node);

@@ -67,6 +67,7 @@ describe('a leader that is cut off again and again, and is back each time before
     await group.ready('a');
     await group.startInOrder(['b'], { sessionTimeoutMs: 8_000 });
     const leaseLosses = await cutOffUntilAnotherLeads({ group, way, a });
+    expect(a.warnings).toContainEqual(expect.stringMatching(/^releasing: no connection|^lease expired/));
     expect(leaseLosses).toBeGreaterThan(1);
     const { failures, reason, cause } = await group.elected();
     expect(failures).toMatchObject([{ node: 'a', reason: expect.stringMatching(oftenWithin) }]);

@@ -2,6 +2,7 @@ import { expect, it } from 'vitest';
 import { type Store, StoreError } from '../../src/ports/store.js';
 import { deleteTree, Group } from '../support/agent-group.js';
 import { sharedZooKeeper, uniqueRoot } from '../support/ensemble.js';
+import { startProxy } from '../support/proxy.js';
 import { until } from '../support/until.js';
 
 /**
@@ -102,3 +103,20 @@ it.each([{ paused: { by: 'op', at: '2026-01-01T00:00:00.000Z', reason: 'maintena
     for (const line of told) expect(line).toContain(`decision of term ${term}`);
   },
 );
+
+it('A12 an ensemble that has lost all its data is reported by a warning', async () => {
+  const zooKeeper = await sharedZooKeeper();
+  await using way = await startProxy({ target: zooKeeper });
+  await using group = await Group.found(zooKeeper);
+  const a = group.start('a', { connect: way.address });
+  const { term } = await group.ready('a');
+  way.refuse();
+  await a.expire(zooKeeper);
+  await deleteTree(group.store, group.root);
+  await way.heal();
+  await group.ready('a');
+  const lost = a.warnings.filter((line) => line.startsWith('znodes of the group are missing'));
+  expect(lost).toEqual([
+    expect.stringContaining(`creating them with the configuration and the decision of term ${term}`),
+  ]);
+});

@@ -39,6 +39,9 @@ import { until } from './until.js';
  */
 export const observerSessionMs = 60_000;
 
+/** The number of the level `warn` in pino's lines. */
+const warnLevel = 40;
+
 export interface MemberOptions {
   readonly site?: string;
   readonly priority?: number;
@@ -206,6 +209,7 @@ export class Member {
   ended: { readonly error: unknown } | null = null;
   readonly run: Promise<void>;
   readonly #log: string[] = [];
+  readonly #warnings: string[] = [];
   readonly #keep = keepLog(`members-${process.pid}`);
 
   constructor(group: Group, node: string, options: MemberOptions) {
@@ -277,6 +281,11 @@ export class Member {
     return this.#log;
   }
 
+  /** Logged warnings and errors, oldest first. */
+  get warnings(): readonly string[] {
+    return this.#warnings;
+  }
+
   async joined(): Promise<void> {
     await until(() => this.status.joined, { timeoutMs: 20_000, describe: `${this.node} to join` });
   }
@@ -303,8 +312,9 @@ export class Member {
     const show = process.env.PETREL_TEST_LOG !== undefined;
     return new Writable({
       write: (chunk: Buffer, _encoding, done) => {
-        const line: { msg?: string } = JSON.parse(chunk.toString('utf8'));
+        const line: { level?: number; msg?: string } = JSON.parse(chunk.toString('utf8'));
         this.#log.push(line.msg ?? '');
+        if ((line.level ?? 0) >= warnLevel) this.#warnings.push(line.msg ?? '');
         this.#keep(chunk.toString('utf8').trimEnd());
         if (show) process.stderr.write(`${Math.round(performance.now())} ${this.node}: ${chunk}`);
         done();

@@ -215,7 +215,7 @@ export class LeadershipRunner {
       case 'write-ready':
         return await this.#writeReady(round, action);
       case 'release':
-        this.#release(action.term, action.reason, action.newLeader);
+        this.#release(action.term, action.reason, action.newLeader, round.draining);
         return this.#stage === 'released';
       case 'hand-over':
         return await this.#handOver(round, action);
@@ -417,11 +417,12 @@ export class LeadershipRunner {
   }
 
   /** `term` is the term of the decision that requires the release. Null if no decision requires it. */
-  #release(term: number | null, reason: string, newLeader: string | null): void {
+  #release(term: number | null, reason: string, newLeader: string | null, isLeaving = false): void {
     const elected = this.#elected;
     const leadership = present(this.#leadership, 'the leadership that is released');
     this.#ending = { term: term ?? leadership.term, reason };
-    this.#options.log.info(this.#fields, `releasing: ${reason}`);
+    const isPlanned = isLeaving || (term ?? 0) > leadership.term;
+    this.#options.log[isPlanned ? 'info' : 'warn'](this.#fields, `releasing: ${reason}`);
     if (this.#stage === 'claimed' || elected === null) {
       this.#enter('released');
       return;
