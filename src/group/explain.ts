@@ -89,6 +89,18 @@ export function explain(view: GroupView, nowMs: number, whatIf: WhatIf = {}): Ex
   };
 }
 
+/**
+ * Explains why a node that ranks first does not lead: only the tie-break puts it before the elected node.
+ * Returns null if another reason applies, which the choice's own reason then contains.
+ */
+export function tieText({ choice, ranking }: Pick<Explanation, 'choice' | 'ranking'>): string | null {
+  const first = ranking[0];
+  const elected = ranking.find(({ node }) => node === choice.node);
+  if (choice.changes || first === undefined || elected === undefined) return null;
+  if (first.node === elected.node || first.grade !== elected.grade) return null;
+  return `${first.node} ranks first, but only by the tie-break: ${elected.node} stays`;
+}
+
 function mustBeKnown(what: string, names: readonly string[], known: readonly string[]): void {
   const unknown = names.filter((name) => !known.includes(name));
   if (unknown.length === 0) return;

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { explain } from '../../src/group/explain.js';
+import { explain, tieText } from '../../src/group/explain.js';
 import { type Listing, listing, listingSchema } from '../../src/group/listing.js';
 import { readEnsembleClock } from '../../src/group/time.js';
 import { transitionText } from '../../src/group/transition.js';
@@ -345,6 +345,16 @@ describe('explain', () => {
       { node: 'a2', reason: `${equal}; tied with a1: the lower node id ranks first` },
       { node: 'b1', reason: 'site b has priority 50, the node has priority 100' },
     ]);
+  });
+
+  it('says why the node that ranks first does not lead', async () => {
+    await using group = await newGroup();
+    for (const node of ['a1', 'a2']) await group.node(node);
+    await group.lead('a2', 1);
+    const tied = explain(await readGroup(group.access), Date.now());
+    expect(tieText(tied)).toBe('a1 ranks first, but only by the tie-break: a2 stays');
+    await group.lead('a1', 2);
+    expect(tieText(explain(await readGroup(group.access), Date.now()))).toBeNull();
   });
 
   it('ranks the eligible, and gives every reason of the others', async () => {

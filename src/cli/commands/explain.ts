@@ -4,7 +4,7 @@ import type { Command } from 'commander';
 import * as z from 'zod';
 import { remainsElectedText } from '../../core/decision.js';
 import { PetrelError } from '../../errors.js';
-import { type Explanation, explain, explanationSchema } from '../../group/explain.js';
+import { type Explanation, explain, explanationSchema, tieText } from '../../group/explain.js';
 import { readableConfig, withAnswers } from '../../group/judge.js';
 import { viewOfSlot } from '../../group/slot-view.js';
 import { successorText } from '../../group/successor.js';
@@ -106,9 +106,11 @@ function headline(explanation: Explanation): string[] {
   const verdict = choice.changes
     ? insteadText(choice.node, elected.node)
     : `${remainsElectedText(choice.node)} (term ${elected.term})`;
+  const tie = tieText(explanation);
   return [
     where,
     styled('bold', `${verdict}: ${choice.reason}`),
+    ...(tie === null ? [] : [tie]),
     ...(successor === null ? [] : [successorText(successor, elected.node)]),
   ];
 }
