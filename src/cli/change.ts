@@ -40,7 +40,7 @@ export function changeOptions(command: Command): Command {
   return command
     .option('--reason <text>', 'reason for the change, shown in the history and in petrel list')
     .option('--dry-run', 'show the changes and their effect without making them')
-    .option('-y, --yes', 'skip confirmation prompts')
+    .option('-y, --yes', 'skip confirmation prompts (asked only at a terminal)')
     .option('--no-wait', 'return without waiting for the outcome');
 }
 

@@ -2,6 +2,7 @@
 import { failureOf, isInBackoff } from '../core/backoff.js';
 import type { Remedy } from '../errors.js';
 import type { GroupConfig } from '../model/group-config.js';
+import { toWholeSecond } from '../model/names.js';
 import type { ChangeInput, Request } from './change.js';
 import { mustBeKnown } from './known-names.js';
 
@@ -51,7 +52,7 @@ export function clearFailure(node: string): Request {
     };
     return {
       config: { ...config, clearedFailures },
-      what: `node ${node}: failure cleared; it was in backoff until ${failure.until} (${failure.reason})`,
+      what: `node ${node}: failure cleared; it was in backoff until ${toWholeSecond(failure.until ?? '')} (${failure.reason})`,
     };
   };
 }

@@ -1,6 +1,7 @@
 /** Operations on sites. */
 
 import { PetrelError, type Remedy } from '../errors.js';
+import { writeDuration } from '../model/duration.js';
 import {
   overrideInForce,
   priorityAfter,
@@ -9,7 +10,7 @@ import {
   withOverride,
   withSites,
 } from '../model/group-config.js';
-import { toInstant } from '../model/names.js';
+import { toInstant, toWholeSecond } from '../model/names.js';
 import type { ChangeInput, Request } from './change.js';
 import { mustBeKnown } from './known-names.js';
 import { siteNames } from './listing.js';
@@ -38,7 +39,10 @@ export function overridePriority({ site, priority, forMs, allowUnknown = false }
     const until = forMs === null ? null : toInstant(nowMs + forMs);
     const override = withOverride(overrideInForce(settings, nowMs), { priority, until, ...byHand });
     const after = priorityAfter({ ...settings, override });
-    const length = until === null ? 'until reset' : `until ${until}, then ${after}`;
+    const length =
+      forMs === null || until === null
+        ? 'until reset'
+        : `for ${writeDuration(forMs)} until ${toWholeSecond(until)}, then ${after}`;
     return {
       config: withSites(config, [{ site, settings: { override } }]),
       what: `site ${site}: priority ${sitePriority(config, site, nowMs)} → ${priority}, ${length}`,

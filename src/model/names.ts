@@ -34,6 +34,11 @@ export function toInstant(epochMs: number): string {
   return new Date(epochMs).toISOString();
 }
 
+/** Formats an instant for people, without its milliseconds. */
+export function toWholeSecond(instant: string): string {
+  return instant.replace(/\.\d+Z$/, 'Z');
+}
+
 export function fromInstant(instant: string): number {
   return Date.parse(instant);
 }

@@ -101,7 +101,9 @@ describe('petrel site', () => {
 
     const dry = await runCommand([...priority, '--dry-run'], env);
     expect(dry.code).toBe(0);
-    expect(dry.stdout).toMatch(/^Dry run: site a: priority 100 → 0, until 20/);
+    expect(dry.stdout).toMatch(
+      /^Dry run: site a: priority 100 → 0, for 2h until 20\d\d-\d\d-\d\dT\d\d:\d\d:\d\dZ, then 100$/m,
+    );
     expect(dry.stdout).toContain(
       'b1 will be elected: instead of a1 (site a has priority 0, so its nodes never lead)',
     );

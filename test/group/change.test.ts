@@ -257,7 +257,7 @@ describe('a site', () => {
     const request = overridePriority({ site: 'a', priority: 0, forMs: 7_200_000 });
     const { what, nowMs } = await changeGroup(group.access, eve, request);
     const until = new Date(nowMs + 7_200_000).toISOString();
-    expect(what).toBe(`site a: priority 100 → 0, until ${until}, then 100`);
+    expect(what).toBe(`site a: priority 100 → 0, for 2h until ${until.replace(/\.\d+Z/, 'Z')}, then 100`);
     expect((await stored(group)).sites.a).toMatchObject({
       priority: 100,
       override: { priority: 0, until, by: 'eve', reason: 'tests' },
@@ -276,7 +276,7 @@ describe('a site', () => {
       changeGroup(group.access, eve, overridePriority({ site: 'a', priority, forMs }));
     await change(50, null);
     const { what, nowMs, after } = await change(1000, 12_000);
-    expect(what).toMatch(/^site a: priority 50 → 1000, until .*, then 50$/);
+    expect(what).toMatch(/^site a: priority 50 → 1000, for 12s until .*, then 50$/);
     const at = (ms: number) =>
       sitePriority(present(after.config.value, 'the configuration'), 'a', nowMs + ms);
     expect([at(11_000), at(12_000)]).toEqual([1000, 50]);

@@ -45,8 +45,8 @@ describe('the history', () => {
     ]);
     const { rows, pretty } = printableHistory(history, Date.parse(at(300)));
     expect(rows.map((row) => row[8])).toEqual(['gap', '0.150s', '≥0.200s', '-']);
-    expect(pretty(unlimited)).toContain('Longest time without a leader: at least 0.200s');
-    expect(pretty(unlimited)).toContain('≥ means “at least”: a leader died');
+    expect(pretty(unlimited)).toContain('Longest measured time without a leader: at least 0.200s');
+    expect(pretty(unlimited)).toContain('≥: the time to notice the loss is not included');
   });
 
   it('T2 says "at least" where a planned change has no release to go by', async () => {

@@ -37,7 +37,7 @@ export function addAcl(program: Command): void {
     .command('apply')
     .description('set the ACL of every znode of the group to what your settings require')
     .option('--dry-run', 'show the ACLs that would be set, without setting them')
-    .option('-y, --yes', 'skip confirmation prompts')
+    .option('-y, --yes', 'skip confirmation prompts (asked only at a terminal)')
     .addHelpText('after', helpText(applyHelp))
     .action(async (_options, command: Command) => {
       await apply(command);

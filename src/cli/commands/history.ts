@@ -126,8 +126,7 @@ export function printableHistory(history: History, nowMs: number): Printable {
 /** Durations of the phases. `petrel history --term` shows the phases of one term. */
 const columns = { wideOnly: ['release', 'claim', 'takeover'] };
 
-const notCounted =
-  '≥ means “at least”: a leader died, was cut off, or left. The time until this was detected (up to a session timeout, or the length of an outage) and the release of a leader that left are not included';
+const notCounted = '≥: the time to notice the loss is not included';
 
 function pretty({ root, records, gaps, problems }: History, nowMs: number, layout: Layout): string {
   if (records.length === 0) return `The history of ${root} is empty.`;
@@ -158,7 +157,7 @@ function pretty({ root, records, gaps, problems }: History, nowMs: number, layou
       ? []
       : [
           '',
-          `Longest time without a leader${ofSlot(longest)}: ${longest.atLeast ? 'at least ' : ''}${lengthText(longest.lengthMs)}, ${layout.isWide ? `from ${longest.from}` : agoText(longest.from, nowMs)}`,
+          `Longest measured time without a leader${ofSlot(longest)}: ${longest.atLeast ? 'at least ' : ''}${lengthText(longest.lengthMs)}, ${layout.isWide ? `from ${longest.from}` : agoText(longest.from, nowMs)}`,
         ]),
     ...(gaps.some(({ atLeast }) => atLeast) ? [notCounted] : []),
     ...open.map((gap) =>
