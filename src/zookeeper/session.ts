@@ -301,6 +301,7 @@ export class Session extends ConnectionManager implements ConnectionOwner {
    */
   async #visit(server: Server): Promise<boolean> {
     const shareMs = this.#timeoutMs / this.#rotation.size;
+    this.troubles.tries(server);
     const addresses = await this.#resolve(server, shareMs);
     for (const { address } of addresses) {
       if (this.#stopped.signal.aborted) break;

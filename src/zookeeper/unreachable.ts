@@ -60,6 +60,11 @@ export class ServerTroubles {
     this.#troubles.set(serverText(server), { text, problem: plainProblem(problem) });
   }
 
+  /** Records that the server is being tried. An earlier problem with it stays known. */
+  tries(server: Server): void {
+    if (!this.#troubles.has(serverText(server))) this.met(server, 'no response yet');
+  }
+
   over(server: Server): void {
     this.#troubles.delete(serverText(server));
   }
