@@ -138,7 +138,7 @@ describe('petrel site', () => {
     expect(transitions.find(({ term }) => term === 2)?.leaderlessMs).toBeGreaterThanOrEqual(0);
     const table = await runCommand(['history'], env);
     expect(table.stdout).toMatch(/ 2 +READY \(planned\) +a1 +b1 /);
-    expect(table.stdout).toMatch(/site a: priority 100 → 0, until .*: new switch$/m);
+    expect(table.stdout).toMatch(/site a: priority 100 → 0, for 2h until .*: new switch$/m);
   });
 
   it('refuses a site that is probably misspelt, unless it is allowed', async () => {
