@@ -12,8 +12,8 @@ interface Led {
 }
 
 /**
- * Returns the planned change that a new decision belongs to. It lasts from the decision that begins it until a
- * node is READY. A failure is no planned change. A forced failover ends it, because the previous leader is
+ * Returns the planned change that a new decision belongs to. It lasts from the decision that begins it until
+ * a node is READY. A failure is no planned change. A forced failover ends it, because the previous leader is
  * not trusted.
  */
 export function handoverOf(

@@ -74,7 +74,10 @@ it.each(['chapter5', 'rounds', 'suppression'] as const)(
     expect(points.map(({ from }) => from)).not.toContain('published');
     for (const { point, expected, measured, standardError } of points) {
       const off = Math.abs(measured - (expected ?? Number.NaN));
-      expect([point, off <= 4.5 * (standardError ?? 0) + 0.02]).toEqual([point, true]);
+      // What is rare may not happen at all in 50 runs. Their own spread then says nothing.
+      const rare = (expected ?? 1) < 1 ? Math.sqrt((expected ?? 0) / 50) : 0;
+      const error = Math.max(standardError ?? 0, rare);
+      expect([point, off <= 4.5 * error + 0.02]).toEqual([point, true]);
     }
   },
 );

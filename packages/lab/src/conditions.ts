@@ -34,8 +34,8 @@ export const scenarios = [
  * - restart: the leader crashes and returns without its memory.
  * - midway: like start, but the node with the highest number crashes within the time in which a message could
  *   go round all nodes. If elections take that long, the node crashes during the election.
- * - partition: the network separates the leader and the lowest nodes, a minority, from all others and from the
- *   server. Messages between the sides are lost. After `apartMs`, the network is whole again.
+ * - partition: the network separates the leader and the lowest nodes, a minority, from all others and from
+ *   the server. Messages between the sides are lost. After `apartMs`, the network is whole again.
  *
  * All events except start and midway happen after all nodes have agreed and a calm period has passed.
  */

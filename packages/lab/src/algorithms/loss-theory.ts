@@ -111,9 +111,9 @@ export function inconsistentShare(given: Conditions): number {
 
 /**
  * Returns the number of false departures per second: instants at which the first receiver gives up a leader
- * that is alive. Derived. For one receiver, it is (1−l)·l^K per TA. For several, no receiver may have given up
- * just before. If TL is a multiple of TA, that means: no receiver has lost K announcements at one of them, and
- * one has at the next. Otherwise it means that no receiver has lost K+1, and one has lost K.
+ * that is alive. Derived. For one receiver, it is (1−l)·l^K per TA. For several, no receiver may have given
+ * up just before. If TL is a multiple of TA, that means: no receiver has lost K announcements at one of them,
+ * and one has at the next. Otherwise it means that no receiver has lost K+1, and one has lost K.
  */
 export function falseDeparturesPerS(given: Conditions): number {
   const { loss, announceMs } = given;

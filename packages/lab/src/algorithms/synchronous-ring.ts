@@ -1,7 +1,7 @@
 /**
- * Synchronous rings, as in H. Attiya, J. Welch: all nodes start in the same round, and every message takes one
- * round. The time that a message takes then carries information, so that O(n) messages suffice. The lowest
- * number leads.
+ * Synchronous rings, as in H. Attiya, J. Welch: all nodes start in the same round, and every message takes
+ * one round. The time that a message takes then carries information, so that O(n) messages suffice. The
+ * lowest number leads.
  *
  * `sync-ring`: all nodes know n. Phase i has n rounds and belongs to the node with the number i. That node
  * announces itself in one trip round the ring, unless a lower one has. `sync-ring-speeds`: no node knows n. A
@@ -84,8 +84,8 @@ class Synchronous implements Node<Message> {
 }
 
 /**
- * Returns the upper bound on the messages that carry numbers: 3n−2. Number 0 has gone round after n rounds. By
- * then, number i has been sent once, and at most (n−1)/2^i times more.
+ * Returns the upper bound on the messages that carry numbers: 3n−2. Number 0 has gone round after n rounds.
+ * By then, number i has been sent once, and at most (n−1)/2^i times more.
  */
 export function mostBySpeed(n: number): number {
   return 3 * n - 2;

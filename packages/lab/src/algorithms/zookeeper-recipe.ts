@@ -69,8 +69,8 @@ class Client implements Node<Message> {
   }
 
   /**
-   * Reads the list of znodes again instead of trusting the report. A client that cannot reach ZooKeeper for its
-   * session timeout knows that its session has ended.
+   * Reads the list of znodes again instead of trusting the report. A client that cannot reach ZooKeeper for
+   * its session timeout knows that its session has ended.
    */
   suspect(node: number): void {
     if (node === this.#context.n) {

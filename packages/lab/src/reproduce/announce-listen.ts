@@ -1,6 +1,6 @@
 /**
- * Announce–listen beyond the leadership delay: suppression, loss, late joiners, departures. Δ = 0.1 s and TA =
- * TS = 1 s. The sources at hand do not state most of these formulas, so that they are derived.
+ * Announce–listen beyond the leadership delay: suppression, loss, late joiners, departures. Δ = 0.1 s and TA
+ * = TS = 1 s. The sources at hand do not state most of these formulas, so that they are derived.
  */
 import { byeMs, joinMs, meanWaitMs, queryMs } from '../algorithms/announce-listen-theory.js';
 import {
