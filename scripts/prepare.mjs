@@ -55,7 +55,7 @@ export async function installMissing({ withTests }) {
     '--no-fund',
     '--loglevel=error',
     // Options of the outer command, such as `npm pack --dry-run`, must not change the installation.
-    ...['--no-dry-run', '--no-global', '--workspaces'],
+    ...['--no-dry-run', '--no-global'],
   ]);
   clearInterval(timer);
   showCount();

@@ -371,7 +371,8 @@ export class Agent {
     if (this.#drainingSinceMs !== null && this.#leadershipRunner.leadership === null) return false;
     if ((await store.exists(this.#paths.elected)) === null) {
       const { known } = this.#snapshotReader;
-      if (known.config !== null) this.#report({ root: this.#paths.root }, remadeText(known), 'warn');
+      if (known.config !== null && this.#trouble === '')
+        this.#report({ root: this.#paths.root }, remadeText(known), 'warn');
       await ensureTree(store, this.#paths, known);
     }
     const earlier = await register(store, this.#paths, this.#registration, this.#options.host);
@@ -524,10 +525,8 @@ export class Agent {
 
   /** Updates the registration. Truncates long texts, so this copy equals the one that other nodes read. */
   #updateRegistration(change: Partial<Registration>): Registration {
-    const { prepares, ...registration } = this.#registration;
-    const text = encode({ ...registration, ...preparing(this.#options.workload), ...change }).toString(
-      'utf8',
-    );
+    const { workload } = this.#options;
+    const text = encode({ ...this.#registration, ...preparing(workload), ...change }).toString('utf8');
     this.#registration = registrationSchema.parse(JSON.parse(text));
     return this.#registration;
   }

@@ -37,7 +37,7 @@ export interface SelfDescription extends Omit<NodeDescription, 'strategies'> {
  * after it has joined, and its node then no longer prepares.
  */
 export function preparing(workload: Workload): Pick<Registration, 'prepares'> {
-  return workload.has('prepare') ? { prepares: true } : {};
+  return { prepares: workload.has('prepare') || undefined };
 }
 
 /** Returns the registration of a new incarnation of this agent. */

@@ -3,6 +3,7 @@
  * loaded, because a guardian does not load the rest. The few options with a value that may precede a command
  * are therefore listed here.
  */
+import { guardianVariable } from '../guardian/variables.js';
 
 const guarded: readonly string[] = ['agent', 'run'];
 const endsAtOnce: readonly string[] = ['--help', '-h', '--version', '-V', '--dry-run'];
@@ -33,7 +34,7 @@ export const valueOptions: readonly string[] = [
 
 /** Whether a guardian started this process (`src/guardian/parent.ts`). The guardian may have died since. */
 export function hasGuardian(): boolean {
-  return process.send !== undefined && process.env.PETREL_GUARDIAN !== undefined;
+  return process.send !== undefined && process.env[guardianVariable] !== undefined;
 }
 
 export function isGuarded(args: readonly string[]): boolean {

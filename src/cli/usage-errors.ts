@@ -60,14 +60,15 @@ function reworded({ code, message }: CommanderError, command: Command, path: str
       return right === undefined ? text : `'${value}' is not valid for <${name}>: ${lowerCase(right)}`;
     }
     case 'commander.missingArgument':
-      return `missing argument <${quoted(/'(?<name>[^']*)'/).name}>`;
+      return text.replace(/^missing required argument '(.*)'$/, 'missing argument <$1>');
     case 'commander.missingMandatoryOptionValue': {
       const { flags } = quoted(/^required option '(?<flags>.*)' not specified$/);
       const option = command.options.find((each) => each.flags === flags);
-      return `missing option ${flags}: ${option?.description}`;
+      return option === undefined ? text : `missing option ${flags}: ${option.description}`;
     }
     case 'commander.excessArguments': {
       const { most, count } = quoted(/Expected (?<most>\d+) arguments? but got (?<count>\d+)/);
+      if (most === undefined) return text;
       const allowed = most === '0' ? 'no arguments' : `at most ${most}`;
       return `${path} accepts ${allowed}, but ${count} ${count === '1' ? 'was' : 'were'} given`;
     }

@@ -20,7 +20,7 @@ export async function chosenRoot(
 ): Promise<string> {
   const isGiven = described.some(({ key, source }) => key === 'root' && source !== 'default');
   if (isGiven) return root;
-  const { values } = await readSettings(commonSettings.extend(groupsSettings), sources, 'is named');
+  const { values } = await readSettings(commonSettings.extend(groupsSettings), sources, 'reported');
   if (!hasGroups(values)) return root;
   const [only, ...others] = values.groups;
   if (only !== undefined && others.length === 0 && values.groupsUnder === null) return only.root;

@@ -93,7 +93,7 @@ export function settingOptions(settings: SettingsSchema<unknown>): Option[] {
 export async function readSettings<Values extends object>(
   settings: SettingsSchema<Values>,
   sources: SettingSources,
-  lack: 'is wrong' | 'is named' = 'is wrong',
+  lack: 'refused' | 'reported' = 'refused',
 ): Promise<EffectiveSettings<Values>> {
   const fields = fieldsOf(settings);
   const { given, problems } = await gather(fields, sources);
@@ -106,7 +106,7 @@ export async function readSettings<Values extends object>(
   if (!parsed.success) throw invalid(defaultProblems(fields, parsed.error));
 
   const unreadable = await unreadableFiles(fields, given);
-  const conflicts = [...pairProblems(given), ...(lack === 'is named' ? [] : unreadable.map(unreadableText))];
+  const conflicts = [...pairProblems(given), ...(lack === 'reported' ? [] : unreadable.map(unreadableText))];
   if (conflicts.length > 0) throw invalid(conflicts);
   return {
     values: parsed.data,

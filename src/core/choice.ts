@@ -83,6 +83,8 @@ export interface Choice {
   readonly failures: readonly FailureRecord[];
   /** The new value of `elected.requested`. Applies only if a new decision is written. */
   readonly requested: Elected['requested'];
+  /** True if `requested` is not about the request in `config`, which this choice does not carry out. */
+  readonly isReturn?: true;
   /** The new value of `elected.failedSite`. Applies only if a new decision is written. */
   readonly failedSite: string | null;
   /**
@@ -177,7 +179,7 @@ function paused(
   // leadership returns to once the group is no longer paused.
   const { node } = elected;
   const requested = stillOverridden(elected, judged);
-  return { node, changes: true, cause: 'retry', reason: `retry while ${why}`, requested };
+  return { node, changes: true, cause: 'retry', reason: `retry while ${why}`, requested, isReturn: true };
 }
 
 function unchanged({ node, cause }: Elected): Pick<Choice, 'node' | 'changes' | 'cause'> {
@@ -217,7 +219,14 @@ function prefer(input: ChoiceInput, better: BestFirst, present: Ranked): Outcome
   if (lowered !== null) {
     const [{ node, reason }] = withLastGood(input, better);
     const requested = requestedBefore(input, node);
-    return { node, changes: true, cause: 'planned', reason: `${lowered}; ${reason}`, requested };
+    return {
+      node,
+      changes: true,
+      cause: 'planned',
+      reason: `${lowered}; ${reason}`,
+      requested,
+      isReturn: true,
+    };
   }
   const keep = (until: string, recheckInMs: number | null = null): Outcome => {
     const reason = `${present.reason}; ${best.node} would be better (${best.reason}), ${until}`;
@@ -280,7 +289,7 @@ function replace(all: Case, ranking: BestFirst): Outcome {
   if (best === null) return { ...nobody(elected, why ?? 'no node may replace the leader'), failedSite };
   const rule = why === null ? '' : `${why}; `;
   const requested = requestedBefore(all, best.node);
-  const chosen = { node: best.node, changes: true, failedSite, requested };
+  const chosen = { node: best.node, changes: true, failedSite, requested, isReturn: true } as const;
   if (elected.node === null) {
     const again = isGivenUp(elected) ? `${all.elsewhere.name} was added again: ` : '';
     return {
@@ -306,7 +315,8 @@ function withLastGood({ elected, previous }: ChoiceInput, ranking: BestFirst): B
   const [best] = ranking;
   if (handover === undefined || last === undefined || last === best) return ranking;
   if (!handover.requested && last.grade !== best.grade) return ranking;
-  const reason = `it led before the failed handover to ${elected.node}; ${last.reason}`;
+  const to = elected.node === null ? '' : ` to ${elected.node}`;
+  const reason = `it led before the failed handover${to}; ${last.reason}`;
   return [{ ...last, reason }, ...ranking.filter((one) => one !== last)];
 }
 

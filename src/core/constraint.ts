@@ -101,7 +101,7 @@ export const kindOfBusy = 'leads-slot';
 
 /**
  * Applies all constraints to each node. Returns the results in order of node ids. Throws whatever
- * `AskedConstraint.checkAll` throws.
+ * `RemoteConstraint.checkAll` throws.
  */
 export function judgeAll(
   members: readonly Member[],

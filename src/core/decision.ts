@@ -123,8 +123,11 @@ export function nextDecision(election: JudgedElection, choice: Choice): Elected 
   };
 }
 
-function missedRequest(election: JudgedElection, { requested }: Choice): Pick<Elected, 'missedRequest'> {
-  return requested === null && missesRequest(election.config, election.elected)
+function missedRequest(
+  election: JudgedElection,
+  { requested, isReturn }: Choice,
+): Pick<Elected, 'missedRequest'> {
+  return (requested === null || isReturn === true) && missesRequest(election.config, election.elected)
     ? { missedRequest: true }
     : {};
 }

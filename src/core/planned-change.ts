@@ -13,14 +13,15 @@ interface Led {
 
 /**
  * Returns the planned change that a new decision belongs to. It lasts from the decision that begins it until
- * a node is READY. A failure is no planned change. A forced failover ends it, because the previous leader is
- * not trusted.
+ * a node is READY, or until leadership returns. A failure is no planned change. A forced failover ends it,
+ * because the previous leader is not trusted.
  */
 export function handoverOf(
   { elected, previous }: Led,
-  { cause, requested }: Pick<Elected, 'cause' | 'requested'>,
+  { node, cause, requested }: Pick<Elected, 'node' | 'cause' | 'requested'>,
 ): Pick<Elected, 'handover'> {
-  if (requested?.forced === true) return {};
+  const isOver = node !== null && node === previous?.node;
+  if (isOver || requested?.forced === true) return {};
   const isRequested = requested !== null;
   if (elected.node === null || elected.node !== previous?.node) {
     const { handover } = elected;

@@ -69,9 +69,9 @@ function isSame(before: readonly unknown[], now: readonly unknown[]): boolean {
  * time limit lies ahead: if none does, it changes nothing but the failures that are remembered.
  */
 function restsOnIn(seen: JudgedElection): unknown[] {
-  const { self, snapshot, config, strategy, constraints, members, previous, context } = seen;
+  const { self, snapshot, config, strategy, constraints, members, previous, context, elsewhere } = seen;
   return [
-    ...[self, config, snapshot.config.version, snapshot.elected.value, snapshot.elected.version],
+    ...[self, elsewhere, config, snapshot.config.version, snapshot.elected.value, snapshot.elected.version],
     ...[previous?.node, previous?.site, strategy.name, strategy.usesScores, strategy.minutes],
     awaitsTimeLimit(seen),
     ...[context.failures.length, ...context.failures, constraints.length, ...constraints],

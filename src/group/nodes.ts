@@ -1,6 +1,6 @@
 /** Operations on single nodes. */
 import { failureOf, isInBackoff } from '../core/backoff.js';
-import type { Remedy } from '../errors.js';
+import { present, type Remedy } from '../errors.js';
 import type { GroupConfig } from '../model/group-config.js';
 import { toWholeSecond } from '../model/names.js';
 import type { ChangeInput, Request } from './change.js';
@@ -52,7 +52,7 @@ export function clearFailure(node: string): Request {
     };
     return {
       config: { ...config, clearedFailures },
-      what: `node ${node}: failure cleared; it was in backoff until ${toWholeSecond(failure.until ?? '')} (${failure.reason})`,
+      what: `node ${node}: failure cleared; it was in backoff until ${toWholeSecond(present(failure.until, 'the end of a backoff'))} (${failure.reason})`,
     };
   };
 }

@@ -3,8 +3,8 @@ import { type ChildProcess, fork } from 'node:child_process';
 import { codeOfSignal } from '../exit-code.js';
 import type { AgentListener, AgentProcess } from './agent-run.js';
 import { isFromAgent } from './messages.js';
-import { guardianVariable, sharedLeaseVariable } from './parent.js';
 import { SharedLease } from './shared-lease.js';
+import { guardianVariable, sharedLeaseVariable } from './variables.js';
 
 /** Longest time for which last messages are read after the process has ended. */
 const lastWordsMs = 100;

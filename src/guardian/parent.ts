@@ -2,15 +2,7 @@
  * Determines whether a guardian has started this process. Removes the guardian's variables from the
  * environment, because the processes that this process starts have another parent.
  */
-
-/**
- * Environment variable of an agent with the pid of its guardian. `src/cli/guarded.ts` reads the same name
- * before this module is loaded.
- */
-export const guardianVariable = 'PETREL_GUARDIAN';
-
-/** Environment variable with the file descriptor of the shared lease. Empty if there is none. */
-export const sharedLeaseVariable = 'PETREL_GUARDIAN_SHARED_LEASE';
+import { guardianVariable, sharedLeaseVariable } from './variables.js';
 
 const guardianPid = taken(guardianVariable);
 /** This process's file descriptor of the shared lease. Empty or undefined if there is none. */

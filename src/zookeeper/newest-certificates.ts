@@ -50,11 +50,11 @@ function secure(tls: Omit<TlsOptions, 'reread'>): SecureOptions {
 
 /**
  * Returns the certificates of a PEM file, each as a text of its own. What follows a certificate, such as a
- * key, belongs to its text. A file without certificates is returned as it is.
+ * key, belongs to its text. A file without certificates is one text.
  */
 function certificatesIn(pem: string | Buffer): string[] {
-  // A line that ends within its label begins a certificate that is not complete.
-  const beginning = /(?=^-----BEGIN (?:.*CERTIFICATE-----$|(?!.*-----$)))/m;
+  // A line of dashes whose label is not complete begins a certificate that is not complete.
+  const beginning = /(?=^-----BEGIN .*CERTIFICATE-----$|^-(?!----(?:BEGIN|END) .*-----$))/m;
   const text = String(pem);
   const certificates = text.split(beginning).filter((part) => beginning.test(part));
   return certificates.length === 0 ? [text] : certificates;

@@ -38,7 +38,7 @@ describe('petrel lab', () => {
   });
 
   it.each([
-    [['nobody'], 'no such election: nobody; expected one of anonymous, lcr'],
+    [['nobody'], 'no such election: nobody; expected one of anonymous, sync-ring'],
     [['lcr', '--nodes', '0'], 'a whole number from 1 to 10000'],
     [['lcr', '--delay', 'soon'], 'is not a duration'],
     [['lcr', '--delay', '0ms-0ms'], '0ms is too short: expected at least 1ms'],

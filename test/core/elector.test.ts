@@ -513,8 +513,29 @@ describe('A9 a planned switchover that fails', () => {
     bench.lead();
     expect(bench).toMatchObject({ node: 'm1', term: 5 });
     expect(bench.elected.value?.requested).toEqual({ by: byHand.by, overridden: [] });
+    expect(bench.elected.value?.handover).toBeUndefined();
     bench.advance(10 * hour);
     expect(bench).toMatchObject({ node: 'm1', term: 5 });
+  });
+
+  it('notes a request that is missed because leadership returns', () => {
+    const settings = { strategy: 'preference-list', strategyOptions: { order: ['c0', 'm1', 'n1'] } };
+    const bench = led(['c0', 'm1', 'n1'], settings);
+    const request = (node: string, replacesTerm: number, force = false) =>
+      bench.configure({ ...settings, switchover: { to: { node }, replacesTerm, force, ...byHand } });
+    for (const [term, node] of ['m1', 'n1'].entries()) {
+      request(node, term + 1);
+      bench.settle();
+      bench.current = null;
+      if (node === 'm1') bench.lead();
+      else bench.claim();
+    }
+    bench.updateRegistration('c0', { draining: true });
+    request('c0', 3, true);
+    bench.fail();
+    bench.settle();
+    expect(bench).toMatchObject({ node: 'm1', term: 4 });
+    expect(bench.elected.value).toMatchObject({ requested: { by: byHand.by }, missedRequest: true });
   });
 
   it('returns to the leader after a second node has failed, once it may lead again', () => {

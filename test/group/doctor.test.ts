@@ -39,7 +39,7 @@ function file(name: string, text: string, mode = 0o600): string {
 
 async function findings(env: Record<string, string>, clock: Clock = systemClock): Promise<string[]> {
   const sources = { flags: {}, env: { PETREL_CONNECT_TIMEOUT: '2s', PETREL_LISTEN: 'off', ...env } };
-  const { values, described, unreadable } = await readSettings(settings, sources, 'is named');
+  const { values, described, unreadable } = await readSettings(settings, sources, 'reported');
   const log = pino({ level: 'silent' });
   const found = examine(await gatherFacts({ settings: values, described, unreadable, clock, log }));
   return found.map(({ severity, check, what }) => `${severity} ${check}: ${what}`);

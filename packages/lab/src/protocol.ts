@@ -54,7 +54,7 @@ export interface Node<Message> {
   start(initiates: boolean): void;
   receive(message: Message, from: number): void;
   /**
-   * Reports that a node is dead. The report may be wrong. `life` is the incarnation of the reported node,
+   * Reports that a node is dead. The report may be wrong. `incarnation` is that of the reported node,
    * from 0.
    */
   suspect?(node: number, incarnation: number): void;

@@ -6,7 +6,7 @@
 import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { hostname } from 'node:os';
-import { guardianVariable } from '../../guardian/parent.js';
+import { guardianVariable } from '../../guardian/variables.js';
 import { hasEnded, type ProcessState, parseStat } from '../../hooks/process-state.js';
 import type { Host } from '../../ports/host.js';
 
@@ -60,17 +60,24 @@ export function isOtherAlive({ pid, startedAt }: ProcessName): boolean {
 
 /**
  * Returns the pid of the guardian that started this agent and restarts it. Returns null if the process has no
- * guardian, or if the system does not show the environment that it was started with.
+ * living guardian, or if the system does not show the environment that it was started with.
  */
 export function guardianOf({ pid }: ProcessName): number | null {
   try {
     const variables = readFileSync(`/proc/${pid}/environ`, 'latin1').split('\0');
     const prefix = `${guardianVariable}=`;
     const guardian = Number(variables.find((each) => each.startsWith(prefix))?.slice(prefix.length));
-    return guardian > 0 && exists(guardian) ? guardian : null;
+    // A guardian is the parent of its agent. Another process may have its pid after its death.
+    return guardian > 0 && parentOf(pid) === guardian ? guardian : null;
   } catch {
     return null;
   }
+}
+
+function parentOf(pid: number): number {
+  const stat = readFileSync(`/proc/${pid}/stat`, 'latin1');
+  const [, parent] = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+  return Number(parent);
 }
 
 function exists(pid: number): boolean {

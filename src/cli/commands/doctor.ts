@@ -33,7 +33,7 @@ export function addDoctor(program: Command): void {
       const { values, described, warnings, unreadable } = await readSettings(
         doctorSettings,
         sources,
-        'is named',
+        'reported',
       );
       const root = await chosenRoot(values.root, described, sources);
       for (const warning of warnings) process.stderr.write(`petrel: ${warning}\n`);

@@ -164,5 +164,5 @@ export class Ensemble implements Node<Packet> {
 }
 
 function ownerOf(node: number, incarnation: number): string {
-  return `node ${node}, life ${incarnation}`;
+  return `node ${node}, incarnation ${incarnation}`;
 }

@@ -118,7 +118,7 @@ function hostOf({ id, incarnation }: Context<Packet>): Host {
   return {
     name,
     pid: 1 + incarnation,
-    newIncarnation: () => `${name}, life ${incarnation}`,
+    newIncarnation: () => `${name}, incarnation ${incarnation}`,
     markAgentAlive: () => () => {},
     isOtherAgent: ({ host }) => host !== name,
   };

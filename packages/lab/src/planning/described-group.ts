@@ -63,7 +63,7 @@ function describedMembers({ sites, nodes }: Deployment, lost: ReadonlySet<string
   const clients = requestsByNode({ sites, nodes }, lost);
   return Object.entries(nodes).map(([node, { site, priority, scores }], place) => {
     const registration = registrationSchema.parse({
-      ...{ node, site, priority, incarnation: incarnation, health: { ok: true, reason: null } },
+      ...{ node, site, priority, incarnation, health: { ok: true, reason: null } },
       ...{ host: '', pid: 0, version: '', startedAt: toInstant(describedAtMs) },
     });
     const rate = clients.get(node);
@@ -76,7 +76,7 @@ function describedMembers({ sites, nodes }: Deployment, lost: ReadonlySet<string
         return ms === undefined ? [] : [[name, ms]];
       }),
     );
-    const report = { node, incarnation: incarnation, values, roundTripsMs };
+    const report = { node, incarnation, values, roundTripsMs };
     return { ...content(registration), node, owner: BigInt(place + 1), seat: place, scores: report };
   });
 }
@@ -113,7 +113,7 @@ function claim({ nodes, leader, term }: Deployment, members: readonly Member[]):
   const claimed = {
     node: leader,
     site,
-    incarnation: incarnation,
+    incarnation,
     status: 'READY',
     term,
     electedVersion: 0,

@@ -97,7 +97,10 @@ export function meanOf(
 
 /** Estimates the largest value of a measure. */
 export function mostOf(measure: string): Estimate {
-  return (runs) => Math.max(...valuesOf(runs, measure));
+  return (runs) => {
+    const values = valuesOf(runs, measure);
+    return values.length === 0 ? Number.NaN : Math.max(...values);
+  };
 }
 
 function same(value: number): number {
