@@ -87,7 +87,7 @@ export interface SlotFacts {
   readonly leader: string | null;
   /** Why there is a leader or none, in one line. */
   readonly reason: string;
-  /** Whether a transition is under way and within its deadline. */
+  /** Whether a transition is under way and within its deadline, or is not due. */
   readonly isChanging: boolean;
 }
 

@@ -8,6 +8,7 @@ import type { DescribedSetting, UnreadableFile } from '../config/read-settings.j
 import type { AgentSettings, ClientSettings } from '../config/settings.js';
 import { storeOptions, tlsOptions } from '../config/store-options.js';
 import { effectiveDecision } from '../core/effective-decision.js';
+import { isGivenUp } from '../core/elsewhere.js';
 import { ensembleNowMs } from '../core/ensemble-clock.js';
 import { errorMessage } from '../errors.js';
 import { readAcls } from '../group/access.js';
@@ -167,10 +168,16 @@ async function gatherSlots(
     slots: slots.map(({ slot, transition }) => ({
       leader: slot.current?.value?.status === 'READY' ? slot.current.value.node : null,
       reason: transition === null ? reasonOf(slot) : transitionText(transition),
-      isChanging: transition !== null && !isLate(transition),
+      isChanging: transition === null ? isUnelected(slot) : !isLate(transition),
     })),
     late: slots.flatMap(({ transition }) => (transition !== null && isLate(transition) ? [transition] : [])),
   };
+}
+
+/** Whether the slot has had no leader yet, or is being removed. */
+function isUnelected(view: GroupView): boolean {
+  const decision = effectiveDecision(view);
+  return isGivenUp(decision) || (decision.node === null && decision.previous === null);
 }
 
 /** Why the slot has the leader that it has, or none, if no transition is under way. */
