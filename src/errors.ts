@@ -73,6 +73,12 @@ export class BrokenInvariant extends Error {
   override readonly name = 'BrokenInvariant';
 }
 
+/** Whether the error, or its cause, says that an address is already in use. */
+export function isAddressInUse(error: unknown): boolean {
+  if (!(error instanceof Error)) return false;
+  return ('code' in error && error.code === 'EADDRINUSE') || isAddressInUse(error.cause);
+}
+
 /**
  * Returns `value`, which is present unless the code has a bug. `what` names the value for developers. Throws
  * BrokenInvariant.

@@ -14,7 +14,7 @@ import { DevHooks, hookPhases } from '../dev/hooks.js';
 import { type DevHttp, devHttp } from '../dev/http.js';
 import { type Outcome, Rehearsal } from '../dev/rehearsal.js';
 import { firstReady, onTransition } from '../dev/transitions.js';
-import { errorMessage } from '../errors.js';
+import { errorMessage, isAddressInUse } from '../errors.js';
 import { readGroup } from '../group/view.js';
 import type { LogLevel } from '../log.js';
 import { type GroupConfig, groupConfigSchema } from '../model/group-config.js';
@@ -117,7 +117,7 @@ async function startServer(port: number): Promise<DevelopmentServer> {
   try {
     return await startDevelopmentServer({ port });
   } catch (error) {
-    if (port === 0 || !errorMessage(error).includes('in use')) throw error;
+    if (port === 0 || !isAddressInUse(error)) throw error;
     return await startDevelopmentServer({ port: 0 });
   }
 }

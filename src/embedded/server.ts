@@ -12,7 +12,7 @@ import { createServer, isIPv6, type Server } from 'node:net';
 import { performance } from 'node:perf_hooks';
 import type { Logger } from 'pino';
 import * as z from 'zod';
-import { errorMessage, PetrelError } from '../errors.js';
+import { errorMessage, isAddressInUse, PetrelError } from '../errors.js';
 import type { Commit, Write } from './commit.js';
 import { Database } from './database.js';
 import { Service } from './service.js';
@@ -252,8 +252,7 @@ async function listen(server: Server, host: string, port: number): Promise<numbe
     server.listen(port, host);
     await once(server, 'listening');
   } catch (cause) {
-    const isInUse = cause instanceof Error && 'code' in cause && cause.code === 'EADDRINUSE';
-    const why = isInUse ? 'address already in use' : errorMessage(cause);
+    const why = isAddressInUse(cause) ? 'address already in use' : errorMessage(cause);
     const message = `the development server cannot listen on ${host}:${port}: ${why}`;
     throw new PetrelError('FAILED', message, { cause });
   }

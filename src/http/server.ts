@@ -6,7 +6,7 @@ import { createHash } from 'node:crypto';
 import { Server as SecureServer } from 'node:https';
 import type { Rules } from '../../strategies/registry.js';
 import { hostText, type ListenAddress } from '../config/listen.js';
-import { errorMessage, PetrelError } from '../errors.js';
+import { errorMessage, isAddressInUse, PetrelError } from '../errors.js';
 import type { Logger } from '../log.js';
 import type { ServedGroups } from '../node/served-groups.js';
 import type { Clock } from '../ports/clock.js';
@@ -57,8 +57,7 @@ export class CannotListen extends PetrelError {
 
   constructor(where: string, cause: unknown) {
     super('FAILED', `cannot listen for HTTP on ${where}: ${errorMessage(cause)}`, { cause });
-    const isInUse = cause instanceof Error && 'code' in cause && cause.code === 'EADDRINUSE';
-    this.problem = isInUse ? `${where} is in use` : this.message;
+    this.problem = isAddressInUse(cause) ? `${where} is in use` : this.message;
   }
 }
 

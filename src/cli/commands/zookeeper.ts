@@ -6,7 +6,7 @@ import {
   type DevelopmentServerOptions,
   startDevelopmentServer,
 } from '../../embedded/server.js';
-import { errorMessage, PetrelError } from '../../errors.js';
+import { errorMessage, isAddressInUse, PetrelError } from '../../errors.js';
 import { createLogger } from '../../log.js';
 import { wholeNumber } from '../arguments.js';
 import { print } from '../output.js';
@@ -50,7 +50,7 @@ async function start(options: DevelopmentServerOptions): Promise<DevelopmentServ
   try {
     return await startDevelopmentServer(options);
   } catch (error) {
-    if (!errorMessage(error).endsWith('in use')) throw error;
+    if (!isAddressInUse(error)) throw error;
     const remedy = 'choose another with --port, or use --port 0';
     throw new PetrelError('FAILED', `${errorMessage(error)}: ${remedy}`, { cause: error });
   }
