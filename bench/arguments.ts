@@ -1,5 +1,6 @@
 /** Reads the arguments of a benchmark run. */
 import { parseArgs } from 'node:util';
+import { durationMs } from '../src/model/duration.js';
 
 export const scenarioNames = ['handover', 'crash', 'start', 'scale', 'idle'] as const;
 export type ScenarioName = (typeof scenarioNames)[number];
@@ -13,6 +14,10 @@ export interface Asked {
   readonly isQuick: boolean;
   /** Numbers of participants to measure. */
   readonly sizes: readonly number[];
+  /** Time that all nodes run undisturbed before each planned handover, in milliseconds. */
+  readonly settleMs: number;
+  /** Directory of a built checkout of Petrel that takes part as another contender. Null if there is none. */
+  readonly against: string | null;
   /** Output directory. Null selects the directory of the project's report tables. */
   readonly out: string | null;
   /** The arguments in their original form. */
@@ -29,6 +34,8 @@ export function readArguments(given: readonly string[]): Asked {
       rounds: { type: 'string' },
       quick: { type: 'boolean', default: false },
       large: { type: 'boolean', default: false },
+      settle: { type: 'string', default: '0s' },
+      against: { type: 'string' },
       out: { type: 'string' },
     },
   });
@@ -41,6 +48,8 @@ export function readArguments(given: readonly string[]): Asked {
     rounds,
     isQuick: values.quick,
     sizes: values.large ? [10, 100, 500, 1_000] : [10, 100],
+    settleMs: durationMs(values.settle),
+    against: values.against ?? null,
     out: values.out ?? null,
     given,
   };

@@ -74,54 +74,69 @@ export interface Contender {
   leadsBy?(line: string): boolean;
 }
 
+/** What follows the names of the contenders of another version of Petrel. */
+const other = ', other version';
+
+/** Returns the contenders of another version of Petrel, which is built in this checkout. */
+export function otherVersion(checkout: string): readonly Contender[] {
+  return [petrelAgent(checkout), petrelLibrary(checkout)];
+}
+
 /** Returns the path of the file in which the agent's workload records its process id. */
 export function workloadFile({ directory }: Workshop, name: string): string {
   return join(directory, `${name}.workload`);
 }
 
-const petrelAgent: Contender = {
-  name: 'Petrel, agent',
-  system: 'petrel',
-  holdsMany: false,
-  isGuarded: true,
-  missing: async () => whyNoProgram('bash'),
-  queue: (path) => `${path}/election`,
-  async command({ connect, path, sessionMs, name, hasWorkload }, workshop) {
-    const { directory, main, pipe } = workshop;
-    const hook = ['/bin/bash', join(peers, 'petrel-hook.sh')];
-    const left = hasWorkload ? [workloadFile(workshop, name)] : [];
-    const hooks = {
-      onTakeover: [...hook, 'leads', pipe, ...left],
-      onRelease: [...hook, 'released', pipe],
-    };
-    const settings = join(directory, `${name}.yaml`);
-    await writeFile(
-      settings,
-      stringify({ zookeeper: connect, root: path, nodeId: name, site: 'here', hooks }),
-    );
-    const env = {
-      LC_ALL: 'C',
-      HOME: directory,
-      PETREL_LISTEN: 'off',
-      PETREL_SESSION_TIMEOUT: `${sessionMs}ms`,
-      PETREL_STATE_DIR: join(directory, name),
-    };
-    return { program: process.execPath, args: [main, 'agent', '--config', settings], env };
-  },
-};
+/** Petrel's agent. `version` is the checkout that contains it. Null for this one. */
+function petrelAgent(version: string | null): Contender {
+  return {
+    name: `Petrel, agent${version === null ? '' : other}`,
+    system: 'petrel',
+    holdsMany: false,
+    isGuarded: true,
+    missing: async () => whyNoProgram('bash'),
+    queue: (path) => `${path}/election`,
+    async command({ connect, path, sessionMs, name, hasWorkload }, workshop) {
+      const { directory, pipe } = workshop;
+      const main = version === null ? workshop.main : join(version, 'dist/src/cli/main.js');
+      const hook = ['/bin/bash', join(peers, 'petrel-hook.sh')];
+      const left = hasWorkload ? [workloadFile(workshop, name)] : [];
+      const hooks = {
+        onTakeover: [...hook, 'leads', pipe, ...left],
+        onRelease: [...hook, 'released', pipe],
+      };
+      const settings = join(directory, `${name}.yaml`);
+      await writeFile(
+        settings,
+        stringify({ zookeeper: connect, root: path, nodeId: name, site: 'here', hooks }),
+      );
+      const env = {
+        LC_ALL: 'C',
+        HOME: directory,
+        PETREL_LISTEN: 'off',
+        PETREL_SESSION_TIMEOUT: `${sessionMs}ms`,
+        PETREL_STATE_DIR: join(directory, name),
+      };
+      return { program: process.execPath, args: [main, 'agent', '--config', settings], env };
+    },
+  };
+}
 
-const petrelLibrary: Contender = {
-  name: 'Petrel, library',
-  system: 'petrel',
-  holdsMany: true,
-  isGuarded: false,
-  missing: async () => null,
-  queue: (path) => `${path}/election`,
-  async command({ connect, path, sessionMs, name, count }) {
-    const program = join(peers, 'petrel-library.mjs');
-    return { program: process.execPath, args: [program, connect, path, `${sessionMs}`, name, `${count}`] };
-  },
-};
+/** Petrel's library. `version` is the checkout that contains it. Null for this one. */
+function petrelLibrary(version: string | null): Contender {
+  return {
+    name: `Petrel, library${version === null ? '' : other}`,
+    system: 'petrel',
+    holdsMany: true,
+    isGuarded: false,
+    missing: async () => null,
+    queue: (path) => `${path}/election`,
+    async command({ connect, path, sessionMs, name, count }) {
+      const program = join(version === null ? peers : join(version, 'bench/peers'), 'petrel-library.mjs');
+      return { program: process.execPath, args: [program, connect, path, `${sessionMs}`, name, `${count}`] };
+    },
+  };
+}
 
 function javaContender(name: string, recipe: string): Contender {
   return {
@@ -191,8 +206,8 @@ const etcdctl: Contender = {
 };
 
 export const contenders: readonly Contender[] = [
-  petrelAgent,
-  petrelLibrary,
+  petrelAgent(null),
+  petrelLibrary(null),
   javaContender('Curator LeaderLatch', 'latch'),
   javaContender('Curator LeaderSelector', 'selector'),
   kazoo,

@@ -4,6 +4,7 @@ import { errorMessage } from '../src/errors.js';
 import { until } from '../test/support/until.js';
 import type { Contender, Seat, Workshop } from './contenders.js';
 import type { ElectionEvent, Hub } from './hub.js';
+import { cpuSecondsOfEnded, cpuSecondsOfTree } from './machine.js';
 import { Participant } from './participant.js';
 
 export interface Meeting {
@@ -92,6 +93,15 @@ export class Contest {
     const [holder] = this.participants;
     if (holder === undefined) throw new Error(`${this.contender.name}: nobody runs`);
     return holder;
+  }
+
+  /**
+   * Returns the CPU seconds of all processes of the participants, and of all processes that have ended and
+   * that this process has waited for. So the difference between two values includes participants that ended.
+   */
+  async cpuSeconds(): Promise<number> {
+    const trees = await Promise.all(this.participants.map(({ pid }) => cpuSecondsOfTree(pid)));
+    return trees.reduce((sum, one) => sum + one, await cpuSecondsOfEnded(process.pid));
   }
 
   /** Starts one more process. */

@@ -2,6 +2,7 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { availableParallelism, cpus } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { childrenOf } from '../test/support/process-list.js';
 
 /** Returns the CPU seconds that a process has used, summed over its threads. */
 export async function cpuSeconds(pid: number): Promise<number> {
@@ -14,6 +15,27 @@ export async function cpuSeconds(pid: number): Promise<number> {
   );
   return used.reduce((sum, seconds) => sum + seconds, 0);
 }
+
+/** Returns the CPU seconds of a process and of its descendants, including those that have ended. */
+export async function cpuSecondsOfTree(pid: number): Promise<number> {
+  const below = await Promise.all(childrenOf(pid).map(cpuSecondsOfTree));
+  const own = (await cpuSeconds(pid)) + (await cpuSecondsOfEnded(pid));
+  return below.reduce((sum, one) => sum + one, own);
+}
+
+/** Returns the CPU seconds of the descendants that have ended and been waited for. The kernel counts in 10 ms. */
+export async function cpuSecondsOfEnded(pid: number): Promise<number> {
+  const stat = await readFile(`/proc/${pid}/stat`, 'utf8');
+  const [user, system] = stat
+    .slice(stat.lastIndexOf(')') + 2)
+    .split(' ')
+    .slice(13, 15)
+    .map(Number);
+  return ((user ?? Number.NaN) + (system ?? Number.NaN)) / ticksPerSecond;
+}
+
+/** Ticks in which /proc counts time. All architectures of Linux that Node.js runs on have this value. */
+const ticksPerSecond = 100;
 
 export interface Memory {
   readonly residentMb: number;

@@ -4,13 +4,13 @@ import { constants, openSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { Socket } from 'node:net';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
 import { promisify } from 'node:util';
 import { buildCommandLine } from '../test/support/build.js';
 import { javaIsMissing } from '../test/support/zookeeper/java.js';
 import type { Asked, ScenarioName } from './arguments.js';
-import { type Contender, contenders, type Workshop } from './contenders.js';
+import { type Contender, otherVersion, contenders as ours, type Workshop } from './contenders.js';
 import { scenarios } from './goals.js';
 import { Hub } from './hub.js';
 import { crash } from './scenarios/crash.js';
@@ -31,6 +31,7 @@ export interface Measured {
 export async function measure(asked: Asked, say: (line: string) => void): Promise<Measured> {
   const noJava = javaIsMissing();
   if (noJava !== undefined) throw new Error(`no ZooKeeper can be started: ${noJava}`);
+  const contenders = asked.against === null ? ours : [...ours, ...otherVersion(resolve(asked.against))];
   const { present, missing } = await lookFor(contenders.filter(({ name }) => isAsked(name, asked)));
   for (const line of missing) say(line);
   const samples = new Samples(contenders.map(({ name }) => name));
@@ -107,12 +108,13 @@ async function runScenario(
   name: ScenarioName,
   tournament: Tournament,
   servers: 1 | 3,
-  { rounds, isQuick, sizes }: Asked,
+  { rounds, isQuick, sizes, settleMs }: Asked,
 ): Promise<void> {
   const times = (usual: number, quick: number) => rounds ?? (isQuick ? quick : usual);
   if (name === 'handover') {
     const scenario = servers === 3 ? scenarios.handover3 : scenarios.handover1;
-    await handover(tournament, scenario, servers === 3 ? times(10, 2) : times(6, 1));
+    const many = servers === 3 ? times(10, 2) : times(6, 1);
+    await handover(tournament, scenario, { rounds: many, settleMs });
   } else if (name === 'crash') await crash(tournament, scenarios.crash, times(8, 1));
   else if (name === 'start') await start(tournament, scenarios.start, times(6, 1));
   else if (name === 'idle') {

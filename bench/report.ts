@@ -58,6 +58,8 @@ function handovers(run: Run): string[] {
       compared(run, scenario, 'handover', 'transition', ['handover with commands']),
       'From the end of the release (Petrel), or the call to give leadership up (the others), until the next one leads, in ms:',
       compared(run, scenario, 'gap', 'transition', ['transition with commands']),
+      'Processor time of all processes of the three nodes from SIGTERM until 0.3 s after the end of the old leader, in ms:',
+      compared(run, scenario, 'cpu', null),
     ),
   );
 }
@@ -200,8 +202,7 @@ const limitText: Readonly<Record<string, string>> = {
   commit: 'one committed write',
   transition: 'two commits and a notification',
   'transition with commands': 'the same, and one command that ends and one that starts',
-  'handover with commands':
-    'three commits and a notification, and two commands that start, one of which ends',
+  'handover with commands': 'two commits and a notification, and two commands that start, one of which ends',
   session: 'end of a silent session',
 };
 

@@ -47,7 +47,7 @@ export class Limit implements AsyncDisposable {
       // Two parts lie between the first line of one command and the first line of the next: the rest of the
       // first command, and the start of the second.
       samples.add(scenario, limit, 'transition with commands', transition + ended);
-      samples.add(scenario, limit, 'handover with commands', commit + started + transition + ended);
+      samples.add(scenario, limit, 'handover with commands', started + transition + ended);
     }
   }
 

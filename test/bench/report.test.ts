@@ -9,10 +9,10 @@ import { Samples } from '../../bench/statistics.js';
 const peers = ['kazoo Election', names.latch];
 const sizes = [10, 100];
 
-function measured(handoverMs: number): Samples {
+function measured(handoverMs: number, name: string = names.agent): Samples {
   const samples = new Samples();
   const { handover3 } = scenarios;
-  samples.add(handover3, names.agent, 'handover', handoverMs);
+  samples.add(handover3, name, 'handover', handoverMs);
   samples.add(handover3, names.latch, 'handover', 30);
   samples.add(handover3, 'kazoo Election', 'handover', 10);
   samples.add(handover3, 'etcdctl elect', 'handover', 1);
@@ -39,8 +39,8 @@ describe('goals', () => {
       name: 'kazoo Election',
       median: 10,
     });
-    expect(judge(measured(12), peers, sizes)[0]).toMatchObject({ isMet: true });
-    expect(judge(measured(12.1), peers, sizes)[0]).toMatchObject({
+    expect(judge(measured(12, names.library), peers, sizes)[0]).toMatchObject({ isMet: true });
+    expect(judge(measured(12.1, names.library), peers, sizes)[0]).toMatchObject({
       isMet: false,
       figure: '12.1 ms against 10.0 ms: 1.21 ×',
     });

@@ -28,11 +28,12 @@ it('measures a planned handover', async () => {
       failures,
       say: () => {},
     };
-    await handover(tournament, 'handover', 1);
+    await handover(tournament, 'handover', { rounds: 1, settleMs: 0 });
     expect(failures).toEqual([]);
   });
   expect(samples.spread('handover', names.agent, 'handover')).toMatchObject({ count: 1 });
   expect(samples.spread('handover', names.agent, 'gap')).toMatchObject({ count: 1 });
+  expect(samples.spread('handover', names.agent, 'cpu')?.median).toBeGreaterThan(0);
   expect(samples.spread('handover', names.limit, 'transition')?.count).toBeGreaterThan(1);
 });
 
