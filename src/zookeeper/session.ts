@@ -76,8 +76,7 @@ export class Session extends ConnectionManager implements ConnectionOwner {
   readonly #rotation: ServerRotation;
   readonly #outage: Outage;
   readonly #stopped = new AbortController();
-  /** The last problem with each server. */
-  readonly troubles: ServerTroubles;
+  readonly #troubles: ServerTroubles;
   #running = false;
   #state: StoreState = 'CONNECTING';
   #over: Failure | undefined;
@@ -105,7 +104,7 @@ export class Session extends ConnectionManager implements ConnectionOwner {
     this.#options = options;
     this.#clock = options.clock;
     this.#logger = options.logger;
-    this.troubles = new ServerTroubles(options.servers.servers);
+    this.#troubles = new ServerTroubles(options.servers.servers);
     this.#outage = new Outage(options.clock, options.logger);
     this.#rotation = new ServerRotation(options.servers.servers, options.random);
     this.chrootPath = options.servers.chroot === '' ? undefined : options.servers.chroot;
@@ -131,13 +130,18 @@ export class Session extends ConnectionManager implements ConnectionOwner {
     return this.#longestTimeoutMs;
   }
 
+  /** The last problem with each server. */
+  get troubles(): Pick<ServerTroubles, 'text' | 'unreachable'> {
+    return this.#troubles;
+  }
+
   get evidence(): LeaseEvidence {
     return this.#evidence;
   }
 
   /** The error with which requests are currently refused. */
   get refusal(): Failure {
-    return this.#over ?? Failure.of('CONNECTION_LOSS', `not connected: ${this.troubles.text}`);
+    return this.#over ?? Failure.of('CONNECTION_LOSS', `not connected: ${this.#troubles.text}`);
   }
 
   /** Starts to connect, and reconnects until the session is over. Further calls do nothing. */
@@ -204,7 +208,7 @@ export class Session extends ConnectionManager implements ConnectionOwner {
     if (this.#over) return;
     if (this.#clock.monotonicMs() >= this.#expiresAtMs()) {
       this.#lose(
-        Failure.of('SESSION_EXPIRED', `no contact for 4/3 of the session timeout: ${this.troubles.text}`),
+        Failure.of('SESSION_EXPIRED', `no contact for 4/3 of the session timeout: ${this.#troubles.text}`),
       );
     }
   }
@@ -291,7 +295,7 @@ export class Session extends ConnectionManager implements ConnectionOwner {
       failures = (await this.#visit(this.#rotation.next())) ? 0 : failures + 1;
       const rounds = failures / this.#rotation.size;
       if (rounds < 1 || !Number.isInteger(rounds)) continue;
-      if (!this.#over) this.#outage.goesOn(this.troubles.text);
+      if (!this.#over) this.#outage.goesOn(this.#troubles.text);
       await this.#pause(rounds);
     }
   }
@@ -301,7 +305,7 @@ export class Session extends ConnectionManager implements ConnectionOwner {
    */
   async #visit(server: Server): Promise<boolean> {
     const shareMs = this.#timeoutMs / this.#rotation.size;
-    this.troubles.tries(server);
+    this.#troubles.tries(server);
     const addresses = await this.#resolve(server, shareMs);
     for (const { address } of addresses) {
       if (this.#stopped.signal.aborted) break;
@@ -367,7 +371,7 @@ export class Session extends ConnectionManager implements ConnectionOwner {
   #ready(connection: Connection): void {
     this.#restoreWatches(connection);
     connection.ready();
-    this.troubles.over(connection.endpoint.server);
+    this.#troubles.over(connection.endpoint.server);
     this.#enter('CONNECTED');
   }
 
@@ -422,14 +426,11 @@ export class Session extends ConnectionManager implements ConnectionOwner {
 
   #enter(state: StoreState): void {
     this.#state = state;
-    const fields = {
-      state,
-      session: `0x${hex(this.sessionId)}`,
-      sessionTimeoutMs: this.#negotiatedTimeoutMs,
-    };
+    const session = `0x${hex(this.sessionId)}`;
+    const fields = { state, session, sessionTimeoutMs: this.#negotiatedTimeoutMs };
     if (state === 'LOST') this.#logger.warn({ ...fields, err: this.#over }, 'ZooKeeper session lost');
     else if (state === 'SUSPENDED')
-      this.#logger.warn({ ...fields, why: this.troubles.text }, 'ZooKeeper unreachable');
+      this.#logger.warn({ ...fields, why: this.#troubles.text }, 'ZooKeeper unreachable');
     else this.#logger.info(fields, `ZooKeeper session ${state.toLowerCase()}`);
     this.#outage.entered(state);
     this.#options.onState(state);
@@ -462,7 +463,7 @@ export class Session extends ConnectionManager implements ConnectionOwner {
   }
 
   #note(server: Server, problem: string, text?: string): void {
-    this.troubles.met(server, problem, text);
+    this.#troubles.met(server, problem, text);
     const fields = { server: serverText(server), trouble: text ?? problem };
     this.#logger.debug(fields, 'problem with a ZooKeeper server');
   }
