@@ -288,15 +288,11 @@ export class Petrel implements AsyncDisposable {
    * Returns the error of a join that the signal has cancelled: the signal's reason. If time ran out before
    * ZooKeeper could be reached, returns an error that says so.
    */
-  async #whyAborted(reason: unknown): Promise<unknown> {
-    const store = this.#agent.session;
-    if (!(reason instanceof DOMException) || reason.name !== 'TimeoutError' || store === null) return reason;
-    const cause = await store.connected({ timeoutMs: 0 }).then(
-      () => null,
-      (error: unknown) => (error instanceof Error ? error.cause : null),
-    );
-    if (!(cause instanceof Unreachable)) return reason;
-    const message = unreachableText(cause.servers, { named: ' (option zookeeper)' });
+  #whyAborted(reason: unknown): unknown {
+    if (!(reason instanceof DOMException) || reason.name !== 'TimeoutError') return reason;
+    const problem = this.#agent.session?.unreachable;
+    if (!(problem instanceof Unreachable)) return reason;
+    const message = unreachableText(problem.servers, { named: ' (option zookeeper)' });
     return new PetrelError('UNREACHABLE', message, { cause: reason });
   }
 
@@ -306,7 +302,7 @@ export class Petrel implements AsyncDisposable {
       const look = () => {
         if (this.#agent.status.joined) resolve();
       };
-      const abort = () => void this.#whyAborted(signal?.reason).then(reject);
+      const abort = () => reject(this.#whyAborted(signal?.reason));
       const unlisten = this.#agent.onStatus(look);
       signal?.addEventListener('abort', abort, { once: true });
       if (signal?.aborted) abort();

@@ -206,6 +206,8 @@ export interface Store {
    * `digest:petrel`.
    */
   readonly identities: readonly string[];
+  /** Why no server has been reached yet. Null once there has been a connection. */
+  readonly unreachable: Error | null;
 
   /**
    * Returns the monotonic instant of the newest heartbeat that the *ensemble* is proven to have processed.

@@ -27,6 +27,7 @@ import {
 import { Failure } from './failure.js';
 import { checkPath } from './path.js';
 import { Session, type SessionOptions } from './session.js';
+import type { Unreachable } from './unreachable.js';
 import {
   aclOnWire,
   bytes,
@@ -104,6 +105,10 @@ export class ZooKeeperStore implements Store {
 
   get sessionPassword(): Buffer {
     return Buffer.from(this.#session.sessionPassword);
+  }
+
+  get unreachable(): Unreachable | null {
+    return this.state === 'CONNECTING' ? this.#session.troubles.unreachable : null;
   }
 
   get negotiatedTimeoutMs(): number {

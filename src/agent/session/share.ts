@@ -53,6 +53,10 @@ export class Share implements Store {
     return this.#store.sessionPassword;
   }
 
+  get unreachable(): Error | null {
+    return this.#store.unreachable;
+  }
+
   get negotiatedTimeoutMs(): number {
     return this.#store.negotiatedTimeoutMs;
   }
