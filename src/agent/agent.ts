@@ -22,7 +22,7 @@ import type { Clock } from '../ports/clock.js';
 import type { Host } from '../ports/host.js';
 import { isStoreError, type Store, type StoreError } from '../ports/store.js';
 import type { Workload } from '../ports/workload.js';
-import { ensureTree, forbidden, remadeText, whyLost } from '../tree/ensure-tree.js';
+import { ensureTree, forbidden, whyLost } from '../tree/ensure-tree.js';
 import { type AgentStatus, leftText, statusText } from './agent-status.js';
 import { ifStillTrue } from './conditional-write.js';
 import { Elector } from './elector/elector.js';
@@ -35,6 +35,7 @@ import { LeadershipRunner } from './leadership/runner.js';
 import { TokenMemory, type TokenStore } from './leadership/token-memory.js';
 import { describe, encode, preparing, register, takeSeat } from './membership.js';
 import { Pacing } from './pacing.js';
+import { ProblemLog } from './problem-log.js';
 import { type RatesHeard, ScoreReader } from './scores/score-reader.js';
 import { EarlierIncarnations, type WorkloadPlace } from './session/earlier-incarnation.js';
 import { forget, remember, type SessionMemory, type SessionTicket } from './session/session-memory.js';
@@ -84,13 +85,13 @@ export class Agent {
   readonly #listeners: Listeners<AgentStatus>;
   readonly #events: Listeners<AgentEvent>;
   readonly #pacing: Pacing;
+  readonly #problems: ProblemLog;
   #registration: Registration;
   #store: Store | null = null;
   #drainingSinceMs: number | null = null;
   #hurried = false;
   #lastReported = '';
   #refusal: PetrelError | null = null;
-  #trouble = '';
   readonly #unlist: () => void;
 
   constructor(options: AgentOptions) {
@@ -104,6 +105,7 @@ export class Agent {
     this.#listeners = new Listeners(log, 'the status');
     this.#events = new Listeners(log, 'events');
     this.#pacing = new Pacing(clock);
+    this.#problems = new ProblemLog(log);
     const tokens = new TokenMemory(options.tokenStore ?? null, log);
     const notify = (event: AgentEvent) => this.#events.notify(event);
     const shared = {
@@ -248,16 +250,10 @@ export class Agent {
     if (refusal !== null) this.#leaveBecauseOf(refusal);
     const isRoutine = error.outcomeUnknown || this.#store?.state !== 'CONNECTED';
     if (isRoutine) log.debug({ error }, `round interrupted: ${error.message}`);
-    else this.#report({ error }, error.message);
+    else this.#problems.report({ error }, error.message);
     if (this.#store !== null) await this.#step(this.#store, null);
     if (this.#hasLeft(null)) return null;
     return isRoutine && this.#store?.state === 'CONNECTED' ? retryMs / 10 : retryMs;
-  }
-
-  /** Logs a problem once. Logs it again only if it has ended or a different problem has followed. */
-  #report(details: object, message: string, level: 'error' | 'warn' = 'error'): void {
-    if (message !== this.#trouble) this.#options.log[level](details, message);
-    this.#trouble = message;
   }
 
   /** Releases leadership and leaves, because ZooKeeper does not permit this node to do its part. */
@@ -271,14 +267,14 @@ export class Agent {
     const store = this.#store;
     if (store?.state !== 'CONNECTED') return await this.#roundFailed(missing);
     const { known } = this.#snapshotReader;
-    if (this.#trouble === '') this.#report({ root: this.#paths.root }, remadeText(known), 'warn');
+    this.#problems.reportMissingTree(this.#paths.root, known);
     try {
       await this.#leadershipRunner.checkClaim(store);
       await ensureTree(store, this.#paths, known);
       return retryMs / 10;
     } catch (error) {
       if (error instanceof PetrelError) throw error;
-      this.#report({ error }, `cannot create the group's znodes: ${errorMessage(error)}`);
+      this.#problems.report({ error }, `cannot create the group's znodes: ${errorMessage(error)}`);
       await this.#step(store, null);
       return this.#hasLeft(null) ? null : retryMs;
     }
@@ -329,7 +325,7 @@ export class Agent {
     const scoring = snapshot.seat.below !== null ? resyncMs : this.#snapshotReader.scoresInMs;
     // An overdue drain needs no timer: it has been acted on, and the result of that action wakes the agent.
     const drainMs = this.#drainOverdue() ? resyncMs : this.#drainLeftMs(this.#options.clock.monotonicMs());
-    this.#trouble = '';
+    this.#problems.end();
     return Math.min(recheckInMs ?? resyncMs, auditing, scoring, drainMs);
   }
 
@@ -371,8 +367,7 @@ export class Agent {
     if (this.#drainingSinceMs !== null && this.#leadershipRunner.leadership === null) return false;
     if ((await store.exists(this.#paths.elected)) === null) {
       const { known } = this.#snapshotReader;
-      if (known.config !== null && this.#trouble === '')
-        this.#report({ root: this.#paths.root }, remadeText(known), 'warn');
+      if (known.config !== null) this.#problems.reportMissingTree(this.#paths.root, known);
       await ensureTree(store, this.#paths, known);
     }
     const earlier = await register(store, this.#paths, this.#registration, this.#options.host);
