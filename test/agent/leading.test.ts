@@ -20,6 +20,19 @@ test('the first node leads, and hands over when it leaves', async () => {
   await until(async () => (await group.history()).length === 2);
 });
 
+test('a release is logged as a warning if the leader failed, and not if the change is planned', async () => {
+  await using group = await Group.found(await sharedZooKeeper(), { failback: 'manual' });
+  const [a, b] = await group.startInOrder(['a', 'b']);
+  await group.ready('a');
+  await group.switchover('b');
+  await group.ready('b');
+  expect(a?.log).toContainEqual(expect.stringMatching(/^releasing: b is elected: /));
+  expect(a?.warnings).not.toContainEqual(expect.stringMatching(/^releasing: /));
+  b?.agent.setHealth(false, 'disk full');
+  await group.ready('a');
+  expect(b?.warnings).toContainEqual(expect.stringMatching(/^releasing: a is elected: .*disk full/));
+});
+
 test('a node whose workload may still live leaves its session to expire', async () => {
   class Undead extends RecordingWorkload {
     override async close(): Promise<boolean> {

@@ -34,6 +34,7 @@ import { detailOf } from './failure-detail.js';
 import { isHandedOver } from './handover.js';
 import { hookContext } from './hook-context.js';
 import type { LeadershipOptions, LeadershipRound } from './options.js';
+import { isPlannedEnd } from './planned-end.js';
 import { RenewedLease } from './renewed-lease.js';
 
 export class LeadershipRunner {
@@ -215,7 +216,7 @@ export class LeadershipRunner {
       case 'write-ready':
         return await this.#writeReady(round, action);
       case 'release':
-        this.#release(action.term, action.reason, action.newLeader, round.draining);
+        this.#release(action.term, action.reason, action.newLeader, round);
         return this.#stage === 'released';
       case 'hand-over':
         return await this.#handOver(round, action);
@@ -417,12 +418,12 @@ export class LeadershipRunner {
   }
 
   /** `term` is the term of the decision that requires the release. Null if no decision requires it. */
-  #release(term: number | null, reason: string, newLeader: string | null, isLeaving = false): void {
+  #release(term: number | null, reason: string, newLeader: string | null, round?: LeadershipRound): void {
     const elected = this.#elected;
     const leadership = present(this.#leadership, 'the leadership that is released');
     this.#ending = { term: term ?? leadership.term, reason };
-    const isPlanned = isLeaving || (term ?? 0) > leadership.term;
-    this.#options.log[isPlanned ? 'info' : 'warn'](this.#fields, `releasing: ${reason}`);
+    const level = isPlannedEnd(leadership, this.#ending.term, round) ? 'info' : 'warn';
+    this.#options.log[level](this.#fields, `releasing: ${reason}`);
     if (this.#stage === 'claimed' || elected === null) {
       this.#enter('released');
       return;

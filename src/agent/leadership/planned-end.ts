@@ -1,0 +1,22 @@
+/** Distinguishes the planned end of a leadership from one because of a failure. */
+import type { Leadership } from '../../core/leadership.js';
+import type { Cause } from '../../model/znodes.js';
+import type { LeadershipRound } from './options.js';
+
+/** Causes of decisions that replace a leader that works. */
+const plannedCauses: ReadonlySet<Cause> = new Set<Cause>(['planned', 'preference', 'shutdown']);
+
+/**
+ * Whether the node is leaving, or the decision of the term `endedBy` ends its leadership although it works.
+ * `round` is the round that ends the leadership, if any does.
+ */
+export function isPlannedEnd(
+  { term }: Pick<Leadership, 'term'>,
+  endedBy: number,
+  round: Pick<LeadershipRound, 'draining' | 'snapshot'> | undefined,
+): boolean {
+  if (round === undefined) return false;
+  if (round.draining) return true;
+  const decided = round.snapshot?.elected.value;
+  return endedBy > term && decided?.term === endedBy && plannedCauses.has(decided.cause);
+}
