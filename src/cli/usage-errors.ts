@@ -54,11 +54,15 @@ function reworded({ code, message }: CommanderError, command: Command, path: str
   const quoted = (pattern: RegExp) => pattern.exec(text)?.groups ?? {};
   switch (code) {
     case 'commander.invalidArgument': {
-      const pattern =
+      const ofArgument =
         /^command-argument value '(?<value>.*)' is invalid for argument '(?<name>[^']*)'\. (?<right>.*)$/s;
-      const { value, name, right } = quoted(pattern);
-      return right === undefined ? text : `'${value}' is not valid for <${name}>: ${lowerCase(right)}`;
+      const ofOption = /^option '(?<flags>[^']*)' argument '(?<value>.*)' is invalid\. (?<right>.*)$/s;
+      const { value, name, flags, right } = { ...quoted(ofArgument), ...quoted(ofOption) };
+      if (right === undefined) return text;
+      return `'${value}' is not valid for ${flags ?? `<${name}>`}: ${lowerCase(right)}`;
     }
+    case 'commander.optionMissingArgument':
+      return text.replace(/^option '(.*)' argument missing$/, 'missing value for $1');
     case 'commander.missingArgument':
       return text.replace(/^missing required argument '(.*)'$/, 'missing argument <$1>');
     case 'commander.missingMandatoryOptionValue': {

@@ -47,7 +47,7 @@ describe('petrel lab', () => {
       ['lcr', '--plot', '/nowhere/lab.svg', '--runs', '100000', '--nodes', '10000'],
       'cannot write /nowhere/lab.svg',
     ],
-    [['lcr', '--loss', '1'], 'Expected a number from 0 to 0.95'],
+    [['lcr', '--loss', '1'], 'expected a number from 0 to 0.95'],
     [['lcr', '--reproduce', 'rings', '--nodes', '4'], 'remove lcr, --nodes'],
   ])('refuses %s', async (args, reason) => {
     const { code, stderr } = await lab(...args);
