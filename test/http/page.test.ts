@@ -100,7 +100,7 @@ describe.skipIf(leavesOutChromium)(`the page in Chromium${notHere}`, () => {
     await using seen = await visit(browser, api.server.url);
     const { page } = seen;
     await page.getByRole('heading', { name: 'a leads' }).waitFor();
-    await page.getByText('b would follow a').waitFor();
+    await page.getByText('If a leaves, b follows').waitFor();
     await page.getByText('a (first)').waitFor();
     leader.agent.stop();
     await page.getByRole('heading', { name: 'b leads' }).waitFor();
@@ -248,7 +248,7 @@ describe.skipIf(leavesOutChromium)(`the page in Chromium${notHere}`, () => {
         .locator(`[data-node=${name}]`)
         .getByText(`slot ${index + 1} · READY`)
         .waitFor();
-      await page.locator('.next').getByText(`d would follow ${name}`).waitFor();
+      await page.locator('.next').getByText(`If ${name} left now, d would follow`).waitFor();
     }
     await until(async () => (await page.locator('.strip').count()) === 3);
     expect(await page.locator('.row-term').allTextContents()).toContain('slot 2, term 1');

@@ -72,6 +72,7 @@ function withoutSlots(change: Partial<Status>): Omit<Status, 'leaders'> {
     transition: null,
     switchover: null,
     preferred: null,
+    successor: null,
     sites: [site('a'), site('b', { priority: 50 })],
     nodes: [node('a1', { roles: ['elector', 'leader'], state: 'READY', seat: 0 }), node('b1')],
     problems: [],

@@ -201,11 +201,17 @@ function placed(bars: readonly Bar[]) {
 
 function Legend() {
   return (
-    <p class="legend" aria-hidden="true">
-      Phases:
-      <span class="key key-release">release</span>
-      <span class="key key-claim">claim</span>
-      <span class="key key-takeover">takeover</span>
-    </p>
+    <>
+      <p class="legend" aria-hidden="true">
+        Phases:
+        <span class="key key-release">release</span>
+        <span class="key key-claim">claim</span>
+        <span class="key key-takeover">takeover</span>
+      </p>
+      <p class="legend">
+        Phases count from the decision. The old leader leads until its release begins, so they can add up to
+        more than the time without a leader.
+      </p>
+    </>
   );
 }

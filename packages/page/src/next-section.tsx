@@ -7,7 +7,8 @@ import type { Known } from './store.js';
 const shownRanks = 5;
 
 export function NextSection({ known }: { readonly known: Known }) {
-  const [next, ...others] = known.explanations.map(nextOf);
+  const published = known.picture?.status ?? null;
+  const [next, ...others] = known.explanations.map((explanation) => nextOf(explanation, published));
   if (next === undefined) return null;
   return (
     <section class="panel next" aria-labelledby="next-title">

@@ -1,4 +1,4 @@
-/** Determines which node would lead next, and why, from the agent's `/explain`. */
+/** Determines which node would lead next, and why, from the agent's `/status` and `/explain`. */
 import type { Explanation, Status } from './schemas.js';
 import { isSeveral, type SlotStatus, slotsOf } from './slots.js';
 
@@ -44,14 +44,16 @@ export interface Ineligible {
   readonly reasons: readonly string[];
 }
 
-export function nextOf({ slot, without, choice, ranking, ineligible }: Explanation): Next {
+type Published = Pick<Status, 'leader' | 'successor'>;
+
+export function nextOf(explanation: Explanation, published: Published | null): Next {
+  const { slot, without, choice, ranking, ineligible } = explanation;
   const gone = without.nodes[0];
-  // While the group is paused, the choice is the leader itself, although it is gone.
-  const who = choice.node === null || choice.node === gone ? 'No node' : choice.node;
   return {
     slot,
-    headline: gone === undefined ? `${who} would lead now` : `${who} would follow ${gone}`,
-    reason: choice.reason,
+    ...(gone === undefined
+      ? { headline: `${choice.node ?? 'No node'} would lead now`, reason: choice.reason }
+      : followsText(explanation, gone, published)),
     ranking: ranking.map(({ rank, node, site, reason }) => ({ rank, node, site, reason })),
     ineligible: ineligible
       .filter(({ node }) => node !== gone)
@@ -61,4 +63,27 @@ export function nextOf({ slot, without, choice, ranking, ineligible }: Explanati
         reasons: ineligibleReasons.map(({ reason }) => reason),
       })),
   };
+}
+
+/**
+ * Returns which node follows the leader. If the elector has published the successor, uses the words of
+ * `petrel list`. Otherwise, describes the choice that the elector would make without the leader.
+ */
+function followsText(
+  { choice, ranking }: Explanation,
+  leader: string,
+  published: Published | null,
+): Pick<Next, 'headline' | 'reason'> {
+  // While the group is paused, the choice is the leader itself, although it is assumed to be gone.
+  const chosen = choice.node === leader ? null : choice.node;
+  const successor = published?.leader?.node === leader ? published.successor : null;
+  if (successor?.node == null) {
+    // The reason of the choice begins with what is only assumed here: the leader is no longer registered.
+    const best = ranking[0]?.node === chosen ? ranking[0]?.reason : undefined;
+    const headline = `If ${leader} left now, ${chosen ?? 'no node'} would follow`;
+    return { headline, reason: best ?? choice.reason };
+  }
+  const { node, reason } = successor;
+  const otherwise = chosen === null || chosen === node ? '' : `; if ${leader} fails, ${chosen} follows`;
+  return { headline: `If ${leader} leaves, ${node} follows`, reason: `${reason}${otherwise}` };
 }
