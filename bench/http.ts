@@ -74,7 +74,7 @@ interface Check {
 }
 
 const checks: Check[] = [];
-const askers: ChildProcess[] = [];
+const pollers: ChildProcess[] = [];
 try {
   agents.startAll();
   for (const node of agents.nodes) ask(node, http.urlOf(node));
@@ -85,7 +85,7 @@ try {
     await handOver();
   }
 } finally {
-  for (const asker of askers) asker.kill();
+  for (const poller of pollers) poller.kill();
   await agents[Symbol.asyncDispose]();
   zookeeper.kill();
   bareServer.kill();
@@ -121,15 +121,15 @@ async function handOver(): Promise<void> {
 /** Polls a node until the polling process is killed. */
 function ask(node: string, url: string): void {
   const { hostname, port } = new URL(url);
-  const asker = spawn(
+  const poller = spawn(
     'python3',
     [join(import.meta.dirname, 'ask-leader.py'), hostname, port, String(pauseMs)],
     {
       stdio: ['ignore', 'pipe', 'inherit'],
     },
   );
-  askers.push(asker);
-  createInterface({ input: asker.stdout }).on('line', (line) => {
+  pollers.push(poller);
+  createInterface({ input: poller.stdout }).on('line', (line) => {
     const [sentAtMs = 0, receivedAtMs = 0, code = 0] = line.split(' ').map(Number);
     checks.push({ node, sentAtMs, receivedAtMs, code });
   });

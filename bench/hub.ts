@@ -31,12 +31,12 @@ export class Hub {
     const said = parseLine(line);
     if (said === null) return;
     const atMs = said.clock === 'epoch' ? said.atMs - this.#epochAheadMs : said.atMs;
-    this.#tell({ what: said.what, name: said.name, atMs });
+    this.#record({ what: said.what, name: said.name, atMs });
   }
 
   /** Records an event of a program that reports no times. The event gets the current time. */
   arrived(what: Said['what'], name: string): void {
-    this.#tell({ what, name, atMs: monotonicMs() });
+    this.#record({ what, name, atMs: monotonicMs() });
   }
 
   since(mark: number): readonly ElectionEvent[] {
@@ -66,7 +66,7 @@ export class Hub {
     });
   }
 
-  #tell(event: ElectionEvent): void {
+  #record(event: ElectionEvent): void {
     this.#events.push(event);
     for (const look of this.#waiting) look();
   }

@@ -85,9 +85,9 @@ async function register(count: number): Promise<void> {
 async function measure(browser: Browser, nodes: number): Promise<void> {
   const measured = [];
   for (let n = 0; n < visits; n++) measured.push(await visit(browser, nodes));
-  const told = (values: readonly number[]) => `median ${median(values)} ms (${values.join(', ')})`;
-  console.log(`${nodes} nodes: first contentful paint ${told(measured.map(({ paintMs }) => paintMs))}`);
-  console.log(`${nodes} nodes: all shown ${told(measured.map(({ shownMs }) => shownMs))}`);
+  const summary = (values: readonly number[]) => `median ${median(values)} ms (${values.join(', ')})`;
+  console.log(`${nodes} nodes: first contentful paint ${summary(measured.map(({ paintMs }) => paintMs))}`);
+  console.log(`${nodes} nodes: all shown ${summary(measured.map(({ shownMs }) => shownMs))}`);
 }
 
 async function visit(browser: Browser, nodes: number) {

@@ -39,11 +39,11 @@ export function meetingOf(tournament: Tournament, contender: Contender, change: 
 export async function openContests(
   tournament: Tournament,
   scenario: string,
-  asked: readonly Contender[],
+  contenders: readonly Contender[],
   open: (contender: Contender) => Promise<Contest>,
 ): Promise<Contests> {
   const contests = new Contests(tournament, scenario);
-  for (const contender of asked) {
+  for (const contender of contenders) {
     tournament.say(`${scenario}: ${contender.name} joins`);
     await contests.open(contender, () => open(contender));
   }

@@ -1,4 +1,4 @@
-/** Tells whether dist/ is up to date. CommonJS, which starts in less time, because every command waits for it. */
+/** Determines whether dist/ is up to date. CommonJS, which starts in less time, because every command waits for it. */
 const { createHash } = require('node:crypto');
 const { readdirSync, readFileSync, statSync } = require('node:fs');
 const { dirname, join } = require('node:path');

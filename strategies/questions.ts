@@ -48,7 +48,7 @@ export class Unanswered extends Error {
   constructor(question: ChoiceInput) {
     const whom =
       'strategy' in question ? `strategy ${question.strategy}` : `constraint ${question.constraint}`;
-    super(`${whom} has yet to be asked`);
+    super(`${whom} has not answered yet`);
     this.question = question;
   }
 }

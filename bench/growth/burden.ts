@@ -84,7 +84,7 @@ export class Meter implements Tap {
   /** Machines of operators. The requests of operators are counted separately from those of agents. */
   readonly #people: ReadonlySet<string>;
   readonly #machines = new Map<number, string>();
-  readonly #asked = new Set<number>();
+  readonly #shookHands = new Set<number>();
   #agents: { -readonly [M in Measure]: number } = { ...nothing };
   #others: { -readonly [M in Measure]: number } = { ...nothing };
 
@@ -104,11 +104,11 @@ export class Meter implements Tap {
     this.#machines.set(connection, machine);
   }
 
-  asked(connection: number, packet: Buffer): void {
+  sent(connection: number, packet: Buffer): void {
     const counts = this.#of(connection);
     counts.bytesIn += packet.length + lengthBytes;
-    if (!this.#asked.has(connection)) {
-      this.#asked.add(connection);
+    if (!this.#shookHands.has(connection)) {
+      this.#shookHands.add(connection);
       counts.connections += 1;
       return;
     }
@@ -125,7 +125,7 @@ export class Meter implements Tap {
     if (packet.readInt32BE(0) === xids.notification) counts.notifications += 1;
   }
 
-  told(): void {}
+  delivered(): void {}
 
   committed({ transaction }: Commit): void {
     const { asker } = transaction;

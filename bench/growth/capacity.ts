@@ -87,13 +87,13 @@ interface Rate {
 
 async function rateOf(addresses: readonly string[], frame: Buffer, forMs: number): Promise<Rate> {
   const each = Array.from({ length: connectionsToEach }, () => addresses).flat();
-  const askers = await Promise.all(each.map((address) => Asker.open(address)));
+  const pollers = await Promise.all(each.map((address) => Poller.open(address)));
   try {
-    for (const asker of askers) asker.begin(frame);
+    for (const poller of pollers) poller.begin(frame);
     await sleep(warmUpMs);
     const count = () => ({
-      answers: askers.reduce((sum, asker) => sum + asker.answers, 0),
-      bytes: askers.reduce((sum, asker) => sum + asker.bytes, 0),
+      answers: pollers.reduce((sum, poller) => sum + poller.answers, 0),
+      bytes: pollers.reduce((sum, poller) => sum + poller.bytes, 0),
     });
     const [before, beganAtMs] = [count(), monotonicMs()];
     await sleep(forMs);
@@ -103,7 +103,7 @@ async function rateOf(addresses: readonly string[], frame: Buffer, forMs: number
       bytes: (after.bytes - before.bytes) / seconds,
     };
   } finally {
-    for (const asker of askers) asker.close();
+    for (const poller of pollers) poller.close();
   }
 }
 
@@ -116,8 +116,8 @@ async function sessionsOf(addresses: readonly string[], forMs: number): Promise<
   let opened = 0;
   const open = async (place: number) => {
     while (monotonicMs() - beganAtMs < forMs) {
-      const asker = await Asker.open(addresses[place % addresses.length] ?? '');
-      asker.close();
+      const poller = await Poller.open(addresses[place % addresses.length] ?? '');
+      poller.close();
       opened += 1;
     }
   };
@@ -126,7 +126,7 @@ async function sessionsOf(addresses: readonly string[], forMs: number): Promise<
 }
 
 /** One connection with its own session. It uses the bare protocol. */
-class Asker {
+class Poller {
   answers = 0;
   bytes = 0;
   readonly #socket: Socket;
@@ -137,10 +137,10 @@ class Asker {
     this.#socket = socket;
   }
 
-  static open(address: string): Promise<Asker> {
+  static open(address: string): Promise<Poller> {
     const [host = '', port] = address.split(':');
     const socket = dial({ host, port: Number(port), noDelay: true });
-    const asker = new Asker(socket);
+    const poller = new Poller(socket);
     return new Promise((resolve, reject) => {
       const reader = new FrameReader();
       let isGranted = false;
@@ -151,10 +151,10 @@ class Asker {
         if (frames > 0 && !isGranted) {
           isGranted = true;
           frames -= 1;
-          resolve(asker);
+          resolve(poller);
         }
-        asker.bytes += chunk.length;
-        if (frames > 0) asker.#answered(frames);
+        poller.bytes += chunk.length;
+        if (frames > 0) poller.#answered(frames);
       });
       socket.write(handshake);
     });

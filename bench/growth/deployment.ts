@@ -138,14 +138,14 @@ export class Deployment {
    * `isOver` returns true.
    */
   async count(what: string, begin: () => void, isOver: () => boolean): Promise<Episode> {
-    const { agents: before, people: askedBefore } = this.meter;
+    const { agents: before, people: peopleBefore } = this.meter;
     begin();
     const tookMs = await this.until(what, isOver);
     await this.pass(echoMs);
     return {
       tookMs,
       burden: between(before, this.meter.agents),
-      asked: between(askedBefore, this.meter.people),
+      operators: between(peopleBefore, this.meter.people),
     };
   }
 
@@ -175,5 +175,5 @@ export interface Episode {
   readonly tookMs: number;
   readonly burden: Burden;
   /** Traffic of the operator who requested the event. */
-  readonly asked: Burden;
+  readonly operators: Burden;
 }

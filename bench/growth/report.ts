@@ -57,7 +57,7 @@ export function growthReport(run: Run): string {
 function ofOne(runs: readonly OneGroup[]): string[] {
   if (runs.length === 0) return [];
   const events = keys(oneGroupEvents).map(
-    (event): Told => ({
+    (event): EventCounts => ({
       name: oneGroupEvents[event],
       counts: runs.map(({ nodes: size, events }) => ({ size, ...events[event].burden })),
     }),
@@ -69,7 +69,7 @@ function ofOne(runs: readonly OneGroup[]): string[] {
 function ofMany(runs: readonly ManyGroups[], title: string): string[] {
   if (runs.length === 0) return [];
   const events = keys(manyGroupsEvents).map(
-    (event): Told => ({
+    (event): EventCounts => ({
       name: manyGroupsEvents[event],
       counts: runs.map(({ groups: size, events }) => ({ size, ...events[event].burden })),
     }),
@@ -78,7 +78,7 @@ function ofMany(runs: readonly ManyGroups[], title: string): string[] {
   return [`## ${title}`, ...tables(events, still, groups)];
 }
 
-interface Told {
+interface EventCounts {
   readonly name: string;
   readonly counts: readonly (Burden & { readonly size: number })[];
 }
@@ -89,7 +89,7 @@ interface Still {
   readonly standing: Standing;
 }
 
-function tables(events: readonly Told[], still: readonly Still[], variable: Variable): string[] {
+function tables(events: readonly EventCounts[], still: readonly Still[], variable: Variable): string[] {
   const ofEvents = keys(episodeMeasures).flatMap((measure) => {
     const all = events.map(({ name, counts }) => ({
       name,
@@ -153,8 +153,8 @@ function ofEnds({ capacity, one, many }: Run): string[] {
       rows: endsOfMany(many.shared, capacity, 'shared'),
     },
   ].filter(({ rows }) => rows.length > 0);
-  const told = parts.flatMap(({ of, head, rows }) => [`**${of}**`, table(['', head], rows)]);
-  return told.length === 0 ? [] : ['## Where it ends here', ...told];
+  const sections = parts.flatMap(({ of, head, rows }) => [`**${of}**`, table(['', head], rows)]);
+  return sections.length === 0 ? [] : ['## Where it ends here', ...sections];
 }
 
 function keys<Name extends string>(of: Readonly<Partial<Record<Name, unknown>>>): Name[] {

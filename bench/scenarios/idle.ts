@@ -33,7 +33,7 @@ export async function idle(tournament: Tournament, scenario: string, times: Idle
     const hours = times.windowMs / 3_600_000;
     for (const [contest, used] of after) {
       const at = before.get(contest);
-      if (at !== undefined) await tell(tournament, scenario, contest, difference(at, used), hours);
+      if (at !== undefined) await addSamples(tournament, scenario, contest, difference(at, used), hours);
     }
   } finally {
     await contests.close();
@@ -44,7 +44,7 @@ export async function idle(tournament: Tournament, scenario: string, times: Idle
 /** Totals since the start of the processes. */
 interface Used {
   /** Number of requests and pings. Null if they are not counted. */
-  readonly asked: number | null;
+  readonly packets: number | null;
   /** CPU seconds that each node has used. */
   readonly cpu: readonly number[];
 }
@@ -57,18 +57,18 @@ async function inTurn(
   for (const contest of contests.all)
     await contests.attempt(contest, async () => {
       const traffic = proxies.get(contest.contender.name)?.traffic;
-      const asked = traffic === undefined ? null : requestCount(traffic) + traffic.pings;
-      all.set(contest, { asked, cpu: await Promise.all(contest.participants.map(cpuOf)) });
+      const packets = traffic === undefined ? null : requestCount(traffic) + traffic.pings;
+      all.set(contest, { packets, cpu: await Promise.all(contest.participants.map(cpuOf)) });
     });
   return all;
 }
 
 function difference(before: Used, after: Used): Used {
-  const asked = before.asked === null || after.asked === null ? null : after.asked - before.asked;
-  return { asked, cpu: after.cpu.map((seconds, index) => seconds - (before.cpu[index] ?? Number.NaN)) };
+  const packets = before.packets === null || after.packets === null ? null : after.packets - before.packets;
+  return { packets, cpu: after.cpu.map((seconds, index) => seconds - (before.cpu[index] ?? Number.NaN)) };
 }
 
-async function tell(
+async function addSamples(
   { samples }: Tournament,
   scenario: string,
   contest: Contest,
@@ -77,7 +77,7 @@ async function tell(
 ): Promise<void> {
   const add = (measure: string, value: number) =>
     samples.add(scenario, contest.contender.name, measure, value);
-  if (used.asked !== null) add('packets', used.asked / size / (hours * 3_600));
+  if (used.packets !== null) add('packets', used.packets / size / (hours * 3_600));
   for (const [index, participant] of contest.participants.entries()) {
     const isLeader = participant.name === contest.leader;
     add(isLeader ? 'cpu of the leader' : 'cpu of the others', (used.cpu[index] ?? Number.NaN) / hours);

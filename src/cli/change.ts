@@ -111,7 +111,7 @@ function levelOf(plan: Plan): number {
   return plan.ends.length > 0 || isUncertain(plan) ? levels.endsLeadership : levels.harmless;
 }
 
-/** Whether the change may end a leadership, although this process cannot tell. */
+/** Whether the change may end a leadership, although this process cannot determine it. */
 function isUncertain({ follows, config }: Plan): boolean {
   return follows === null && config?.paused === null;
 }

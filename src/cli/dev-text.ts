@@ -1,4 +1,4 @@
-/** What `petrel dev` tells people: commands to try, and one line for each transition. */
+/** Texts of `petrel dev`: commands to try, and one line for each transition. */
 import { recordText } from '../core/records.js';
 import type { Stage } from '../dev/group.js';
 import { readyLeader } from '../dev/group.js';

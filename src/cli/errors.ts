@@ -2,7 +2,7 @@
 import { CommanderError } from 'commander';
 import { PetrelError, type PetrelErrorCode, type Remedy } from '../errors.js';
 import { exitCodes } from '../exit-code.js';
-import { asPetrelError, type Failure, toldAs } from '../group/failure.js';
+import { asPetrelError, type Failure, failureReport } from '../group/failure.js';
 import { oneLine, visibleJson } from '../model/outside.js';
 import { StoreError } from '../ports/store.js';
 import { widthOf, wrapped } from './layout.js';
@@ -57,7 +57,7 @@ function describeError(error: unknown): Failure['error'] {
   if (error instanceof CommanderError) {
     return { code: 'INVALID', message: error.message.replace(/^error: /, ''), reasons: [] };
   }
-  return toldAs(asPetrelError(error), remedyText);
+  return failureReport(asPetrelError(error), remedyText);
 }
 
 function remedyText(remedy: Remedy): string {

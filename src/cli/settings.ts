@@ -22,8 +22,8 @@ export async function readClientSettings(command: Command): Promise<ClientContex
     env: process.env,
   });
   for (const warning of warnings) process.stderr.write(`petrel: ${warning}\n`);
-  const isAskedFor = described.some(({ key, source }) => key === 'logLevel' && source !== 'default');
-  return { settings: values, described, logLevel: isAskedFor ? values.logLevel : 'silent' };
+  const isSet = described.some(({ key, source }) => key === 'logLevel' && source !== 'default');
+  return { settings: values, described, logLevel: isSet ? values.logLevel : 'silent' };
 }
 
 /** Returns the name of the user for the history. Under sudo, returns the user who called sudo. */

@@ -53,7 +53,7 @@ export interface ServerTiming {
 }
 
 export interface SessionFacts {
-  readonly askedMs: number;
+  readonly requestedMs: number;
   readonly grantedMs: number;
 }
 
@@ -147,7 +147,7 @@ export interface ListenFacts {
    * Whether the address is set explicitly. If an explicit address is not available, the agent does not start.
    * If the default address is not available, the agent runs without HTTP.
    */
-  readonly isAskedFor: boolean;
+  readonly isConfigured: boolean;
   /**
    * free: the address is available. taken: the address is in use. A problem says in one line why the address
    * is not available.

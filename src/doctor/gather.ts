@@ -72,12 +72,12 @@ async function gatherServers({ settings, clock }: GatherOptions): Promise<Server
 type Reached = Pick<Facts, 'session' | 'group'>;
 
 async function gatherByStore({ settings, clock, log }: GatherOptions): Promise<Reached> {
-  const { sessionTimeoutMs: askedMs, connectTimeoutMs: timeoutMs } = settings;
+  const { sessionTimeoutMs: requestedMs, connectTimeoutMs: timeoutMs } = settings;
   let store: Store;
   try {
     store = openStore({
       ...storeOptions(settings),
-      sessionTimeoutMs: askedMs,
+      sessionTimeoutMs: requestedMs,
       callTimeoutMs: timeoutMs,
       logger: log,
     });
@@ -86,7 +86,7 @@ async function gatherByStore({ settings, clock, log }: GatherOptions): Promise<R
   }
   try {
     await store.connected({ timeoutMs });
-    const session = { askedMs, grantedMs: store.negotiatedTimeoutMs };
+    const session = { requestedMs, grantedMs: store.negotiatedTimeoutMs };
     const group = await gatherGroup(store, settings, clock).catch(problemOfGroup);
     return { session, group };
   } catch (error) {

@@ -29,7 +29,7 @@ export async function listenFacts(settings: ListenSettings): Promise<ListenFacts
   const state = await tryToListen(place);
   return {
     address: `${hostText(place.host)}:${place.port}`,
-    isAskedFor: configured !== 'auto',
+    isConfigured: configured !== 'auto',
     state,
     owner: state === 'taken' ? await ownerOf(place, settings) : null,
   };

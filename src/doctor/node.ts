@@ -56,10 +56,10 @@ const otherAddress = 'choose another address for --listen';
 
 function checkListen({ listen }: NodeFacts): Finding[] {
   if (listen === null) return [];
-  const { address, isAskedFor, state, owner } = listen;
+  const { address, isConfigured, state, owner } = listen;
   if (state === 'free') return [ok('http', `${address} is available for HTTP`)];
   if (owner?.isOwn === true) return [ok('http', `${address} is in use by this node: ${owner.text} answers`)];
-  const [severity, cost] = isAskedFor
+  const [severity, cost] = isConfigured
     ? (['error', 'an agent with these settings cannot start'] as const)
     : (['warning', 'the agent runs without HTTP'] as const);
   if (state !== 'taken')
@@ -77,7 +77,7 @@ function checkListen({ listen }: NodeFacts): Finding[] {
     const todo = `${otherAddress}, or stop the process that ss -ltnp 'sport = :${port}' shows`;
     return [finding('http', severity, what, todo)];
   }
-  if (owner.peer === null || isAskedFor)
+  if (owner.peer === null || isConfigured)
     return [finding('http', severity, `${address} is in use by ${owner.text}: ${cost}`, otherAddress)];
   const what = `${address} serves ${owner.peer}’s agent; another agent on this machine would run without HTTP`;
   const todo = `to check ${owner.peer}, run doctor --node-id ${owner.peer} or with its --config`;

@@ -156,14 +156,14 @@ export function checkSession({ session, servers }: Facts): Finding[] {
 }
 
 function checkGranted(
-  { askedMs, grantedMs }: { readonly askedMs: number; readonly grantedMs: number },
+  { requestedMs, grantedMs }: { readonly requestedMs: number; readonly grantedMs: number },
   timing: ServerTiming | null,
 ): Finding[] {
-  if (grantedMs === askedMs) return [];
+  if (grantedMs === requestedMs) return [];
   const limits =
     timing === null ? '' : ` (allowed: ${timing.minSessionTimeoutMs} to ${timing.maxSessionTimeoutMs} ms)`;
-  const cost = grantedMs > askedMs ? 'failures are detected later' : 'even a shorter stall ends leadership';
-  const what = `ZooKeeper granted a session timeout of ${grantedMs} ms instead of ${askedMs} ms${limits}: ${cost}`;
+  const cost = grantedMs > requestedMs ? 'failures are detected later' : 'even a shorter stall ends leadership';
+  const what = `ZooKeeper granted a session timeout of ${grantedMs} ms instead of ${requestedMs} ms${limits}: ${cost}`;
   return [
     finding(
       'session',

@@ -55,10 +55,10 @@ export class SessionTable {
     return this.#sessions.has(id);
   }
 
-  open(askedTimeoutMs: number, nowMs: number): Session {
+  open(requestedTimeoutMs: number, nowMs: number): Session {
     const id = this.#nextId;
     this.#nextId += 1n;
-    const timeoutMs = this.#granted(askedTimeoutMs);
+    const timeoutMs = this.#granted(requestedTimeoutMs);
     this.#sessions.set(id, {
       timeoutMs,
       openedWithMs: timeoutMs,
@@ -68,12 +68,12 @@ export class SessionTable {
   }
 
   /** Resumes a session. Returns undefined if the session does not exist or the password is wrong. */
-  resume(id: bigint, password: Buffer, askedTimeoutMs: number, nowMs: number): Session | undefined {
+  resume(id: bigint, password: Buffer, requestedTimeoutMs: number, nowMs: number): Session | undefined {
     const entry = this.#sessions.get(id);
     const expected = this.#passwordOf(id);
     if (!entry || password.length !== expected.length || !timingSafeEqual(password, expected))
       return undefined;
-    entry.timeoutMs = this.#granted(askedTimeoutMs);
+    entry.timeoutMs = this.#granted(requestedTimeoutMs);
     this.touch(id, nowMs);
     return { id, password: expected, timeoutMs: entry.timeoutMs };
   }
@@ -116,9 +116,9 @@ export class SessionTable {
     return this.ids.filter((id) => (this.#sessions.get(id)?.expiresAtMs ?? 0) <= nowMs);
   }
 
-  #granted(askedMs: number): number {
+  #granted(requestedMs: number): number {
     const { minTimeoutMs, maxTimeoutMs } = this.#options;
-    return Math.min(Math.max(askedMs, minTimeoutMs), maxTimeoutMs);
+    return Math.min(Math.max(requestedMs, minTimeoutMs), maxTimeoutMs);
   }
 
   #bucket(atMs: number): number {

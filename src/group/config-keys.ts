@@ -98,8 +98,8 @@ function idleSites(
   return [...new Set([...Object.keys(from.sites), ...Object.keys(to.sites)])].flatMap((site) => {
     const key = `sites.${site}`;
     const [was, is] = [from, to].map(({ sites }) => (Object.hasOwn(sites, site) ? {} : null));
-    const isTold = differences.some((difference) => difference.key.startsWith(`${key}.`));
-    return isTold || (was === null) === (is === null) ? [] : [{ key, from: was, to: is }];
+    const isListed = differences.some((difference) => difference.key.startsWith(`${key}.`));
+    return isListed || (was === null) === (is === null) ? [] : [{ key, from: was, to: is }];
   });
 }
 

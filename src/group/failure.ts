@@ -13,7 +13,7 @@ export type Failure = z.infer<typeof failureSchema>;
  * Returns the error in the form of a report. `words` phrases the error's remedies, which come last among the
  * reasons.
  */
-export function toldAs(error: PetrelError, words: (remedy: Remedy) => string): Failure['error'] {
+export function failureReport(error: PetrelError, words: (remedy: Remedy) => string): Failure['error'] {
   const { code, message, reasons, remedies } = error;
   return { code, message, reasons: [...reasons, ...remedies.map(words)] };
 }

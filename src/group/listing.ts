@@ -259,7 +259,7 @@ function siteListing(config: GroupConfig, site: string, nowMs: number): SiteList
         : {
             priority: override.priority,
             until: override.until,
-            // An override that ended may still be in the configuration, so the one in force is asked.
+            // An override that ended may still be in the configuration, so the one in force is used.
             priorityAfter: priorityAfter({ ...settings, override }),
             reason: override.reason,
             by: override.by,

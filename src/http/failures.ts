@@ -2,7 +2,7 @@
 import type { Duplex } from 'node:stream';
 import type * as z from 'zod';
 import { errorMessage, PetrelError, type PetrelErrorCode, type Remedy } from '../errors.js';
-import { asPetrelError, type Failure, failureSchema, toldAs } from '../group/failure.js';
+import { asPetrelError, type Failure, failureSchema, failureReport } from '../group/failure.js';
 import type { Logger } from '../log.js';
 import { cut, firstOf } from '../model/outside.js';
 import { plainMessage } from '../model/plain-message.js';
@@ -88,7 +88,7 @@ function answerOf(error: unknown): ErrorAnswer {
   if (error instanceof PetrelError || isStoreError(error)) {
     const petrel = asPetrelError(error);
     const headers: ErrorAnswer['headers'] = petrel.code === 'UNREACHABLE' ? { 'retry-after': '1' } : {};
-    return { status: statusOf[petrel.code], ...toldAs(petrel, remedyText), headers };
+    return { status: statusOf[petrel.code], ...failureReport(petrel, remedyText), headers };
   }
   const message = 'internal agent error: see the agent’s log';
   return { status: 500, code: 'FAILED', message, reasons: [], headers: {} };
@@ -115,7 +115,7 @@ function remedyText(remedy: Remedy): string {
 
 /** Returns the error and its remedies in one line. */
 export function failureText(error: unknown): string {
-  const { message, reasons } = toldAs(asPetrelError(error), remedyText);
+  const { message, reasons } = failureReport(asPetrelError(error), remedyText);
   return [message, ...reasons.filter((reason) => !message.includes(reason))].join('; ');
 }
 

@@ -107,11 +107,11 @@ function asHtml(text: string): string {
 
 /** Returns an answer with a file, compressed if the client understands that. */
 function packed(
-  asked: Head['headers'],
+  requested: Head['headers'],
   { type, plain, gzipped }: PageFile,
   headers: Readonly<Record<string, string>>,
 ): Answer {
-  const zips = /\bgzip\b(?!\s*;\s*q=0(?:\.0*)?\s*(?:,|$))/.test(String(asked['accept-encoding'] ?? ''));
+  const zips = /\bgzip\b(?!\s*;\s*q=0(?:\.0*)?\s*(?:,|$))/.test(String(requested['accept-encoding'] ?? ''));
   const all = { ...headers, 'content-type': type, vary: 'accept-encoding' };
   return zips
     ? { headers: { ...all, 'content-encoding': 'gzip' }, content: gzipped }

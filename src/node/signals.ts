@@ -12,7 +12,7 @@ export interface Leaving {
   stop(): void;
 }
 
-export interface Askers {
+export interface SignalOptions {
   readonly guardian: GuardianChannel | null;
   /** Called when the node has received a request to leave. */
   signalled(signal: HandledSignal): void;
@@ -29,7 +29,7 @@ type Source = 'signal' | 'guardian' | 'parent';
 export function leaveOnSignal(
   agent: Leaving,
   log: Logger,
-  { guardian, signalled, reload }: Askers,
+  { guardian, signalled, reload }: SignalOptions,
 ): () => void {
   const sources = new Set<Source>();
   let isOver = false;
@@ -43,14 +43,14 @@ export function leaveOnSignal(
     }
     sources.add(source);
   };
-  const hear = (signal: HandledSignal, source: Source) => {
+  const receive = (signal: HandledSignal, source: Source) => {
     if (isOver) return;
     if (leaveSignals.includes(signal)) leave(signal, source);
     else reload();
   };
-  for (const signal of handledSignals) process.on(signal, () => hear(signal, 'signal'));
+  for (const signal of handledSignals) process.on(signal, () => receive(signal, 'signal'));
   guardian?.listen({
-    signalled: (signal) => hear(signal, 'guardian'),
+    signalled: (signal) => receive(signal, 'guardian'),
     gone: () => {
       log.error('the guardian died: leaving the group at once');
       agent.stop();

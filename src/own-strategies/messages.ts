@@ -42,7 +42,7 @@ export const constraintSchema = z.object({
 });
 export type ConstraintIntroduction = z.infer<typeof constraintSchema>;
 
-export const askedSchema = z.object({ id: z.int(), question: z.unknown() });
+export const questionMessageSchema = z.object({ id: z.int(), question: z.unknown() });
 
 export const strategyQuestionSchema = z.object({
   options: z.unknown(),

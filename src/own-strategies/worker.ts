@@ -6,7 +6,7 @@ import { parentPort, workerData } from 'node:worker_threads';
 import type { Answer } from '../../strategies/questions.js';
 import { errorMessage } from '../errors.js';
 import { constraintWork } from './constraint-work.js';
-import { askedSchema, type Start, startSchema } from './messages.js';
+import { questionMessageSchema, type Start, startSchema } from './messages.js';
 import { strategyWork } from './strategy-work.js';
 import type { Work } from './work.js';
 
@@ -21,7 +21,7 @@ async function run({ url, kind, port }: Start): Promise<void> {
   const work = kind === 'strategy' ? strategyWork(found) : constraintWork(found);
   parentPort?.postMessage(work.introduction);
   port.on('message', (message: unknown) => {
-    const { id, question } = askedSchema.parse(message);
+    const { id, question } = questionMessageSchema.parse(message);
     port.postMessage({ id, ...answerTo(work, question) });
   });
 }

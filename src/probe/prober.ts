@@ -60,7 +60,7 @@ interface Probed {
 }
 
 /** Number of successive probes without an answer after which the log mentions the peer. */
-const worthTelling = 30;
+const reportedMisses = 30;
 
 export class Prober {
   /** Address at which this node answers probes. The node publishes it in its registration. */
@@ -243,16 +243,16 @@ export class Prober {
   }
 
   #answered(peer: Peer, packet: Packet, wire: WireName, atMs: number): void {
-    const wasSilent = peer.missed >= worthTelling;
+    const wasSilent = peer.missed >= reportedMisses;
     peer.answered(packet, wire, this.#stallDetector.isSteady, atMs);
-    if (peer.missed >= worthTelling || !wasSilent) return;
+    if (peer.missed >= reportedMisses || !wasSilent) return;
     this.#troubles.over(peer.node);
     if (peer.resolved !== null) this.#troubles.over(endpointText(peer.resolved));
     this.#options.log.info(`${peer.node} answers probes again`);
   }
 
   #reportSilence(peer: Peer): void {
-    if (!peer.speaks || peer.missed < worthTelling) return;
+    if (!peer.speaks || peer.missed < reportedMisses) return;
     const { protocol } = peer.address;
     const right = `check that firewalls allow ${protocol === 'auto' ? 'UDP or TCP' : protocol.toUpperCase()} and that both nodes have the same probe.secret`;
     this.#troubles.once(

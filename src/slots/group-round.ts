@@ -155,14 +155,14 @@ export function throughSlots<T>(
   let view = snapshot;
   for (const slot of order) {
     const {
-      result: told,
+      result,
       elected,
       reserves,
       circuitBreaker = null,
       isLast = false,
     } = visit(slotView(view, slot), slot, reserved);
-    found.set(slot, told);
-    if (isLast) return new Map([[slot, told]]);
+    found.set(slot, result);
+    if (isLast) return new Map([[slot, result]]);
     if (elected !== null) view = decidedIn(view, slot, elected);
     if (circuitBreaker !== null) view = { ...view, circuitBreaker };
     if (reserves !== null) reserved.set(reserves, slot);

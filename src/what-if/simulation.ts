@@ -85,11 +85,11 @@ type SimulatedNode = Simulation['nodes'][number];
  * Runs the simulation. The strategies must have been prepared with the rules of the situation's view. Throws
  * whatever `judge` throws.
  */
-export function simulate(situation: Situation, { compared: asked, leftOut }: ComparedStrategies): Simulation {
+export function simulate(situation: Situation, { compared, leftOut }: ComparedStrategies): Simulation {
   const { of, view, nowMs, size, lost, notes } = situation;
   const left = view.members.filter(({ node }) => !lost.has(node));
   const table = latencyTable(left, situation);
-  const choices = asked.map((one): Choosing => {
+  const choices = compared.map((one): Choosing => {
     return { ...one, choice: judge(view, nowMs, { without: [...lost], strategy: one.named }) };
   });
   const nodes = simulatedNodes(left, table, choices[0]?.choice.ineligible ?? []);

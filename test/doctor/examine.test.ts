@@ -58,7 +58,7 @@ const node: NodeFacts = {
   hasHooks: true,
   secretFiles: [{ path: '/etc/petrel/auth', key: 'authFile', mode: 0o100600 }],
   unreadable: [],
-  listen: { address: '127.0.0.1:8008', isAskedFor: false, state: 'free', owner: null },
+  listen: { address: '127.0.0.1:8008', isConfigured: false, state: 'free', owner: null },
   system: { seesProcesses: true, hasShell: true },
   transports: { isPasswordInClear: false, isTokenInClear: false },
   certificates: [{ path: '/etc/petrel/cert.pem', key: 'http.tls.cert', endsAtMs: 40 * 86_400_000 }],
@@ -67,7 +67,7 @@ const node: NodeFacts = {
 };
 const well: Facts = {
   servers: [server('zk1:2181', 'follower'), server('zk2:2181', 'leader'), server('zk3:2181', 'follower')],
-  session: { askedMs: 6000, grantedMs: 6000 },
+  session: { requestedMs: 6000, grantedMs: 6000 },
   group,
   node,
 };
@@ -188,17 +188,17 @@ describe('the session', () => {
     ['there is none', { session: { problem: 'AUTH_FAILED' } }, /^error session: AUTH_FAILED/],
     [
       'shorter than asked',
-      { session: { askedMs: 60_000, grantedMs: 20_000 } },
+      { session: { requestedMs: 60_000, grantedMs: 20_000 } },
       /^warning session: .*granted .* 20000 ms instead of 60000 ms .*2000 to 20000 ms\): even a shorter stall/,
     ],
     [
       'longer than asked',
-      { session: { askedMs: 1000, grantedMs: 6000 } },
+      { session: { requestedMs: 1000, grantedMs: 6000 } },
       /^warning session: .*failures are detected later/,
     ],
     [
       'of less than two ticks',
-      { session: { askedMs: 3000, grantedMs: 3000 }, servers: with2sTicks },
+      { session: { requestedMs: 3000, grantedMs: 3000 }, servers: with2sTicks },
       /^error timing: .*shorter than two ticks of 2000 ms/,
     ],
     [
@@ -324,7 +324,7 @@ describe('the group', () => {
 
 describe('this machine', () => {
   const file = { path: '/etc/petrel/auth', key: 'authFile' };
-  const listen = { address: '127.0.0.1:8008', isAskedFor: true, state: 'free', owner: null } as const;
+  const listen = { address: '127.0.0.1:8008', isConfigured: true, state: 'free', owner: null } as const;
   const peer = { isOwn: false, text: 'the agent of b1 in /db', peer: 'b1' };
   it.each<[string, Partial<NodeFacts>, RegExp]>([
     ['settings that make no agent', { settings: 'acl.agents: …' }, /^error settings: acl.agents/],
@@ -351,12 +351,12 @@ describe('this machine', () => {
     ],
     [
       'the default address that a peer’s agent has',
-      { listen: { ...listen, isAskedFor: false, state: 'taken', owner: peer } },
+      { listen: { ...listen, isConfigured: false, state: 'taken', owner: peer } },
       /^note http: 127\.0\.0\.1:8008 serves b1’s agent; another agent on this machine would run without HTTP → to check b1, run doctor --node-id b1 or with its --config$/,
     ],
     [
       'the default address that an agent of another group has',
-      { listen: { ...listen, isAskedFor: false, state: 'taken', owner: { ...peer, peer: null } } },
+      { listen: { ...listen, isConfigured: false, state: 'taken', owner: { ...peer, peer: null } } },
       /^warning http: 127\.0\.0\.1:8008 is in use by the agent of b1 in \/db: the agent runs without HTTP → choose another address for --listen$/,
     ],
     [

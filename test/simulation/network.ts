@@ -28,11 +28,11 @@ export interface Way {
 export interface Tap {
   opened(connection: number, machine: string): void;
   /** Called when the client sends a packet. The first packet is the handshake. */
-  asked(connection: number, packet: Buffer): void;
+  sent(connection: number, packet: Buffer): void;
   /** Called when a server sends a packet. The server knows of all changes up to `known`. */
   granted(connection: number, packet: Buffer, known: bigint): void;
   /** Called when a packet arrives at the client. */
-  told(connection: number, packet: Buffer): void;
+  delivered(connection: number, packet: Buffer): void;
 }
 
 const frameLengthBytes = 4;
@@ -135,7 +135,7 @@ class Connection implements Wire {
         const packet = bytes.subarray(frameLengthBytes);
         tap.granted(number, packet, server.database.lastZxid);
         this.#toClient(() => {
-          tap.told(number, packet);
+          tap.delivered(number, packet);
           events.received(bytes);
         });
       },
@@ -167,7 +167,7 @@ class Connection implements Wire {
     const packet = bytes.subarray(frameLengthBytes);
     this.#process.call(() => {
       if (this.#isOver) return;
-      this.#tap.asked(this.#peer.number, packet);
+      this.#tap.sent(this.#peer.number, packet);
       if (this.#hasShakenHands) this.#sends(packet);
       this.#hasShakenHands = true;
       this.#way.there.send(() => this.#toServer(() => this.#server.received(this.#peer, packet)));

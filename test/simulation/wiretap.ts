@@ -14,7 +14,7 @@ import type { Tap } from './network.js';
 /** Kinds of reads, in the order in which a round makes them. */
 type Kind = 'config' | 'elected' | 'current' | 'nodes';
 
-interface Asked {
+interface LastRead {
   /** Position of this read among the requests of its connection. */
   readonly place: number;
   /** Whether there is a watch on the znode that has not fired yet. */
@@ -25,14 +25,14 @@ interface Tapped {
   readonly machine: string;
   session: bigint;
   /** The newest change that the session knew of when it opened this connection. */
-  toldBefore: bigint;
-  hasAsked: boolean;
+  newestBefore: bigint;
+  hasShakenHands: boolean;
   isGranted: boolean;
   /** Violation to report when the session requests something that may be outdated. Null if there is none. */
   lag: string | null;
   requests: number;
   /** The last read of each kind. */
-  readonly reads: Map<Kind, Asked>;
+  readonly reads: Map<Kind, LastRead>;
   /** Reads of the group that have not been answered yet. */
   readonly unanswered: Set<number>;
   /** Number of the first read of the current round. */
@@ -57,7 +57,8 @@ export class Wiretap implements Tap {
   readonly #paths: GroupPaths;
   readonly #violate: Violate;
   readonly #connections = new Map<number, Tapped>();
-  readonly #told = new Map<bigint, bigint>();
+  /** The newest change that each session knows of. */
+  readonly #newest = new Map<bigint, bigint>();
   readonly #touching: Touching;
   /** Instants of the first reply since the last break and of the last reply, by session. */
   readonly #touch = new Map<bigint, { readonly sinceMs: number; readonly lastMs: number }>();
@@ -69,19 +70,20 @@ export class Wiretap implements Tap {
   }
 
   opened(connection: number, machine: string): void {
-    const fresh = { session: 0n, toldBefore: 0n, hasAsked: false, isGranted: false, lag: null, requests: 0 };
+    const session = { session: 0n, newestBefore: 0n, lag: null, requests: 0 };
+    const progress = { hasShakenHands: false, isGranted: false };
     const round = { round: 0, basis: null, bases: new Map<number, bigint>(), unanswered: new Set<number>() };
-    this.#connections.set(connection, { ...fresh, ...round, machine, reads: new Map() });
+    this.#connections.set(connection, { ...session, ...progress, ...round, machine, reads: new Map() });
   }
 
-  asked(connection: number, packet: Buffer): void {
+  sent(connection: number, packet: Buffer): void {
     const tapped = this.#connections.get(connection);
     if (tapped === undefined) return;
-    if (tapped.hasAsked) this.#request(tapped, packet);
+    if (tapped.hasShakenHands) this.#request(tapped, packet);
     else {
-      tapped.hasAsked = true;
+      tapped.hasShakenHands = true;
       tapped.session = readConnectRequest(new JuteReader(packet)).sessionId;
-      tapped.toldBefore = this.#told.get(tapped.session) ?? 0n;
+      tapped.newestBefore = this.#newest.get(tapped.session) ?? 0n;
     }
   }
 
@@ -99,10 +101,10 @@ export class Wiretap implements Tap {
     reader.int();
     reader.int();
     tapped.session = reader.long();
-    if (tapped.session === 0n || known >= tapped.toldBefore) return;
+    if (tapped.session === 0n || known >= tapped.newestBefore) return;
     // The violation is not reported yet, because a guardian that only keeps or ends a dead agent's session
     // reads nothing.
-    tapped.lag = `${tapped.machine} goes on with a server that knows of changes up to ${known}, and was told of ${tapped.toldBefore}`;
+    tapped.lag = `${tapped.machine} goes on with a server that knows of changes up to ${known}, and knew of ${tapped.newestBefore}`;
   }
 
   /**
@@ -113,7 +115,7 @@ export class Wiretap implements Tap {
     return this.#connections.get(connection)?.bases.get(request) ?? null;
   }
 
-  told(connection: number, packet: Buffer): void {
+  delivered(connection: number, packet: Buffer): void {
     const tapped = this.#connections.get(connection);
     if (tapped === undefined || packet.length < replyHeaderBytes) return;
     const xid = packet.readInt32BE(0);
@@ -122,7 +124,7 @@ export class Wiretap implements Tap {
     // Notifications and replies to pings do not show which changes their server knows.
     if (xid <= 0 || !tapped.isGranted) return;
     const zxid = packet.readBigInt64BE(4);
-    if (zxid > (this.#told.get(tapped.session) ?? 0n)) this.#told.set(tapped.session, zxid);
+    if (zxid > (this.#newest.get(tapped.session) ?? 0n)) this.#newest.set(tapped.session, zxid);
   }
 
   #touched(session: bigint): void {

@@ -36,7 +36,7 @@ const middle: Chance = {
   fork: () => middle,
 };
 
-const untapped = { opened() {}, asked() {}, granted() {}, told() {} };
+const untapped = { opened() {}, sent() {}, granted() {}, delivered() {} };
 const unheard = { started() {}, failed() {}, kills() {}, ended() {}, fences() {} };
 
 export class Group {

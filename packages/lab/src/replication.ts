@@ -180,21 +180,21 @@ class Serving {
 
   #request(at: string): void {
     const { leader } = this.#service;
-    const askedAt = this.#events.nowMs;
+    const requestedAt = this.#events.nowMs;
     this.#after(this.#wayMs(at, leader), () => {
       this.#freeAt = Math.max(this.#freeAt, this.#events.nowMs) + this.#service.workMs;
-      this.#after(this.#freeAt - this.#events.nowMs, () => this.#replicate(at, askedAt));
+      this.#after(this.#freeAt - this.#events.nowMs, () => this.#replicate(at, requestedAt));
     });
   }
 
-  #replicate(at: string, askedAt: number): void {
+  #replicate(at: string, requestedAt: number): void {
     const { leader, deployment } = this.#service;
     let acknowledged = 0;
     const acknowledge = () => {
       acknowledged += 1;
       if (acknowledged !== quorum) return;
       this.#after(this.#wayMs(leader, at), () => {
-        this.#waits.push({ at, ms: this.#events.nowMs - askedAt });
+        this.#waits.push({ at, ms: this.#events.nowMs - requestedAt });
       });
     };
     acknowledge();
@@ -251,9 +251,9 @@ export function recoveryMs(
   const followsMs = (at: string) => Math.max(nth(votesMs(at)), decidedMs(leader) + wayMs(leader, at));
   const hasStateMs = (at: string) => {
     const tripMs = roundTripMs(deployment, leader, at);
-    const askedMs = Math.max(followsMs(at) + tripMs / 2, followsMs(leader));
+    const requestedMs = Math.max(followsMs(at) + tripMs / 2, followsMs(leader));
     const isOwn = at === leader;
-    return isOwn ? followsMs(leader) : askedMs + tripMs / 2 + transferMs(tripMs, given);
+    return isOwn ? followsMs(leader) : requestedMs + tripMs / 2 + transferMs(tripMs, given);
   };
   const readyMs = nth(names.map((at) => hasStateMs(at) + (at === leader ? 0 : wayMs(at, leader))));
   return deployment.places.map((_, index) => {

@@ -12,7 +12,7 @@ export class RenewedLease {
   readonly #store: ProvenSession;
   readonly #clock: Pick<Clock, 'monotonicMs'>;
   #ended: Lease | null = null;
-  #toldEndMs = Number.POSITIVE_INFINITY;
+  #reportedEndMs = Number.POSITIVE_INFINITY;
 
   constructor(store: ProvenSession, clock: Pick<Clock, 'monotonicMs'>) {
     this.#store = store;
@@ -40,8 +40,8 @@ export class RenewedLease {
   news(isBegun: boolean): Lease | null {
     const { inForce } = this;
     const hasEnded = isBegun && this.#clock.monotonicMs() >= inForce.releaseAtMs;
-    if (hasEnded && inForce.endsAtMs >= this.#toldEndMs) return null;
-    this.#toldEndMs = inForce.endsAtMs;
+    if (hasEnded && inForce.endsAtMs >= this.#reportedEndMs) return null;
+    this.#reportedEndMs = inForce.endsAtMs;
     return inForce;
   }
 }

@@ -37,8 +37,8 @@ export function addDoctor(program: Command): void {
       );
       const root = await chosenRoot(values.root, described, sources);
       for (const warning of warnings) process.stderr.write(`petrel: ${warning}\n`);
-      const isAskedFor = described.some(({ key, source }) => key === 'logLevel' && source !== 'default');
-      const level = isAskedFor ? values.logLevel : 'silent';
+      const isSet = described.some(({ key, source }) => key === 'logLevel' && source !== 'default');
+      const level = isSet ? values.logLevel : 'silent';
       const log = createLogger({ level, format: values.logFormat });
       const settings = ofGroup({ ...values, root });
       const facts = { settings, described, unreadable, clock: systemClock, log };

@@ -18,7 +18,7 @@ class Process implements Node<Message> {
   readonly #noCoordinator: Timer;
   #isElecting = false;
   /** Instant at which this node last announced itself to all lower nodes as the coordinator. */
-  #toldAtMs = 0;
+  #announcedAtMs = 0;
 
   constructor(context: Context<Message>) {
     this.#context = context;
@@ -76,7 +76,7 @@ class Process implements Node<Message> {
       return;
     }
     const { conditions, nowMs } = this.#context;
-    if (nowMs() - this.#toldAtMs > answerLimitMs(conditions)) this.#coordinate();
+    if (nowMs() - this.#announcedAtMs > answerLimitMs(conditions)) this.#coordinate();
   }
 
   /**
@@ -92,7 +92,7 @@ class Process implements Node<Message> {
   #coordinate(): void {
     const { id } = this.#context;
     this.#over(id);
-    this.#toldAtMs = this.#context.nowMs();
+    this.#announcedAtMs = this.#context.nowMs();
     for (let other = 0; other < id; other += 1) this.#context.send(other, { kind: 'coordinator' });
   }
 

@@ -75,8 +75,8 @@ class Server implements Node<Message> {
       return;
     }
     this.#vote = { for: id, untilMs: nowMs() + this.#leaseMs() };
-    for (const askedAtMs of this.#votes.keys()) {
-      if (askedAtMs + this.#leaseMs() <= nowMs()) this.#votes.delete(askedAtMs);
+    for (const requestedAtMs of this.#votes.keys()) {
+      if (requestedAtMs + this.#leaseMs() <= nowMs()) this.#votes.delete(requestedAtMs);
     }
     this.#votes.set(nowMs(), 0);
     this.#context.sendAll({ kind: 'ask', sentAtMs: nowMs(), isMaster: this.#isMaster() });
@@ -97,13 +97,13 @@ class Server implements Node<Message> {
     send(from, { kind: 'vote', sentAtMs });
   }
 
-  #counted(askedAtMs: number): void {
-    const before = this.#votes.get(askedAtMs);
+  #counted(requestedAtMs: number): void {
+    const before = this.#votes.get(requestedAtMs);
     if (before === undefined) return;
-    this.#votes.set(askedAtMs, before + 1);
+    this.#votes.set(requestedAtMs, before + 1);
     if (before !== Math.floor(this.#context.n / 2)) return;
     const { nowMs, id } = this.#context;
-    this.#leaseUntilMs = Math.max(this.#leaseUntilMs, askedAtMs + this.#leaseMs());
+    this.#leaseUntilMs = Math.max(this.#leaseUntilMs, requestedAtMs + this.#leaseMs());
     const leftMs = this.#leaseUntilMs - nowMs();
     if (leftMs <= 0) return;
     this.#leaseEnd.set(leftMs);
