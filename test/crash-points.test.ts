@@ -76,7 +76,7 @@ describe('a crash point as people write it', () => {
     ['failover/decided:leader', '"leader" is not a process in transition failover'],
     ['failover/release-ended', '"failover" is not a transition with step release-ended'],
     ['a/b/c:d', 'is not a step'],
-  ])('%j is none, and is told why', (text, message) => {
+  ])('%j is none, and the error says why', (text, message) => {
     expect(() => parsePoint(text)).toThrow(message);
   });
 

@@ -26,6 +26,6 @@ it('takes nodes that differ by less than a gigabyte for equals', () => {
   expect(tryStrategy(taggedFirst, nodes, { options }).map(({ grade }) => grade)).toEqual([0, 0]);
 });
 
-it('wants to be told the tag', () => {
+it('requires the option tag', () => {
   expect(() => tryStrategy(taggedFirst, [])).toThrow('strategyOptions.tag');
 });

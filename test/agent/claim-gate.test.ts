@@ -43,7 +43,7 @@ it('A1 a claim is held back for half the session timeout at most, and one timer 
   expect(timers.size).toBe(0);
 });
 
-it('A1 a later stall holds a claim back anew', () => {
+it('A1 a later stall holds a claim back again', () => {
   const { isClosedAt } = scene(false);
   expect(isClosedAt(0)).toBe(true);
   expect(isClosedAt(10 * T)).toBe(true);

@@ -22,7 +22,7 @@ describe('the content of a znode', () => {
     expect(contents.registration(path, bytes(examples.registration))).toBe(first);
   });
 
-  it('is read anew when a byte differs, and when the old bytes are back', () => {
+  it('is parsed again when a byte differs, and when the old bytes are back', () => {
     const contents = new Contents();
     const tell = (priority: number) =>
       contents.registration(path, bytes({ ...examples.registration, priority })).value?.priority;
@@ -42,7 +42,7 @@ describe('the content of a znode', () => {
     expect([of('a1'), of('b1'), of('a1')]).toEqual(['a1', 'b1', 'a1']);
   });
 
-  it('cannot be changed by whoever is told', () => {
+  it('cannot be changed by those who receive it', () => {
     const { value } = new Contents().config('/group/config', bytes(examples.config));
     expect(value).not.toBeNull();
     expect(() => Object.assign(value?.sites.a ?? {}, { priority: 9 })).toThrow(TypeError);

@@ -310,7 +310,7 @@ describe('a rule that a person made', () => {
     expect(takeovers).toEqual([]);
   });
 
-  it('P53 an override ends by itself, though the elector changes meanwhile, and history tells', async () => {
+  it('P53 an override ends by itself, though the elector changes meanwhile, and the history records it', async () => {
     await using group = await groupOf({ sites, failbackHold: '1ms' });
     const [first, second] = await group.startInOrder(['b1', 'b2'], { site: 'b' });
     await group.startInOrder(['a1'], { site: 'a' });

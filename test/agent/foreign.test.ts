@@ -64,7 +64,7 @@ it('T9 a configuration that was written for a group before its first agent is ta
   await group.ready('a');
 });
 
-it('T9 a znode that only looks like a seat is told from one', async () => {
+it('T9 a znode that only looks like a seat does not count as one', async () => {
   await using group = await Group.found(await sharedZooKeeper());
   const { store, paths } = group;
   const theirs = await store.create(`${paths.election}/lock-`, Buffer.from('host 7'), 'ephemeral-sequential');

@@ -133,7 +133,7 @@ test('a leader that waits for its turn releases when its lease is due, though no
   }
 });
 
-test('T3 a failure that is told late is not put on a later term, in which nothing was tried yet', async () => {
+test('T3 a failure that is reported late does not count for a later term, in which nothing was tried yet', async () => {
   const timeouts = { takeover: '3s', grace: '50ms' };
   await using group = await Group.found(await sharedZooKeeper(), {
     timeouts,

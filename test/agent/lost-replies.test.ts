@@ -101,7 +101,7 @@ describe('a reply that is lost', () => {
     expect((await group.elected()).failures).toEqual([]);
   });
 
-  it('to the claim of a node that was outvoted meanwhile: it is given away, and nothing was begun', async () => {
+  it('to the claim of a node that was outvoted meanwhile: it is released, and nothing was begun', async () => {
     await using all = await scene();
     const { group, way, b } = all;
     const lost = way.loseReplyTo(isClaim);

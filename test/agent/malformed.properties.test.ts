@@ -84,7 +84,7 @@ describe('malformed content in a living group', () => {
     ['the registration of another', '/nodes/b is malformed: '],
     ['the registration of nobody', '/nodes/nobody is malformed: '],
     ['history', '/history is malformed: '],
-  ])('in %s is told by who elects, and does no harm', async (place, told) => {
+  ])('in %s is reported by the elector, and does no harm', async (place, told) => {
     const path = places[place]?.(group.paths) ?? '';
     const isNobody = path === group.paths.node('nobody');
     if (isNobody) await group.store.create(path, deep, 'persistent');

@@ -52,7 +52,7 @@ async function stranger(zooKeeper: string): Promise<Store> {
 }
 
 describe('znodes that somebody deletes', () => {
-  it('are made anew, the whole tree of them, and one node leads', async () => {
+  it('are created again, the whole tree of them, and one node leads', async () => {
     await using group = await threeNodes();
     const token = (await group.current())?.stat.czxid ?? 0n;
     await deleteTree(group.store, group.root);
@@ -73,7 +73,7 @@ describe('znodes that somebody deletes', () => {
     ['history', ({ history }) => history],
     ['clock', ({ clock }) => clock],
   ];
-  it.each(parents)('are made anew: %s', async (_, pathOf) => {
+  it.each(parents)('are created again: %s', async (_, pathOf) => {
     await using group = await threeNodes();
     const path = pathOf(group.paths);
     memberOf(group, 'b').recorded.does('takeover', () => Promise.reject(new Error('no disk')));
@@ -240,7 +240,7 @@ describe('a lack of permission', () => {
     await owner.close();
   });
 
-  it('to write to the seat of whoever is elected: it is elected all the same', async () => {
+  it('to write to the seat of the elected node: it is elected all the same', async () => {
     await using group = await threeNodes();
     const [, seat] = (await group.seats()).toSorted();
     const readOnly = toAnyone(permissions.read);
@@ -292,7 +292,7 @@ describe('a node that is evicted while it lives', () => {
     expect((await group.current())?.stat.czxid).toBe(token);
   });
 
-  it('as the leader and elector: one node leads, whoever it is, and it is back at the end', async () => {
+  it('as the leader and elector: any one node leads, and the evicted one is back at the end', async () => {
     await using group = await threeNodes();
     await evict(group, 'a');
     await until(async () => (await group.seats()).length === 3);

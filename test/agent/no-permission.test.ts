@@ -57,7 +57,7 @@ it('T6 a claim that may not be made names the ACL that forbids it', async () => 
   });
 });
 
-it('T6 a group that is not there names the ACL that decides who may make it, and who asked', async () => {
+it('T6 the error for a missing group names the ACL that decides who may create it, and the caller', async () => {
   const servers = parseConnectionString(await sharedZooKeeper());
   const admin = openStore({ servers, sessionTimeoutMs: 10_000, auth: digest('admin:s3cret') });
   const open = { servers, sessionTimeoutMs: 10_000, acl: 'open' } as const;

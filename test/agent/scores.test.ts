@@ -52,7 +52,7 @@ function countWrites(server: DevelopmentServer, group: Group): Map<string, numbe
 }
 
 describe.concurrent('a node that measures something', () => {
-  it('tells it at once, for as long as its session lives', async () => {
+  it('publishes it at once, for as long as its session lives', async () => {
     await using server = await startDevelopmentServer();
     await using group = await Group.found(server.connectString);
     const measurements = new Measurements();
@@ -66,7 +66,7 @@ describe.concurrent('a node that measures something', () => {
     expect(await group.store.exists(group.paths.score('a'))).toBeNull();
   });
 
-  it('tells at once that a score is missing, or is there again', async () => {
+  it('publishes at once that a score is missing, or is there again', async () => {
     await using server = await startDevelopmentServer();
     await using group = await Group.found(server.connectString);
     const measurements = new Measurements();
@@ -80,7 +80,7 @@ describe.concurrent('a node that measures something', () => {
     await untilTold(group, 'a', {});
   });
 
-  it('tells it anew in a new session, whatever stands there of an earlier one', async () => {
+  it('publishes it again in a new session, whatever an earlier one has left', async () => {
     await using server = await startDevelopmentServer();
     await using group = await Group.found(server.connectString);
     const measurements = new Measurements();
@@ -104,7 +104,7 @@ describe.concurrent('a node that measures something', () => {
     expect(owner).toBe(a.store.sessionId);
   });
 
-  it('takes up a znode that it made though the reply was lost, and makes one anew that was deleted', async () => {
+  it('takes up a znode that it made though the reply was lost, and creates a deleted one again', async () => {
     await using server = await startDevelopmentServer();
     await using group = await Group.found(server.connectString);
     const measurements = new Measurements();
@@ -126,7 +126,7 @@ describe.concurrent('a node that measures something', () => {
     await untilTold(group, 'a', { lag: 3 });
   });
 
-  it('goes on as it would where it is not let tell it, says so once, and tries again', async () => {
+  it('goes on where it may not publish it, says so once, and tries again', async () => {
     await using server = await startDevelopmentServer();
     await using group = await Group.found(server.connectString);
     const stranger = openStore({
@@ -262,7 +262,7 @@ describe('who elects', () => {
     expect(reads() - before).toBe(21);
   });
 
-  it('goes by the rates of requests that it heard by probes, where the node has told anything', async () => {
+  it('goes by the rates of requests that it received by probes, where the node has published anything', async () => {
     await using server = await startDevelopmentServer();
     await using group = await Group.found(server.connectString);
     const { store, paths } = group;

@@ -57,7 +57,7 @@ it('A12 an agent that cannot create the tree leaves all the same', async () => {
   expect(a.ended).toEqual({ error: null });
 });
 
-it('A2 a chroot that vanishes is waited for, and told of once', async () => {
+it('A2 a chroot that vanishes is waited for, and reported once', async () => {
   const zooKeeper = await sharedZooKeeper();
   await using outside = await Group.found(zooKeeper);
   const chroot = uniqueRoot('chroot');

@@ -28,7 +28,7 @@ function untold(store: Store): WatchedCache {
   return new WatchedCache(deaf);
 }
 
-it('what may not be read is asked for anew each time, whether it is there too', async () => {
+it('what may not be read is requested again each time, whether it is there too', async () => {
   const store = await connected();
   const path = uniqueRoot('malformed');
   const reads = untold(store);

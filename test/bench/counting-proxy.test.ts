@@ -5,7 +5,7 @@ import { startEmbeddedServer } from '../support/zookeeper/embedded.js';
 
 const none = Buffer.alloc(0);
 
-it('counts what a client asks by kind, and what it is told', async () => {
+it('counts the requests of a client by kind, and the notifications that it receives', async () => {
   await using server = await startEmbeddedServer({});
   const proxy = await CountingProxy.start(server.connectString);
   const store = openStore({ servers: parseConnectionString(proxy.address), sessionTimeoutMs: 6_000 });

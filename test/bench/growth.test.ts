@@ -39,7 +39,7 @@ describe('a law', () => {
     expect(lawOf(almost, 0.25)[2]).toBe(0);
   });
 
-  it('tells from where on it is above something', () => {
+  it('says from where on it is above something', () => {
     expect(sizeWhere([10, 2, 0], 110)).toBe(50);
     expect(lawAt([1, 2, 3], sizeWhere([1, 2, 3], 1_000))).toBeCloseTo(1_000, 6);
     expect(sizeWhere([5, 0, 0], 6)).toBe(Number.POSITIVE_INFINITY);
@@ -71,7 +71,7 @@ describe('the limits of a frame', () => {
   });
 });
 
-describe('what an ensemble bears', () => {
+describe('what an ensemble supports', () => {
   const sizes = [12, 24, 48];
   const ofOne = (runs: readonly OneGroup[], event: keyof OneGroup['events'], measure: Measure) =>
     runs.map(({ nodes: size, events }) => ({ size, value: events[event].burden[measure] }));

@@ -30,7 +30,7 @@ describe('a line of a contender', () => {
 });
 
 describe('the hub', () => {
-  it('has what was told on both clocks on the monotonic one', () => {
+  it('has events of both clocks on the monotonic one', () => {
     const hub = new Hub();
     const mark = hub.mark;
     const before = monotonicMs();

@@ -68,7 +68,7 @@ describe('goals', () => {
 });
 
 describe('the report', () => {
-  it('has a row for each contender, beside the best peer and the limit', () => {
+  it('has a row for each contender, next to the best peer and the limit', () => {
     const text = compared(runOf(measured(12)), scenarios.handover3, 'handover', 'transition');
     expect(text.split('\n')).toEqual([
       '|  | times | median | 10 % – 90 % | × best peer | × limit |',

@@ -34,7 +34,7 @@ describe('a quantile', () => {
 });
 
 describe('samples', () => {
-  it('are told apart by scenario, contender and measure, in the order of the contenders', () => {
+  it('are kept apart by scenario, contender and measure, in the order of the contenders', () => {
     const samples = new Samples(['b', 'a']);
     samples.add('start', 'other', 'start', 7);
     samples.add('start', 'a', 'start', 1);

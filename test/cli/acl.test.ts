@@ -53,7 +53,7 @@ describe('in a group on its way to ACLs', () => {
     await group.ready('a1');
   });
 
-  it('who may not read it is not told that there is none', async () => {
+  it('the message to a client that may not read it does not say that there is none', async () => {
     await petrel('acl apply -y', asAgent);
     const listed = await petrel(`list --all --under ${group.root}`, {});
     expect(listed).toMatchObject({ code: 0, stderr: expect.stringContaining('no permission to read') });

@@ -52,7 +52,7 @@ async function change(env: Env, ...args: string[]) {
 }
 
 describe('petrel flag', () => {
-  it('makes the rules apply that ask for it', async () => {
+  it('makes the rules apply that need it', async () => {
     const env = await start(['a1', 'b1']);
     const rules = JSON.stringify([
       { name: 'sale', when: { flag: 'sale' }, strategy: 'preference-list', options: { order: ['b1'] } },
@@ -157,7 +157,7 @@ describe('petrel site', () => {
     expect((await list(env)).sites).toMatchObject([{ site: 'a' }]);
   });
 
-  it('asks before nobody is left to lead', async () => {
+  it('asks for confirmation before no node is left to lead', async () => {
     const env = await start(['a1']);
     expect(await change(env, 'site', 'drain', 'a')).toMatchObject({
       code: 5,

@@ -158,7 +158,7 @@ describe('petrel config edit', () => {
 });
 
 describe('petrel config validate', () => {
-  it('tells what is wrong in a file, without ZooKeeper', async () => {
+  it('says what is wrong in a file, without ZooKeeper', async () => {
     const file = join(directory, 'config.yaml');
     await writeFile(
       file,

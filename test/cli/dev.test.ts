@@ -28,7 +28,7 @@ describe('petrel dev --crash', () => {
     expect(stdout).toMatch(/^ {2}candidate-guardian +the elected node's guardian$/m);
   });
 
-  it.concurrent('tells what was killed, what the others did, and how long nobody led, and ends if asked for once', async () => {
+  it.concurrent('prints what was killed, what the others did, and how long no node led, and ends after one round if requested', async () => {
     const { code, stdout } = await runProcess([
       'dev',
       '--port',
@@ -54,7 +54,7 @@ describe('petrel dev --crash', () => {
     expect(found).toEqual(found.toSorted((a, b) => a - b));
   });
 
-  it.concurrent('goes on afterwards, with the dead started again, and leaves nothing behind when it is told to end', async () => {
+  it.concurrent('goes on afterwards, with the dead started again, and leaves nothing behind when it is stopped', async () => {
     await using dev = await startProcess(['dev', '--port', '0', '--crash', 'recorded:leader-both']);
     await until(() => dev.stdout.includes('Press Ctrl-C to stop everything.'), { timeoutMs: 30_000 });
     expect(dev.stdout).toMatch(/^\w+ leads, as elected, term \d+; the group had no READY leader for 0/m);
@@ -70,7 +70,7 @@ describe('petrel dev --crash', () => {
     await until(() => !started.some(isAlive), { describe: 'all that was started to be gone' });
   });
 
-  it.concurrent('that is told to end in the middle holds nothing up', async () => {
+  it.concurrent('that is stopped in the middle holds nothing up', async () => {
     await using dev = await startProcess(['dev', '--port', '0', '--crash', 'takeover-started']);
     await until(() => dev.stdout.includes('crash point reached'), { timeoutMs: 30_000, intervalMs: 2 });
     dev.term();
@@ -79,7 +79,7 @@ describe('petrel dev --crash', () => {
 });
 
 describe('petrel dev', () => {
-  it('answers HTTP at the ports that it is told', async () => {
+  it('answers HTTP at the configured ports', async () => {
     const ports = await freePorts(1);
     const [port = 0] = ports;
     await using dev = await startProcess(['dev', '--port', '0', '--http-port', String(port)]);
@@ -90,7 +90,7 @@ describe('petrel dev', () => {
     expect(await dev.exited).toEqual({ code: 0, signal: null });
   });
 
-  it('tells how to kill the leader, and then each transition in one line', async () => {
+  it('prints how to kill the leader, and then each transition in one line', async () => {
     await using dev = await startProcess(['dev', '--port', '0']);
     await until(() => dev.stdout.includes('Press Ctrl-C to stop everything.'), { timeoutMs: 30_000 });
     const [, leader = ''] = /^READY: (\w+) is the leader/m.exec(dev.stdout) ?? [];

@@ -72,7 +72,7 @@ describe('petrel verify-token', () => {
     }
   });
 
-  it('takes it from the environment of a hook, and knows that a claim deleted and made anew has another', async () => {
+  it('takes it from the environment of a hook, and knows that a claim deleted and created again has another', async () => {
     const old = String(await tokenNow());
     const told = () => runCommand(['verify-token'], { ...env(), PETREL_FENCING_TOKEN: old });
     expect(await told()).toMatchObject({
@@ -93,7 +93,7 @@ describe('petrel verify-token', () => {
     });
   });
 
-  it('has other codes where it cannot tell', async () => {
+  it('has other codes where it cannot decide', async () => {
     const [port = 0] = await freePorts(1);
     const away = await run('verify-token', '5', '-z', `127.0.0.1:${port}`, '--connect-timeout', '300ms');
     expect(away).toMatchObject({ code: 3, stdout: '' });
@@ -104,7 +104,7 @@ describe('petrel verify-token', () => {
 });
 
 describe('what is refused', () => {
-  it('is told without what commands a terminal, whatever the tree holds', async () => {
+  it('is printed without what commands a terminal, whatever the tree holds', async () => {
     const { code, stderr } = await run('switchover', '--to', 'b1');
     expect(code).toBe(5);
     expect(stderr).toContain('it is unhealthy: disk  [31mfull really<U+202E>\n');
@@ -162,7 +162,7 @@ describe('an error', () => {
     [['failover'], 'missing option --to <node>: node that takes over\nSee: petrel failover --help'],
     [['list', '-r', '/no/such/group'], 'there is no group at /no/such/group'],
     [['config', 'set', 'failback', 'manual', 'minLeadership'], 'minLeadership has no value'],
-  ])('of usage is told with exit code 2: %j', async (args, message) => {
+  ])('of usage is reported with exit code 2: %j', async (args, message) => {
     const { code, stderr, stdout } = await run(...args);
     expect(stderr).toContain(message);
     expect(stderr).not.toMatch(/^\s+at /m);
@@ -209,7 +209,7 @@ describe('an error', () => {
 });
 
 describe('petrel', () => {
-  it('tells its version', async () => {
+  it('prints its version', async () => {
     expect(await run('--version')).toMatchObject({
       code: 0,
       stdout: expect.stringMatching(/^\d+\.\d+\.\d+\n$/),
@@ -230,7 +230,7 @@ describe('petrel', () => {
     expect((await run('options')).stdout).toContain('--zookeeper <hosts>');
   });
 
-  it('explains topics, and names them to whoever asks for another', async () => {
+  it('explains topics, and names them if another is requested', async () => {
     expect(await run('help', 'exit-codes')).toMatchObject({
       code: 0,
       stdout: expect.stringContaining('  3    ZooKeeper is unreachable'),

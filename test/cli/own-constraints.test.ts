@@ -24,7 +24,7 @@ afterAll(async () => {
   await rm(dir, { recursive: true, force: true });
 });
 
-it('move the leader in a group that names them, are explained and listed, and told apart by version', async () => {
+it('move the leader in a group that names them, are explained and listed, and distinguished by version', async () => {
   const [one, two] = [join(dir, 'one.mjs'), join(dir, 'two.mjs')];
   await copyFile(example, one);
   await writeFile(two, (await readFile(example, 'utf8')).replace('1.0.0', '2.0.0'));

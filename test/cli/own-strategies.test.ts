@@ -44,7 +44,7 @@ async function lastByName(version: string): Promise<string> {
   return path;
 }
 
-it('elect in agents, are explained by commands, told apart by version, and stop nobody', async () => {
+it('elect in agents, are explained by commands, distinguished by version, and stop no agent', async () => {
   const [one, two] = [await lastByName('1'), await lastByName('2')];
   const env = {
     PETREL_ZOOKEEPER: started(zookeeper, 'the ZooKeeper').connectString,

@@ -15,7 +15,7 @@ it.each(all)('petrel %s is there when it is named', async (name) => {
   else expect(named.length).toBeLessThan(3);
 });
 
-it('a word that names no command brings all of them, so that the nearest can be told', async () => {
+it('a word that names no command loads all of them, so that the nearest can be suggested', async () => {
   const { commands } = await createProgram('agnet');
   expect(commands.map((command) => command.name())).toEqual(all);
 });

@@ -33,7 +33,7 @@ describe('a command that is run once', () => {
     expect(await (await at().run('a', 'kill -KILL $$')).exited).toEqual({ code: 137, signal: null });
   });
 
-  it('is told to stop, and is gone, before another runs it; its petrel exits with 7', async () => {
+  it('is stopped, and is gone, before another runs it; its petrel exits with 7', async () => {
     const a = await at().run('a', 'trap "sleep 0.6; say told; exit 0" TERM; while :; do sleep 0.02; done');
     await at().noted('a', 'begins');
     await at().run('b', service);
@@ -69,7 +69,7 @@ describe('a command that is run once', () => {
     expect(await at().view.leader()).toMatchObject({ node: 'a', status: 'READY' });
   });
 
-  it('asks whether its token is the newest without being told where, also when its node was told by a flag', async () => {
+  it('checks whether its token is the newest without options, also when a flag names its node', async () => {
     const main = await oncePerRun('build');
     const verify = `${process.execPath} ${main} verify-token >/dev/null; exit $?`;
     const flags = ['-z', await sharedZooKeeper(), '--node-id', 'a'];
@@ -144,7 +144,7 @@ describe('commands on one machine', () => {
   const sleeping = (args: string[], env: Record<string, string> = {}) =>
     at().start([...args, '--', 'sleep', '1000'], { PETREL_STATE_DIR: at().stateDir, ...env });
 
-  it('started at once without names have each its own; the same again when they start anew', async () => {
+  it('started at once without names have each its own; the same again after a restart', async () => {
     const startAll = async () => {
       const all = await Promise.all(Array.from({ length: 3 }, () => sleeping([])));
       await Promise.all(all.map((each) => each.logged(/^joined/)));

@@ -160,7 +160,7 @@ function filesOf(
     }));
 }
 
-it('no secret is told, by nothing that a group or a command says or writes', async () => {
+it('no secret is in anything that a group or a command prints or writes', async () => {
   const started = await startAgents();
   await using first = started[0];
   await using second = started[1];

@@ -150,7 +150,7 @@ describe('petrel simulate', () => {
     expect(refused.stderr).toContain('site-priority: paused by ops: a move');
   });
 
-  it('goes by what the nodes of a live group measure, each as it tells it', async () => {
+  it('goes by what the nodes of a live group measure, each as it publishes it', async () => {
     await using group = await Group.found(await sharedZooKeeper());
     const members = await group.startInOrder(['a1', 'b1', 'c1']);
     await until(async () => (await group.current())?.status === 'READY');

@@ -69,7 +69,7 @@ const logContext = async (term: number) => {
 };
 
 describe('a planned handover', () => {
-  it('is told by all nodes under one term, with its reason', async () => {
+  it('is logged by all nodes under one term, with its reason', async () => {
     const args = ['switchover', '--to', 'b', '--yes', '--reason', 'kernel update'];
     expect(await runCommand(args, await access())).toMatchObject({ code: 0 });
     await ofNode(nodes, 'a').logged(/^recorded: term 2/);
@@ -87,7 +87,7 @@ describe('a planned handover', () => {
     expect(whoTells(2, 'kernel update')).toEqual(['a', 'b']);
   });
 
-  it('is told by the history, step by step', async () => {
+  it('is in the history, step by step', async () => {
     const { steps, hooks, lengths, changes, ...told } = await logContext(2);
     expect(told).toMatchObject({
       term: 2,
@@ -120,7 +120,7 @@ describe('a planned handover', () => {
     expect(totalMs).toBeGreaterThanOrEqual(leaderlessMs ?? 0);
   });
 
-  it('is told to people', async () => {
+  it('is printed for people', async () => {
     const { stdout } = await runCommand(['history', '--term', '2'], await access());
     expect(stdout).toContain(`Term 2 of ${root}, b: READY`);
     expect(stdout).toMatch(/\+0\.\d{3}s +a +release-ended +a has completed its release: ok/);
@@ -130,7 +130,7 @@ describe('a planned handover', () => {
 });
 
 describe('a failover', () => {
-  it('is told by the dead agent’s guardian too, under the term that it ends', async () => {
+  it('is logged by the dead agent’s guardian too, under the term that it ends', async () => {
     ofNode(nodes, 'b').signal('SIGKILL');
     await ofNode(nodes, 'a').logged(/^recorded: term 3/);
     // The guardian of b logs the term that the crash ended, possibly after the successor was elected. So

@@ -121,7 +121,7 @@ describe('without permission', () => {
 });
 
 describe('petrel zookeeper', () => {
-  it('serves until it is told to stop', async () => {
+  it('serves until it is stopped', async () => {
     await using server = await startProcess(['zookeeper', '--port', '0', '-f', 'json']);
     const text = await until(() => (server.stdout.trimEnd().endsWith('}') ? server.stdout : null), {
       timeoutMs: 20_000,

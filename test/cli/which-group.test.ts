@@ -42,7 +42,7 @@ describe('with the settings of an agent of several groups', () => {
     },
   );
 
-  it('one that is told does as it is told, also while the list is wrong', async () => {
+  it('a group that is named is used, also while the list is wrong', async () => {
     const wrong = 'groups: [{root: /a}, {root: /a}]';
     for (const groups of [several(), wrong]) {
       const { stdout, stderr } = await run(groups, 'list', '--root', group.root, '-f', 'json');

@@ -57,7 +57,7 @@ describe('credentials', () => {
   it.each([
     ['digest:petrel:s3cret', 0o644, /other users can access .* \(mode 0644\)/],
     ['petrel:s3cret', 0o600, /contains no credentials: expected digest:USER:PASSWORD/],
-  ])('in a file %s of mode %o are refused, and not told', async (text, mode, problem) => {
+  ])('in a file %s of mode %o are refused, and not repeated', async (text, mode, problem) => {
     const settings = await read({ PETREL_AUTH_FILE: await file(text, mode) });
     expect(() => credentialsOf(settings)).toThrow(problem);
     expect(() => credentialsOf(settings)).not.toThrow(/s3cret/);
@@ -103,7 +103,7 @@ describe('who may do what', () => {
     }
   });
 
-  it('is written by digest: a password in its place is refused, and not told', async () => {
+  it('is written by digest: a password in its place is refused, and not repeated', async () => {
     const wrong = read({ PETREL_AUTH: 'digest:a:b', PETREL_ACL_AGENTS: 'petrel:s3cret' });
     await expect(wrong).rejects.toThrow(/PETREL_ACL_AGENTS: acl.agents.0: expected USER:DIGEST/);
     await expect(wrong).rejects.not.toThrow(/s3cret/);

@@ -102,7 +102,7 @@ describe('a token', () => {
     await expect(readSettings(agentSettings, { flags: {}, env })).rejects.toThrow(/not both/);
   });
 
-  it('that is wrong is not told', async () => {
+  it('that is wrong is not repeated', async () => {
     const wrong = readSettings(agentSettings, { flags: {}, env: { PETREL_HTTP_TOKEN: 'too-short' } });
     await expect(wrong).rejects.toThrow(/PETREL_HTTP_TOKEN: http.token: expected a token of 16 to 512/);
     await expect(wrong).rejects.not.toThrow(/too-short/);

@@ -291,7 +291,7 @@ describe('settings', () => {
     expect(byFile.values.tags).toEqual({ rack: '12', fast: 'true' });
   });
 
-  it('find paths of the file beside it', async () => {
+  it('find relative paths next to the file', async () => {
     await file('', 'ca.pem');
     const { values } = await read(['-c', await file('tls: {ca: ca.pem}\nstateDir: state')]);
     expect(values.tlsCa).toBe(join(directory, 'ca.pem'));

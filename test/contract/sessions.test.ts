@@ -93,7 +93,7 @@ describe('a session', () => {
     expect((await setting.connect({ sessionId, password })).sessionId).toBe(0n);
   });
 
-  it('can be ended by whoever knows its id and password', async () => {
+  it('can be ended by any client that knows its id and password', async () => {
     const owner = await setting.connect();
     await owner.create(`${setting.root}/e`, { flags: createFlags.ephemeral });
     const { sessionId, password } = owner;

@@ -108,7 +108,7 @@ describe('multi', () => {
     expect(set?.type === 'set' && set.stat.mzxid).toBe(stat?.czxid);
   });
 
-  it('tells which operation failed, and does none of them', async () => {
+  it('says which operation failed, and applies none of them', async () => {
     const failing = store.multi([
       { type: 'create', path: `${root}/a`, data, mode: 'persistent' },
       { type: 'check', path: root, version: 0 },
@@ -131,7 +131,7 @@ describe('multi', () => {
 });
 
 describe('watches', () => {
-  it('tell of data, children, creation and deletion, once each', async () => {
+  it('report data, children, creation and deletion, once each', async () => {
     const other = await open();
     const woken: string[] = [];
     store.onChange((path) => woken.push(path));

@@ -98,7 +98,7 @@ describe('watches', () => {
     expect(await told()).toEqual([]);
   });
 
-  it('of data and children on one znode are told of its deletion once', async () => {
+  it('of data and children on one znode report its deletion once', async () => {
     await other.create(node);
     await client.read('getData', node, true);
     await client.read('exists', node, true);
@@ -116,7 +116,7 @@ describe('watches', () => {
     expect(await told()).toEqual([{ type: dataChanged, path: node }]);
   });
 
-  it('tell the session that made the change as well, before it has its reply', async () => {
+  it('notify the session that made the change as well, before it has its reply', async () => {
     await client.create(node);
     await client.read('getData', node, true);
     await client.setData(node, 'x');
@@ -124,7 +124,7 @@ describe('watches', () => {
     expect(client.xids).toEqual([1, 2, -1, 3]);
   });
 
-  it('tell everyone who watches', async () => {
+  it('notify every session that watches', async () => {
     const third = await setting.connect();
     await client.read('exists', node, true);
     await third.read('exists', node, true);
@@ -144,7 +144,7 @@ describe('watches', () => {
     expect(await told()).toEqual([]);
   });
 
-  it('tell of ephemerals that end with their session', async () => {
+  it('report ephemerals that end with their session', async () => {
     await other.create(node, { flags: createFlags.ephemeral });
     await client.read('getData', node, true);
     await client.read('getChildren', root, true);
@@ -185,7 +185,7 @@ describe('setWatches after a reconnection', () => {
     expect(await told()).toEqual([]);
   });
 
-  it('tells at once of what was missed, and then watches that no more', async () => {
+  it('reports at once what was missed, and then watches that no more', async () => {
     await other.create(node);
     await other.create(`${root}/gone`);
     const { zxid } = await client.ping();
@@ -210,7 +210,7 @@ describe('setWatches after a reconnection', () => {
     expect(await told()).toEqual([]);
   });
 
-  it('does not see that a znode was deleted and created anew, if only its children are watched', async () => {
+  it('does not see that a znode was deleted and created again, if only its children are watched', async () => {
     await other.create(node);
     const { zxid } = await client.ping();
     await other.delete(node);

@@ -85,7 +85,7 @@ describe('create', () => {
     expect((await client.create(`${root}/a`, { flags: -1 })).error).toBe('BAD_ARGUMENTS');
   });
 
-  it('tells no data from empty data', async () => {
+  it('distinguishes no data from empty data', async () => {
     await client.create(`${root}/null`, { data: null });
     await client.create(`${root}/empty`, { data: '' });
     expect((await client.read('getData', `${root}/null`)).body.buffer()).toBe(null);

@@ -46,7 +46,7 @@ describe('a group that has an affinity with another', () => {
     );
   });
 
-  it('stays where it is while nobody is READY there, and then elects nobody anew', () => {
+  it('stays where it is while no node is READY there, and then elects no other node', () => {
     expect(elects('same-node', null, 'a1')).toMatchObject({ node: 'a1', changes: false });
     const choice = elects('same-site', null);
     expect(choice).toMatchObject({ node: null, cause: 'nobody' });

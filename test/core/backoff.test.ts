@@ -84,7 +84,7 @@ describe('a failure', () => {
     expect(settle(failure('b1'), { config: clearFailure(instant(0)) })).toHaveLength(1);
   });
 
-  it('stops excluding, once, when the node starts anew', () => {
+  it('stops excluding, once, when the node restarts', () => {
     const present = [member('a1', { incarnation: 'second' })];
     expect(settle(failure('a1'), { present })).toEqual([
       failure('a1', { until: null, incarnation: 'second', restarted: true }),

@@ -73,7 +73,7 @@ describe('T3 a term that was ended before it was READY', () => {
     expect(JSON.stringify(last)).not.toContain('exited with 9');
   });
 
-  it('T3 tells how a hook failed also where the group was paused, and the decision noted it first', () => {
+  it('T3 says how a hook failed also where the group was paused, and the decision noted it first', () => {
     const bench = takingOver();
     bench.configure({ sites, timeouts, paused: byHand });
     bench.fail('onTakeover exited with code 9');

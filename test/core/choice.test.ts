@@ -176,7 +176,7 @@ describe('nobody fit', () => {
     ['was drained', {}, { drained: { a1: byHand } }],
     ['is in a site switched off', {}, { sites: { a: { drained: byHand } } }],
     ['is in a site of priority 0', {}, { sites: { a: { priority: 0 } } }],
-  ])('a READY leader that %s is let go, even without an alternative', (_, registration, settings) => {
+  ])('a READY leader that %s is replaced, even without an alternative', (_, registration, settings) => {
     const choice = ask({
       members: [member('a1', registration)],
       config: config(settings),
@@ -264,7 +264,7 @@ describe('a better node than the leader', () => {
     });
   });
 
-  it('P48 never takes over by itself with failback manual, and people are told of it', () => {
+  it('P48 never takes over by itself with failback manual, and is reported as preferred', () => {
     const choice = withBetter({ settings: { failback: 'manual' } });
     expect(choice).toMatchObject({ node: 'b1', changes: false, recheckInMs: null });
     expect(choice.reason).toContain('a1 would be better');
@@ -434,7 +434,7 @@ describe('a switchover', () => {
     expect(request({ to: { node: 'b1' } }, { members: ineligible }).changes).toBe(false);
   });
 
-  it('P55 is carried out while the group is paused: a person asks for it', () => {
+  it('P55 is carried out while the group is paused: a person requests it', () => {
     expect(request({ to: { node: 'b1' } }, {}, { paused: byHand }).node).toBe('b1');
   });
 

@@ -25,7 +25,7 @@ describe('the ensemble’s clock', () => {
     expect(isOutdated(reading, 60_501)).toBe(true);
   });
 
-  it('is read anew where a failure lies ahead of it: it was set, forward since the reading, or back before it', () => {
+  it('is read again where a failure lies ahead of it: it was set, forward since the reading, or back before it', () => {
     const ahead = failure('a1', { failedAt: instant(40_000), until: instant(50_000) });
     expect(needsReading(reading, timed(config(), [ahead]), 1_500)).toBe(false);
     expect(needsReading(reading, timed(config(), [ahead]), 1_501)).toBe(true);
@@ -34,7 +34,7 @@ describe('the ensemble’s clock', () => {
     expect(needsReading(reading, timed(config(), [{ ...ahead, until: null }]), 1_501)).toBe(false);
   });
 
-  it('is read anew once a minute of the day has come that the strategy goes by, and not for one to come', () => {
+  it('is read again once a minute of the day has come that the strategy goes by, and not for one to come', () => {
     const minutes = [10, 90];
     const needs = (nowMs: number) => needsReading(reading, timed(config(), [], minutes), nowMs);
     expect(needs(500 + 599_999)).toBe(false);

@@ -197,7 +197,7 @@ describe('a failed takeover', () => {
     expect(isPlainlyDue(bench.round())).toBe(true);
   });
 
-  it('a claim that a living node gives away to claim anew is none', () => {
+  it('a claim that a living node releases to claim again is none', () => {
     const bench = new Bench(['a1'], { sites });
     bench.settle();
     bench.claim();
@@ -320,7 +320,7 @@ describe('a failed takeover', () => {
     expect(bench.elected.value).toMatchObject({ node: 'a1', failures: [] });
   });
 
-  it('a claim that vanished under a decision that was deleted and made anew since is none', () => {
+  it('a claim that vanished under a decision that was deleted and created again since is none', () => {
     const bench = new Bench(['a1', 'b1'], { sites });
     bench.settle();
     bench.claim();
@@ -367,7 +367,7 @@ describe('a failed takeover', () => {
     expect(bench.elected.value?.failures).toEqual([]);
   });
 
-  it('P36 the leader on its way out comes back when the one asked for fails', () => {
+  it('P36 the leader on its way out comes back when the requested one fails', () => {
     const bench = led(['a1', 'b1'], { sites });
     bench.configure({ sites, switchover: { to: { node: 'b1' }, replacesTerm: 1, ...byHand } });
     bench.settle();
@@ -628,7 +628,7 @@ describe('backoffs', () => {
     expect(bench.node).toBe('b1');
   });
 
-  it('end when the node becomes READY, with one write, and the back-off begins anew', () => {
+  it('end when the node becomes READY, with one write, and begin again from the base', () => {
     const bench = new Bench(['a1']);
     bench.settle();
     bench.fail();
@@ -661,7 +661,7 @@ describe('backoffs', () => {
     expect(bench.node).toBeNull();
   });
 
-  it('end when the node starts anew, once', () => {
+  it('end when the node restarts, once', () => {
     const bench = new Bench(['a1'], { backoff: { base: '1h', max: '2h' } });
     bench.settle();
     bench.fail();
@@ -714,7 +714,7 @@ describe('the watchdog', () => {
     expect(bench.reason).toContain('its takeover timed out after 20000 ms: it was not READY within 22000 ms');
   });
 
-  it('says that a candidate is late by what was read after a write alone: a server out of touch tells of no claim', () => {
+  it('calls a candidate late only by what was read after a write: a disconnected server shows no claim', () => {
     for (const isReady of [false, true]) {
       const bench = new Bench(['a1', 'b1'], { sites, timeouts: { takeover: '20s', grace: '1s' } });
       bench.settle();
@@ -752,7 +752,7 @@ describe('the watchdog', () => {
     expect(bench.node).toBe('b1');
   });
 
-  it('one that looked now and again goes on from what it saw; after a standstill it counts anew', () => {
+  it('one that looked now and again goes on from what it saw; after a standstill it counts from the start', () => {
     const bench = new Bench(['a1', 'b1'], { sites, timeouts: { claim: '2m' } });
     bench.settle();
     for (let turn = 0; turn < 6; turn += 1) {
@@ -769,7 +769,7 @@ describe('the watchdog', () => {
     expect(bench.node).toBe('a1');
   });
 
-  it('gives time anew with each decision, claim and release', () => {
+  it('starts the time limit again with each decision, claim and release', () => {
     const bench = new Bench(['a1'], { timeouts: { takeover: '20s' } });
     bench.advance(9_000);
     bench.claim();
@@ -862,7 +862,7 @@ describe('an old leader that holds on', () => {
     expect(verbs(bench.advance(34_000))).not.toContain('fence');
   });
 
-  it('is not fenced, nor told of, by what was read before a write of one’s own: it may have released since', () => {
+  it('is not fenced, nor reported, by what was read before a write of one’s own: it may have released since', () => {
     const bench = stuck({ canFence: true });
     bench.advance(33_999);
     bench.nowMs += 1;
@@ -981,7 +981,7 @@ describe('failback', () => {
     expect(bench.term).toBe(3);
   });
 
-  it('P48 a restart that no look has seen begins the hold anew all the same', () => {
+  it('P48 a restart that no look has seen begins the hold again all the same', () => {
     const bench = led(['b1'], { sites, failback: 'after:1m' });
     bench.join('a1', {}, 1000n);
     bench.advance(50_000);
@@ -1058,7 +1058,7 @@ describe('failback', () => {
     expect(attempts).toBeLessThan(9);
   });
 
-  it('does not take back what a person asked for', () => {
+  it('does not take back what a person requested', () => {
     const bench = led(['a1', 'b1'], { sites });
     bench.configure({ sites, switchover: { to: { node: 'b1' }, replacesTerm: 1, ...byHand } });
     bench.settle();
@@ -1104,7 +1104,7 @@ describe('a forced failover', () => {
   });
 });
 
-describe('a takeover by whom a person asked for', () => {
+describe('a takeover by a requested node', () => {
   it('goes on under the same decision when what was overridden ends: a crash of it still counts', () => {
     const bench = led(['a1', 'b1'], { sites });
     bench.updateRegistration('b1', unhealthy);
@@ -1249,7 +1249,7 @@ describe('limits', () => {
     expect(bench.node).toBe('b1');
   });
 
-  it('A7 a scheduled switchover whose term ends before its time is dropped, and that is told', () => {
+  it('A7 a scheduled switchover whose term ends before its time is dropped, and that is recorded', () => {
     const bench = led(['a1', 'b1', 'c1'], { sites });
     const switchover = { to: { node: 'b1' }, replacesTerm: 1, notBefore: instant(hour), ...byHand };
     bench.configure({ sites, switchover });
@@ -1369,7 +1369,7 @@ describe('what cannot be read', () => {
     expect(bench.node).toBe('b1');
   });
 
-  it('the head of the history: it is written anew', () => {
+  it('the head of the history: it is written again', () => {
     const bench = new Bench(['a1']);
     bench.history = unreadable(4);
     bench.lead();
@@ -1439,7 +1439,7 @@ describe('the history', () => {
     ]);
   });
 
-  it('tells how long the takeover took by the word of its node, for the token it names', () => {
+  it('records how long the takeover took by the word of its node, for the token it names', () => {
     for (const [token, takeoverMs] of [
       ['101', 800],
       ['99', 3_000],
@@ -1456,7 +1456,7 @@ describe('the history', () => {
     }
   });
 
-  it('tells of a takeover that did not end when it was claimed, and nothing of an end', () => {
+  it('records when a takeover that did not end was claimed, and no end', () => {
     const bench = new Bench(['a1', 'b1'], { sites });
     bench.settle();
     bench.claim();
@@ -1484,7 +1484,7 @@ describe('the history', () => {
     ]);
   });
 
-  it('tells of a leader that came back since when it had stopped, and why, not since the decision', () => {
+  it('records since when a leader that came back had stopped, and why, and does not count from the decision', () => {
     const bench = led(['a1', 'b1']);
     bench.nowMs = 10 * minute;
     bench.current = null;
@@ -1506,7 +1506,7 @@ describe('the history', () => {
     });
   });
 
-  it('tells of a leader that came back, and says nothing of before, that nobody knows how long it took', () => {
+  it('records no duration for a leader that came back if it is unknown when it had stopped', () => {
     const bench = led(['a1', 'b1']);
     bench.nowMs = 10 * minute;
     bench.current = null;
@@ -1520,7 +1520,7 @@ describe('the history', () => {
     });
   });
 
-  it('P47 tells the release of the leader before, by its token', () => {
+  it('P47 records the release of the leader before, by its token', () => {
     const bench = led(['a1', 'b1'], { sites });
     bench.updateRegistration('a1', unhealthy);
     bench.settle();
@@ -1586,7 +1586,7 @@ describe('the history', () => {
 });
 
 describe('a group that loses and finds nodes', () => {
-  it('goes on from what the znodes say, whoever elects (P31)', () => {
+  it('goes on from what the znodes say, whichever node elects (P31)', () => {
     const bench = new Bench(['a1', 'b1'], { sites });
     const stages = [() => bench.settle(), () => bench.claim(), () => bench.ready()];
     for (const stage of stages) {

@@ -121,7 +121,7 @@ describe('who may lead', () => {
     expect(ineligibleReasons(member('constructor'), config(), [], epoch0Ms)).toEqual([]);
   });
 
-  it('ends a leadership as planned where people decided it, or the group’s place beside another', () => {
+  it('ends a leadership as planned where people decided it, or an affinity', () => {
     const kindsThat = (how: string) => constraints.filter(({ ends }) => ends === how).map(({ kind }) => kind);
     const decided = ['drained', 'site-drained', 'priority-zero', 'affinity'];
     expect(kindsThat('planned')).toEqual(expect.arrayContaining(decided));

@@ -13,7 +13,7 @@ describe('the first election', () => {
     expect(bench.node).toBe('a1');
   });
 
-  it('waits until as many nodes are eligible as are asked for, and then elects the best of them', () => {
+  it('waits until enough nodes are eligible, and then elects the best of them', () => {
     const bench = new Bench(['b1'], { ...three, sites: { c: { priority: 200 } } });
     bench.advance(second);
     expect(bench.node).toBeNull();
@@ -76,7 +76,7 @@ describe('the first election', () => {
     expect(bench.reason).toBe('it reports no requests');
   });
 
-  it('is held at once when a person asks for a node', () => {
+  it('is held at once when a person requests a node', () => {
     const request = { to: { node: 'b1' }, replacesTerm: 0, ...byHand };
     const bench = new Bench(['b1'], { ...three, switchover: request });
     bench.settle();

@@ -259,7 +259,7 @@ describe('whatever a node sees, at whatever stage', () => {
     });
   });
 
-  it('moves on: whoever is named and held up by nothing takes each step to READY', () => {
+  it('moves on: a node that is elected and held up by nothing takes each step to READY', () => {
     all((one, action) => {
       const { snapshot } = one;
       if (
@@ -325,7 +325,7 @@ describe('a leadership', () => {
   const under = (decision: string, current: ClaimChange = { status: 'READY' }) =>
     seen({ elected: decisions[decision] ?? unreadable(), current: own(current) });
 
-  it('that leads, and is told so, goes on', () => {
+  it('that leads, and is elected, goes on', () => {
     expect(leading()).toBeNull();
   });
 
@@ -363,7 +363,7 @@ describe('a leadership', () => {
     expect(leading(change)).toMatchObject({ do: 'release', reason, newLeader });
   });
 
-  it('tells by which term’s decision it ends, or else its own', () => {
+  it('names the term of the decision that ends it, or else its own', () => {
     expect(leading({ snapshot: under('names another') })).toMatchObject({ term: term + 1 });
     expect(leading({ snapshot: under('names nobody') })).toMatchObject({ term: term + 1 });
     expect(leading({ snapshot: under('names another'), nowMs: 1000 })).toMatchObject({ term });

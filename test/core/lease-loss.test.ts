@@ -81,7 +81,7 @@ describe('a leader that lost its lease twice', () => {
     expect(bench.node).toBe('a1');
   });
 
-  it('is told by how often it was', () => {
+  it('is described by how often it was', () => {
     const bench = led();
     comeBack(bench, { earlierAgoMs: [11 * minute, 9 * minute, 5 * minute] });
     bench.settle();
@@ -228,7 +228,7 @@ describe('what a node knows of its lease losses', () => {
     expect(excused([], 200n)).toEqual([]);
   });
 
-  it('is no more than a claim may tell', () => {
+  it('is no more than a claim may contain', () => {
     let leaseLosses: readonly LeaseLoss[] = [];
     for (let nowMs = 2_000; nowMs < 100_000; nowMs += 1_000)
       leaseLosses = withLeaseLoss(leaseLosses, ended(1), lease, nowMs);
@@ -237,7 +237,7 @@ describe('what a node knows of its lease losses', () => {
     expect(claimSchema.parse({ ...said, resumes }).resumes).toEqual(resumes);
   });
 
-  it('is told by no earlier version, and what cannot be read of it counts for nothing', () => {
+  it('is not written by earlier versions, and what cannot be read of it counts for nothing', () => {
     const said = { node: 'a1', site: 'a', incarnation: 'x', status: 'READY', term: 1, electedVersion: 1 };
     const before = { token: '101', reason: unrenewed, agoMs: 5 };
     const nothing = { ...before, lostLease: false, earlierAgoMs: [] };

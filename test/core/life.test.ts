@@ -451,7 +451,7 @@ class Group {
   }
 }
 
-describe('a group whose nodes look late, lose replies, crash, leave and are told what to do', () => {
+describe('a group whose nodes look late, lose replies, crash, leave and are commanded', () => {
   const lives = 150;
 
   it(`never works twice, and has one leader and peace in the end, in ${lives} lives`, () => {

@@ -47,7 +47,7 @@ describe('a value that nests without end', () => {
 });
 
 describe('a thousand problems', () => {
-  it('are told by the first of them', () => {
+  it('are described by the first of them', () => {
     const sites = Object.fromEntries(Array.from({ length: 1000 }, (_, index) => [`-${index}`, 1]));
     const { problem } = parseGroupConfig(JSON.stringify({ sites }));
     expect(problem).toContain('sites.-0: ');
@@ -125,7 +125,7 @@ describe('lists without end', () => {
 describe('a text with characters that are not seen', () => {
   const text = 'pay\u202Etxt.exe\u2066a\u2069\u200F\u200B\uFEFF\u{E0041}';
 
-  it('is told with these spelt out', () => {
+  it('is shown with these spelt out', () => {
     const told = 'pay<U+202E>txt.exe<U+2066>a<U+2069><U+200F><U+200B><U+FEFF><U+E0041>';
     expect(oneLine(text)).toBe(told);
     expect(quoted(text)).toBe(`"${told}"`);

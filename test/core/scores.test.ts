@@ -46,7 +46,7 @@ describe('a score report', () => {
   });
 });
 
-it('what another life told, or another node, does not count', () => {
+it('what another incarnation published, or another node, does not count', () => {
   const report = { node: 'a1', incarnation: 'life', values: new Map(), roundTripsMs: new Map() };
   expect(withScores(member('a1', { incarnation: 'life' }), report).scores).toBe(report);
   expect(withScores(member('a1', { incarnation: 'next life' }), report).scores).toBeUndefined();

@@ -35,7 +35,7 @@ describe('V4 fencing tokens that were seen', () => {
     else expect(goneBackText(reason)).toMatch(expected);
   });
 
-  it('rise, and begin anew with the epoch', () => {
+  it('rise, and start over with the epoch', () => {
     expect(withToken(seen, at(38n))).toBe(seen);
     expect(withToken(seen, at(99n, 0))).toBe(seen);
     expect(withToken(seen, at(50n, null))).toEqual({ epoch: 1, bySlot: new Map([[1, 50n]]) });
@@ -49,7 +49,7 @@ describe('V4 fencing tokens that were seen', () => {
     expect(goneBack(noTokens, at(1n, 0), true)).toBeNull();
   });
 
-  it('are those of every claim, whoever owns it', () => {
+  it('are those of every claim, whichever node owns it', () => {
     const current = claim('a1', { token: 5n });
     const other = { slot: 2, elected: group().elected, current: claim('b1', { token: 6n }) };
     const config = versioned({ ...defaultGroupConfig, tokenEpoch: 3 });

@@ -55,7 +55,7 @@ describe('sequences', () => {
 describe('a seat', () => {
   const nodes = ['a', 'n1', 'db-1', 'db-0000000001', 'a.b_c-9', 'n-123456789'];
 
-  it('tells its node and its sequence, whatever hyphens and digits the node id has', () => {
+  it('names its node and its sequence, whatever hyphens and digits the node id has', () => {
     for (const node of nodes) {
       for (const sequence of starts) {
         const name = `${node}-${written(sequence)}`;

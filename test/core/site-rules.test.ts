@@ -97,7 +97,7 @@ describe('after a failure, another site', () => {
     expect(bench.reason).toContain('but no other site has an eligible node');
   });
 
-  it('hard: by nobody until another site has one, whoever elects meanwhile', () => {
+  it('hard: by no node until another site has one, whichever node elects meanwhile', () => {
     const bench = led(['a1', 'a2'], rule('hard'));
     bench.crash('a1');
     bench.settle();
@@ -235,7 +235,7 @@ describe('a site that has failed', () => {
     expect(bench.lastConfig.sites.a?.failed).toMatchObject({ byRule: true });
   });
 
-  it('by the rule: who has lost its seat counts anew from the next one', () => {
+  it('by the rule: a node that has lost its seat counts again from the next one', () => {
     const bench = led(['a1', 'b1'], settings);
     bench.advance(9_000);
     bench.seat = 'a1-0000000007';
@@ -243,7 +243,7 @@ describe('a site that has failed', () => {
     expect(bench.lastConfig.sites.a?.failed).toBeNull();
   });
 
-  it('by the rule: once a person has said that it is whole again, it counts anew', () => {
+  it('by the rule: once a person has marked it healthy, it counts again', () => {
     const bench = led(['a1', 'b1'], settings);
     bench.advance(30_000);
     expect(bench.lastConfig.sites.a?.failed).toMatchObject({ byRule: true });

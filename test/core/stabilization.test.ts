@@ -137,7 +137,7 @@ describe('a leader that another measures better than', () => {
     expect(bench.node).toBe('b1');
   });
 
-  it('is compared anew with every life of the other, and of its own', () => {
+  it('is compared again with every incarnation of the other, and of its own', () => {
     const reported = (bench: Bench) => {
       for (const node of ['a1', 'b1', 'c1']) bench.measure(node, { requests: node === 'c1' ? 200 : 100 });
     };
@@ -151,7 +151,7 @@ describe('a leader that another measures better than', () => {
     expect(other.node).toBe('c1');
   });
 
-  it('is compared anew by an elector that has not looked for more than a minute', () => {
+  it('is compared again by an elector that has not looked for more than a minute', () => {
     const bench = led({}, { c1: 200 });
     bench.advance(50 * second);
     bench.nowMs += 61 * second;
@@ -162,7 +162,7 @@ describe('a leader that another measures better than', () => {
     expect(bench.node).toBe('c1');
   });
 
-  it('is compared anew when another leads', () => {
+  it('is compared again when another leads', () => {
     const bench = led({}, { a1: 150, c1: 250 });
     bench.advance(30 * second);
     bench.crash('b1');

@@ -43,7 +43,7 @@ describe('what stands in the way of a transition', () => {
     expect(condition({ current: claim('b1') })).toBeNull();
   });
 
-  it('whoever else owns the claim, READY or not', () => {
+  it('any other owner of the claim, READY or not', () => {
     for (const status of ['PROGRESS', 'READY'] as const) {
       expect(condition({ current: claim('a1', { status }) })).toEqual({ kind: 'holding', node: 'a1' });
     }
@@ -70,7 +70,7 @@ describe('the time it may take', () => {
     expect(overdueMs(watched, 100 + limitMs)).toBe(0);
   });
 
-  it('to claim runs anew for a node that begins a new life', () => {
+  it('to claim runs again for a node that has restarted', () => {
     const restarted = members('a1', 'b1').map((one) => (one.node === 'b1' ? { ...one, owner: 999n } : one));
     const before = watch(seen(), elected, settings, null, 100);
     expect(watch(seen(), elected, settings, before, 4_900)?.sinceMs).toBe(100);
@@ -83,7 +83,7 @@ describe('the time it may take', () => {
     expect(overdueMs({ ...anew, sinceMs: 9_900 }, 10_100)).toBe(0);
   });
 
-  it('to claim runs anew for a node that has led between two looks', () => {
+  it('to claim runs again for a node that has led between two looks', () => {
     const led = members('a1', 'b1').map((one) => {
       if (one.node !== 'b1' || one.value === null) return one;
       return { ...one, value: { ...one.value, lastTakeover: { token: '77', durationMs: 1 } } };
@@ -96,7 +96,7 @@ describe('the time it may take', () => {
     expect(restarted).toMatchObject({ firstMs: 20_000 });
   });
 
-  it('runs on while the same thing stands, and anew with another decision, claim or condition', () => {
+  it('runs on while nothing changes, and again with another decision, claim or condition', () => {
     const holding = seen({ current: claim('a1') });
     const taking = seen({ current: claim('b1', { status: 'PROGRESS' }) });
     const again = versioned(elected, 5);

@@ -132,7 +132,7 @@ describe('the manifest for Kubernetes', () => {
     expect(errors[0]).toMatch(new RegExp(`${documents.length}\\.ts.*podManagmentPolicy`));
   });
 
-  it('has services for all servers that HAProxy is told of', async () => {
+  it('has services for all servers in the configuration of HAProxy', async () => {
     const config = await readFile(join(base, 'haproxy.cfg'), 'utf8');
     const servers = new Set([...config.matchAll(/^ {2}server \S+ (\S+):8080/gm)].map(([, host]) => host));
     const services = heads.filter(({ kind }) => kind === 'Service').map(({ metadata }) => metadata.name);

@@ -94,7 +94,7 @@ describe.skipIf(!available)(`ZooKeeper's command line against the development se
     expect(messages).toEqual(['Created /acl', expect.stringContaining('Insufficient permission : /acl')]);
   });
 
-  it('is told what the development server does not have, and goes on', async () => {
+  it('learns what the development server does not have, and goes on', async () => {
     const { messages } = await zkCli('create -c /container', 'create -t 1000 /ttl', 'create /after');
     expect(messages).toHaveLength(3);
     expect(messages[0]).toMatch(/unimplemented/i);

@@ -72,7 +72,7 @@ describe('a server that stands still where a write has arrived', () => {
 });
 
 describe('a server that stands still where a write is committed', () => {
-  it('has told nobody, and tells all of them when it goes on', async () => {
+  it('has notified no client, and notifies all of them when it goes on', async () => {
     await onlooker.read('exists', '/a', true);
     const reached = server.standStill('committed', to('/a'));
     const created = writer.create('/a');

@@ -201,7 +201,7 @@ describe('a server whose clients send garbage', () => {
     );
   });
 
-  it('goes on serving whom any bytes are sent beside', async () => {
+  it('goes on serving other clients, whatever bytes it receives', async () => {
     await holds(
       fc.asyncProperty(fc.uint8Array({ maxLength: 2000 }), cuts, async (malformed, shares) => {
         await send(pieces(Buffer.from(malformed), shares));

@@ -128,7 +128,7 @@ describe.skipIf(programs === null)(`a fenced PostgreSQL${missing}`, () => {
     expect(await leader.run('select entry from ledger')).toEqual({ rows: ['under way'] });
   });
 
-  it('does not wait for an old leader that stands still in a transaction for longer than it is told to', async () => {
+  it('does not wait for an old leader that stands still in a transaction for longer than the limit', async () => {
     await using old = postgres.connect(5);
     await using leader = postgres.connect(7);
     await old.run("set idle_in_transaction_session_timeout = '300ms'; begin");
@@ -156,7 +156,7 @@ describe.skipIf(programs === null)(`a fenced PostgreSQL${missing}`, () => {
     expect((await ledger()).map(({ entry }) => entry)).toEqual(['late']);
   });
 
-  it('keeps the order of the tokens, whoever writes at the same time', async () => {
+  it('keeps the order of the tokens, however many write at the same time', async () => {
     const writers = 6;
     const newest = 40;
     const accepted: { token: number; startedMs: number; endedMs: number }[] = [];

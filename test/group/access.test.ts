@@ -282,7 +282,7 @@ describe('another password', () => {
     for (const znode of await readAcls(applier, group.paths, rights)) await setAcl(applier, znode);
   }
 
-  it('comes in beside the old one, and the old one goes, while the group goes on', async () => {
+  it('is added next to the old one, and the old one goes, while the group goes on', async () => {
     group = await found(agents, access);
     await group.startInOrder(['a1', 'b1']);
     await restartAll(agents, both);

@@ -7,7 +7,7 @@ import { builtInRules } from '../../strategies/index.js';
 import { Group } from '../support/agent-group.js';
 import { until } from '../support/until.js';
 
-it('all groups below a path are found, and told of in a line each, also one that is not there', async () => {
+it('all groups below a path are found, and listed in a line each, also one that is not there', async () => {
   await using server = await startDevelopmentServer();
   await using db = await Group.found(server.connectString, {}, '/services/db');
   await using web = await Group.found(server.connectString, {}, '/services/deep/web');
@@ -30,7 +30,7 @@ it('all groups below a path are found, and told of in a line each, also one that
   expect(lines[2]?.leaders).toEqual([]);
 });
 
-it('a group with several leaders is told of with all of its slots', async () => {
+it('a group with several leaders is listed with all of its slots', async () => {
   await using server = await startDevelopmentServer();
   await using group = await Group.found(server.connectString, { leaders: 3 }, '/services/cache');
   await group.startInOrder(['a1', 'a2']);

@@ -105,7 +105,7 @@ describe('a change', () => {
     expect(await changes(group)).toEqual([]);
   });
 
-  it('is stopped by whoever is asked to accept it', async () => {
+  it('is stopped if its confirmation is refused', async () => {
     await using group = await newGroup();
     const refuse = () => Promise.reject(new Error('no'));
     await expect(changeGroup(group.access, eve, pauseGroup, refuse)).rejects.toThrow('no');
@@ -184,7 +184,7 @@ describe('a change', () => {
     }
   });
 
-  it('tells beforehand what would follow, and writes nothing', async () => {
+  it('says beforehand what would follow, and writes nothing', async () => {
     await using group = await newGroup();
     await group.node('a1');
     await group.node('b1');
@@ -218,7 +218,7 @@ describe('a change', () => {
     expect(await ends(assign([{ key: 'historySize', text: '50' }]))).toEqual([]);
   });
 
-  it('tells the effect of an affinity by the leader of the group that the change names', async () => {
+  it('predicts the effect of an affinity from the leader of the group that the change names', async () => {
     await using other = await newGroup();
     await other.node('b1');
     await other.lead('b1', 1);
@@ -230,7 +230,7 @@ describe('a change', () => {
     expect(plan).toMatchObject({ follows: { node: 'b1', changes: true }, leavesNobody: false });
   });
 
-  it('tells the effect of a strategy by the scores that only this strategy compares', async () => {
+  it('predicts the effect of a strategy from the scores that only this strategy compares', async () => {
     await using group = await newGroup();
     await group.node('a1');
     await group.node('b1');

@@ -17,7 +17,7 @@ async function planned(assignments: readonly Assignment[], before: unknown = {})
 }
 
 describe('the keys of a configuration', () => {
-  it('stand with their defaults, and tell which are set', () => {
+  it('are listed with their defaults, and say which are set', () => {
     const keys = configKeys(config({ failback: 'manual', sites: { 'eu.west': { priority: 7 } } }));
     const entry = (key: string) => keys.find((one) => one.key === key);
     expect(entry('timeouts.takeover')).toEqual({

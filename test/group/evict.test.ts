@@ -78,7 +78,7 @@ describe('evicting', () => {
     });
   });
 
-  it('tells by what a node seems to live, or to lead', async () => {
+  it('says by what a node seems to live, or to lead', async () => {
     await using group = await ledGroup();
     const alive = async (node: string) => (await planEviction(group.access, { node, dead: true })).alive;
     expect(await alive('b1')).toMatchObject({ leads: false, sign: expect.stringContaining('its session') });

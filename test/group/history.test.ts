@@ -8,7 +8,7 @@ import { newGroup, transition } from '../support/group.js';
 const at = (seconds: number) => new Date(Date.UTC(2026, 0, 1) + seconds * 1000).toISOString();
 
 describe('the history', () => {
-  it('counts for a leader that came back from when it had stopped, or not at all where nobody tells', () => {
+  it('counts for a leader that came back from when it had stopped, or not at all if that is unknown', () => {
     const again = { term: 1, cause: 'retry', electedAt: at(0) } as const;
     const told = { token: '7', reason: 'the lease was not renewed', endedAt: at(300) };
     const untold = { token: '8', reason: null, endedAt: null };
@@ -24,7 +24,7 @@ describe('the history', () => {
     ]);
   });
 
-  it('T2 says "at least" where a leader was lost and nobody tells when, and not where one let go', async () => {
+  it('T2 says "at least" if it is unknown when a leader was lost, and not if the leader released', async () => {
     await using group = await newGroup();
     const claimed = { claimedAt: at(100.1), readyAt: at(100.2) };
     await group.record(
@@ -81,7 +81,7 @@ describe('the history', () => {
     expect(await newestRecords(group.store, group.paths, 1)).toHaveLength(1);
   });
 
-  it('tells how long nobody led, over failed tries too', async () => {
+  it('says how long no node led, over failed tries too', async () => {
     await using group = await newGroup();
     const phases = { releaseMs: null, claimMs: 1000, takeoverMs: 1000 };
     const records = [
@@ -130,7 +130,7 @@ describe('the history', () => {
     ]);
   });
 
-  it('tells of each of several leaders by itself: its gaps, and with a slot its transitions alone', async () => {
+  it('shows each of several leaders by itself: its gaps, and with a slot its transitions alone', async () => {
     await using group = await newGroup();
     const failed = { claimedAt: null, readyAt: null, outcome: 'FAILED' } as const;
     for (const record of [

@@ -58,7 +58,7 @@ describe('a node that measures better', () => {
 describe('the first election', () => {
   const waits = { firstElection: { nodes: 3, within: '1m' } };
 
-  it('is told with what it waits for', () => {
+  it('is explained with what it waits for', () => {
     const bench = new Bench(['a1'], waits);
     expect(judge(viewOf(bench), bench.epochMs)).toMatchObject({
       node: 'a1',
@@ -69,7 +69,7 @@ describe('the first election', () => {
     });
   });
 
-  it('is told with nothing else where it waits for nothing', () => {
+  it('is explained with nothing else where it waits for nothing', () => {
     const bench = new Bench(['a1', 'b1', 'c1'], waits);
     expect(judge(viewOf(bench), bench.epochMs).reason).toBe(
       'site a has priority 100, the node has priority 100',

@@ -77,7 +77,7 @@ describe('the listing', () => {
     });
   });
 
-  it('has what nodes tell of themselves, and what the strategy makes of it', async () => {
+  it('has what nodes publish about themselves, and what the strategy makes of it', async () => {
     await using group = await newGroup();
     for (const node of ['a1', 'b1', 'c1']) await group.node(node);
     await group.node('d1', { health: { ok: false, reason: 'disk full' } });
@@ -118,7 +118,7 @@ describe('the listing', () => {
     ]);
   });
 
-  it('tells each state and role', async () => {
+  it('shows each state and role', async () => {
     await using group = await newGroup();
     for (const node of ['a1', 'a2', 'b1']) await group.node(node);
     await group.node('b2', { health: { ok: false, reason: 'disk full' } });
@@ -175,7 +175,7 @@ describe('the listing', () => {
     expect(await states()).toMatchObject({ b1: 'RELEASING leader', a1: 'ELECTED elector candidate' });
   });
 
-  it('P33 tells how far a transition has come', async () => {
+  it('P33 shows how far a transition has come', async () => {
     await using group = await newGroup();
     await group.node('a1');
     await group.node('b1');

@@ -60,7 +60,7 @@ describe('the story of a term', () => {
     ]);
   });
 
-  it('is told while it is under way, from the decision and the claim', async () => {
+  it('is shown while it is under way, from the decision and the claim', async () => {
     await using group = await eventful();
     await group.node('d1');
     await group.elect({ node: 'd1', site: 'd', term: 4, reason: 'better', cause: 'preference', by: 'c1' });
@@ -74,7 +74,7 @@ describe('the story of a term', () => {
     expect((await logContext(group, 4)).outcome).toBe('READY');
   });
 
-  it('tells both leaderships of a leader that lost its lease and came back, and why the first ended', async () => {
+  it('has both leaderships of a leader that lost its lease and came back, and why the first ended', async () => {
     await using group = await eventful();
     const again = { token: '7', reason: 'the lease was not renewed', endedAt: at(300) };
     const release = { node: 'c1', result: 'ok', error: null, durationMs: 1000, endedAt: at(301) };

@@ -75,7 +75,7 @@ const trees = fc.record({
 });
 
 describe('a group whose znodes are malformed', () => {
-  it('is listed, explained and told, and what is malformed is named', async () => {
+  it('is listed and explained, with its history, and what is malformed is named', async () => {
     await holds(
       fc.asyncProperty(trees, async (tree) => {
         await Promise.all(Object.entries(tree).map(([path, data]) => store.set(path, data, 'any')));

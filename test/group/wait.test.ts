@@ -51,7 +51,7 @@ describe('waiting for a term', () => {
     await expect(awaitTerm(group.access, 2, { timeoutMs: 300 })).rejects.toMatchObject({ code: 'UNDER_WAY' });
   });
 
-  it('tells of the slot that is asked about, also of one that the group has no more', async () => {
+  it('describes the requested slot, also one that the group has no more', async () => {
     await using group = await newGroup();
     await group.node('a1');
     await group.record(transition({ slot: 1, term: 1, node: 'b1' }));
@@ -75,7 +75,7 @@ describe('waiting for a term', () => {
     );
   });
 
-  it('tells of a term that is over by its record', async () => {
+  it('describes a term that is over by its record', async () => {
     await using group = await newGroup();
     const error = {
       phase: 'takeover',

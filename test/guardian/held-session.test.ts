@@ -90,7 +90,7 @@ describe('the session of an agent that has died', () => {
     expect(await held.end()).toBe('over');
   });
 
-  it('is ended at once when that is asked for before a server is reached', async () => {
+  it('is ended at once when that is requested before a server is reached', async () => {
     const servers = await sharedZooKeeper();
     const path = uniqueRoot('held');
     const agent = await connected(servers);

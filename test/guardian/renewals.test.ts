@@ -64,7 +64,7 @@ async function left({ guardian, said }: { guardian: ChildProcess; said: Said[] }
 }
 
 describe('renewals of a lease', () => {
-  it('keep a leadership, though the guardian is told of none, and looks for them seldom', async () => {
+  it('keep a leadership, though the guardian receives no message of them, and looks for them seldom', async () => {
     const leader = await leading();
     const from = leader.said.length;
     const before = leader.looks();
@@ -118,7 +118,7 @@ const lease = (leadership: number, releaseAtMs: number) => ({
   endsAtMs: releaseAtMs + 1.5,
 });
 
-describe('a guardian is told', () => {
+describe('a guardian is notified', () => {
   const leases = [lease(1, 10), lease(1, 20), lease(1, 20), lease(2, 30), lease(2, 40), lease(2, 35)];
   const none = { message() {}, gone() {} };
 
@@ -179,7 +179,7 @@ describe('a shared lease', () => {
     sharedLease.close();
   });
 
-  it('has those of several groups beside one another', () => {
+  it('has those of several groups next to one another', () => {
     const sharedLease = made();
     const other = new SharedLease(sharedLease.fd);
     expect(sharedLease.read(999)).toBeNull();

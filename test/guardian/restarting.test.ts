@@ -76,7 +76,7 @@ it('A4 where an earlier agent had one they are tried again', async () => {
   expect(await guard([dies, ends(2), ends(2), ends(0)])).toEqual({ code: 0, started: 4 });
 });
 
-it('A4 whoever leaves in order, or is refused for another reason, is not started again', async () => {
+it('A4 an agent that leaves in order, or is refused for another reason, is not started again', async () => {
   expect(await guard([dies, ends(1)])).toEqual({ code: 1, started: 2 });
   const ownCode: Life = (agent) => {
     agent.message({ type: 'session', session });

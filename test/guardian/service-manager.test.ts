@@ -20,7 +20,7 @@ async function zookeeper(): Promise<{ PETREL_ZOOKEEPER: string }> {
 }
 
 describe.skipIf(!isHere)(`systemd${notHere}`, () => {
-  it('hears when the node has joined, what it does, that it reads settings anew, and that it leaves', async () => {
+  it('is notified when the node has joined, what it does, that it reloads settings, and that it leaves', async () => {
     await using systemd = await NotifySocket.open();
     const a = await at().start(command(service), { ...(await zookeeper()), NOTIFY_SOCKET: systemd.path });
     await systemd.hears('READY=1');
@@ -100,7 +100,7 @@ describe.skipIf(!isHere)(`systemd${notHere}`, () => {
     expect(readFileSync(`/proc/${a.agentPid}/environ`, 'latin1')).not.toMatch(/NOTIFY_SOCKET|WATCHDOG/);
   });
 
-  it('that cannot be told is worth one warning, and nothing else', async () => {
+  it('that cannot be notified is worth one warning, and nothing else', async () => {
     const env = { NOTIFY_SOCKET: '/nowhere/notify', WATCHDOG_USEC: '50000' };
     const a = await at().start(command('echo leads; exit 0'), { ...(await zookeeper()), ...env });
     expect(await a.exited).toEqual({ code: 0, signal: null });

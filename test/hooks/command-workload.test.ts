@@ -36,7 +36,7 @@ describe('a command', () => {
     expect(environment.filter((line) => line.startsWith('NODE_CHANNEL'))).toEqual([]);
   });
 
-  it('is started whatever the texts say that it is told, and however long they are', async () => {
+  it('is started whatever the texts in its environment say, and however long they are', async () => {
     const workload = at().workload({ onRelease: 'env > $DIR/env' });
     const reason = `b1 is elected:\0 ${'x'.repeat(500_000)}`;
     const { outcome } = workload.run(context('release', { reason, previousSite: 'b\0' }));
@@ -81,7 +81,7 @@ describe('a command', () => {
     });
   });
 
-  it('is told to stop when its time is over', async () => {
+  it('is stopped when its time is over', async () => {
     const workload = at().workload({ onTakeover: 'trap "echo told; exit 0" TERM; sleep 1000 & wait' });
     const outcome = await workload.run(context('takeover', { timeoutMs: 1000 })).outcome;
     expect(outcome).toMatchObject({ result: 'timed-out', outputTail: ['told'], provenDead: true });
@@ -142,7 +142,7 @@ describe('a command', () => {
     expect(await prepare.outcome).toMatchObject({ result: 'aborted', signal: 'SIGKILL', provenDead: true });
   });
 
-  it('never overlaps another, and they run in the order asked for', async () => {
+  it('never overlaps another, and they run in the requested order', async () => {
     const log = (name: string) => `echo ${name}+ >> $DIR/log; sleep 0.1; echo ${name}- >> $DIR/log`;
     const workload = at().workload({
       onPrepare: log('prepare'),

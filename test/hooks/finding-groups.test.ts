@@ -18,7 +18,7 @@ function start(value: string, script: string) {
 }
 
 describe('process groups found by what is in their environment', () => {
-  it('are all that bear it, each once, and are ended with everything in them', async () => {
+  it('are all that have it, each once, and are ended with everything in them', async () => {
     const value = `mine-${process.pid}`;
     const one = start(value, 'sleep 1000 & sleep 1000 & wait');
     const other = start(`${value}0`, 'exec sleep 1000');

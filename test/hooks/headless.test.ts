@@ -47,7 +47,7 @@ describe.skipIf(!hasPython)('V1 a process whose main thread has ended', () => {
     expect(threadsOf(pid)).toBeLessThan(2);
   });
 
-  it('is killed when the leadership is let go without a release', async () => {
+  it('is killed when the leadership ends without a release', async () => {
     const { workload, pid } = await leading();
     workload.endLeadership();
     await eventually(() => threadsOf(pid)).toBeLessThan(2);

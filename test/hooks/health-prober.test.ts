@@ -50,7 +50,7 @@ describe('the health prober', () => {
     await health.close();
   });
 
-  it('is told of no change by a single failure', async () => {
+  it('reports no change after a single failure', async () => {
     const { health, heard } = prober('echo x >> $DIR/checks; test $(($(wc -l < $DIR/checks) % 3)) != 0');
     await eventually(() => at().lines('checks').length).toBeGreaterThan(12);
     expect(heard).toEqual([{ healthy: true, reason: null }]);

@@ -106,7 +106,7 @@ it('an agent that closes while it clears away what a supervisor left starts no o
   expect(machine.supervisor).toBeUndefined();
 });
 
-it('what a supervisor started and died before it could tell of is found and killed', async () => {
+it('what a supervisor started and died before it could report is found and killed', async () => {
   const dying = { ...quick, runsMs: 300, workload: { ...late, diesInMs: 0 } };
   const phases = ['takeover', 'release'];
   for (const last of phases) {
@@ -127,7 +127,7 @@ it('what a supervisor started and died before it could tell of is found and kill
   }
 });
 
-it('a release that a supervisor began by itself, and died before it could tell of, is found and killed', async () => {
+it('a release that a supervisor began by itself, and died before it could report, is found and killed', async () => {
   let hasDied = false;
   const agent = agentWith(quick, { ...quick, runsMs: 300 }, (phase) => {
     if (phase !== 'release' || hasDied) return;
@@ -144,7 +144,7 @@ it('a release that a supervisor began by itself, and died before it could tell o
   expect(told).toEqual([{ result: 'ok', provenDead: true, left: 0 }]);
 });
 
-it('what a supervisor could not tell of counts as left until it has died', async () => {
+it('what a supervisor could not report counts as left until it has died', async () => {
   let hasDied = false;
   const agent = agentWith({ ...quick, runsMs: 300, workload: late }, quick, (phase) => {
     if (phase !== 'takeover' || hasDied) return;

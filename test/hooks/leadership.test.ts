@@ -65,7 +65,7 @@ describe('a workload', () => {
     }
   });
 
-  it('is ended when the leadership is let go without a release', async () => {
+  it('is ended when the leadership ends without a release', async () => {
     const workload = at().workload({ onTakeover: service });
     await workload.run(context('takeover')).outcome;
     workload.endLeadership();
@@ -216,7 +216,7 @@ describe('a lease that is not renewed', () => {
     expect(left.filter(({ args }) => !args.includes('supervisor'))).toEqual([]);
   });
 
-  it('hurries a release that had been asked for, and is not reported besides it', async () => {
+  it('hurries a release that had been requested, and is not reported in addition', async () => {
     const { workload, ends } = await leading({ onTakeover: service, onRelease: stubborn });
     const release = workload.run(context('release', { timeoutMs: 60_000, graceMs: 60_000 }));
     const sinceLease = startStopwatch();
@@ -227,7 +227,7 @@ describe('a lease that is not renewed', () => {
     expect(ends).toEqual([]);
   });
 
-  it('leaves a release that had been asked for time, though the takeover before it does not listen', async () => {
+  it('leaves time for a release that had been requested, though the takeover before it ignores SIGTERM', async () => {
     const workload = at().workload({ onTakeover: stubborn, onRelease: 'echo released >> $DIR/log' });
     const takeover = workload.run(context('takeover', { graceMs: 60_000 }));
     await eventually(ignoringSigterm).toBe(true);
@@ -255,7 +255,7 @@ describe('a lease that is not renewed', () => {
     expect(ends).toEqual([]);
   });
 
-  it('answers a release asked for meanwhile with the one that runs', async () => {
+  it('answers a release requested meanwhile with the one that runs', async () => {
     const { workload, ends } = await leading({
       onTakeover: service,
       onRelease: 'echo release >> $DIR/log; until [ -e $DIR/go ]; do sleep 0.05; done',
@@ -280,7 +280,7 @@ describe('a lease that is not renewed', () => {
     expect(workloads()).toEqual([]);
   });
 
-  it('ends nothing when no takeover was asked for', async () => {
+  it('ends nothing when no takeover was requested', async () => {
     const workload = at().workload({ onTakeover: 'true', onRelease: 'echo released >> $DIR/log' });
     const { ends } = listen(workload);
     workload.holdLease(leaseIn(200, 500), releaseContext);

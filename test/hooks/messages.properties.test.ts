@@ -210,7 +210,7 @@ describe('a message between an agent and its supervisor, or its guardian,', () =
 });
 
 describe('what a command writes', () => {
-  it('is told line by line, whatever its bytes and wherever they are cut', async () => {
+  it('is reported line by line, whatever its bytes and wherever they are cut', async () => {
     const bytes = fc.oneof(
       fc.uint8Array({ maxLength: 300 }),
       fc
@@ -254,7 +254,7 @@ function isShownOf(shown: string, line: string): boolean {
 }
 
 describe('the environment of a hook', () => {
-  it('is one that the system takes, whatever it tells', async () => {
+  it('is one that the system accepts, whatever it contains', async () => {
     const texts = fc.record({ reason: anyText, target: anyText, previousLeader: anyText, site: anyText });
     await holds(
       fc.property(texts, (change) => {

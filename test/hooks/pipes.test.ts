@@ -52,7 +52,7 @@ describe('A3 a hook', () => {
     }
   });
 
-  it('can, however many run at the same time, and each is told its own output', async () => {
+  it('can, however many run at the same time, and each gets its own output', async () => {
     const hooks: ReturnType<typeof run>[] = [];
     for (let n = 0; n < 12; n++) {
       // If more hooks start at the same time than there are pipes ready, the result depends on the speed of

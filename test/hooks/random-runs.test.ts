@@ -243,7 +243,7 @@ class Life {
 }
 
 describe('a command that runs only while its node leads', () => {
-  it('never outlives its lease, runs once at a time, and is told of once', async () => {
+  it('never outlives its lease, runs once at a time, and is reported once', async () => {
     await liveAll((seed) => new Life(seed), 200);
   });
 });

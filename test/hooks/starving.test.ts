@@ -4,7 +4,7 @@ import { promisify } from 'node:util';
 import { expect, it } from 'vitest';
 import { builtFixture } from '../support/built.js';
 
-it('where no more files can be opened, a hook has failed, and whoever was to run it goes on', async () => {
+it('where no more files can be opened, a hook has failed, and the agent goes on', async () => {
   const fixture = await builtFixture('hooks/fixtures/starved');
   const command = `ulimit -n 64; exec ${process.execPath} ${fixture}`;
   const { stdout } = await promisify(execFile)('/bin/sh', ['-c', command]);

@@ -68,7 +68,7 @@ describe('V1 a process group', () => {
     for (const code of ['EPERM', 'EACCES', 'ENOSYS']) expect(groupLives(code)).toBe(true);
   });
 
-  it('lives where /proc shows none of it, or does not tell', () => {
+  it('lives where /proc shows none of it, or cannot be read', () => {
     expect(groupLives()).toBe(true);
     process(700, 'Z');
     mkdirSync(join(proc, '701/stat'), { recursive: true });

@@ -72,7 +72,7 @@ describe('an agent', () => {
     await started.logged(/^joined/);
   });
 
-  it('that is told a port it cannot have ends, and names it', async () => {
+  it('with a port that it cannot have ends, and names it', async () => {
     using held = await hold(0);
     const { code, stderr } = await runProcess(
       ['agent'],
@@ -82,7 +82,7 @@ describe('an agent', () => {
     expect(code).toBe(1);
   });
 
-  it('whose command is one that is run answers where it is told to', async () => {
+  it('whose command is one that is run answers where its settings say', async () => {
     await using started = await agent({}, ['run', '--listen', '127.0.0.1:0', '--', 'sleep', '60']);
     const url = await urlOf(started);
     await until(async () => (await codeOf(`${url}/leader`)) === 200, { timeoutMs: 20_000 });
@@ -95,7 +95,7 @@ describe('an agent', () => {
   it.each([
     ['other users can access', `${token}\n`, 0o644],
     ['contains no token', 'short', 0o600],
-  ])('whose token file %s ends, and says so without telling it', async (what, text, mode) => {
+  ])('whose token file %s ends, and says so without repeating it', async (what, text, mode) => {
     const path = write('token', text, mode);
     const { code, stderr } = await runProcess(
       ['agent'],
@@ -105,7 +105,7 @@ describe('an agent', () => {
     expect(stderr).not.toContain(text.trim());
   });
 
-  it('reads its token anew on SIGHUP, and keeps the old one when the new one will not do', async () => {
+  it('reads its token again on SIGHUP, and keeps the old one if the new one is invalid', async () => {
     const path = write('token', token);
     await using started = await agent({ PETREL_LISTEN: '127.0.0.1:0', PETREL_HTTP_TOKEN_FILE: path });
     const url = await urlOf(started);

@@ -135,7 +135,7 @@ describe('a change over HTTP', () => {
     expect(await group.config()).toEqual(before);
   });
 
-  it('is refused with reasons, or told that something is under way', async () => {
+  it('is refused with reasons, or because something is under way', async () => {
     await using group = await Group.found(zookeeper.connectString);
     await using api = await openApi(group, await led(group));
     expect(await api.call('/switchover', { ...post, body: { to: 'c' } })).toMatchObject({
@@ -250,7 +250,7 @@ describe('a change by somebody who may not', () => {
     expect((await api.call('/pause', post)).status).toBe(202);
   });
 
-  it('is told in the words of HTTP what would be right, and never in flags of the command line', async () => {
+  it('gets advice in the words of HTTP, and never in flags of the command line', async () => {
     await using group = await Group.found(zookeeper.connectString);
     await using api = await openApi(group, await led(group));
     const refusals = [

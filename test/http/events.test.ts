@@ -79,7 +79,7 @@ describe('a reader of events', () => {
     );
   });
 
-  it('who comes again can tell by the id whether anything has happened', async () => {
+  it('who comes again can see by the id whether anything has happened', async () => {
     await using group = await Group.found(zookeeper.connectString);
     await using api = await openApi(group, await ledOnRecord(group));
     using stays = new Reader(api);
@@ -95,7 +95,7 @@ describe('a reader of events', () => {
     expect(late.events[0]?.id).not.toBe(again.events[0]?.id);
   });
 
-  it('is told when the agent is out of touch, and has a new picture when it is back', async () => {
+  it('is notified when the agent is disconnected, and has a new status when it is back', async () => {
     await using own = await startDevelopmentServer(patient);
     await using group = await Group.found(own.connectString);
     await using api = await openApi(group, await ledOnRecord(group));
@@ -109,14 +109,14 @@ describe('a reader of events', () => {
     await until(() => reader.pictures.length > before, { timeoutMs: 30_000 });
   });
 
-  it('who comes while ZooKeeper is out of reach is told so', async () => {
+  it('who comes while ZooKeeper is unreachable learns that', async () => {
     await using group = await Group.found(zookeeper.connectString);
     await using api = await openApi(group, await ledOnRecord(group), { connect: '127.0.0.1:1' });
     using reader = new Reader(api);
     await until(() => reader.events.some(({ event }) => event === 'out-of-touch'), { timeoutMs: 20_000 });
   });
 
-  it('is told that the agent may not read the group, and what would be right, where ZooKeeper refuses it', async () => {
+  it('learns that the agent may not read the group, and what to do, where ZooKeeper refuses it', async () => {
     await using group = await Group.found(zookeeper.connectString);
     await using api = await openApi(group, await ledOnRecord(group));
     const nobody = { permissions: permissions.admin, identity: { scheme: 'world', id: 'anyone' } } as const;
@@ -157,7 +157,7 @@ describe('a reader of events', () => {
   it.each([
     ['in touch', undefined],
     ['out of touch', '127.0.0.1:1'],
-  ])('is let go when the agent is stopping, %s, and nothing stays behind', async (_, connect) => {
+  ])('is disconnected when the agent is stopping, %s, and nothing stays behind', async (_, connect) => {
     await using group = await Group.found(zookeeper.connectString);
     const timers = new Set<symbol>();
     const clock: Clock = {
@@ -219,7 +219,7 @@ describe('a thousand readers', () => {
     await until(() => api.server.readers === 0);
   });
 
-  it('and ten more than are served: the last ones are told so', async () => {
+  it('and ten more than are served: the last ones are refused', async () => {
     await using group = await Group.found(zookeeper.connectString);
     await using api = await openApi(group, await ledOnRecord(group));
     const readers = Array.from({ length: 1_010 }, () => new Reader(api));

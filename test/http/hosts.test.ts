@@ -40,7 +40,7 @@ function ask(url: string, path: string, host: string): Promise<{ status: number;
 const places = ['/', '/status', '/history', '/events', '/metrics', '/openapi.json', '/nowhere'];
 
 describe('an agent that its own machine alone can reach', () => {
-  it.each(places)('tells nobody %s who asks by the name of somebody else', async (path) => {
+  it.each(places)('refuses %s to a client that uses another host name', async (path) => {
     const { status, text } = await ask(api.server.url, path, 'evil.example:8008');
     expect(status).toBe(421);
     expect(JSON.parse(text)).toMatchObject({

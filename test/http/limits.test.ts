@@ -92,14 +92,14 @@ describe('a client', () => {
     expect(await slow.ended).toMatch(/^HTTP\/1\.1 408 /);
   });
 
-  it('whose head is too large is told so', async () => {
+  it('whose head is too large gets an error that says so', async () => {
     using big = talk(`GET /leader HTTP/1.1\r\nhost: localhost\r\nx-big: ${'x'.repeat(9_000)}\r\n\r\n`);
     const answer = await big.ended;
     expect(answer).toMatch(/^HTTP\/1\.1 431 /);
     expect(errorOf(answer)).toMatchObject({ error: { code: 'TOO_LARGE' } });
   });
 
-  it('that speaks another protocol is told so', async () => {
+  it('that speaks another protocol gets an error that says so', async () => {
     using odd = talk('\u0016\u0003\u0001 hello\r\n\r\n');
     const answer = await odd.ended;
     expect(answer).toMatch(/^HTTP\/1\.1 400 /);

@@ -62,7 +62,7 @@ async function shows(api: Api, name: string, value: number, ...labels: string[])
 }
 
 describe('/metrics', () => {
-  it('tells who leads, who elects, and how each stands with ZooKeeper', async () => {
+  it('shows which node leads, which elects, and how each is connected to ZooKeeper', async () => {
     await using group = await Group.found(zookeeper.connectString);
     await using nodes = await pair(group);
     const [a, b] = [await page(nodes.ofA), await page(nodes.ofB)];
@@ -124,7 +124,7 @@ describe('/metrics', () => {
     expect((await group.config()).switchover).toBeNull();
   });
 
-  it('tells of a pause and a backoff', async () => {
+  it('shows a pause and a backoff', async () => {
     await using group = await Group.found(zookeeper.connectString, {
       backoff: { base: '1m', max: '1m' },
     });
@@ -171,7 +171,7 @@ describe('/metrics', () => {
     expect(await stands()).toBe(led);
   });
 
-  it('tells of each slot of several: how many there are, who has which, and for how long nobody has it', async () => {
+  it('shows each slot of several: how many there are, which node has which, and for how long no node has it', async () => {
     await using group = await Group.found(zookeeper.connectString, { leaders: 2 });
     const a = group.start('a', { sessionTimeoutMs: patientMs });
     await using ofA = await openApi(group, a);

@@ -67,7 +67,7 @@ describe('the page over HTTP', () => {
     expect(unnamed.headers.get('cache-control')).toBe('no-cache');
   });
 
-  it('is told plainly to who takes nothing compressed', async () => {
+  it('is sent uncompressed to a client that accepts nothing else', async () => {
     await using group = await Group.found(zookeeper.connectString);
     await using api = await openApi(group, group.start('a'));
     const css = readFileSync(

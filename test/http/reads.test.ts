@@ -26,7 +26,7 @@ function requestsOf({ stores }: Api): number {
 }
 
 describe('reading over HTTP', () => {
-  it('tells the group as the commands do', async () => {
+  it('shows the group as the commands do', async () => {
     await using group = await Group.found(zookeeper.connectString);
     await using api = await openApi(group, await ledOnRecord(group));
     const status = await api.call('/status');
@@ -52,7 +52,7 @@ describe('reading over HTTP', () => {
     expect((await api.call('/terms/2')).body).toEqual({ term: 2, outcome: null });
   });
 
-  it('tells what has become of a term that is over', async () => {
+  it('shows what has become of a term that is over', async () => {
     await using group = await Group.found(zookeeper.connectString);
     await using api = await openApi(group, await ledOnRecord(group));
     await group.switchover('b');
@@ -160,7 +160,7 @@ describe('reading over HTTP', () => {
     await until(async () => (await api.call('/status')).status === 200, { timeoutMs: 20_000 });
   });
 
-  it('shows what was changed before it was asked', async () => {
+  it('shows what was changed before the request', async () => {
     await using group = await Group.found(zookeeper.connectString);
     await using api = await openApi(group, await ledOnRecord(group));
     for (const priority of [1, 2, 3, 4, 5]) {

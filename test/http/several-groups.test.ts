@@ -175,7 +175,7 @@ describe('an agent in two groups', () => {
     }
   });
 
-  it('tells the events of the group that is named, and where to follow a change of it', async () => {
+  it('sends the events of the group that is named, and says where to follow a change of it', async () => {
     const controller = new AbortController();
     const events = await fetch(`${url}/events?root=${search}`, { signal: controller.signal });
     let heard = '';

@@ -283,7 +283,7 @@ describe('an agent whose state directory is gone', () => {
 describe('the last agent of a group', () => {
   const cluster = useCluster({ servers, sites: { a1: 'a' }, config: { failback: 'auto' } });
 
-  it('does not wait long for a successor when it is told twice to leave', async () => {
+  it('does not wait long for a successor after a second signal to leave', async () => {
     const agent = cluster.agent('a1');
     agent.term();
     await agent.logged(/SIGTERM: leaving/);

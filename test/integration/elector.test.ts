@@ -111,7 +111,7 @@ describe('in one group', () => {
   });
 
   describe('operators', () => {
-    it('P32 who ask for two switchovers at once get one, and the other is told', async () => {
+    it('P32 who request two switchovers at once get one, and the other is refused', async () => {
       const old = await cluster.ready();
       const targets = cluster.others(old.node).slice(0, 2);
       const answers = await Promise.all(
@@ -136,7 +136,7 @@ describe('in one group', () => {
       expect(targets).toContain(next.node);
     });
 
-    it('P55 who pause the group have nobody take over, whoever dies, until they resume it', async () => {
+    it('P55 who pause the group have no node take over, whichever dies, until they resume it', async () => {
       const { elector, old } = await castOf(cluster);
       expect((await inside(cluster, 'pause', '--reason', 'work on the storage')).code).toBe(0);
       await cluster.agent(elector).kill9();
@@ -157,7 +157,7 @@ describe('in one group', () => {
   });
 
   describe('a group whose znodes are damaged', () => {
-    it('at leader/elected: it is written anew, and nothing moves', async () => {
+    it('at leader/elected: it is written again, and nothing moves', async () => {
       const old = await cluster.ready();
       await write(cluster, cluster.view.paths.elected, '{"node":');
       await until(async () => (await cluster.view.elected()).node === old.node);
@@ -185,7 +185,7 @@ describe('in one group', () => {
       await cluster.ready({ node: other });
     });
 
-    it('by the loss of the claim: the leader stops at once, and somebody leads anew', async () => {
+    it('by the loss of the claim: the leader stops at once, and a node leads again', async () => {
       const old = await cluster.ready();
       await (await cluster.view.store()).delete(cluster.view.paths.current, 'any');
       await cluster.ready({ after: old.token });
@@ -216,7 +216,7 @@ describe('in one group', () => {
 describe('a group whose znodes are all deleted', () => {
   const cluster = useCluster({ servers, sites: { a1: 'a', a2: 'a', b1: 'b' }, exclusive: false });
 
-  it('is made anew, and somebody leads', async () => {
+  it('is created again, and a node leads', async () => {
     const old = await cluster.ready();
     await deleteTree(cluster, cluster.root);
     await until(async () => (await cluster.view.seated()).length === cluster.nodes.length);

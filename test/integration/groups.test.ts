@@ -73,7 +73,7 @@ async function led(names: readonly string[], by: string): Promise<void> {
 
 const hookLog = () => readFileSync(join(directory, 'hooks.log'), 'utf8');
 
-it('lead those whose hooks do their work beside one whose hook hangs, join and leave on SIGHUP, and hand all over when killed', async () => {
+it('lead those whose hooks work while the hook of another hangs, join and leave on SIGHUP, and hand all over when killed', async () => {
   await using a = await start('a1', ['db', 'stuck', 'web']);
   await led(['db', 'web'], 'a1');
   expect(await leaderOf('stuck')).toBeNull();

@@ -79,7 +79,7 @@ describe.skipIf(!freezes)(`a workload that not even SIGKILL ends${notHere}`, () 
     command: (phase, line) => (phase === 'takeover' ? `${line} && ${write(phase)}` : line),
   });
 
-  it('keeps its dead agent’s claim, and is told of loudly, until it is gone', async () => {
+  it('keeps its dead agent’s claim, and causes errors in the log, until it is gone', async () => {
     const old = await cluster.ready();
     const [candidate = ''] = cluster.others(old.node);
     writeFileSync(join(disk.path, 'stuck'), '');
@@ -159,8 +159,8 @@ describe('a guardian', () => {
   });
 });
 
-describe('a release that its agent had asked for', () => {
-  it('and that fails when the agent has died, is told of by the guardian', async () => {
+describe('a release that its agent had requested', () => {
+  it('and that fails when the agent has died, is reported by the guardian', async () => {
     const dir = mkdtempSync(join(tmpdir(), 'petrel-release-'));
     const onRelease = `touch ${dir}/begun; until test -e ${dir}/go; do sleep 0.02; done; exit 3`;
     const flags = ['--node-id', 'a1', '--on-takeover', 'true', '--on-release', onRelease];

@@ -111,7 +111,7 @@ describe('in one group', () => {
       await cluster.ready({ node: candidate });
     });
 
-    it('P38 never runs beside a takeover hook when leadership goes to and fro, and the last wish is what stands', async () => {
+    it('P38 never runs together with a takeover hook when leadership goes to and fro, and the last request counts', async () => {
       const old = await cluster.ready();
       const [candidate = ''] = cluster.others(old.node);
       for (const node of [old.node, candidate]) {
@@ -128,7 +128,7 @@ describe('in one group', () => {
   });
 });
 
-describe('what a hook is told, and what it writes', () => {
+describe('the environment of a hook, and what it writes', () => {
   let dir = '';
   beforeAll(async () => {
     dir = await mkdtemp(join(tmpdir(), 'petrel-env-'));

@@ -12,7 +12,7 @@ const cuts = 5;
 const servers = useServers({ maxSessionTimeoutMs: grantedMs }, 'single');
 const options = { servers, sites: { a1: 'a', a2: 'a' }, sessionTimeoutMs: 6_000 };
 
-describe('leaders cut off at random moments, their sessions shorter than asked for', () => {
+describe('leaders cut off at random moments, their sessions shorter than requested', () => {
   const clusters = [useCluster(options), useCluster(options), useCluster(options)];
 
   it(`P06 never lead together with their successors, in ${clusters.length * cuts} cuts`, async () => {

@@ -56,7 +56,7 @@ describe('an agent of petrel run that is killed', () => {
     expect(await a.exited).toEqual({ code: 7, signal: null });
   });
 
-  it('has its command ended before the guardian, asked to leave meanwhile, exits as when told before', async () => {
+  it('has its command ended before the guardian, asked to leave meanwhile, exits as usual', async () => {
     const a = await at().run('a', stubborn, ['--restart', 'always']);
     await at().noted('a', 'begins');
     a.signal('SIGKILL');

@@ -113,7 +113,7 @@ describe('A1 a lease to claim with', () => {
     },
   );
 
-  it('A1 is there a quarter timeout after a stall, though what was asked before it is answered with what was asked after', () => {
+  it('A1 is there a quarter timeout after a stall, though requests from before it are answered with those from after', () => {
     let evidence = requestAnswered(noEvidence, { sentAtMs: 0, answeredAtMs: 1600 }, T);
     evidence = requestAnswered(evidence, { sentAtMs: 1601, answeredAtMs: 1603 }, T);
     expect(lastsToRenewal(evidence, 1603 + T / 4, T)).toBe(true);

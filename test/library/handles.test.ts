@@ -53,7 +53,7 @@ async function leader(sessionTimeout = '4s'): Promise<Node> {
   return { petrel, proxy, [Symbol.asyncDispose]: () => proxy.stop() };
 }
 
-describe('close lets go of every handle', () => {
+describe('close releases every handle', () => {
   it('before the first connection', async () => {
     const [port] = await freePorts(1);
     await leavesNothing(async () => {

@@ -12,7 +12,7 @@ async function told(group: Group, node: string): Promise<Record<string, number |
 }
 
 describe('a process that joins', () => {
-  it('tells its scores, and those that its sources measure', async () => {
+  it('publishes its scores, and those that its sources measure', async () => {
     await using group = await Group.found(await sharedZooKeeper());
     await using a = await LibraryNode.join(group, 'a', { scores: { load: { command: 'echo 0.5' } } });
     a.lead();
@@ -37,7 +37,7 @@ describe('a process that joins', () => {
     await until(async () => !('requests' in (await told(group, 'a'))), { timeoutMs: 20_000 });
   });
 
-  it('is told what is wrong with a score', async () => {
+  it('learns what is wrong with a score', async () => {
     await using group = await Group.found(await sharedZooKeeper());
     await using a = await LibraryNode.join(group, 'a', { scores: { load: 'echo 1' } });
     const { petrel } = a;

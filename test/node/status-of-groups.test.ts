@@ -8,7 +8,7 @@ import { StatusOfGroups } from '../../src/node/status-of-groups.js';
 import { systemClock } from '../../src/ports/clock.js';
 import { until } from '../support/until.js';
 
-it('tells a group that it may not use from one that it is not in touch with', async () => {
+it('distinguishes a group that it may not use from one that it is not connected to', async () => {
   const said: string[] = [];
   const status = new StatusOfGroups(systemClock, (_, text) => said.push(text));
   const groups: NodeGroups = new NodeGroups({

@@ -91,7 +91,7 @@ const spare = (strength: string) =>
   `return 'spare' in tags ? { strength: '${strength}', reason: 'it is a spare' } : null`;
 
 describe('a constraint of a user’s own', () => {
-  it('that is hard keeps a node from leading, and is asked once about all nodes', async () => {
+  it('that is hard keeps a node from leading, and is queried once about all nodes', async () => {
     const { found, asked } = await judged(await constraintOf(spare('hard')));
     expect(asked).toEqual([['a1', 'b1']]);
     const ineligibleReason = { kind: 'mine', reason: 'it is a spare', ends: 'planned', canBeForced: true };

@@ -64,7 +64,7 @@ async function ranked(body: string) {
 }
 
 describe('a strategy of a user’s own', () => {
-  it('ranks like any other, and tells its version with a digest of its text', async () => {
+  it('ranks like any other, and publishes its version with a digest of its text', async () => {
     const strategy = await OwnStrategy.load(await moduleOf(`return ${inOrder}`, 'version: "1.2"'));
     expect(strategy).toMatchObject({ name: 'mine', description: 'of my own' });
     expect(strategy.version).toMatch(/^1\.2\+[0-9a-f]{12}$/);
@@ -151,7 +151,7 @@ describe('a strategy of a user’s own', () => {
     expect(await ranked(long)).toMatch(/0\.reason/);
   });
 
-  it('may answer with more than is asked for, though that could not be sent', async () => {
+  it('may answer with more than is requested, though that could not be sent', async () => {
     expect(await ranked(`return ${inOrder.replace('grade,', 'grade, why() {},')}`)).toHaveLength(3);
   });
 

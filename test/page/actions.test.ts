@@ -135,7 +135,7 @@ describe('a preview', () => {
     expect(previewOf({ ...answer, follows }, status({ leader: null }))).toMatchObject({ danger: false });
   });
 
-  it('is made anew when the group is another', () => {
+  it('is requested again when the group is another', () => {
     const before = previewKey(status());
     expect(previewKey(status({ asOf: '2026-01-01T00:09:00.000Z' }))).toBe(before);
     expect(previewKey(status({ leader: leader({ node: 'b1' }) }))).not.toBe(before);

@@ -29,7 +29,7 @@ describe('the link', () => {
     expect(linkText(broken(noLink, 'lost', 'refused'), 80_000).detail).toContain('No data yet');
   });
 
-  it('tells an agent that may not read from one that has lost touch', () => {
+  it('distinguishes an agent that may not read from one that is disconnected', () => {
     const refused = broken(live, 'refused', 'permission denied by ZooKeeper');
     expect(linkText(refused, 9_000)).toEqual({
       label: 'agent lacks permission',

@@ -34,7 +34,7 @@ function history(change: Partial<History> = {}): History {
 }
 
 describe('the rows of the history', () => {
-  it('tell each phase once, on one scale', () => {
+  it('show each phase once, on one scale', () => {
     const slow = record(2, { phases: { releaseMs: 3_000, claimMs: 4_000, takeoverMs: 6_000 } });
     const quick = record(1, { phases: { releaseMs: null, claimMs: null, takeoverMs: 5_000 } });
     const [first, second] = rowsOf(history({ records: [slow, quick] }));
@@ -140,8 +140,8 @@ describe('the colours of the strip', () => {
   });
 });
 
-describe('when the history is read anew', () => {
-  it('is at what it tells of, and not at every score', () => {
+describe('when the history is read again', () => {
+  it('is at what it contains, and not at every score', () => {
     const before = historyKey(status());
     expect(historyKey(status({ asOf: at(99), nodes: [node('a1', { score: 7 })] }))).toBe(before);
     expect(historyKey(status({ leader: leader({ status: 'PROGRESS' }) }))).not.toBe(before);

@@ -58,7 +58,7 @@ describe('a change of leader', () => {
     expect(stepsOf(status(), null)).toBeNull();
   });
 
-  it('is told phase by phase, with how long each took as far as it was seen', () => {
+  it('is shown phase by phase, with how long each took as far as it was seen', () => {
     const at = (second: number) => ({ asOf: `2026-01-01T00:00:0${second}.000Z` });
     const releasing = status({ ...at(1), transition: transition({ phase: 'releasing', node: 'a1' }) });
     const claiming = status({ ...at(3), transition: transition({ phase: 'claiming' }) });

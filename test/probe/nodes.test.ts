@@ -35,7 +35,7 @@ async function agent(group: Group, node: string, port: number): Promise<PetrelPr
 }
 
 describe('agents', () => {
-  it('measure and tell; one that stands still again and again makes no way longer; none tells the secret', async () => {
+  it('measure and publish; one that stands still again and again makes no trip longer; none reveals the secret', async () => {
     await using group = await Group.found(await sharedZooKeeper());
     const [aPort = 0, bPort = 0] = await freePorts(2);
     await using a = await agent(group, 'a', aPort);
@@ -74,7 +74,7 @@ describe('agents', () => {
 });
 
 describe('processes that use the library', () => {
-  it('measure and tell, and let go of their sockets', async () => {
+  it('measure and publish, and close their sockets', async () => {
     await using group = await Group.found(await sharedZooKeeper());
     const [port = 0] = await freePorts(1);
     const join = (nodeId: string, listen: string) =>

@@ -134,7 +134,7 @@ describe('a group that probes', () => {
 });
 
 describe('a standstill', () => {
-  it('makes no round trip longer, whoever stands still', async () => {
+  it('makes no round trip longer, whichever node stands still', async () => {
     await using area = new WideArea(() => 50);
     await using group = await ProbedGroup.open();
     const port = await area.enter('b');
@@ -211,7 +211,7 @@ describe('a stranger', () => {
     expect(stranger.got).toEqual([]);
   });
 
-  it('without the secret is not heard, and the log does not tell the secret', async () => {
+  it('without the secret is ignored, and the log does not contain the secret', async () => {
     await using group = await ProbedGroup.open();
     await using peer = await RawPeer.open('b', group.root, secret);
     await using stranger = await RawPeer.open('b', group.root, 'another secret, well');
@@ -301,7 +301,7 @@ describe('TCP', () => {
     expect(got).toEqual([]);
   });
 
-  it('keeps only so many connections of strangers that say nothing', async () => {
+  it('limits the number of connections of strangers that say nothing', async () => {
     await using group = await ProbedGroup.open();
     const a = await group.start('a', { protocol: 'tcp' });
     const strangers = Array.from({ length: 80 }, () => connect(a.listensAt.port, '127.0.0.1'));

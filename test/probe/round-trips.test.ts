@@ -41,7 +41,7 @@ describe('round trips', () => {
     expect(measuring([500, 10, 500, 10, 500, 10], steady).mean?.ms).toBeCloseTo(10);
   });
 
-  it('begin anew with the third in a row that does not fit, longer or shorter', () => {
+  it('begin again with the third in a row that does not fit, longer or shorter', () => {
     const steady = measuring(repeated(100, 20));
     expect(measuring([300, 302, 301], steady).mean?.ms).toBe(301);
     expect(measuring([20, 21, 22], steady).mean?.ms).toBe(21);
@@ -54,7 +54,7 @@ describe('round trips', () => {
     expect(mean?.ms).toBeLessThan(26);
   });
 
-  it('are forgotten when enough probes in a row were not answered, and begin anew', () => {
+  it('are forgotten when enough probes in a row were not answered, and begin again', () => {
     let known = measuring(repeated(10, 5));
     for (let missed = 1; missed < mostMissed; missed++) known = unanswered(known);
     expect(known.mean?.ms).toBe(10);

@@ -48,7 +48,7 @@ describe('a score in text', () => {
 });
 
 describe('what has moved', () => {
-  it('is what differs by more than a share of what was told', () => {
+  it('is what differs by more than a share of what was published', () => {
     expect(hasMoved(100, 105, '5%')).toBe(false);
     expect(hasMoved(100, 105.1, '5%')).toBe(true);
     expect(hasMoved(100, 94, '5%')).toBe(true);
@@ -63,7 +63,7 @@ describe('what has moved', () => {
     expect(hasMoved(5, 5, 0)).toBe(false);
   });
 
-  it('is told of 64 bits to the last', () => {
+  it('is judged by all 64 bits', () => {
     const position = 2n ** 63n;
     expect(hasMoved(position, position + 1n, 0)).toBe(true);
     expect(hasMoved(position, position + 1n, 1)).toBe(false);
@@ -72,7 +72,7 @@ describe('what has moved', () => {
     expect(hasMoved(9007199254740993n, 0.5, '5%')).toBe(true);
   });
 
-  it('is every step of a position in a log, unless told otherwise', () => {
+  it('is every step of a position in a log, unless a tolerance is set', () => {
     expect([defaultTolerance('history'), defaultTolerance('requests')]).toEqual([0, '5%']);
   });
 

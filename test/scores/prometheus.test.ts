@@ -91,7 +91,7 @@ describe('the rate of a counter', () => {
     expect(rate.add(at(12_000, { a: 154 }))).toBe(5);
   });
 
-  it('goes on when the counter begins anew at 0', () => {
+  it('goes on when the counter starts over at 0', () => {
     const rate = new CounterRate(10_000);
     rate.add(at(0, { a: 1_000_000 }));
     expect(rate.add(at(1_000, { a: 1_000_010 }))).toBe(10);

@@ -16,7 +16,7 @@ function measured(values: Record<string, Score>, roundTrips: Record<string, numb
 const due = (published: Published | null, now: Measured) =>
   publicationDueAtMs(published, now, (name) => (name === 'position' ? 0 : '5%'));
 
-describe('a node tells what it measures', () => {
+describe('a node publishes what it measures', () => {
   it('not at all while it measures nothing', () => {
     expect(due(null, measured({}))).toBe(Number.POSITIVE_INFINITY);
   });
@@ -42,7 +42,7 @@ describe('a node tells what it measures', () => {
     expect(due(told, measured({ load: 100, position }))).toBe(next);
   });
 
-  it('measures a slow drift from what it told, not from what it measured last', () => {
+  it('measures a slow drift from what it published, not from what it measured last', () => {
     const told = publishedNow(null, measured({ load: 100 }), 0);
     expect(due(told, measured({ load: 105 }))).toBe(Number.POSITIVE_INFINITY);
     expect(due(told, measured({ load: 106 }))).toBe(publishEveryMs);

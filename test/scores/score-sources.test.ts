@@ -180,7 +180,7 @@ describe('a Prometheus page', () => {
     await eventually(value).toBe(17.5);
   });
 
-  it('has the rate of a counter, also when it begins anew', async () => {
+  it('has the rate of a counter, also when it starts over', async () => {
     const startedAtMs = performance.now();
     let lostAtMs = 0;
     answer = (_, response) => {
@@ -252,7 +252,7 @@ describe('a source that fails', () => {
   });
 });
 
-describe('sources given anew', () => {
+describe('new sources', () => {
   it('go on where they are the same, begin where they are new, and end where they are gone', async () => {
     const same = { command: 'echo x >> $DIR/same; echo 1', every: '10m', maxAge: '1h' };
     const { sources, value, measurements } = measure({

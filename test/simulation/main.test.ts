@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { runTool } from '../support/run-tool.js';
 
-describe('what is asked wrongly', () => {
+describe('wrong arguments', () => {
   it.each([
     [['--seeds', '9-3'], 'The last comes before the first'],
     [['--seeds', '1-'], 'a seed, or the first and the last'],

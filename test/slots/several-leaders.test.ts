@@ -274,7 +274,7 @@ describe('filling', () => {
     expect(slots.elected).toEqual(['b3', 'b2', 'a1']);
   });
 
-  it('excludes from every slot whoever failed in one', () => {
+  it('excludes a node that failed in one slot from every slot', () => {
     const slots = led(['a1', 'b1', 'c1'], { leaders: 2, sites });
     slots.slots[1] = {
       elected: versioned(decided({ node: null, term: 2, failures: [failure('b1'), failure('c1')] }), 5),
@@ -290,7 +290,7 @@ describe('filling', () => {
 });
 
 describe('how many', () => {
-  it('gives up the slots above when there are to be fewer, and forgets them once they are given away', () => {
+  it('gives up the slots above when there are to be fewer, and forgets them once they are released', () => {
     const slots = led(['a1', 'a2', 'b1', 'c1'], { leaders: 3, sites });
     slots.configure({ leaders: 1, sites });
     const round = slots.round();
@@ -319,14 +319,14 @@ describe('how many', () => {
     expect(slots.slots[0]?.elected.value).toMatchObject({ term: 1, slots: 3 });
   });
 
-  it('misses whoever does not say that there are to be more', () => {
+  it('notices an elector that does not decide that there are to be more', () => {
     const slots = led(['a1', 'a2', 'b1', 'c1'], { leaders: 1, sites });
     expect(isGroupDue(slots.round(), slots.snapshot)).toBe(false);
     slots.configure({ leaders: 3, sites });
     expect(isGroupDue(slots.round(), slots.snapshot)).toBe(true);
   });
 
-  it('knows of slots whose number was lost with the decision that told it: deleted, and made anew', () => {
+  it('knows of slots whose number was lost with the decision that held it: deleted, and created again', () => {
     const slots = led(['a1', 'a2', 'b1', 'c1'], { leaders: 3, sites });
     const lost = { ...slots.snapshot, elected: versioned(decided(), 0), config: versioned(config({}), 9) };
     expect(slotCount(lost, 1)).toBe(3);
@@ -334,7 +334,7 @@ describe('how many', () => {
     expect(slotCount({ ...lost, history: null }, 1)).toBe(1);
   });
 
-  it('fills one anew that was given up because a person asks for it, not because somebody failed', () => {
+  it('fills a slot again that was given up because a person requests it, not because a node failed', () => {
     const slots = led(['a1', 'a2', 'b1'], { leaders: 2, sites });
     slots.configure({ leaders: 1, sites });
     slots.settle();
@@ -398,7 +398,7 @@ describe('spreading', () => {
   });
 });
 
-describe('what a person asks for', () => {
+describe('what a person requests', () => {
   const asks = (slot: number, to: string, force = false): Settings => ({
     leaders: 2,
     sites,
@@ -415,7 +415,7 @@ describe('what a person asks for', () => {
     expect(slots.elected).toEqual(['a1', 'c1']);
   });
 
-  it('never has a node lead two slots, whatever is asked for', () => {
+  it('never has a node lead two slots, whatever is requested', () => {
     const slots = led(['a1', 'b1', 'c1'], { leaders: 2, sites });
     slots.configure(asks(2, 'a1', true));
     slots.settle();

@@ -56,7 +56,7 @@ function rankedBy(rules: Rules, term: number) {
 const fine = ({ input }: StrategyQuestion): Answer => (input === null ? { problems: [] } : { ranking: [] });
 
 describe('a strategy that runs elsewhere', () => {
-  it('is asked for what is missing, and for nothing twice by whoever keeps its answers', async () => {
+  it('is queried for what is missing, and for nothing twice while its answers are kept', async () => {
     const { rules, asked } = elsewhere(fine);
     const asker = new RuleAsker(rules);
     for (const term of [1, 1, 2, 1]) {
@@ -65,7 +65,7 @@ describe('a strategy that runs elsewhere', () => {
     expect(asked.map(({ input }) => input?.term ?? null)).toEqual([null, 1, 2]);
   });
 
-  it('is asked again where it failed', async () => {
+  it('is queried again where it failed', async () => {
     let fails = true;
     const { rules, asked } = elsewhere((question) =>
       fails && question.input !== null ? { failure: 'it did not answer' } : fine(question),
@@ -78,7 +78,7 @@ describe('a strategy that runs elsewhere', () => {
     expect(asked.map(({ input }) => input?.term ?? null)).toEqual([null, 1, 1]);
   });
 
-  it('is no fault of anybody’s while it has yet to be asked, and one of its own where it failed', async () => {
+  it('is no fault while its answer is pending, and its own fault where it failed', async () => {
     const { rules } = elsewhere(({ input }) => (input === null ? { problems: [] } : { failure: 'it hangs' }));
     const known = { ...rules, answers: new Map([[keyOf(checked), fine(checked)]]) };
     expect(() => ranking(known)).toThrow(Unanswered);
@@ -86,7 +86,7 @@ describe('a strategy that runs elsewhere', () => {
     await expect(answered(rules, ranking)).rejects.toThrow('strategy far failed: Error: it hangs');
   });
 
-  it('that nobody can ask here fails, and is not asked for ever', async () => {
+  it('that cannot be queried here fails, and is not queried for ever', async () => {
     const asks = () => {
       throw new Unanswered(checked);
     };

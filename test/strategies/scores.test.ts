@@ -15,7 +15,7 @@ const reasons = (ranking: readonly Ranked[]) =>
   Object.fromEntries(ranking.map(({ node, reason }) => [node, reason]));
 
 describe('history', () => {
-  it('tells positions of 64 bits apart that a number would not, and mixes both kinds', () => {
+  it('distinguishes positions of 64 bits that a number would not, and mixes both kinds', () => {
     const positions = { a1: 2n ** 62n, b1: 2n ** 62n + 1n, c1: 5, d1: 6n };
     const nodes = Object.entries(positions).map(([node, history]) => [node, { scores: { history } }]);
     const ranking = rankedBy('history', inputOf(Object.fromEntries(nodes)));
@@ -43,7 +43,7 @@ describe('history', () => {
     expect(ranking[1]?.reason).toBe('it reports no history');
   });
 
-  it('looks at the score that it is told', () => {
+  it('looks at the configured score', () => {
     const nodes = { a1: { scores: { history: 9, zxid: 1 } }, b1: { scores: { zxid: 2 } } };
     expect(order(rankedBy('history', inputOf(nodes), { score: 'zxid' }))).toBe('b1 a1');
   });
@@ -91,7 +91,7 @@ describe('towards a node that leads', () => {
 });
 
 describe('round trips', () => {
-  it('are told with their parts', () => {
+  it('are explained with their parts', () => {
     const input = electionIn(deployments[1], [1, 1, 1]);
     expect(rankedBy('latency', input)[0]?.reason).toBe(
       'an average client is 30.93 ms away: quorum 9.88 ms + clients 21.05 ms',
@@ -102,7 +102,7 @@ describe('round trips', () => {
     expect(rankedBy('consensus', input)[0]?.reason).toBe('a quorum, 3 of 5, answers within 9.88 ms');
   });
 
-  it('are taken as spread evenly where no node tells of requests, or all tell of none', () => {
+  it('are taken as spread evenly where no node reports requests, or all report none', () => {
     const input = electionIn(deployments[1], [1, 1, 1]);
     const silent = { ...input, peers: input.peers.map((peer) => ({ ...peer, scores: new Map() })) };
     const idle = electionIn(deployments[1], [0, 0, 0]);
@@ -115,7 +115,7 @@ describe('round trips', () => {
     }
   });
 
-  it('are weighed by the score that tells the load, of which one that reports none gets nothing', () => {
+  it('are weighed by the score for the load, of which one that reports none gets nothing', () => {
     const nodes = {
       a1: { scores: { hits: 1 }, roundTripsMs: { b1: 10, c1: 40 } },
       b1: { scores: { hits: 3 }, roundTripsMs: { c1: 20 } },
@@ -135,7 +135,7 @@ describe('round trips', () => {
     expect(ranking.map(({ node, score }) => `${node} ${score}`)).toEqual(['c1 2', 'b1 2', 'a1 6']);
   });
 
-  it('that nobody has measured put whoever lacks them last, with the reason', () => {
+  it('that are not measured put nodes without them last, with the reason', () => {
     const nodes = {
       a1: { roundTripsMs: { b1: 9 } },
       b1: {},

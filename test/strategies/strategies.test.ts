@@ -50,7 +50,7 @@ describe.each([...strategies.keys()])('%s', (name) => {
   const all = ['a1', 'a2', 'b1'];
   const previous = [null, { node: 'a2', site: 'a' }, { node: 'zz', site: 'z' }];
 
-  it('ranks every candidate exactly once, best grade first, with a reason, whoever there is', () => {
+  it('ranks every candidate exactly once, best grade first, with a reason, for any nodes', () => {
     for (const nodes of subsets(all)) {
       for (const a of levels) {
         for (const b of levels) {

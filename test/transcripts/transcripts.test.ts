@@ -30,7 +30,7 @@ async function played(transcript: string): Promise<string> {
 
 const files = readdirSync(folder).filter((name) => name.endsWith('.txt'));
 
-it.each(files)('%s tells what happens', async (name) => {
+it.each(files)('%s shows what happens', async (name) => {
   const file = join(folder, name);
   await expect(await played(readFileSync(file, 'utf8'))).toMatchFileSnapshot(file);
 });

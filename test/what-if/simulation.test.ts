@@ -71,7 +71,7 @@ describe('a what-if', () => {
     });
   });
 
-  it('tells the latency of each site', () => {
+  it('shows the latency of each site', () => {
     expect(electedBy('site-priority')?.sites).toEqual([
       { site: 'a', share: 0.4, ms: 10.5 },
       { site: 'b', share: 0.4, ms: 20 },
@@ -98,7 +98,7 @@ describe('a what-if', () => {
     expect(notes).toEqual(['latencies are unknown: the remaining nodes have no quorum']);
   });
 
-  it('counts nodes that it is told of by size alone', () => {
+  it('counts nodes that only the size mentions', () => {
     expect(electedBy('consensus', {}, { lose: ['site=b'], size: 7 })).toMatchObject({ node: null });
     expect(electedBy('consensus', { leader: null }, { lose: ['site=b'] })).toMatchObject({
       node: 'c1',
@@ -147,7 +147,7 @@ describe('a what-if', () => {
     expect(shares({ lose: ['site=a'] })).toEqual({ b1: 0.5, b2: 0.5, c1: 0 });
   });
 
-  it('takes a round trip as the leader measures it, between nodes before sites, and tells where sides differ', () => {
+  it('takes a round trip as the leader measures it, between nodes before sites, and says where sides differ', () => {
     const nodes = {
       a1: { site: 'a', roundTripsMs: { b1: 3 } },
       a2: { site: 'a' },
@@ -204,7 +204,7 @@ describe('a what-if', () => {
     expect(given.outcomes.map(({ node }) => node)).toEqual(['b1']);
   });
 
-  it('knows what it was asked for, or says what there is', () => {
+  it('accepts what exists, or says what there is', () => {
     expect(refusal({}, { names: ['latncy'] })).toMatch(
       /^--strategy: strategy: unknown strategy "latncy": expected one of/,
     );

@@ -33,7 +33,7 @@ const hasIpv6 = Object.values(networkInterfaces()).some((all) =>
 );
 
 describe('names', () => {
-  it('P64 are resolved anew for each connection: the session moves with its server', async () => {
+  it('P64 are resolved again for each connection: the session moves with its server', async () => {
     await using before = await FakeServer.start(granting);
     await using after = await FakeServer.start(granting, { host: '127.0.0.2', port: before.port });
     const names = { zk: ['127.0.0.1'] };
@@ -90,7 +90,7 @@ describe('names', () => {
 });
 
 describe('servers that are down', () => {
-  it('are told of when there is no connection in time', async () => {
+  it('are named when there is no connection in time', async () => {
     await using ours = probe('127.0.0.1:1,bad:2181', { lookup: resolver({ '127.0.0.1': ['127.0.0.1'] }) });
     const error = await failureOf(ours.store.connected({ timeoutMs: 200 }));
     expect(error.code).toBe('TIMEOUT');

@@ -111,7 +111,7 @@ describe.skipIf(!supportsServerConfig)('TLS', () => {
     expect(await refusal(mutual, { ca, cert, key })).toMatch(/alert.*certificate/);
   });
 
-  it('refuses a server that it has no reason to trust, unless told to', async () => {
+  it('refuses a server that it has no reason to trust, unless configured to', async () => {
     expect(await refusal(serverOnly, {})).toContain('self-signed certificate');
     expect(await refusal(serverOnly, { ca: await pem(strangerFiles?.certificatePath) })).toContain(
       'certificate',

@@ -124,7 +124,7 @@ describe('a multi', () => {
 });
 
 describe('watches', () => {
-  it('tell once of the next change of what was read', async () => {
+  it('report the next change of what was read once', async () => {
     await using ours = await opened();
     const { store, root } = ours;
     const told = async (change: () => Promise<unknown>) => {
@@ -148,7 +148,7 @@ describe('watches', () => {
     expect(await told(() => store.create(`${root}/d`, nothing, 'persistent'))).toEqual([]);
   });
 
-  it('tell after a reconnect of what changed meanwhile, and of what changes then', async () => {
+  it('report after a reconnect what changed meanwhile, and what changes then', async () => {
     await using other = await opened();
     const { root } = other;
     await using proxy = await startProxy({ target: await sharedZooKeeper() });
@@ -275,7 +275,7 @@ describe('deadlines and signals', () => {
 });
 
 describe('a session', () => {
-  it('can be abandoned: it lets go of everything, and what it owns lives on until it expires', async () => {
+  it('can be abandoned: it frees everything, and what it owns lives on until it expires', async () => {
     await using ours = await opened({ sessionTimeoutMs: 10_000 });
     await using other = await opened();
     await ours.store.create(`${ours.root}/e`, nothing, 'ephemeral');

@@ -159,7 +159,7 @@ describe('a process that was frozen', () => {
     expect(ours.store.sessionId).toBe(7n);
   });
 
-  it('is told so by its first call, which is not sent', async () => {
+  it('learns so from its first call, which is not sent', async () => {
     const clock = new JumpingClock();
     await using fake = await FakeServer.start(obliging);
     await using ours = await connectedProbe(fake.address, { sessionTimeoutMs, clock });

@@ -43,7 +43,7 @@ describe('the checker of several leaders', () => {
     expect(told(verdictOf(new Scene().leads('a', 2, 100)))).toContain('nobody was READY in slot 2');
   });
 
-  it('tells of each slot', () => {
+  it('reports each slot', () => {
     const text = reportText(verdictOf(orderly()), orderly().records(two));
     expect(text).toMatch(/^slot +READY +leaderless .* handovers +smallest ms/m);
     expect(text).toMatch(/^2 +2 +1 +6\.00 +6\.00 +6\.00 +15\.20 +1 +3100\.0 +0$/m);
@@ -171,7 +171,7 @@ describe('claims of a slot', () => {
   });
 });
 
-describe('what a client is told of a slot', () => {
+describe('what a client learns about a slot', () => {
   it('must have been so there', () => {
     expect(verdictOf(orderly().told(50, 'c', '25', 'READY', 2)).violations).toEqual([]);
     expect(told(verdictOf(orderly().told(50, 'c', '25', 'READY', 1)))).toEqual([

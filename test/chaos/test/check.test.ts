@@ -56,7 +56,7 @@ describe('two at once', () => {
     expect(rules(scene.verdict())).toEqual(['no two at once']);
   });
 
-  it('is shown by what the new takeover saw alive, if no record tells', () => {
+  it('is shown by what the new takeover saw alive, if no record shows it', () => {
     const scene = orderly();
     const start = scene.hooks.find(({ node }) => node === 'b');
     if (start === undefined) throw new Error('b took over');
@@ -137,7 +137,7 @@ describe('claims', () => {
   });
 });
 
-describe('what a client is told', () => {
+describe('what a client learns', () => {
   /**
    * In the orderly run, a's claim is READY from 3 s to 23 s. The claim of b starts at 25 s and is READY from
    * 26 s on.
@@ -195,7 +195,7 @@ describe('the history', () => {
     expect(told(scene.verdict())).toEqual(['two records of term 1, token 2']);
   });
 
-  it('may not tell of a greater token before a smaller one', () => {
+  it('may not record a greater token before a smaller one', () => {
     const scene = orderly().znode(27, 'create', '/history/0000000001', record(2, '25'));
     scene.znode(28, 'create', '/history/0000000002', record(1, '2'));
     expect(rules(scene.verdict())).toEqual(['history in order']);
@@ -215,7 +215,7 @@ describe('the time without a leader', () => {
     return scene.leads('b', 20 + afterS - 1, 100).verdict();
   };
 
-  it('counts from the last sign of life, or the release, to when a client was told', () => {
+  it('counts from the last sign of life, or the release, to when a client learned of the leader', () => {
     expect(killed(7).gaps).toMatchObject([{ fromMs: 20_000, toMs: 27_000, lengthMs: 7_000 }]);
   });
 
@@ -238,7 +238,7 @@ describe('the time without a leader', () => {
     expect(rules(killed(26, both))).toEqual(['a leader in time']);
   });
 
-  it('counts anew from each fault that comes meanwhile', () => {
+  it('counts again from each fault that comes meanwhile', () => {
     const two = (scene: Scene) => scene.fault(20, 90, ['a']).fault(25, 90, ['a']);
     expect(killed(20, two)).toMatchObject({
       violations: [],
@@ -306,7 +306,7 @@ describe('the time without a leader', () => {
     expect(killed(7, (scene) => scene.fault(1, 9, ['a'])).violations).toEqual([]);
   });
 
-  it('is told apart from the margin between the workloads', () => {
+  it('is kept apart from the margin between the workloads', () => {
     const { failovers, handovers } = killed(7);
     expect(handovers).toEqual([]);
     expect(failovers).toMatchObject([{ from: { node: 'a' }, to: { node: 'b' }, marginMs: 6_100 }]);
@@ -330,7 +330,7 @@ describe('the report', () => {
     expect(text).not.toMatch(/a takeover started/);
   });
 
-  it('tells the leaderless times by kind of fault, and the smallest margin', () => {
+  it('shows the leaderless times by kind of fault, and the smallest margin', () => {
     const scene = orderly();
     const text = reportText(scene.verdict(), scene.records());
     expect(text).toMatch(/^freeze-agent +1 +1 +6\.00 +6\.00 +6\.00 +15\.20$/m);

@@ -16,7 +16,7 @@ describe('a plan', () => {
     expect(planRound(7, 3, { leaders: 1, sessionTimeoutMs })).toEqual(rounds(7)[2]);
   });
 
-  it('of one leader stays what it was, as its seed is told of', () => {
+  it('of one leader stays what it was, because reports name its seed', () => {
     const digest = createHash('sha256')
       .update(JSON.stringify(rounds(7)))
       .digest('hex');
@@ -68,7 +68,7 @@ describe('a plan', () => {
     }
   });
 
-  it('is told in the order in which it happens', () => {
+  it('is printed in the order in which it happens', () => {
     const round = planRound(7, 1, { leaders: 1, sessionTimeoutMs });
     expect(roundText(round).split('\n')).toHaveLength(round.faults.length + 1);
     for (const { faults } of rounds(7)) {

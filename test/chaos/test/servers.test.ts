@@ -27,7 +27,7 @@ it('the servers are the same for the same seed', () => {
   expect(serversOf(7, { sessionTimeoutMs })).toEqual(serversOf(7, { sessionTimeoutMs }));
 });
 
-it('the servers can be told', () => {
+it('the servers can be configured', () => {
   expect(serversText([{ tickTimeMs: 500 }, { tickTimeMs: 750, maxSessionTimeoutMs: 4_000 }])).toBe(
     'servers: tick 500 ms; tick 750 ms, sessions of at most 4000 ms',
   );

@@ -37,7 +37,7 @@ function entry(zxid: bigint, type: number, body: Buffer): Buffer {
 }
 
 describe('a transaction log', () => {
-  it('tells what was created, set and deleted, by whom and when', () => {
+  it('shows what was created, set and deleted, by whom and when', () => {
     const log = [header, entry(5n, 1, create('/x')), entry(6n, 5, set('/x')), entry(7n, 2, text('/x'))];
     const common = { session: 77n, epochMs: 1_700_000_000_000 };
     expect(parseLog(Buffer.concat(log))).toEqual([
@@ -47,12 +47,12 @@ describe('a transaction log', () => {
     ]);
   });
 
-  it('tells the end of a session', () => {
+  it('shows the end of a session', () => {
     const [closed] = parseLog(Buffer.concat([header, entry(5n, -11, int(0))]));
     expect(closed?.steps).toEqual([{ op: 'close' }]);
   });
 
-  it('tells all of a multi at once, and nothing of one that failed', () => {
+  it('shows all of a multi at once, and nothing of one that failed', () => {
     const parts = [part(5, set('/x')), part(13, Buffer.concat([text('/y'), int(0)])), part(2, text('/y'))];
     const done = entry(5n, 14, Buffer.concat([int(3), ...parts]));
     const failed = entry(6n, 14, Buffer.concat([int(2), part(5, set('/x')), part(-1, int(-101))]));

@@ -100,7 +100,7 @@ async function untilSilent(node: string, other: string): Promise<void> {
 }
 
 describe('the hooks of fault tests', () => {
-  it('tell what they did, with node, phase, term and token', async () => {
+  it('log what they did, with node, phase, term and token', async () => {
     expect(await run('takeover', 'a', '1')).toBe(0);
     expect(await run('release', 'a', '1')).toBe(0);
     const events = (await log.events()).filter(({ event }) => event !== 'beat');
@@ -170,7 +170,7 @@ describe('the hooks of fault tests', () => {
     );
   });
 
-  it('behave as told: fail, take their time', async () => {
+  it('behave as configured: fail, take their time', async () => {
     await log.behave('a', 'takeover', { exitCode: 3, takeMs: 150 });
     const startedAtMs = performance.now();
     expect(await run('takeover', 'a', '1')).toBe(3);
@@ -178,7 +178,7 @@ describe('the hooks of fault tests', () => {
     expect(await run('takeover', 'b', '2')).toBe(0);
   });
 
-  it('behave as told: hang, deaf to SIGTERM, beating all the while', async () => {
+  it('behave as configured: hang, deaf to SIGTERM, beating all the while', async () => {
     await log.behave('a', 'release', { hang: true });
     const release = start('release', 'a', '1');
     await until(async () => (await beats('a')) > 1);
@@ -190,7 +190,7 @@ describe('the hooks of fault tests', () => {
     await ended(release);
   });
 
-  it('behave as told: leave the workload for others to end', async () => {
+  it('behave as configured: leave the workload for others to end', async () => {
     await log.behave('a', 'release', { leave: true });
     await run('takeover', 'a', '1');
     await run('release', 'a', '1');

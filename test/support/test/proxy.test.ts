@@ -165,7 +165,7 @@ describe('the proxy', () => {
     socket.destroy();
   });
 
-  it('lets go of a connection whose client died in a black hole', async () => {
+  it('drops a connection whose client died in a black hole', async () => {
     const client = await open();
     await echo(client, 'a');
     proxy.blackHole();

@@ -10,7 +10,7 @@ describe('the command line in processes of its own', () => {
     expect({ code, stdout }).toEqual({ code: 0, stdout: expect.stringMatching(/^\d+\.\d+\.\d+\n$/) });
   });
 
-  it('runs agents, whose hooks tell who led when', async () => {
+  it('runs agents, whose hooks log which node led when', async () => {
     await using hooks = await HookLog.create();
     const group = ['--zookeeper', await sharedZooKeeper(), '--root', uniqueRoot('agents')];
     const agent = (node: string) =>
