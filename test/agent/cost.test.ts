@@ -76,9 +76,9 @@ describe('two hundred nodes', () => {
     const concerned = ['elector', 'n0', 'n5', 'n7'];
     for (const { node, store } of members.filter((member) => !concerned.includes(member.node))) {
       const { sessionId } = store;
-      const told = notificationsOf(before, sessionId) - notificationsOf(beforeSwitch, sessionId);
-      const asked = requestsOf(before, sessionId) - requestsOf(beforeSwitch, sessionId);
-      expect({ node, told, asked }).toEqual({ node, told: 0, asked: 0 });
+      const notifications = notificationsOf(before, sessionId) - notificationsOf(beforeSwitch, sessionId);
+      const requests = requestsOf(before, sessionId) - requestsOf(beforeSwitch, sessionId);
+      expect({ node, notifications, requests }).toEqual({ node, notifications: 0, requests: 0 });
     }
     await Promise.all(members.map(look));
     const beforeLeaving = await quiet(server, leader);
@@ -91,12 +91,12 @@ describe('two hundred nodes', () => {
       const except: Operation[] = id === leader.sessionId ? ['multi'] : [];
       return requestsOf(after, id, except) > requestsOf(beforeLeaving, id, except);
     });
-    const told = [...after.keys()].filter((id) => {
+    const notifications = [...after.keys()].filter((id) => {
       return id !== leaver.sessionId && notificationsOf(after, id) > notificationsOf(beforeLeaving, id);
     });
     expect(busy.length).toBeGreaterThan(0);
     expect(busy.length).toBeLessThanOrEqual(3);
-    expect(told.length).toBeLessThanOrEqual(3);
+    expect(notifications.length).toBeLessThanOrEqual(3);
   });
 });
 
@@ -148,7 +148,7 @@ it('a planned switchover costs two committed writes and one notification between
     recorded.does('release', mark);
     recorded.does('takeover', mark);
   }
-  const costs: { readonly written: number; readonly told: number }[] = [];
+  const costs: { readonly written: number; readonly notifications: number }[] = [];
   for (const to of ['a', 'b', 'a', 'b', 'a']) {
     await group.switchover(to);
     await group.ready(to);
@@ -157,11 +157,11 @@ it('a planned switchover costs two committed writes and one notification between
     const { sessionId } = storeOf(members.find(({ node }) => node === to));
     costs.push({
       written: writesIn(taken.traffic) - writesIn(released.traffic),
-      told: notificationsOf(taken.traffic, sessionId) - notificationsOf(released.traffic, sessionId),
+      notifications: notificationsOf(taken.traffic, sessionId) - notificationsOf(released.traffic, sessionId),
     });
   }
   // A renewal of the old leader's lease may fall between the two hooks. It cannot do so every time.
-  expect(costs.toSorted((a, b) => a.written - b.written)[2]).toEqual({ written: 2, told: 1 });
+  expect(costs.toSorted((a, b) => a.written - b.written)[2]).toEqual({ written: 2, notifications: 1 });
 });
 
 it('a planned switchover takes the elector seven rounds at most, and those that lead six', async () => {

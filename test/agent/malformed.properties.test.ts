@@ -84,16 +84,16 @@ describe('malformed content in a living group', () => {
     ['the registration of another', '/nodes/b is malformed: '],
     ['the registration of nobody', '/nodes/nobody is malformed: '],
     ['history', '/history is malformed: '],
-  ])('in %s is reported by the elector, and does no harm', async (place, told) => {
+  ])('in %s is reported by the elector, and does no harm', async (place, message) => {
     const path = places[place]?.(group.paths) ?? '';
     const isNobody = path === group.paths.node('nobody');
     if (isNobody) await group.store.create(path, deep, 'persistent');
     await until(
       async () => {
         await put(path, deep);
-        return group.members.some(({ log }) => log.some((line) => line.includes(told)));
+        return group.members.some(({ log }) => log.some((line) => line.includes(message)));
       },
-      { timeoutMs: 20_000, describe: told },
+      { timeoutMs: 20_000, describe: message },
     );
     await oneLeader();
   });

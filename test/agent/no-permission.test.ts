@@ -63,7 +63,7 @@ it('T6 the error for a missing group names the ACL that decides who may create i
   const open = { servers, sessionTimeoutMs: 10_000, acl: 'open' } as const;
   const eve = openStore({ ...open, auth: digest('eve:s3cret') });
   const nobody = openStore(open);
-  const told = (store: Store, paths: GroupPaths) =>
+  const errorFor = (store: Store, paths: GroupPaths) =>
     readGroup({ store, paths, rules: builtInRules }).then(() => 'a group', errorMessage);
   try {
     await Promise.all([admin, eve, nobody].map((store) => store.connected({ timeoutMs: 10_000 })));
@@ -75,23 +75,23 @@ it('T6 the error for a missing group names the ACL that decides who may create i
 
     const group = groupPaths(`${closed}/deep/billing`);
     const shown = `According to the ACL of ${closed} (digest:admin:cdrwa, world:anyone:r)`;
-    expect(await told(eve, group)).toContain(
+    expect(await errorFor(eve, group)).toContain(
       `${shown}, this process may not create it (as digest:eve). Give`,
     );
-    expect(await told(nobody, group)).toContain('create it (as world:anyone, without credentials). Give');
-    expect(await told(admin, group)).toContain(
+    expect(await errorFor(nobody, group)).toContain('create it (as world:anyone, without credentials). Give');
+    expect(await errorFor(admin, group)).toContain(
       `${shown}, this process may create it (as digest:admin). Give`,
     );
-    expect(await told(eve, group)).not.toContain('s3cret');
+    expect(await errorFor(eve, group)).not.toContain('s3cret');
     await expect(
       verifyToken({ store: eve, paths: group, rules: builtInRules, clock: systemClock }, 1n),
     ).rejects.toThrow(shown);
 
     await admin.setAcl(closed, acl, 'any');
-    expect(await told(eve, group)).toContain(
+    expect(await errorFor(eve, group)).toContain(
       `ACL of ${closed} (which this process may not read), this process may not create it`,
     );
-    expect(await told(eve, groupPaths(`${shared}/billing`))).toContain(
+    expect(await errorFor(eve, groupPaths(`${shared}/billing`))).toContain(
       'If an agent lacks permission to create it, the log of the agent says so',
     );
   } finally {

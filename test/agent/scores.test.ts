@@ -14,17 +14,17 @@ import { builtInRules } from '../../strategies/index.js';
 import { Group, type Member } from '../support/agent-group.js';
 import { until } from '../support/until.js';
 
-async function told(group: Group, node: string): Promise<ScoreReport & { readonly stat: Stat }> {
+async function publishedScores(group: Group, node: string): Promise<ScoreReport & { readonly stat: Stat }> {
   const { data, stat } = await group.store.getData(group.paths.score(node));
   return { ...scoreReportSchema.parse(JSON.parse(data.toString('utf8'))), stat };
 }
 
 /** Waits until the node has published these values. */
-async function untilTold(group: Group, node: string, values: Record<string, number | bigint>) {
+async function untilPublished(group: Group, node: string, values: Record<string, number | bigint>) {
   const wanted = JSON.stringify(Object.entries(values).map(([name, value]) => [name, String(value)]));
   return await until(
     async () => {
-      const report = await told(group, node);
+      const report = await publishedScores(group, node);
       const has = [...report.values].map(([name, value]) => [name, String(value)]);
       return JSON.stringify(has) === wanted ? report : null;
     },
@@ -59,7 +59,7 @@ describe.concurrent('a node that measures something', () => {
     const a = await joined(group, 'a', measurements);
     expect(await group.store.exists(group.paths.scores)).toBeNull();
     measurements.report('history', 9223372036854775807n);
-    const report = await untilTold(group, 'a', { history: 9223372036854775807n });
+    const report = await untilPublished(group, 'a', { history: 9223372036854775807n });
     expect(report).toMatchObject({ node: 'a', incarnation: a.agent.incarnation });
     expect(report.stat.ephemeralOwner).toBe(a.store.sessionId);
     await a.stop();
@@ -73,11 +73,11 @@ describe.concurrent('a node that measures something', () => {
     await joined(group, 'a', measurements);
     measurements.report('load', 1);
     measurements.report('lag', 2);
-    await untilTold(group, 'a', { load: 1, lag: 2 });
+    await untilPublished(group, 'a', { load: 1, lag: 2 });
     measurements.report('load', null);
-    await untilTold(group, 'a', { lag: 2 });
+    await untilPublished(group, 'a', { lag: 2 });
     measurements.report('lag', null);
-    await untilTold(group, 'a', {});
+    await untilPublished(group, 'a', {});
   });
 
   it('publishes it again in a new session, whatever an earlier one has left', async () => {
@@ -94,11 +94,11 @@ describe.concurrent('a node that measures something', () => {
     await group.store.create(group.paths.scores, Buffer.alloc(0), 'persistent');
     await group.store.create(group.paths.score('a'), Buffer.from(scoreReportText(stale)), 'ephemeral');
     const a = await joined(group, 'a', measurements);
-    const first = await untilTold(group, 'a', { load: 7 });
+    const first = await untilPublished(group, 'a', { load: 7 });
     expect(first.stat.ephemeralOwner).toBe(a.store.sessionId);
     await a.expire(server.connectString);
     const owner = await until(async () => {
-      const { stat } = await told(group, 'a');
+      const { stat } = await publishedScores(group, 'a');
       return stat.ephemeralOwner === first.stat.ephemeralOwner ? null : stat.ephemeralOwner;
     });
     expect(owner).toBe(a.store.sessionId);
@@ -117,13 +117,13 @@ describe.concurrent('a node that measures something', () => {
     measurements.report('load', 1);
     (await standing).breakOff();
     measurements.report('load', 2);
-    const report = await untilTold(group, 'a', { load: 2 });
+    const report = await untilPublished(group, 'a', { load: 2 });
     expect(report.stat).toMatchObject({ version: 1, ephemeralOwner: a.store.sessionId });
     expect(writes.get('a')).toBe(2);
     await group.store.delete(group.paths.score('a'), 'any');
     measurements.report('load', null);
     measurements.report('lag', 3);
-    await untilTold(group, 'a', { lag: 3 });
+    await untilPublished(group, 'a', { lag: 3 });
   });
 
   it('goes on where it may not publish it, says so once, and tries again', async () => {
@@ -148,7 +148,7 @@ describe.concurrent('a node that measures something', () => {
       expect(complaints()).toHaveLength(1);
       expect(a.status.leads).toBe(true);
       await stranger.delete(group.paths.scores, 'any');
-      await untilTold(group, 'a', { load: 1 });
+      await untilPublished(group, 'a', { load: 1 });
     } finally {
       await stranger.close();
     }

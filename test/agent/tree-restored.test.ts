@@ -66,13 +66,13 @@ it('A2 a chroot that vanishes is waited for, and reported once', async () => {
   const a = group.start('a');
   const { stat } = await group.ready('a');
   await deleteTree(outside.store, chroot);
-  const told = () => a.log.filter((message) => message.includes('chroot of the connection string'));
-  await until(() => told().length > 0);
+  const reports = () => a.log.filter((message) => message.includes('chroot of the connection string'));
+  await until(() => reports().length > 0);
   expect(a.ended).toBeNull();
   await outside.store.create(chroot, Buffer.alloc(0), 'persistent');
   const again = await group.ready('a');
   expect(again.stat.czxid).toBeGreaterThan(stat.czxid);
-  expect(told()).toHaveLength(1);
+  expect(reports()).toHaveLength(1);
 });
 
 it.each([{ paused: { by: 'op', at: '2026-01-01T00:00:00.000Z', reason: 'maintenance' } }, { paused: null }])(
@@ -98,9 +98,9 @@ it.each([{ paused: { by: 'op', at: '2026-01-01T00:00:00.000Z', reason: 'maintena
       return records.length > 0 && records;
     });
     expect(record).toMatchObject({ node: 'b', previous: { node: 'b' }, term, cause: 'retry' });
-    const told = group.members.flatMap(({ log }) => log.filter((line) => line.includes('are missing')));
-    expect(told.length).toBeGreaterThan(0);
-    for (const line of told) expect(line).toContain(`decision of term ${term}`);
+    const reports = group.members.flatMap(({ log }) => log.filter((line) => line.includes('are missing')));
+    expect(reports.length).toBeGreaterThan(0);
+    for (const line of reports) expect(line).toContain(`decision of term ${term}`);
   },
 );
 

@@ -51,8 +51,8 @@ export class Client {
       for (const [index, slot] of this.#slots.entries()) {
         const leader = leaders[index] ?? null;
         if (error === null) this.#remember(slot, leader);
-        const told = leader && { ...leader, session: undefined, token: String(leader.token) };
-        this.#journal.answer({ askedAtMs, answeredAtMs, server, slot, leader: told, error });
+        const recorded = leader && { ...leader, session: undefined, token: String(leader.token) };
+        this.#journal.answer({ askedAtMs, answeredAtMs, server, slot, leader: recorded, error });
       }
       await sleep(intervalMs, undefined, { signal }).catch(() => undefined);
     }

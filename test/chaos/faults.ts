@@ -4,7 +4,7 @@ import { cutEverybody, networkTrouble } from './faults/network.js';
 import { people } from './faults/people.js';
 import { processTrouble } from './faults/processes.js';
 import { killMajority, serverTrouble } from './faults/servers.js';
-import type { Taken, Tell, Trouble } from './faults/trouble.js';
+import type { Taken, FaultReporter, Trouble } from './faults/trouble.js';
 import type { Fault } from './plan.js';
 import type { World } from './world.js';
 
@@ -13,7 +13,7 @@ export async function troubleOf(
   fault: Fault,
   world: World,
   taken: Taken,
-  tell: Tell,
+  reporter: FaultReporter,
 ): Promise<Trouble | null> {
   switch (fault.kind) {
     case 'kill-agent':
@@ -24,7 +24,7 @@ export async function troubleOf(
     case 'kill-both':
     case 'freeze-machine':
     case 'orphan-workload':
-      return processTrouble(fault, world, taken, tell);
+      return processTrouble(fault, world, taken, reporter);
     case 'cut-node':
     case 'slow-node':
     case 'reset-node':
@@ -36,15 +36,15 @@ export async function troubleOf(
     case 'isolate-server':
     case 'slow-server':
     case 'reset-server':
-      return serverTrouble(fault, world, tell);
+      return serverTrouble(fault, world, reporter);
     case 'kill-majority':
-      return killMajority(world, tell);
+      return killMajority(world, reporter);
     case 'sick-node':
       return sickNode(fault, world);
     case 'bad-takeover':
     case 'bad-release':
-      return hookTrouble(fault, world, tell);
+      return hookTrouble(fault, world, reporter);
     default:
-      return people(fault, world, tell);
+      return people(fault, world, reporter);
   }
 }

@@ -36,14 +36,14 @@ export class Nemesis {
     await this.#wait(fault.afterMs);
     if (this.#signal.aborted) return;
     const { kind } = fault;
-    const tell = {
+    const reporter = {
       crash: (what: string) => this.#journal.nemesis({ event: 'crash', what }),
       note: (what: string) => this.#journal.nemesis({ event: 'note', what: `${id} ${kind}: ${what}` }),
     };
     await this.#try(async () => {
-      const trouble = await troubleOf(fault, this.#world, taken, tell);
+      const trouble = await troubleOf(fault, this.#world, taken, reporter);
       if (trouble === null) {
-        tell.note('there was nobody to do it to');
+        reporter.note('there was nobody to do it to');
         return;
       }
       const { detail, ensemble = false, blocks = false, silences = false } = trouble;

@@ -293,7 +293,7 @@ export class World {
     await parts?.client.stop();
     const changes = parts === undefined ? [] : await this.#changes(parts).catch(() => []);
     await this.#endAgents(parts?.hooks);
-    await this.#tellOfDeaths();
+    await this.#reportDeaths();
     await parts?.view.close().catch(() => undefined);
     await Promise.all([...(parts?.links.values() ?? [])].map((links) => links[Symbol.asyncDispose]()));
     await parts?.java.ensemble.stop();
@@ -311,7 +311,7 @@ export class World {
   /**
    * Reports agents that died although the nemesis had not killed them. The guardians' logs show all deaths.
    */
-  async #tellOfDeaths(): Promise<void> {
+  async #reportDeaths(): Promise<void> {
     for (const node of this.nodes) {
       const log = await readFile(this.#journal.path(`agents/${node}.log`), 'utf8').catch(() => '');
       const deaths = log.match(agentDeath) ?? [];

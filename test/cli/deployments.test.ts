@@ -56,8 +56,8 @@ function node(file: File, name: string) {
 }
 
 /** Expects a latency, with a tolerance of a hundredth of a millisecond. */
-function expectMs(told: number | null, expected: number): void {
-  expect(Math.abs((told ?? Number.NaN) - expected)).toBeLessThanOrEqual(0.01);
+function expectMs(computed: number | null, expected: number): void {
+  expect(Math.abs((computed ?? Number.NaN) - expected)).toBeLessThanOrEqual(0.01);
 }
 
 describe('the model', () => {
@@ -73,10 +73,10 @@ describe('the model', () => {
   ])(
     'of %s has %s at a quorum of %d ms, a mean of %d ms, at worst %d ms',
     (file, name, quorum, mean, worst) => {
-      const told = node(file, name);
-      expectMs(told.quorumMs, quorum);
-      expectMs(told.meanMs, mean);
-      expectMs(told.worstMs, worst);
+      const computed = node(file, name);
+      expectMs(computed.quorumMs, quorum);
+      expectMs(computed.meanMs, mean);
+      expectMs(computed.worstMs, worst);
     },
   );
 
@@ -129,7 +129,7 @@ describe('an election', () => {
 
   it('in deployment 1 leaves clients of each data centre where the paper measured them', () => {
     const { sites } = outcome('1-even', 'consensus');
-    const told = new Map(sites.map(({ site, ms }) => [site, ms ?? Number.NaN]));
+    const bySite = new Map(sites.map(({ site, ms }) => [site, ms ?? Number.NaN]));
     // The paper gives whole milliseconds. Its smallest measurement is 12 ms, of which about a fifth is not
     // network delay.
     for (const [site, modelMs, measuredMs, allowedMs] of [
@@ -137,7 +137,7 @@ describe('an election', () => {
       ['slac', 19.76, 22, 0.15 * 19.76],
       ['fnal', 86.94, 92, 0.15 * 86.94],
     ] as const) {
-      expectMs(told.get(site) ?? null, modelMs);
+      expectMs(bySite.get(site) ?? null, modelMs);
       expect(Math.abs(measuredMs - modelMs)).toBeLessThan(allowedMs);
     }
   });

@@ -74,8 +74,8 @@ describe('petrel verify-token', () => {
 
   it('takes it from the environment of a hook, and knows that a claim deleted and created again has another', async () => {
     const old = String(await tokenNow());
-    const told = () => runCommand(['verify-token'], { ...env(), PETREL_FENCING_TOKEN: old });
-    expect(await told()).toMatchObject({
+    const verify = () => runCommand(['verify-token'], { ...env(), PETREL_FENCING_TOKEN: old });
+    expect(await verify()).toMatchObject({
       code: 0,
       stdout: `${old} is valid: a1, in term 3, holds this token and is READY\n`,
     });
@@ -84,9 +84,9 @@ describe('petrel verify-token', () => {
       code: 7,
       stdout: `${old} is not valid: the group has no leader: the leadership of this token has ended\n`,
     };
-    expect(await told()).toMatchObject(nobody);
+    expect(await verify()).toMatchObject(nobody);
     await group.lead('a1', 3);
-    const { code, stdout } = await told();
+    const { code, stdout } = await verify();
     expect({ code, stdout }).toEqual({
       code: 7,
       stdout: `${old} is not valid: the token is outdated: a1, in term 3, holds the newer token ${await tokenNow()}\n`,

@@ -34,14 +34,14 @@ describe('a command that is run once', () => {
   });
 
   it('is stopped, and is gone, before another runs it; its petrel exits with 7', async () => {
-    const a = await at().run('a', 'trap "sleep 0.6; say told; exit 0" TERM; while :; do sleep 0.02; done');
+    const a = await at().run('a', 'trap "sleep 0.6; say stopping; exit 0" TERM; while :; do sleep 0.02; done');
     await at().noted('a', 'begins');
     await at().run('b', service);
     await at().view.switchOver('b');
     await at().noted('b', 'begins');
     expect((await at().notes()).map(({ node, word }) => `${node} ${word}`)).toEqual([
       'a begins',
-      'a told',
+      'a stopping',
       'b begins',
     ]);
     expect(await a.exited).toEqual({ code: 7, signal: null });

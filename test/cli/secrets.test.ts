@@ -83,18 +83,18 @@ function reason(): string {
 }
 
 /** Outputs that must not contain a secret, by the source of the output. */
-const told = new Map<string, string>();
+const outputs = new Map<string, string>();
 
 async function command(args: readonly string[], env: Record<string, string>): Promise<number | null> {
   const { code, stdout, stderr } = await runProcess(args, { ...(await common()), ...env });
-  told.set(`petrel ${args.join(' ')}: ${told.size}`, stdout + stderr);
+  outputs.set(`petrel ${args.join(' ')}: ${outputs.size}`, stdout + stderr);
   return code;
 }
 
 async function call(url: string, given: string): Promise<number> {
   const headers = { authorization: `Bearer ${given}`, 'content-type': 'application/json' };
   const answer = await fetch(url, { method: 'POST', headers, body: '{"reason": "a test", "dryRun": true}' });
-  told.set(`POST ${url} ${answer.status}`, `${JSON.stringify([...answer.headers])} ${await answer.text()}`);
+  outputs.set(`POST ${url} ${answer.status}`, `${JSON.stringify([...answer.headers])} ${await answer.text()}`);
   return answer.status;
 }
 
@@ -174,30 +174,30 @@ it('no secret is in anything that a group or a command prints or writes', async 
     expect(await call(`${url}/pause`, `${secrets.httpToken}-guessed`)).toBe(401);
   }
   await commands();
-  told.set('command lines', commandLines());
-  expect(told.get('command lines')).toContain('main.js');
+  outputs.set('command lines', commandLines());
+  expect(outputs.get('command lines')).toContain('main.js');
   first.signal('SIGKILL');
   await first.logged(/^joined/, { after: first.log.length });
-  told.set('znodes', await znodes());
+  outputs.set('znodes', await znodes());
   for (const one of started) {
     for (const { path, mode, text } of filesOf(one.stateDir)) {
       expect({ path, mode }).toEqual({ path, mode: '600' });
-      told.set(path, text);
+      outputs.set(path, text);
     }
     one.term();
     await one.exited;
-    told.set(`log of ${one.pid}`, one.stdout + one.stderr);
+    outputs.set(`log of ${one.pid}`, one.stdout + one.stderr);
     expect(one.stderr).not.toContain(collectorKey);
   }
   for (const name of readdirSync(directory).filter((one) => one.startsWith('env-'))) {
-    told.set(name, readFileSync(join(directory, name), 'utf8'));
+    outputs.set(name, readFileSync(join(directory, name), 'utf8'));
   }
-  const hooks = [...told].filter(([what]) => /^env-.1$/.test(what)).map(([, text]) => text);
+  const hooks = [...outputs].filter(([what]) => /^env-.1$/.test(what)).map(([, text]) => text);
   expect(hooks.some((text) => text.includes(reason()))).toBe(true);
   expect(existsSync(join(directory, 'run'))).toBe(false);
-  expect([...told.keys()].filter((what) => what.startsWith('env-')).length).toBeGreaterThanOrEqual(5);
-  expect([...told].filter(([, text]) => text.length > 20).length).toBeGreaterThan(15);
-  expect([...told].filter(([, text]) => text.includes(canary)).map(([what]) => what)).toEqual([]);
+  expect([...outputs.keys()].filter((what) => what.startsWith('env-')).length).toBeGreaterThanOrEqual(5);
+  expect([...outputs].filter(([, text]) => text.length > 20).length).toBeGreaterThan(15);
+  expect([...outputs].filter(([, text]) => text.includes(canary)).map(([what]) => what)).toEqual([]);
 });
 
 it('every variable that holds a secret is kept from hooks', () => {

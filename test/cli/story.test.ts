@@ -58,9 +58,9 @@ function between(term: number): Line[] {
   );
 }
 
-function whoTells(term: number, reason: string): unknown[] {
-  const telling = lines().filter((line) => line.term === term && String(line.reason).includes(reason));
-  return [...new Set(telling.map(({ node }) => node))].toSorted();
+function nodesThatLog(term: number, reason: string): unknown[] {
+  const matching = lines().filter((line) => line.term === term && String(line.reason).includes(reason));
+  return [...new Set(matching.map(({ node }) => node))].toSorted();
 }
 
 const logContext = async (term: number) => {
@@ -74,7 +74,7 @@ describe('a planned handover', () => {
     expect(await runCommand(args, await access())).toMatchObject({ code: 0 });
     await ofNode(nodes, 'a').logged(/^recorded: term 2/);
     expect(between(2).filter(({ term }) => term !== 2)).toEqual([]);
-    const told = between(2).map(({ node, msg }) => `${node}: ${msg}`);
+    const logged = between(2).map(({ node, msg }) => `${node}: ${msg}`);
     for (const line of [
       'a: onRelease started',
       'a: stops',
@@ -82,14 +82,14 @@ describe('a planned handover', () => {
       'a: leadership released',
       'b: serves',
     ]) {
-      expect(told).toContain(line);
+      expect(logged).toContain(line);
     }
-    expect(whoTells(2, 'kernel update')).toEqual(['a', 'b']);
+    expect(nodesThatLog(2, 'kernel update')).toEqual(['a', 'b']);
   });
 
   it('is in the history, step by step', async () => {
-    const { steps, hooks, lengths, changes, ...told } = await logContext(2);
-    expect(told).toMatchObject({
+    const { steps, hooks, lengths, changes, ...report } = await logContext(2);
+    expect(report).toMatchObject({
       term: 2,
       outcome: 'READY',
       node: 'b',
@@ -97,7 +97,7 @@ describe('a planned handover', () => {
       cause: 'planned',
       failed: [],
     });
-    expect(told.reason).toContain('kernel update');
+    expect(report.reason).toContain('kernel update');
     expect(steps.map(({ node, step }) => `${node} ${step}`)).toEqual([
       'null changed',
       'a decided',
@@ -136,7 +136,7 @@ describe('a failover', () => {
     // The guardian of b logs the term that the crash ended, possibly after the successor was elected. So
     // lines of b may have an earlier term.
     expect(between(3).filter(({ term, node }) => term !== 3 && node !== 'b')).toEqual([]);
-    expect(whoTells(3, 'instead of b (no longer registered)')).toEqual(['a']);
+    expect(nodesThatLog(3, 'instead of b (no longer registered)')).toEqual(['a']);
     const guardian = ofNode(nodes, 'b').log.filter(
       ({ reason }) => reason === 'the agent was killed by SIGKILL',
     );

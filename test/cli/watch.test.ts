@@ -65,7 +65,7 @@ describe('watching', () => {
     proxy.refuse();
     proxy.resetAll();
     await until(() => watching.stderr.includes('connection to ZooKeeper lost'), {
-      describe: 'the loss to be told',
+      describe: 'the loss to be reported',
     });
     await until(() => watching.stderr.includes('ZooKeeper is unreachable'), {
       describe: 'the session to be given up',

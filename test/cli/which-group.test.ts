@@ -32,7 +32,7 @@ describe('with the settings of an agent of several groups', () => {
   const several = () => `groups: [{root: ${group.root}}, {root: /another}]`;
 
   it.each([['list'], ['failover', '--to', 'a1', '--yes'], ['doctor'], ['run', '--', 'true']])(
-    'a command that is told no group takes none for it, and names them: %s',
+    'a command without a group chooses none, and names them: %s',
     async (...args) => {
       const { code, stderr, stdout } = await run(several(), ...args);
       expect({ code, stdout }).toEqual({ code: 2, stdout: '' });

@@ -80,7 +80,7 @@ describe('a token', () => {
   });
 
   it.each(['', 'short', 'a secret of words', `${token}\n${token}`, 'ü'.repeat(20)])(
-    'is not "%s", and what the file holds is not told',
+    'is not "%s", and the content of the file is not repeated',
     (text) => {
       const read = () => readTokenFile(file(text));
       expect(read).toThrow(/contains no token: expected a token of 16 to 512|contains more than one line/);

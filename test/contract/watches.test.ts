@@ -18,7 +18,7 @@ beforeEach(async () => {
 });
 
 /** Returns the notifications that the client received since the last call. */
-async function told(by: WireClient = client): Promise<Event[]> {
+async function notified(by: WireClient = client): Promise<Event[]> {
   await by.ping();
   return by.events.splice(0);
 }
@@ -28,24 +28,24 @@ describe('a watch fires once', () => {
     expect((await client.read('exists', node, true)).error).toBe('NO_NODE');
     await other.create(node);
     await other.setData(node, 'x');
-    expect(await told()).toEqual([{ type: created, path: node }]);
+    expect(await notified()).toEqual([{ type: created, path: node }]);
   });
 
   it('left by exists: when data change', async () => {
     await other.create(node);
     await client.read('exists', node, true);
     await other.create(`${node}/child`);
-    expect(await told()).toEqual([]);
+    expect(await notified()).toEqual([]);
     await other.setData(node, 'x');
     await other.setData(node, 'y');
-    expect(await told()).toEqual([{ type: dataChanged, path: node }]);
+    expect(await notified()).toEqual([{ type: dataChanged, path: node }]);
   });
 
   it('left by getData: when data change, whatever they were', async () => {
     await other.create(node, { data: 'same' });
     await client.read('getData', node, true);
     await other.setData(node, 'same');
-    expect(await told()).toEqual([{ type: dataChanged, path: node }]);
+    expect(await notified()).toEqual([{ type: dataChanged, path: node }]);
   });
 
   it('left by getData: when the znode goes', async () => {
@@ -53,7 +53,7 @@ describe('a watch fires once', () => {
     await client.read('getData', node, true);
     await other.delete(node);
     await other.create(node);
-    expect(await told()).toEqual([{ type: deleted, path: node }]);
+    expect(await notified()).toEqual([{ type: deleted, path: node }]);
   });
 
   it.each(['getChildren', 'getChildren2'] as const)(
@@ -62,16 +62,16 @@ describe('a watch fires once', () => {
       await other.create(node);
       await client.read(opcode, node, true);
       await other.setData(node, 'x');
-      expect(await told()).toEqual([]);
+      expect(await notified()).toEqual([]);
       await other.create(`${node}/a`);
       await other.create(`${node}/b`);
-      expect(await told()).toEqual([{ type: childrenChanged, path: node }]);
+      expect(await notified()).toEqual([{ type: childrenChanged, path: node }]);
       await client.read(opcode, node, true);
       await other.setData(`${node}/a`, 'x');
       await other.create(`${node}/a/below`);
-      expect(await told()).toEqual([]);
+      expect(await notified()).toEqual([]);
       await other.delete(`${node}/b`);
-      expect(await told()).toEqual([{ type: childrenChanged, path: node }]);
+      expect(await notified()).toEqual([{ type: childrenChanged, path: node }]);
     },
   );
 
@@ -79,13 +79,13 @@ describe('a watch fires once', () => {
     await other.create(node);
     await client.read('getChildren', node, true);
     await other.delete(node);
-    expect(await told()).toEqual([{ type: deleted, path: node }]);
+    expect(await notified()).toEqual([{ type: deleted, path: node }]);
   });
 
   it("on the root's children too", async () => {
     await client.read('getChildren', '/', true);
     await other.create(`${root}-sibling`);
-    expect(await told()).toEqual([{ type: childrenChanged, path: '/' }]);
+    expect(await notified()).toEqual([{ type: childrenChanged, path: '/' }]);
     await other.delete(`${root}-sibling`);
   });
 });
@@ -95,7 +95,7 @@ describe('watches', () => {
     await client.read('getData', node, true);
     await client.read('getChildren', node, true);
     await other.create(node);
-    expect(await told()).toEqual([]);
+    expect(await notified()).toEqual([]);
   });
 
   it('of data and children on one znode report its deletion once', async () => {
@@ -104,7 +104,7 @@ describe('watches', () => {
     await client.read('exists', node, true);
     await client.read('getChildren', node, true);
     await other.delete(node);
-    expect(await told()).toEqual([{ type: deleted, path: node }]);
+    expect(await notified()).toEqual([{ type: deleted, path: node }]);
   });
 
   it('left twice fire once', async () => {
@@ -113,7 +113,7 @@ describe('watches', () => {
     await client.read('getData', node, true);
     await other.setData(node, 'x');
     await other.setData(node, 'x');
-    expect(await told()).toEqual([{ type: dataChanged, path: node }]);
+    expect(await notified()).toEqual([{ type: dataChanged, path: node }]);
   });
 
   it('notify the session that made the change as well, before it has its reply', async () => {
@@ -129,9 +129,9 @@ describe('watches', () => {
     await client.read('exists', node, true);
     await third.read('exists', node, true);
     await other.create(node);
-    expect(await told()).toEqual([{ type: created, path: node }]);
-    expect(await told(third)).toEqual([{ type: created, path: node }]);
-    expect(await told(other)).toEqual([]);
+    expect(await notified()).toEqual([{ type: created, path: node }]);
+    expect(await notified(third)).toEqual([{ type: created, path: node }]);
+    expect(await notified(other)).toEqual([]);
   });
 
   it('are not stirred by ACLs, checks or failed writes', async () => {
@@ -141,7 +141,7 @@ describe('watches', () => {
     await other.setData(node, 'x', 5);
     await other.create(node);
     await other.setAcl(node, [{ permissions: 31, identity: { scheme: 'world', id: 'anyone' } }]);
-    expect(await told()).toEqual([]);
+    expect(await notified()).toEqual([]);
   });
 
   it('report ephemerals that end with their session', async () => {
@@ -149,7 +149,7 @@ describe('watches', () => {
     await client.read('getData', node, true);
     await client.read('getChildren', root, true);
     await other.closeSession();
-    expect(await told()).toEqual([
+    expect(await notified()).toEqual([
       { type: deleted, path: node },
       { type: childrenChanged, path: root },
     ]);
@@ -162,7 +162,7 @@ describe('watches', () => {
     await client.disconnect();
     const again = await setting.connect({ sessionId, password });
     await other.setData(node, 'x');
-    expect(await told(again)).toEqual([]);
+    expect(await notified(again)).toEqual([]);
   });
 });
 
@@ -172,17 +172,17 @@ describe('setWatches after a reconnection', () => {
     await other.create(`${node}/child`);
     const { zxid } = await client.ping();
     await client.setWatches(zxid, { data: [node], exist: [`${root}/absent`], children: [node] });
-    expect(await told()).toEqual([]);
+    expect(await notified()).toEqual([]);
     await other.setData(node, 'x');
     await other.create(`${root}/absent`);
     await other.delete(`${node}/child`);
-    expect(await told()).toEqual([
+    expect(await notified()).toEqual([
       { type: dataChanged, path: node },
       { type: created, path: `${root}/absent` },
       { type: childrenChanged, path: node },
     ]);
     await other.setData(node, 'x');
-    expect(await told()).toEqual([]);
+    expect(await notified()).toEqual([]);
   });
 
   it('reports at once what was missed, and then watches that no more', async () => {
@@ -207,7 +207,7 @@ describe('setWatches after a reconnection', () => {
     ]);
     await other.setData(node, 'y');
     await other.create(`${node}/another`);
-    expect(await told()).toEqual([]);
+    expect(await notified()).toEqual([]);
   });
 
   it('does not see that a znode was deleted and created again, if only its children are watched', async () => {
@@ -233,7 +233,7 @@ describe('persistent watches', () => {
     await other.setData(`${node}/child`, 'x');
     await other.delete(`${node}/child`);
     await other.delete(node);
-    expect(await told()).toEqual([
+    expect(await notified()).toEqual([
       { type: created, path: node },
       { type: dataChanged, path: node },
       { type: dataChanged, path: node },
@@ -251,7 +251,7 @@ describe('persistent watches', () => {
     await other.delete(`${node}/child`);
     await other.create(`${root}-sibling`);
     await other.delete(`${root}-sibling`);
-    expect(await told()).toEqual([
+    expect(await notified()).toEqual([
       { type: created, path: node },
       { type: created, path: `${node}/child` },
       { type: dataChanged, path: `${node}/child` },
@@ -266,7 +266,7 @@ describe('persistent watches', () => {
     await other.setData(node, 'x');
     await other.create(`${root}/tree`);
     await other.create(`${root}/tree/leaf`);
-    expect(await told()).toEqual([
+    expect(await notified()).toEqual([
       { type: created, path: node },
       { type: dataChanged, path: node },
       { type: created, path: `${root}/tree` },
@@ -283,10 +283,10 @@ describe('removeWatches', () => {
     expect((await client.removeWatches(node, 'data')).error).toBe('OK');
     expect((await client.removeWatches(node, 'data')).error).toBe('NO_WATCHER');
     await other.setData(node, 'x');
-    expect(await told()).toEqual([]);
+    expect(await notified()).toEqual([]);
     expect((await client.removeWatches(node, 'any')).error).toBe('OK');
     expect((await client.removeWatches(node, 'any')).error).toBe('NO_WATCHER');
     await other.create(`${node}/child`);
-    expect(await told()).toEqual([]);
+    expect(await notified()).toEqual([]);
   });
 });

@@ -24,7 +24,7 @@ import {
 const sites = { a: { priority: 100 }, b: { priority: 50 }, c: { priority: 10 } };
 const hour = 3_600_000;
 
-function told({ node, changes, cause, reason }: Choice) {
+function summary({ node, changes, cause, reason }: Choice) {
   return { node, changes, cause, reason };
 }
 
@@ -48,7 +48,7 @@ describe('an election', () => {
       eligibleForMs: () => 0,
       readyForMs: null,
     });
-    expect(told(choice)).toEqual({
+    expect(summary(choice)).toEqual({
       node: 'a1',
       changes: true,
       cause: 'first',
@@ -58,7 +58,7 @@ describe('an election', () => {
 
   it('keeps the elected node when nobody is better, and says why it stands', () => {
     const choice = ask({ members: members('a1', 'a2'), elected: decided({ node: 'a2', cause: 'failure' }) });
-    expect(told(choice)).toEqual({
+    expect(summary(choice)).toEqual({
       node: 'a2',
       changes: false,
       cause: 'failure',
@@ -93,7 +93,7 @@ describe('an election', () => {
       elected: decided({ node: 'a1' }),
       current: claim('a1'),
     });
-    expect(told(choice)).toEqual({
+    expect(summary(choice)).toEqual({
       node: 'b1',
       changes: true,
       cause,
@@ -148,7 +148,7 @@ describe('nobody fit', () => {
   const elected = decided({ node: 'a1', term: 4 });
 
   it('says that no node is registered', () => {
-    expect(told(ask({ members: [], elected }))).toEqual({
+    expect(summary(ask({ members: [], elected }))).toEqual({
       node: null,
       changes: true,
       cause: 'nobody',
@@ -189,7 +189,7 @@ describe('nobody fit', () => {
   it('a READY leader stays while only a malformed registration speaks against it', () => {
     const malformed = { ...member('a1'), ...unreadable() };
     const choice = ask({ members: [malformed], elected, current: claim('a1') });
-    expect(told(choice)).toEqual({
+    expect(summary(choice)).toEqual({
       node: 'a1',
       changes: false,
       cause: 'nobody',
@@ -214,7 +214,7 @@ describe('everyone in backoff', () => {
     });
 
   it('waits for the base time after the failure that is longest ago', () => {
-    expect(told(inBackoff({ electedFailed: true }))).toEqual({
+    expect(summary(inBackoff({ electedFailed: true }))).toEqual({
       node: null,
       changes: true,
       cause: 'nobody',
@@ -248,7 +248,7 @@ describe('a better node than the leader', () => {
   it('P48 takes over by itself after the hold, with failback auto', () => {
     const eligibleForMs = () => 4_000;
     const early = withBetter({ eligibleForMs });
-    expect(told(early)).toEqual({
+    expect(summary(early)).toEqual({
       node: 'b1',
       changes: false,
       cause: 'failure',
@@ -256,7 +256,7 @@ describe('a better node than the leader', () => {
         'site b has priority 50, the node has priority 100; a1 would be better (site a has priority 100, the node has priority 100), and takes over in 1s if it stays eligible',
     });
     expect(early.recheckInMs).toBe(1_000);
-    expect(told(withBetter({ eligibleForMs: () => 5_000 }))).toEqual({
+    expect(summary(withBetter({ eligibleForMs: () => 5_000 }))).toEqual({
       node: 'a1',
       changes: true,
       cause: 'preference',
@@ -336,7 +336,7 @@ describe('a better node than the leader', () => {
         eligibleForMs: () => 0,
         readyForMs: 0,
       });
-      expect(told(choice)).toEqual({
+      expect(summary(choice)).toEqual({
         node: 'a1',
         changes: true,
         cause: 'planned',
@@ -401,7 +401,7 @@ describe('a switchover', () => {
     ['anybody else', 'best-other', 'a2'],
   ])('to %s is carried out', (_, to, node) => {
     const choice = request(to === undefined ? {} : { to });
-    expect(told(choice)).toEqual({
+    expect(summary(choice)).toEqual({
       node,
       changes: true,
       cause: 'planned',
@@ -486,7 +486,7 @@ describe('paused', () => {
     ['is not the best', [member('a1', { priority: 1 }), ...members('b1')]],
   ])('P55 nothing moves when the elected node %s', (_, present) => {
     const choice = ask({ members: present, config: paused, elected });
-    expect(told(choice)).toEqual({
+    expect(summary(choice)).toEqual({
       node: 'a1',
       changes: false,
       cause: 'failure',
@@ -502,7 +502,7 @@ describe('paused', () => {
     for (const present of [members('a1', 'b1'), members('b1'), [{ ...member('a1'), ...unreadable() }]]) {
       const failed = { members: present, config: paused, elected, electedFailed: true };
       expect(ask({ ...failed, failures: [failure('a1')] }).changes).toBe(false);
-      expect(told(ask({ ...failed, failures: [failure('a1', { until: null })] }))).toEqual({
+      expect(summary(ask({ ...failed, failures: [failure('a1', { until: null })] }))).toEqual({
         node: 'a1',
         changes: true,
         cause: 'retry',

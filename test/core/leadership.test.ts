@@ -424,8 +424,8 @@ describe('a leadership', () => {
     });
     expect(step({ leadership: leadership('leading'), snapshot })).toMatchObject({ do: verb });
     // If the claim still contains the term, the node waits: the elector will repair a decision that is older.
-    const told = { ...snapshot, current: own({ status: 'READY' }) };
-    expect(step({ leadership: leadership('leading'), snapshot: told })).toBeNull();
+    const isReady = { ...snapshot, current: own({ status: 'READY' }) };
+    expect(step({ leadership: leadership('leading'), snapshot: isReady })).toBeNull();
   });
 
   it.each(['cannot be read', 'is made anew'])('goes on as it is while `elected` %s', (decision) => {

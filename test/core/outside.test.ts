@@ -126,9 +126,9 @@ describe('a text with characters that are not seen', () => {
   const text = 'pay\u202Etxt.exe\u2066a\u2069\u200F\u200B\uFEFF\u{E0041}';
 
   it('is shown with these spelt out', () => {
-    const told = 'pay<U+202E>txt.exe<U+2066>a<U+2069><U+200F><U+200B><U+FEFF><U+E0041>';
-    expect(oneLine(text)).toBe(told);
-    expect(quoted(text)).toBe(`"${told}"`);
+    const visible = 'pay<U+202E>txt.exe<U+2066>a<U+2069><U+200F><U+200B><U+FEFF><U+E0041>';
+    expect(oneLine(text)).toBe(visible);
+    expect(quoted(text)).toBe(`"${visible}"`);
     expect(oneLine('\u001b[31mred\nline')).toBe(' [31mred line');
   });
 

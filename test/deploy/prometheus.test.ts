@@ -139,7 +139,7 @@ describe('the documentation', () => {
     const page = read('docs/reference/metrics.md');
     const own = [...names].filter((name) => name.startsWith('petrel_'));
     for (const name of own) expect(page).toContain(`\`${name}`);
-    const told = named(page).filter((name) => name.startsWith('petrel_'));
-    expect(told.filter((name) => !names.has(name))).toEqual([]);
+    const used = named(page).filter((name) => name.startsWith('petrel_'));
+    expect(used.filter((name) => !names.has(name))).toEqual([]);
   });
 });

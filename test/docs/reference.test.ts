@@ -96,8 +96,8 @@ describe('docs/reference/doctor.md', () => {
     const source = readdirSync(folder).map((name) => readFileSync(join(folder, name), 'utf8'));
     const named = /(?:\b(?:ok|finding)\(\s*|\borOk\([\w.()]+,\s*|\bcheck = )'([a-z]+)'/g;
     const checks = source.flatMap((text) => [...text.matchAll(named)].map(([, check = '']) => code(check)));
-    const told = tableRows(readPage('docs/reference/doctor.md')).map(([first = '']) => first);
-    expect(told.filter((cell) => /^`[a-z]+`$/.test(cell)).toSorted()).toEqual(
+    const described = tableRows(readPage('docs/reference/doctor.md')).map(([first = '']) => first);
+    expect(described.filter((cell) => /^`[a-z]+`$/.test(cell)).toSorted()).toEqual(
       [...new Set(checks)].toSorted(),
     );
   });
@@ -107,8 +107,8 @@ describe('docs/reference/commands.md', () => {
   const text = readPage('docs/reference/commands.md');
 
   it('has every exit code', () => {
-    const told = new Set(tableRows(text).map(([first = '']) => first));
-    expect(Object.values(exitCodes).filter((exitCode) => !told.has(String(exitCode)))).toEqual([]);
+    const described = new Set(tableRows(text).map(([first = '']) => first));
+    expect(Object.values(exitCodes).filter((exitCode) => !described.has(String(exitCode)))).toEqual([]);
   });
 
   it('has every command', async () => {

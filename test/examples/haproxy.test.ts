@@ -119,7 +119,7 @@ function call(
   });
 }
 
-function told(what: string, calls: readonly Call[]): string {
+function summary(what: string, calls: readonly Call[]): string {
   const failed = calls.filter(({ failure }) => failure !== null).length;
   const longestMs = Math.max(...calls.map(({ tookMs }) => tookMs));
   return `${what}: ${calls.length} requests, ${failed} failed, the longest took ${longestMs.toFixed(0)} ms`;
@@ -166,14 +166,14 @@ describe.skipIf(!hasHaproxy)(`behind HAProxy${noHaproxy}`, () => {
         leader = await clients.answeredBy(leader);
       }
       const planned = clients.take();
-      console.log(told(`${handovers} planned handovers`, planned));
+      console.log(summary(`${handovers} planned handovers`, planned));
       for (let kill = 0; kill < kills; kill += 1) {
         ofNode(nodes, leader.split(' ')[0] ?? '').signal('SIGKILL');
         leader = await clients.answeredBy(leader);
         await clients.callAgain();
       }
       const killed = clients.take();
-      console.log(told(`${kills} killed leaders`, killed));
+      console.log(summary(`${kills} killed leaders`, killed));
       const failures = (calls: readonly Call[]) => calls.filter(({ failure }) => failure !== null);
       expect(failures(planned)).toEqual([]);
       expect(failures(killed).filter(({ method }) => method === 'GET')).toEqual([]);

@@ -57,7 +57,7 @@ export const resume = reconfigure('a person resumes the group', (config) =>
 
 /** Returns a change that requests the agent of `node` to stop. */
 export const stop = (node: string): Change => ({
-  name: `the agent of ${node} is told to stop`,
+  name: `the agent of ${node} is asked to stop`,
   isOfConfig: false,
   make(world) {
     const agent = world.agents.find((one) => one.node === node);

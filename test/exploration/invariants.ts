@@ -83,8 +83,8 @@ function judgeClaim({ tree }: World, agent: Agent, version: number): string | nu
   if (tree.elected?.value?.node !== agent.node) {
     return `${agent.node} claims while ${tree.elected?.value?.node} is elected`;
   }
-  const told = tree.members.find(({ node }) => node === agent.node)?.value?.lastFailure;
-  const own = agent.failedUnder === version || told?.electedVersion === version;
+  const reported = tree.members.find(({ node }) => node === agent.node)?.value?.lastFailure;
+  const own = agent.failedUnder === version || reported?.electedVersion === version;
   return own ? `${agent.node} claims again under version ${version} of elected, in which it failed` : null;
 }
 

@@ -270,7 +270,7 @@ export const scenarios: readonly Scenario[] = [
   },
   {
     name: 'stop-2',
-    about: 'two nodes; the agent of one is told to stop; one fault',
+    about: 'two nodes; the agent of one is asked to stop; one fault',
     setting: { shortSessions: true },
     nodes: ['a1', 'b1'],
     isLed: true,

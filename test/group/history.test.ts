@@ -10,11 +10,11 @@ const at = (seconds: number) => new Date(Date.UTC(2026, 0, 1) + seconds * 1000).
 describe('the history', () => {
   it('counts for a leader that came back from when it had stopped, or not at all if that is unknown', () => {
     const again = { term: 1, cause: 'retry', electedAt: at(0) } as const;
-    const told = { token: '7', reason: 'the lease was not renewed', endedAt: at(300) };
-    const untold = { token: '8', reason: null, endedAt: null };
+    const known = { token: '7', reason: 'the lease was not renewed', endedAt: at(300) };
+    const unknown = { token: '8', reason: null, endedAt: null };
     const newestFirst = [
-      transition({ ...again, claimedAt: at(600), readyAt: at(601), resumes: untold }),
-      transition({ ...again, claimedAt: at(302), readyAt: at(303), resumes: told }),
+      transition({ ...again, claimedAt: at(600), readyAt: at(601), resumes: unknown }),
+      transition({ ...again, claimedAt: at(302), readyAt: at(303), resumes: known }),
       transition({ ...again, cause: 'first', claimedAt: at(1), readyAt: at(2) }),
     ];
     expect(newestFirst.map((record) => gapsOf(newestFirst).get(record))).toEqual([
@@ -120,8 +120,8 @@ describe('the history', () => {
       }),
     ];
     for (const record of records) await group.record(record);
-    const { records: told, gaps } = await readHistory(group.store, group.paths, { limit: 10 });
-    const lengths = told.map((record) => (record.kind === 'transition' ? record.leaderlessMs : null));
+    const { records: found, gaps } = await readHistory(group.store, group.paths, { limit: 10 });
+    const lengths = found.map((record) => (record.kind === 'transition' ? record.leaderlessMs : null));
     expect(lengths).toEqual([null, 17_000, null, 5000, null]);
     expect(gaps).toEqual([
       { from: at(60), to: null, lengthMs: null, atLeast: true },

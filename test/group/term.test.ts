@@ -29,8 +29,8 @@ async function eventful(): Promise<TestGroup> {
 describe('the story of a term', () => {
   it('begins with what was changed, and with who failed before', async () => {
     await using group = await eventful();
-    const { steps, failed, hooks, lengths, ...told } = await logContext(group, 3);
-    expect(told).toMatchObject({ root: group.root, term: 3, outcome: 'READY', node: 'c1', by: 'b1' });
+    const { steps, failed, hooks, lengths, ...report } = await logContext(group, 3);
+    expect(report).toMatchObject({ root: group.root, term: 3, outcome: 'READY', node: 'c1', by: 'b1' });
     expect(steps.map((one) => [one.at, one.node, one.step])).toEqual([
       [at(9), null, 'changed'],
       [at(10), 'a1', 'decided'],

@@ -88,9 +88,9 @@ describe('a group whose znodes are malformed', () => {
         expect(listingSchema.parse(JSON.parse(JSON.stringify(listed)))).toEqual(listed);
         expect(listed.nodes.map(({ node }) => node)).toEqual(['__proto__', 'a1', 'b1']);
         expectClear(presentText(view, epoch0Ms), 20_000);
-        const told = await readHistory(store, paths, { limit: 10 });
-        expect(historySchema.parse(JSON.parse(JSON.stringify(told)))).toEqual(told);
-        expect(told.records.length + told.problems.length).toBe(3);
+        const history = await readHistory(store, paths, { limit: 10 });
+        expect(historySchema.parse(JSON.parse(JSON.stringify(history)))).toEqual(history);
+        expect(history.records.length + history.problems.length).toBe(3);
         await readConfigText({ store, paths, rules: builtInRules, clock: systemClock });
         try {
           const explained = explain(view, epoch0Ms);

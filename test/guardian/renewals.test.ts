@@ -29,7 +29,7 @@ const workloads = () => processes('sleep 1000');
 const agentPid = () => processes('/agent.js')[0]?.pid ?? Number.NaN;
 
 interface Said {
-  readonly told?: string;
+  readonly received?: string;
   readonly noted?: { readonly releaseAtMs: number } | null;
   readonly [key: string]: unknown;
 }
@@ -69,7 +69,7 @@ describe('renewals of a lease', () => {
     const from = leader.said.length;
     const before = leader.looks();
     await passed(5 * leaseMs.releaseInMs);
-    expect(leader.said.slice(from).filter(({ told }) => told !== undefined)).toEqual([]);
+    expect(leader.said.slice(from).filter(({ received }) => received !== undefined)).toEqual([]);
     // The guardian reads the lease once per period after which a lease is due, and more often only if the
     // machine was delayed.
     expect(leader.looks() - before).toBeGreaterThan(3);
@@ -122,12 +122,12 @@ describe('a guardian is notified', () => {
   const leases = [lease(1, 10), lease(1, 20), lease(1, 20), lease(2, 30), lease(2, 40), lease(2, 35)];
   const none = { message() {}, gone() {} };
 
-  function toldBy(sharedLease: SharedLease | null): FromAgent[] {
-    const told: FromAgent[] = [];
+  function sentBy(sharedLease: SharedLease | null): FromAgent[] {
+    const sent: FromAgent[] = [];
     const parent = {
       isThere: true,
       sharedLease,
-      send: (message: FromAgent) => told.push(message),
+      send: (message: FromAgent) => sent.push(message),
       kill() {},
     };
     const hello = {
@@ -142,19 +142,19 @@ describe('a guardian is notified', () => {
       .supervisors(systemSupervisors)
       .start({ node: 'a1', root: '/cluster', passesOutput: false }, none);
     for (const each of leases) supervisor.send({ type: 'lease', ...each });
-    return told.slice(2);
+    return sent.slice(2);
   }
 
   it('of the first lease of each leadership, and of one that is due sooner than the one before', () => {
     const sharedLease = SharedLease.create();
-    const told = [lease(1, 10), lease(2, 30), lease(2, 35)];
-    expect(toldBy(sharedLease)).toEqual(told.map((each) => ({ type: 'lease', group: 0, ...each })));
+    const due = [lease(1, 10), lease(2, 30), lease(2, 35)];
+    expect(sentBy(sharedLease)).toEqual(due.map((each) => ({ type: 'lease', group: 0, ...each })));
     expect(sharedLease?.read()).toEqual(lease(2, 35));
     sharedLease?.close();
   });
 
   it('of every lease where there is no memory to share', () => {
-    expect(toldBy(null)).toEqual(leases.map((each) => ({ type: 'lease', group: 0, ...each })));
+    expect(sentBy(null)).toEqual(leases.map((each) => ({ type: 'lease', group: 0, ...each })));
   });
 });
 

@@ -41,7 +41,7 @@ describe('V5 a signal', () => {
     process.kill(a.pid, 'SIGQUIT');
     expect(await a.exited).toEqual({ code: 4, signal: null });
     await a.logged(/^SIGQUIT: leaving the group/);
-    await at().noted('a1', 'told');
+    await at().noted('a1', 'stopping');
   });
 
   it('SIGUSR1 leaves no inspector behind, though it comes while Node.js starts', async () => {

@@ -82,9 +82,9 @@ describe('a command', () => {
   });
 
   it('is stopped when its time is over', async () => {
-    const workload = at().workload({ onTakeover: 'trap "echo told; exit 0" TERM; sleep 1000 & wait' });
+    const workload = at().workload({ onTakeover: 'trap "echo stopping; exit 0" TERM; sleep 1000 & wait' });
     const outcome = await workload.run(context('takeover', { timeoutMs: 1000 })).outcome;
-    expect(outcome).toMatchObject({ result: 'timed-out', outputTail: ['told'], provenDead: true });
+    expect(outcome).toMatchObject({ result: 'timed-out', outputTail: ['stopping'], provenDead: true });
     expect(outcome.error).toMatch(/^onTakeover timed out after 1000 ms$/);
     expect(workloads()).toEqual([]);
   });
@@ -100,9 +100,9 @@ describe('a command', () => {
   });
 
   it('hears that it is to stop though it stands still', async () => {
-    const workload = at().workload({ onFence: 'trap "echo told; exit" TERM; kill -STOP $$; sleep 1000' });
+    const workload = at().workload({ onFence: 'trap "echo stopping; exit" TERM; kill -STOP $$; sleep 1000' });
     const outcome = await workload.run(context('fence', { timeoutMs: 1000, graceMs: 5000 })).outcome;
-    expect(outcome).toMatchObject({ result: 'timed-out', outputTail: ['told'], provenDead: true });
+    expect(outcome).toMatchObject({ result: 'timed-out', outputTail: ['stopping'], provenDead: true });
   });
 
   it('can be aborted while it runs, and while it waits', async () => {

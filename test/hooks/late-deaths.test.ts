@@ -36,19 +36,19 @@ function agentWith(takeover: Script, releases: Script = quick, onStart = (_phase
  * ended.
  */
 function released(machine: SimulatedMachine, outcome: Promise<HookResult>) {
-  const told: { result: string; provenDead: boolean; left: number }[] = [];
-  void outcome.then(({ result, provenDead }) => told.push({ result, provenDead, left: machine.groups.size }));
-  return told;
+  const results: { result: string; provenDead: boolean; left: number }[] = [];
+  void outcome.then(({ result, provenDead }) => results.push({ result, provenDead, left: machine.groups.size }));
+  return results;
 }
 
 it('a release that waits for a takeover which cannot be killed is run, and proves nothing too early', async () => {
   const { machine, workload } = agentWith({ ...late, diesInMs: 3000, workload: null });
   await machine.run(100);
-  const told = released(machine, workload.run(release).outcome);
+  const results = released(machine, workload.run(release).outcome);
   await machine.run(3000);
-  expect(told).toEqual([]);
+  expect(results).toEqual([]);
   await machine.run(10_000);
-  expect(told).toEqual([{ result: 'ok', provenDead: true, left: 0 }]);
+  expect(results).toEqual([{ result: 'ok', provenDead: true, left: 0 }]);
   expect(machine.started).toEqual(['takeover', 'release']);
 });
 
@@ -61,23 +61,23 @@ it('a release aborted while it waits still ends the leadership', async () => {
   });
   await machine.run(100);
   const run = workload.run(release);
-  const told = released(machine, run.outcome);
+  const results = released(machine, run.outcome);
   run.abort('a whim');
   await machine.run(1000);
-  expect(told).toEqual([]);
+  expect(results).toEqual([]);
   await machine.run(20_000);
-  expect(told).toEqual([{ result: 'failed', provenDead: false, left: 1 }]);
+  expect(results).toEqual([{ result: 'failed', provenDead: false, left: 1 }]);
   expect(machine.started).toEqual(['takeover']);
 });
 
 it('a release whose supervisor is killed is run by the next one', async () => {
   const { machine, workload } = agentWith(quick, { ...quick, runsMs: 300 });
   await machine.run(100);
-  const told = released(machine, workload.run(release).outcome);
+  const results = released(machine, workload.run(release).outcome);
   await machine.run(200);
   machine.supervisor?.kill();
   await machine.run(5000);
-  expect(told).toEqual([{ result: 'ok', provenDead: true, left: 0 }]);
+  expect(results).toEqual([{ result: 'ok', provenDead: true, left: 0 }]);
   expect(machine.started).toEqual(['takeover', 'release', 'release']);
 });
 
@@ -120,9 +120,9 @@ it('what a supervisor started and died before it could report is found and kille
     await machine.run(400);
     if (last === 'takeover') expect(ends).toMatchObject([{ cause: 'guard-lost', provenDead: true }]);
     if (last === 'takeover') expect(machine.groups.size).toBe(0);
-    const told = released(machine, workload.run(release).outcome);
+    const results = released(machine, workload.run(release).outcome);
     await machine.run(3000);
-    expect(told).toEqual([{ result: 'ok', provenDead: true, left: 0 }]);
+    expect(results).toEqual([{ result: 'ok', provenDead: true, left: 0 }]);
     expect(hasDied).toBe(true);
   }
 });
@@ -139,9 +139,9 @@ it('a release that a supervisor began by itself, and died before it could report
   expect(hasDied).toBe(true);
   expect(ends).toMatchObject([{ cause: 'guard-lost', provenDead: true }]);
   expect(machine.groups.size).toBe(0);
-  const told = released(machine, workload.run(release).outcome);
+  const results = released(machine, workload.run(release).outcome);
   await machine.run(3000);
-  expect(told).toEqual([{ result: 'ok', provenDead: true, left: 0 }]);
+  expect(results).toEqual([{ result: 'ok', provenDead: true, left: 0 }]);
 });
 
 it('what a supervisor could not report counts as left until it has died', async () => {
@@ -154,9 +154,9 @@ it('what a supervisor could not report counts as left until it has died', async 
   const { machine, workload, ends } = agent;
   await machine.run(2500);
   expect(ends).toMatchObject([{ cause: 'guard-lost', provenDead: false }]);
-  const told = released(machine, workload.run(release).outcome);
+  const results = released(machine, workload.run(release).outcome);
   await machine.run(4900);
-  expect(told).toEqual([{ result: 'failed', provenDead: false, left: 1 }]);
+  expect(results).toEqual([{ result: 'failed', provenDead: false, left: 1 }]);
 });
 
 it('a release tried again by another supervisor after the lease has ended is run, and proves nothing too early', async () => {

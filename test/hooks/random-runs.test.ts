@@ -19,7 +19,7 @@ const lifeMs = 60_000;
 const failureCode = 3;
 
 /** The reports about one leadership. */
-interface Told {
+interface Reports {
   readonly finished: CommandEnd[];
   readonly stopped: (CommandEnd | null)[];
   handedOn: boolean;
@@ -37,7 +37,7 @@ class Life {
   readonly #restartLimit: number;
   readonly #reserveMs: number;
   readonly #leaseEnds = new Map<number, number>();
-  readonly #told = new Map<number, Told>();
+  readonly #reports = new Map<number, Reports>();
   readonly #seen = new Map<number, Group>();
   readonly #codes = new Map<number, number[]>();
   #mishap = 'none';
@@ -71,16 +71,16 @@ class Life {
       restartLimit: this.#restartLimit,
       clock: seen.clock,
       log: silentLog,
-      onFinished: (end) => this.#toldNow.finished.push(end),
+      onFinished: (end) => this.#reportsNow.finished.push(end),
       onStopped: (end) => {
-        this.#toldNow.stopped.push(end);
+        this.#reportsNow.stopped.push(end);
         const mayBeUnknown = this.#mishap.startsWith('supervisor') || this.#isClosing;
         if (end === null && !mayBeUnknown) this.#blame(`term ${this.#term}: nobody knows how it ended`);
       },
     });
     this.#workload.onEnd((end) => {
       this.#tell(`end: ${end.cause}`);
-      if (end.cause === 'workload-ended') this.#toldNow.handedOn = true;
+      if (end.cause === 'workload-ended') this.#reportsNow.handedOn = true;
       if (end.cause === 'lease-ended') this.#endLeadership();
       else void this.#release();
     });
@@ -95,15 +95,15 @@ class Life {
     if (this.#agent.isAlive) void this.#workload.close();
     await this.#machine.run(lifeMs + 20_000, () => this.#look());
     if (this.#machine.groups.size > 0) this.#blame('something lives for ever');
-    for (const [term, told] of this.#told) this.#judge(term, told);
+    for (const [term, reports] of this.#reports) this.#judge(term, reports);
   }
 
-  get #toldNow(): Told {
-    const known = this.#told.get(this.#term);
+  get #reportsNow(): Reports {
+    const known = this.#reports.get(this.#term);
     if (known !== undefined) return known;
-    const told: Told = { finished: [], stopped: [], handedOn: false, over: false };
-    this.#told.set(this.#term, told);
-    return told;
+    const reports: Reports = { finished: [], stopped: [], handedOn: false, over: false };
+    this.#reports.set(this.#term, reports);
+    return reports;
   }
 
   #script(term: number): Script {
@@ -180,7 +180,7 @@ class Life {
   #endLeadership(): void {
     this.#isLeading = false;
     this.#mustBeDead();
-    this.#toldNow.over = true;
+    this.#reportsNow.over = true;
     // The agent releases its claim, and no node is elected for some time. No command must start in that time.
     this.#agent.clock.timer(this.#draw.pick([0, 400]), () => this.#workload.endLeadership());
     this.#agent.clock.timer(this.#draw.pick([450, 15_000]), () => this.#lead());
@@ -198,7 +198,7 @@ class Life {
       if (!this.#seen.has(pgid)) {
         this.#seen.set(pgid, group);
         this.#tell(`starts, term ${term}`);
-        if (this.#told.get(term)?.over) this.#blame(`term ${term} starts after its end`);
+        if (this.#reports.get(term)?.over) this.#blame(`term ${term} starts after its end`);
       }
       const slackMs = this.#mishap.startsWith('supervisor') ? 30 : 0;
       const lateMs = world.nowMs - (this.#leaseEnds.get(term) ?? forever) - slackMs;
@@ -207,11 +207,11 @@ class Life {
     if (groups.size > 1) this.#blame(`${groups.size} at once`);
   }
 
-  #judge(term: number, told: Told): void {
+  #judge(term: number, reports: Reports): void {
     const starts = [...this.#seen.values()].filter(
       ({ command }) => Number(command.env.PETREL_TERM) === term,
     ).length;
-    const { finished, stopped, handedOn } = told;
+    const { finished, stopped, handedOn } = reports;
     const failures = (this.#codes.get(term) ?? []).filter((code) => code !== 0).length;
     if (finished.length + stopped.length > 1) this.#blame(`term ${term} ended more than once`);
     if (this.#policy === 'no' && starts > 1) this.#blame(`term ${term} was started ${starts} times`);
@@ -220,10 +220,10 @@ class Life {
       this.#blame(`term ${term} failed ${failures} times`);
     if (this.#policy !== 'on-failure' && this.#policy !== 'no' && finished.length > 0)
       this.#blame('always, and finished');
-    if (!told.over || !this.#agent.isAlive) return;
-    const isTold = finished.length + stopped.length > 0 || handedOn;
-    if (starts > 0 !== isTold)
-      this.#blame(`term ${term}: started ${starts} times, told ${JSON.stringify(told)}`);
+    if (!reports.over || !this.#agent.isAlive) return;
+    const isReported = finished.length + stopped.length > 0 || handedOn;
+    if (starts > 0 !== isReported)
+      this.#blame(`term ${term}: started ${starts} times, reported ${JSON.stringify(reports)}`);
     for (const end of [...finished, ...stopped]) {
       const isPossible = end?.signal != null || end?.exitCode === 0 || end?.exitCode === failureCode;
       if (end !== null && !isPossible) this.#blame(`term ${term} ended with ${end.exitCode}`);

@@ -102,8 +102,8 @@ describe('a reader of events', () => {
     using reader = new Reader(api);
     await reader.sees(() => true);
     await own.halt();
-    const told = await until(() => reader.events.find(({ event }) => event === 'out-of-touch'));
-    expect(outOfTouchSchema.parse(told.data).reason).not.toBe('');
+    const found = await until(() => reader.events.find(({ event }) => event === 'out-of-touch'));
+    expect(outOfTouchSchema.parse(found.data).reason).not.toBe('');
     const before = reader.pictures.length;
     await own.restart();
     await until(() => reader.pictures.length > before, { timeoutMs: 30_000 });
@@ -122,8 +122,8 @@ describe('a reader of events', () => {
     const nobody = { permissions: permissions.admin, identity: { scheme: 'world', id: 'anyone' } } as const;
     await group.store.setAcl(group.paths.elected, [nobody], 'any');
     using reader = new Reader(api);
-    const told = await until(() => reader.events.find(({ event }) => event === 'refused'));
-    const { reason } = outOfTouchSchema.parse(told.data);
+    const found = await until(() => reader.events.find(({ event }) => event === 'refused'));
+    const { reason } = outOfTouchSchema.parse(found.data);
     expect(reason).toContain('petrel acl show');
     expect(reason).not.toContain('--');
     expect(reader.events.filter(({ event }) => event === 'out-of-touch')).toEqual([]);

@@ -54,8 +54,8 @@ const page = (api: Api): Promise<Page> => scrape(api.server.url);
 async function shows(api: Api, name: string, value: number, ...labels: string[]): Promise<Page> {
   return await until(
     async () => {
-      const told = await page(api);
-      return told.value(name, ...labels) === value ? told : null;
+      const shown = await page(api);
+      return shown.value(name, ...labels) === value ? shown : null;
     },
     { timeoutMs: 20_000, describe: `${name} {${labels}} to be ${value}` },
   );
@@ -134,8 +134,8 @@ describe('/metrics', () => {
     await a.joined();
     const b = group.start('b', { sessionTimeoutMs: patientMs });
     await using ofB = await openApi(group, b);
-    const told = await shows(ofA, 'petrel_backoff', 1);
-    expect(told.value('petrel_hook_seconds_count', 'phase="takeover"', 'outcome="failed"')).toBe(1);
+    const shown = await shows(ofA, 'petrel_backoff', 1);
+    expect(shown.value('petrel_hook_seconds_count', 'phase="takeover"', 'outcome="failed"')).toBe(1);
     await group.ready('b');
     expect((await page(ofB)).value('petrel_backoff')).toBe(0);
     await group.configure({ paused: { by: 'a test', reason: 'none', at: new Date().toISOString() } });
@@ -176,9 +176,9 @@ describe('/metrics', () => {
     const a = group.start('a', { sessionTimeoutMs: patientMs });
     await using ofA = await openApi(group, a);
     const alone = await until(async () => {
-      const told = await page(ofA);
-      const inSecond = told.value('petrel_leaderless_seconds_total', 'slot="2"') ?? 0;
-      return told.value('petrel_leader') === 1 && inSecond > 0.3 ? told : null;
+      const shown = await page(ofA);
+      const inSecond = shown.value('petrel_leaderless_seconds_total', 'slot="2"') ?? 0;
+      return shown.value('petrel_leader') === 1 && inSecond > 0.3 ? shown : null;
     });
     expect(alone.value('petrel_leaders')).toBe(2);
     expect(alone.value('petrel_slot')).toBe(1);
@@ -188,8 +188,8 @@ describe('/metrics', () => {
     expect(both.value('petrel_slot')).toBe(2);
     expect(both.value('petrel_leaders')).toBe(2);
     const leaderless = async () => {
-      const told = await page(ofA);
-      return ['1', '2'].map((slot) => told.value('petrel_leaderless_seconds_total', `slot="${slot}"`) ?? 0);
+      const shown = await page(ofA);
+      return ['1', '2'].map((slot) => shown.value('petrel_leaderless_seconds_total', `slot="${slot}"`) ?? 0);
     };
     let led = await leaderless();
     // The elector observes the new leader slightly later, so wait until the counters stop.
@@ -226,14 +226,14 @@ describe('/metrics', () => {
       { intervalMs: 1 },
     );
     expect(lastLedMs).toBeLessThan(releaseAtMs);
-    const told = await shows(nodes.ofA, 'petrel_self_fence_margin_seconds_count', fencedBefore + 1);
-    const margin = (told.value('petrel_self_fence_margin_seconds_sum') ?? 0) - marginBefore;
+    const shown = await shows(nodes.ofA, 'petrel_self_fence_margin_seconds_count', fencedBefore + 1);
+    const margin = (shown.value('petrel_self_fence_margin_seconds_sum') ?? 0) - marginBefore;
     expect(margin).toBeGreaterThan(0);
     // A timer may fire slightly early.
     expect(margin).toBeLessThanOrEqual((sessionTimeoutMs / 1000) * 0.2 + 0.005);
     await shows(nodes.ofA, 'petrel_joined', 0);
     // No node can lead while the ensemble does not answer, whatever the state of the other nodes is.
-    const beganWith = told.value('petrel_leaderless_seconds_total') ?? 0;
+    const beganWith = shown.value('petrel_leaderless_seconds_total') ?? 0;
     await until(
       async () => ((await page(nodes.ofA)).value('petrel_leaderless_seconds_total') ?? 0) > beganWith + 0.3,
       { timeoutMs: 20_000 },
@@ -264,8 +264,8 @@ describe('/metrics', () => {
     const answer = await fetch(`${api.server.url}/metrics`);
     const type = answer.headers.get('content-type');
     expect(type).toBe('text/plain; version=0.0.4; charset=utf-8');
-    const told = { method: 'GET', path: '/metrics', status: answer.status, type, body: await answer.text() };
-    expectDescribed(descriptionSchema.parse(await described.json()), told);
+    const shown = { method: 'GET', path: '/metrics', status: answer.status, type, body: await answer.text() };
+    expectDescribed(descriptionSchema.parse(await described.json()), shown);
   });
 
   it('P10 says 0 with the first breath after standing still for longer than the lease', async () => {
@@ -309,28 +309,28 @@ describe('/metrics', () => {
     await using group = await Group.found(zookeeper.connectString);
     const member = group.start('a', { connect: '127.0.0.1:1' });
     await using api = await openApi(group, member);
-    const told = await page(api);
+    const shown = await page(api);
     for (const name of [
       'petrel_term',
       'petrel_paused',
       'petrel_backoff',
       'petrel_store_last_commit_seconds',
     ]) {
-      expect(told.value(name)).toBeUndefined();
+      expect(shown.value(name)).toBeUndefined();
     }
-    expect(told.value('petrel_leader')).toBe(0);
-    expect(told.value('petrel_joined')).toBe(0);
-    expect(told.value('petrel_session_state', 'state="connecting"')).toBe(1);
+    expect(shown.value('petrel_leader')).toBe(0);
+    expect(shown.value('petrel_joined')).toBe(0);
+    expect(shown.value('petrel_session_state', 'state="connecting"')).toBe(1);
   });
 
   it.skipIf(!hasPrometheus)(`is what promtool wants${notHere}`, async () => {
     await using group = await Group.found(zookeeper.connectString);
     await using nodes = await pair(group);
     await shows(nodes.ofA, 'petrel_transitions_total', 1, 'reason="first"', 'outcome="ready"');
-    const told = await page(nodes.ofA);
-    expect(promtool(['check', 'metrics'], told.text)).toEqual({ ok: true, text: '' });
-    process.stdout.write(`/metrics: ${told.samples.size} samples, ${told.text.length} bytes\n`);
+    const shown = await page(nodes.ofA);
+    expect(promtool(['check', 'metrics'], shown.text)).toEqual({ ok: true, text: '' });
+    process.stdout.write(`/metrics: ${shown.samples.size} samples, ${shown.text.length} bytes\n`);
     // The number of series is bounded by the kinds of events, whatever happens.
-    expect(told.samples.size).toBeLessThan(400);
+    expect(shown.samples.size).toBeLessThan(400);
   });
 });

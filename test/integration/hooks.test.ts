@@ -149,7 +149,7 @@ describe('the environment of a hook, and what it writes', () => {
     const [candidate = ''] = cluster.others(old.node);
     await cluster.view.switchOver(candidate);
     const { term, token } = await cluster.ready({ node: candidate });
-    expect(await told(candidate, 'takeover')).toMatchObject({
+    expect(await environmentOf(candidate, 'takeover')).toMatchObject({
       PETREL_PHASE: 'takeover',
       PETREL_ROOT: cluster.root,
       PETREL_NODE: candidate,
@@ -161,7 +161,7 @@ describe('the environment of a hook, and what it writes', () => {
       PETREL_PREVIOUS_SITE: old.node.slice(0, 1),
       PETREL_DEADLINE_MS: '3000',
     });
-    expect(await told(old.node, 'release')).toMatchObject({
+    expect(await environmentOf(old.node, 'release')).toMatchObject({
       PETREL_PHASE: 'release',
       PETREL_FENCING_TOKEN: String(old.token),
       PETREL_NEW_LEADER: candidate,
@@ -174,7 +174,7 @@ describe('the environment of a hook, and what it writes', () => {
     await recordOf(cluster, String(old.token));
     await cluster.agent(old.node).kill9();
     const next = await cluster.ready({ not: old.node });
-    expect(await told(next.node, 'takeover')).toMatchObject({
+    expect(await environmentOf(next.node, 'takeover')).toMatchObject({
       PETREL_PREVIOUS_LEADER: old.node,
       PETREL_PREVIOUS_SITE: old.node.slice(0, 1),
       PETREL_REASON: expect.stringContaining(`instead of ${old.node} (no longer registered)`),
@@ -206,7 +206,7 @@ describe('the environment of a hook, and what it writes', () => {
     expect(await cluster.ready()).toEqual(noisy);
   });
 
-  async function told(node: string, phase: string): Promise<Record<string, string>> {
+  async function environmentOf(node: string, phase: string): Promise<Record<string, string>> {
     const lines = (await readFile(join(dir, `${node}.${phase}`), 'utf8')).split('\n');
     const pairs = lines.map((line): [string, string] => {
       const at = line.indexOf('=');

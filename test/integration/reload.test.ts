@@ -97,12 +97,12 @@ describe('a leader that gets SIGHUP', () => {
 
   it('measures by its new sources of scores at once', async () => {
     await using agent = await startLeader({ lines: ['scores: { load: echo 1, lag: echo 2 }'] });
-    const told = async () => Object.fromEntries((await at().view.scores('a1')) ?? []);
-    await until(async () => isDeepStrictEqual(await told(), { load: 1, lag: 2 }));
+    const published = async () => Object.fromEntries((await at().view.scores('a1')) ?? []);
+    await until(async () => isDeepStrictEqual(await published(), { load: 1, lag: 2 }));
     const load = '{ command: echo 9223372036854775807, tolerance: 0 }';
     const { msg } = await reload(agent, { lines: [`scores: { load: ${load} }`] });
     expect(msg).toContain('scores is {"load":{"command":"echo 9223372036854775807","every":"1s"');
-    await until(async () => isDeepStrictEqual(await told(), { load: 9223372036854775807n }), {
+    await until(async () => isDeepStrictEqual(await published(), { load: 9223372036854775807n }), {
       timeoutMs: 20_000,
     });
     const bad = await reload(agent, { lines: ['scores: { load: [/not/there] }'] });

@@ -11,7 +11,7 @@ import { until } from '../support/until.js';
 const servers = useSharedServers();
 const at = useRunGroup(() => servers.connectString);
 
-const stubborn = 'trap "say told" TERM; while :; do say lives; sleep 0.02; done';
+const stubborn = 'trap "say stopping" TERM; while :; do say lives; sleep 0.02; done';
 
 describe('a leader out of touch', () => {
   it.each([
@@ -23,7 +23,7 @@ describe('a leader out of touch', () => {
     const { token } = await at().noted('a', 'begins');
     await at().run('b', service);
     await using _cut = links.cut();
-    await at().noted('a', 'told');
+    await at().noted('a', 'stopping');
     const next = await at().noted('b', 'begins');
     expect(next.token).toBeGreaterThan(token);
     expect(await a.exited).toEqual({ code: 7, signal: null });
@@ -36,7 +36,7 @@ describe('a leader out of touch', () => {
     const { pid } = await at().noted('a', 'begins');
     await at().run('b', service);
     a.pause();
-    await at().noted('a', 'told');
+    await at().noted('a', 'stopping');
     await until(() => !isAlive(pid));
     await at().noted('b', 'begins');
     a.resume();
@@ -60,7 +60,7 @@ describe('an agent of petrel run that is killed', () => {
     const a = await at().run('a', stubborn, ['--restart', 'always']);
     await at().noted('a', 'begins');
     a.signal('SIGKILL');
-    await at().noted('a', 'told');
+    await at().noted('a', 'stopping');
     a.term();
     expect(await a.exited).toEqual({ code: 143, signal: null });
   });

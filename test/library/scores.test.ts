@@ -6,7 +6,7 @@ import { sharedZooKeeper } from '../support/ensemble.js';
 import { LibraryNode } from '../support/node.js';
 import { until } from '../support/until.js';
 
-async function told(group: Group, node: string): Promise<Record<string, number | bigint>> {
+async function published(group: Group, node: string): Promise<Record<string, number | bigint>> {
   const { data } = await group.store.getData(group.paths.score(node));
   return Object.fromEntries(scoreReportSchema.parse(JSON.parse(data.toString('utf8'))).values);
 }
@@ -19,8 +19,8 @@ describe('a process that joins', () => {
     a.petrel.setScore('history', 9223372036854775807n);
     a.petrel.setScore('requests', 7, { tolerance: '10%' });
     const all = { load: 0.5, history: 9223372036854775807n, requests: 7 };
-    await until(async () => Object.keys(await told(group, 'a')).length === 3);
-    expect(await told(group, 'a')).toEqual(all);
+    await until(async () => Object.keys(await published(group, 'a')).length === 3);
+    expect(await published(group, 'a')).toEqual(all);
     await using b = await LibraryNode.join(group, 'b');
     b.petrel.setScore('requests', null);
     const env = { PETREL_ZOOKEEPER: group.connectString, PETREL_ROOT: group.root };
@@ -34,7 +34,7 @@ describe('a process that joins', () => {
     const compared = await runProcess(['list', '-f', 'tsv'], env);
     expect(compared.stdout.split('\n')[1]).toContain('\t7\t');
     a.petrel.setScore('requests', null);
-    await until(async () => !('requests' in (await told(group, 'a'))), { timeoutMs: 20_000 });
+    await until(async () => !('requests' in (await published(group, 'a'))), { timeoutMs: 20_000 });
   });
 
   it('learns what is wrong with a score', async () => {
@@ -60,7 +60,7 @@ describe('a process that joins', () => {
       [() => petrel.setScore('load', 1), 'setScore: load has a configured source, so setScore cannot set it'],
     ];
     for (const [set, message] of wrong) expect(set).toThrow(message);
-    await until(() => told(group, 'a'));
+    await until(() => published(group, 'a'));
     for (let index = 1; index < 100; index++) petrel.setScore(`x${index}`, index);
     expect(() => petrel.setScore('one-more', 1)).toThrow('a node has at most 100 scores');
     expect(() => petrel.setScore('x7', 7.5)).not.toThrow();

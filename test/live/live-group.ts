@@ -116,7 +116,7 @@ export class LiveGroup implements AsyncDisposable {
   }
 
   /** Returns the scores that the node has reported, or null before its first report. */
-  async told(node: string): Promise<Measured | null> {
+  async published(node: string): Promise<Measured | null> {
     const store = await this.#view.store();
     const path = this.#view.paths.score(node);
     if ((await store.exists(path)) === null) return null;

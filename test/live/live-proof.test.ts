@@ -61,7 +61,7 @@ const played = cases.filter(({ isQuick }) => isFull || isQuick);
 const timesEachWay = 8;
 /** Measurement noise of a busy machine. */
 const noiseMs = 3;
-const toldNoiseMs = 10;
+const publishedNoiseMs = 10;
 const noiseShare = 0.1;
 
 let deployment: Deployment = first;
@@ -100,7 +100,7 @@ describe('when the leader has crashed', () => {
         strategyOptions: strategy === 'request' ? {} : { size: servers.length },
       });
       await group.lead('p5');
-      await toldBy(running);
+      await untilPublished(running);
       await until(() => running.hasMeasured(timesEachWay), {
         timeoutMs: 60_000,
         describe: 'enough requests',
@@ -111,29 +111,29 @@ describe('when the leader has crashed', () => {
       const fastest = [...survivors].sort((a, b) => running.meanMs(a) - running.meanMs(b))[0] ?? 'p1';
       rows.push(row(one, elected, running.meanMs(elected), fastest, running.meanMs(fastest)));
       const leastMs = running.meanMs(fastest);
-      const told = `${await group.reason()}; measured ${JSON.stringify([...waits])}`;
-      if (one.elects !== undefined) expect(one.elects, told).toContain(deployment.centres[elected]);
-      else expect(running.meanMs(elected), told).toBeLessThanOrEqual(leastMs * (1 + noiseShare) + noiseMs);
+      const why = `${await group.reason()}; measured ${JSON.stringify([...waits])}`;
+      if (one.elects !== undefined) expect(one.elects, why).toContain(deployment.centres[elected]);
+      else expect(running.meanMs(elected), why).toBeLessThanOrEqual(leastMs * (1 + noiseShare) + noiseMs);
     },
     180_000,
   );
 });
 
 /** Waits until the eligible nodes have reported the actual round trips and load. */
-async function toldBy(running: WorkloadPlace): Promise<void> {
+async function untilPublished(running: WorkloadPlace): Promise<void> {
   for (const node of survivors) {
-    const isTold = async () => {
-      const told = await group.told(node);
-      if (told === null) return false;
+    const isPublished = async () => {
+      const published = await group.published(node);
+      if (published === null) return false;
       const others = survivors.filter((other) => other !== node);
       const areNear = others.every((other) => {
         const ms = roundTripMs(deployment, node, other);
-        const measured = told.roundTripsMs.get(other) ?? Number.NaN;
-        return measured >= ms - 1 && measured <= ms * (1 + noiseShare) + toldNoiseMs;
+        const measured = published.roundTripsMs.get(other) ?? Number.NaN;
+        return measured >= ms - 1 && measured <= ms * (1 + noiseShare) + publishedNoiseMs;
       });
-      return areNear && Math.abs(told.requests - running.rate(node)) <= 0.15 * running.rate(node) + 0.5;
+      return areNear && Math.abs(published.requests - running.rate(node)) <= 0.15 * running.rate(node) + 0.5;
     };
-    await until(isTold, { timeoutMs: 90_000, intervalMs: 200, describe: `${node} to tell what there is` });
+    await until(isPublished, { timeoutMs: 90_000, intervalMs: 200, describe: `${node} to publish what there is` });
   }
 }
 

@@ -121,8 +121,8 @@ describe('a constraint of a user’s own', () => {
   });
 
   it('goes by flags, by who is elected, by the time of day and by the configuration', async () => {
-    const told = '[flags, elected, minuteOfDay, config.leaders, sitePriority]';
-    const constraint = await constraintOf(`return { strength: 'soft', reason: JSON.stringify(${told}) }`);
+    const fields = '[flags, elected, minuteOfDay, config.leaders, sitePriority]';
+    const constraint = await constraintOf(`return { strength: 'soft', reason: JSON.stringify(${fields}) }`);
     const { found } = await judged(constraint, { flags: { night: byHand } });
     const minute = Math.floor(epoch0Ms / 60_000) % 1440;
     expect(found[0]?.softReasons).toEqual([JSON.stringify([['night'], ['a1'], minute, 1, 100])]);

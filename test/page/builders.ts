@@ -54,10 +54,10 @@ export function transition(change: Partial<Transition> = {}): Transition {
 
 /** Builds the status of a group. By default, a1 leads and b1 is on standby. */
 export function status(change: Partial<Status> = {}): Status {
-  const told = withoutSlots(change);
-  const { elected, leader: leads, transition: underWay, preferred } = told;
+  const built = withoutSlots(change);
+  const { elected, leader: leads, transition: underWay, preferred } = built;
   const first = { slot: 1, elected, leader: leads, transition: underWay, preferred };
-  return { ...told, leaders: change.leaders ?? [first] };
+  return { ...built, leaders: change.leaders ?? [first] };
 }
 
 function withoutSlots(change: Partial<Status>): Omit<Status, 'leaders'> {

@@ -15,7 +15,7 @@ const secret = 'known to the whole group';
 const timeoutMs = 60_000;
 
 /** Returns the round trip from `from` to `to` that the node `from` has reported. */
-async function told(group: Group, from: string, to: string): Promise<number | undefined> {
+async function publishedMs(group: Group, from: string, to: string): Promise<number | undefined> {
   const path = group.paths.score(from);
   if ((await group.store.exists(path)) === null) return undefined;
   const { data } = await group.store.getData(path);
@@ -40,8 +40,8 @@ describe('agents', () => {
     const [aPort = 0, bPort = 0] = await freePorts(2);
     await using a = await agent(group, 'a', aPort);
     await using b = await agent(group, 'b', bPort);
-    await until(() => told(group, 'a', 'b'), { timeoutMs, describe: 'a to tell of b' });
-    await until(() => told(group, 'b', 'a'), { timeoutMs, describe: 'b to tell of a' });
+    await until(() => publishedMs(group, 'a', 'b'), { timeoutMs, describe: 'a to publish b' });
+    await until(() => publishedMs(group, 'b', 'a'), { timeoutMs, describe: 'b to publish a' });
     const longest = { ms: 0 };
     for (let round = 0; round < 14; round++) {
       b.pause();
@@ -50,8 +50,8 @@ describe('agents', () => {
       await sleep(250);
       longest.ms = Math.max(
         longest.ms,
-        (await told(group, 'a', 'b')) ?? 0,
-        (await told(group, 'b', 'a')) ?? 0,
+        (await publishedMs(group, 'a', 'b')) ?? 0,
+        (await publishedMs(group, 'b', 'a')) ?? 0,
       );
     }
     expect(longest.ms).toBeLessThan(50);
@@ -86,7 +86,7 @@ describe('processes that use the library', () => {
       });
     const a = await join('a', `127.0.0.1:${port}`);
     await using _ = await join('b', '127.0.0.1:0');
-    await until(() => told(group, 'a', 'b'), { timeoutMs, describe: 'a to tell of b' });
+    await until(() => publishedMs(group, 'a', 'b'), { timeoutMs, describe: 'a to publish b' });
     const error = await join('c', `127.0.0.1:${port}`).catch((thrown: unknown) => thrown);
     expect(error instanceof PetrelError && error.code).toBe('INVALID');
     await a.close();

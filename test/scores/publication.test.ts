@@ -27,25 +27,25 @@ describe('a node publishes what it measures', () => {
   });
 
   it('not again while it moves within its tolerance', () => {
-    const told = publishedNow(null, measured({ load: 100 }, { b: 20 }), 1000);
-    expect(due(told, measured({ load: 104.9 }, { b: 21.9 }))).toBe(Number.POSITIVE_INFINITY);
+    const last = publishedNow(null, measured({ load: 100 }, { b: 20 }), 1000);
+    expect(due(last, measured({ load: 104.9 }, { b: 21.9 }))).toBe(Number.POSITIVE_INFINITY);
   });
 
   it('no more often than a node may when something moves, or a peer comes or goes', () => {
-    const told = publishedNow(null, measured({ load: 100, position: 2n ** 60n }, { b: 20 }), 1000);
+    const last = publishedNow(null, measured({ load: 100, position: 2n ** 60n }, { b: 20 }), 1000);
     const next = 1000 + publishEveryMs;
     const position = 2n ** 60n;
-    expect(due(told, measured({ load: 106, position }, { b: 20 }))).toBe(next);
-    expect(due(told, measured({ load: 100, position: position + 1n }, { b: 20 }))).toBe(next);
-    expect(due(told, measured({ load: 100, position }, { b: 23 }))).toBe(next);
-    expect(due(told, measured({ load: 100, position }, { b: 20, c: 1 }))).toBe(next);
-    expect(due(told, measured({ load: 100, position }))).toBe(next);
+    expect(due(last, measured({ load: 106, position }, { b: 20 }))).toBe(next);
+    expect(due(last, measured({ load: 100, position: position + 1n }, { b: 20 }))).toBe(next);
+    expect(due(last, measured({ load: 100, position }, { b: 23 }))).toBe(next);
+    expect(due(last, measured({ load: 100, position }, { b: 20, c: 1 }))).toBe(next);
+    expect(due(last, measured({ load: 100, position }))).toBe(next);
   });
 
   it('measures a slow drift from what it published, not from what it measured last', () => {
-    const told = publishedNow(null, measured({ load: 100 }), 0);
-    expect(due(told, measured({ load: 105 }))).toBe(Number.POSITIVE_INFINITY);
-    expect(due(told, measured({ load: 106 }))).toBe(publishEveryMs);
+    const last = publishedNow(null, measured({ load: 100 }), 0);
+    expect(due(last, measured({ load: 105 }))).toBe(Number.POSITIVE_INFINITY);
+    expect(due(last, measured({ load: 106 }))).toBe(publishEveryMs);
   });
 
   it('soon when a score comes, goes or comes back, but not each time that it flaps', () => {
@@ -68,11 +68,11 @@ describe('a node publishes what it measures', () => {
           ),
         ),
       );
-    let told = publishedNow(null, flapping(0), 0);
+    let last = publishedNow(null, flapping(0), 0);
     let writes = 0;
     for (let nowMs = 50; nowMs <= 60_000; nowMs += 50) {
-      if (due(told, flapping(nowMs)) > nowMs) continue;
-      told = publishedNow(told, flapping(nowMs), nowMs);
+      if (due(last, flapping(nowMs)) > nowMs) continue;
+      last = publishedNow(last, flapping(nowMs), nowMs);
       writes += 1;
     }
     expect(writes).toBeGreaterThan(10);

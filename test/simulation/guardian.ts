@@ -109,7 +109,7 @@ export class SimulatedGuardian {
       });
     });
     return {
-      send: (message) => this.process.call(() => there.send(() => agent.deliver(() => parent.told(message)))),
+      send: (message) => this.process.call(() => there.send(() => agent.deliver(() => parent.receive(message)))),
       kill: () => this.process.call(() => agent.kill()),
       lease: () => parent.noted,
     };
@@ -131,7 +131,7 @@ class SimulatedParent implements Parent {
   readonly #agent: Process;
   readonly #guardian: Process;
   readonly #send: (message: FromAgent) => void;
-  #listener: { readonly told: (message: ToAgent) => void; readonly gone: () => void } | null = null;
+  #listener: { readonly message: (message: ToAgent) => void; readonly gone: () => void } | null = null;
   #early: ToAgent[] = [];
 
   constructor(agent: Process, guardian: Process, send: (message: FromAgent) => void) {
@@ -148,18 +148,18 @@ class SimulatedParent implements Parent {
     this.#agent.call(() => this.#guardian.kill());
   }
 
-  listen(told: (message: ToAgent) => void, gone: () => void): () => void {
-    this.#listener = { told, gone };
-    for (const message of this.#early.splice(0)) told(message);
+  listen(message: (message: ToAgent) => void, gone: () => void): () => void {
+    this.#listener = { message, gone };
+    for (const early of this.#early.splice(0)) message(early);
     if (!this.isThere) this.#agent.clock.turn(gone);
     return () => {
       this.#listener = null;
     };
   }
 
-  told(message: ToAgent): void {
+  receive(message: ToAgent): void {
     if (this.#listener === null) this.#early.push(message);
-    else this.#listener.told(message);
+    else this.#listener.message(message);
   }
 
   lost(): void {

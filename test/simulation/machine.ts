@@ -160,9 +160,9 @@ export class Machine {
     const pgid = this.#pgids;
     const phase = phaseOf(env.PETREL_PHASE);
     const token = BigInt(env.PETREL_FENCING_TOKEN || 0);
-    let tellExit: (exit: Exit) => void = () => {};
+    let reportExit: (exit: Exit) => void = () => {};
     const exit = new Promise<Exit>((resolve) => {
-      tellExit = (how) => process.deliver(() => resolve(how));
+      reportExit = (how) => process.deliver(() => resolve(how));
     });
     process.call(() => {
       const mood = this.moods.get(phase) ?? 'well';
@@ -174,7 +174,7 @@ export class Machine {
       const slot = Number(env.PETREL_SLOT);
       const known = { pgid, phase, token, slot, target, run, starter: process, agent, mood };
       const group: Group = { ...known, leads: true, hasWorkload: false, ignoresTerm, isUndying };
-      this.#exits.set(pgid, tellExit);
+      this.#exits.set(pgid, reportExit);
       this.#groups.set(pgid, group);
       this.#world.note(() => `${this.name}: ${phase} hook starts (${mood}), token ${token}`);
       this.#listener.started(group);

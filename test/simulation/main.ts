@@ -76,7 +76,7 @@ async function run({ from, to }: Range): Promise<void> {
   const faults = new Map<string, number>();
   const leaderless: number[] = [];
   let mostOfBound = 0;
-  let toldMs = startedMs;
+  let printedMs = startedMs;
   await runCrowd({
     from,
     to,
@@ -99,8 +99,8 @@ async function run({ from, to }: Range): Promise<void> {
         bad.push(result);
         console.log(`seed ${result.seed}: invariant ${result.violation.invariant}: ${result.violation.what}`);
       }
-      if (performance.now() - toldMs > 60_000) {
-        toldMs = performance.now();
+      if (performance.now() - printedMs > 60_000) {
+        printedMs = performance.now();
         console.log(`… ${sums.seeds} seeds, ${sums.steps} steps, ${bad.length} violations`);
       }
       return bad.length > 0 && options.keepGoing !== true;

@@ -52,7 +52,7 @@ export function claimRules(court: Court): Rule {
   }
 
   /** Checks that a leader that continues under a new decision writes the new term into its claim. */
-  function termTold({ was, is }: Step): void {
+  function termWritten({ was, is }: Step): void {
     if (is.elected === was.elected && is.claim?.readySinceMs === was.claim?.readySinceMs) return;
     court.soon(2 * promptMs, 9, () => {
       const { claim, elected } = court.picture();
@@ -141,7 +141,7 @@ export function claimRules(court: Court): Rule {
     replaced(step);
     made(step);
     leftEarly(step);
-    termTold(step);
+    termWritten(step);
     stopped(step);
   };
 }

@@ -57,7 +57,7 @@ export function electingRules(court: Court): Rule {
    * Returns the highest term that is still recorded, in the claim or in the history, after the tree was
    * deleted.
    */
-  function toldTerm(was: Picture, commit: Step['commit']): number {
+  function knownTerm(was: Picture, commit: Step['commit']): number {
     return Math.max(was.claim?.content.term ?? 0, headTerm(commit) ?? 0);
   }
 
@@ -73,9 +73,9 @@ export function electingRules(court: Court): Rule {
       );
     if (isNew) {
       // A decision that is created again continues with the term of the deleted decision.
-      const told = toldTerm(was, commit);
-      termMark = elected.content.term < told ? told : 0;
-    } else if (elected.content.term <= termMark && elected.content.term <= toldTerm(was, commit)) {
+      const known = knownTerm(was, commit);
+      termMark = elected.content.term < known ? known : 0;
+    } else if (elected.content.term <= termMark && elected.content.term <= knownTerm(was, commit)) {
       violate(3, `term ${elected.content.term} comes after term ${termMark}`);
     } else termMark = 0;
   }
@@ -148,8 +148,8 @@ export function electingRules(court: Court): Rule {
     if (was.config === null || weightyMs(was.config) >= since) return true;
     const { switchover } = was.config.content;
     const isMeant = (switchover?.slot ?? 1) === slot;
-    const isAsked = isMeant && switchover?.replacesTerm === was.elected?.content.term;
-    if (isAsked && is.elected?.content.cause === 'planned') return true;
+    const isRequested = isMeant && switchover?.replacesTerm === was.elected?.content.term;
+    if (isRequested && is.elected?.content.cause === 'planned') return true;
     if (Object.values(was.config.content.sites).some(({ override }) => override?.until != null)) return true;
     if (isCrowded(was, registration.content.site, true)) return true;
     if (was.others.some((other) => other.elected?.content.failures.some(({ node }) => node === from)))
@@ -296,8 +296,8 @@ export function electingRules(court: Court): Rule {
     court.soon(2 * promptMs, 9, () => {
       const now = court.picture();
       if (now.claim?.id !== claim.id || now.elected?.content.node !== claim.content.node) return null;
-      const isTold = [...recorded].some((key) => key.endsWith(`token ${claim.id}`));
-      return isTold ? null : `${claim.content.node} is READY under token ${claim.id}, and nobody records it`;
+      const isRecorded = [...recorded].some((key) => key.endsWith(`token ${claim.id}`));
+      return isRecorded ? null : `${claim.content.node} is READY under token ${claim.id}, and nobody records it`;
     });
   }
 

@@ -92,7 +92,7 @@ export function failureRules(court: Court): Rule {
     });
   }
 
-  function told({ was, is }: Step): void {
+  function recorded({ was, is }: Step): void {
     const { elected } = is;
     const node = elected?.content.node ?? null;
     if (elected === null || node === null) return;
@@ -379,7 +379,7 @@ export function failureRules(court: Court): Rule {
   return (step) => {
     leaseLosses.watch(step);
     keepTrack(step);
-    told(step);
+    recorded(step);
     blamed(step);
     lifted(step);
     inBackoffInAll(step);

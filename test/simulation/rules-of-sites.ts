@@ -114,7 +114,7 @@ export function siteRules(court: Court): Rule {
     if (config === undefined) stretches.clear();
     for (const [site, { minNodes, failed }] of Object.entries(config?.sites ?? {})) {
       const isEnough = nodesIn(is, site) >= minNodes;
-      enter(site, { key: `${isEnough} ${told(failed)}`, isEnough, nowMs });
+      enter(site, { key: `${isEnough} ${textOf(failed)}`, isEnough, nowMs });
     }
     then.set(
       is,
@@ -148,7 +148,7 @@ export function siteRules(court: Court): Rule {
       if (was === null || is === null || was.id !== is.id) return;
       for (const [site, { failed }] of Object.entries(is.content.sites)) {
         const before = was.content.sites[site]?.failed ?? null;
-        if (told(before) !== told(failed)) changed({ site, before, after: failed }, view, complain);
+        if (textOf(before) !== textOf(failed)) changed({ site, before, after: failed }, view, complain);
       }
     });
   }
@@ -222,7 +222,7 @@ export function successionRules(court: Court): Rule {
       const after = is.elected;
       const config = is.config?.content;
       if (before === null || after === null || before.id !== after.id || config === undefined) return;
-      const { term, node: to, requested, failedSite: toldSite } = after.content;
+      const { term, node: to, requested, failedSite: recordedSite } = after.content;
       if (before.content.term === 0 || term === before.content.term) return;
       // If operators requested the node in spite of ineligible reasons, this rule does not judge whether the
       // node has failed.
@@ -242,8 +242,8 @@ export function successionRules(court: Court): Rule {
         else if (other !== undefined)
           complain(9, `${to} is elected, and not ${other}, though a leader has failed in its site`);
       }
-      if (failedSite !== null && toldSite !== failedSite)
-        complain(9, `a leader has failed in site ${failedSite}, and that is not told, but ${toldSite}`);
+      if (failedSite !== null && recordedSite !== failedSite)
+        complain(9, `a leader has failed in site ${failedSite}, but the decision names ${recordedSite}`);
     });
   }
 
@@ -275,7 +275,7 @@ export function successionRules(court: Court): Rule {
   return followed;
 }
 
-function told(failed: Failed): string {
+function textOf(failed: Failed): string {
   return failed === null ? 'whole' : `failed at ${failed.at}, says ${failed.by}`;
 }
 

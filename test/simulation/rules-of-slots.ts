@@ -135,7 +135,7 @@ export function slotRules(court: Court): Rule {
   }
 
   /** Checks the number of slots in the first slot's decision. Every node relies on this number. */
-  function told({ was, is }: Step): void {
+  function recorded({ was, is }: Step): void {
     for (const { slot, elected, claim } of is.others) {
       const isHeld = elected?.content.node != null || claim !== null;
       const before = inSlot(was, slot);
@@ -178,7 +178,7 @@ export function slotRules(court: Court): Rule {
     electedOnce(step);
     decisions(step);
     filled(step);
-    told(step);
+    recorded(step);
   };
 }
 

@@ -333,8 +333,8 @@ export class Rules implements Court {
   #views(step: Omit<Step, 'views'>): Step[] {
     const { was, is, write } = step;
     const isDecision = !isSameDecided(is, was);
-    const told = isDecision ? toldWith(is, was) : new Map();
-    const present = { ...step, was: withTold(was, told), views: [] };
+    const written = isDecision ? writtenWith(is, was) : new Map();
+    const present = { ...step, was: withWritten(was, written), views: [] };
     if (write?.asker == null || step.isByHand || (!isDecision && is.config === was.config)) return [present];
     const basis = this.#basisOf(write.asker);
     const views: Step[] = [present];
@@ -342,7 +342,7 @@ export class Rules implements Court {
     for (const { picture, zxid, sinceMs } of this.#past.toReversed()) {
       const isOther = picture.config !== was.config || (isDecision && !isSameDecided(picture, was));
       if (basis === null || isOther) break;
-      views.push({ ...present, was: withTold(picture, told), nowMs: untilMs });
+      views.push({ ...present, was: withWritten(picture, written), nowMs: untilMs });
       untilMs = sinceMs;
       if (zxid <= basis) break;
     }
@@ -407,12 +407,12 @@ function isSameDecided(one: Picture, other: Picture): boolean {
  * Returns the registrations that a decision's transaction writes. An elector writes its own node's
  * registration together with a decision that depends on it.
  */
-function toldWith(is: Picture, was: Picture): Picture['registrations'] {
+function writtenWith(is: Picture, was: Picture): Picture['registrations'] {
   return new Map([...is.registrations].filter(([node, seen]) => was.registrations.get(node) !== seen));
 }
 
-function withTold(picture: Picture, told: Picture['registrations']): Picture {
-  return told.size === 0
+function withWritten(picture: Picture, written: Picture['registrations']): Picture {
+  return written.size === 0
     ? picture
-    : { ...picture, registrations: new Map([...picture.registrations, ...told]) };
+    : { ...picture, registrations: new Map([...picture.registrations, ...written]) };
 }

@@ -16,13 +16,13 @@ const scenarioEvery = 10;
 const scenarioDigit = 5;
 
 /** Whether this seed's run is scripted. */
-export function isTold(seed: number): boolean {
+export function isScripted(seed: number): boolean {
   return seed % scenarioEvery === scenarioDigit;
 }
 
 /** Returns the scripted run of this seed. Null if this seed's run is not scripted. */
 export function scenarioOf(seed: number, chance: Chance, setup: Setup): ScriptedRun | null {
-  if (!isTold(seed)) return null;
+  if (!isScripted(seed)) return null;
   const scenario = scenarios[Math.floor(seed / scenarioEvery) % scenarios.length];
   return scenario === undefined ? null : scenario(chance, setup);
 }

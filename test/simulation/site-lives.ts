@@ -6,7 +6,7 @@
 import { type GroupConfig, groupConfigSchema, withSites } from '../../src/model/group-config.js';
 import type { Chance } from '../support/chance.js';
 import { bystander, type Fault, type PlannedFault, sweepEvery, whoElects, whoLeads } from './faults.js';
-import { isTold } from './scenarios.js';
+import { isScripted } from './scenarios.js';
 import type { Setup } from './setup.js';
 import { at, people, type Scenario, type ScriptedRun, settledMs, twoSites } from './told.js';
 
@@ -15,18 +15,18 @@ import { at, people, type Scenario, type ScriptedRun, settledMs, twoSites } from
  * fifths of all runs are of that kind.
  */
 const share = 0.155;
-const toldShare = 0.2;
+const scriptedShare = 0.2;
 /** Extra time in which sites can fail and recover. */
 const longerMs = 4_000;
 
 /** Whether this seed's group has site rules. This must be the first draw from `chance`. */
 export function hasSiteRules(seed: number, chance: Chance): boolean {
-  return chance.odds(share) && !isTold(seed) && seed % sweepEvery !== 0;
+  return chance.odds(share) && !isScripted(seed) && seed % sweepEvery !== 0;
 }
 
 /** Turns a drawn run into one of a group with site rules. */
 export function siteLifeOf(chance: Chance, drawn: ScriptedRun): ScriptedRun {
-  if (chance.odds(toldShare)) return chance.pick(scenarios)(chance, drawn.setup);
+  if (chance.odds(scriptedShare)) return chance.pick(scenarios)(chance, drawn.setup);
   const setup = { ...drawn.setup, troubleMs: drawn.setup.troubleMs + longerMs };
   const ruled = { ...setup, config: drawRules(chance, setup) };
   const faults = [...drawn.faults, ...drawSiteFaults(chance, ruled)];

@@ -14,7 +14,7 @@ import {
   whoLeads,
   whoLeadsLast,
 } from './faults.js';
-import { isTold } from './scenarios.js';
+import { isScripted } from './scenarios.js';
 import { names, type Setup } from './setup.js';
 import { at, people, type Scenario, type ScriptedRun, settledMs, twoSites } from './told.js';
 
@@ -23,13 +23,13 @@ import { at, people, type Scenario, type ScriptedRun, settledMs, twoSites } from
  * site rules.
  */
 const share = 0.185;
-const toldShare = 0.25;
+const scriptedShare = 0.25;
 const mostSlots = 3;
 const longerMs = 3_000;
 
 /** Whether this seed's group has several leaders. This must be the first draw from `chance`. */
 export function hasSeveralLeaders(seed: number, chance: Chance): boolean {
-  return chance.odds(share) && !isTold(seed) && seed % sweepEvery !== 0;
+  return chance.odds(share) && !isScripted(seed) && seed % sweepEvery !== 0;
 }
 
 /** Turns a drawn run into one of a group with several leaders. */
@@ -37,7 +37,7 @@ export function slotLifeOf(chance: Chance, drawn: ScriptedRun): ScriptedRun {
   const { setup } = drawn;
   const nodes = names.slice(0, Math.max(setup.nodes.length, chance.pick([2, 3, 3, 4, 4, 5])));
   const several = { ...setup, nodes, slots: mostSlots, checksPeace: chance.odds(0.25) };
-  if (chance.odds(toldShare)) return chance.pick(scenarios)(chance, several);
+  if (chance.odds(scriptedShare)) return chance.pick(scenarios)(chance, several);
   const own = {
     ...several,
     config: withLeaders(several.config, chance.pick([2, 2, 3, 1]), drawSpread(chance)),

@@ -96,8 +96,8 @@ sub behave {
   sleep $behaviour{take_ms} / 1000 if $behaviour{take_ms};
 }
 
-my $told = first_line("$dir/behaviour/$node.$phase");
-$behaviour{$1} = $2 while $told =~ /(\w+)=(\d+)/g;
+my $settings = first_line("$dir/behaviour/$node.$phase");
+$behaviour{$1} = $2 while $settings =~ /(\w+)=(\d+)/g;
 # Set before anything beats: a test may send SIGTERM as soon as it sees a beat.
 $SIG{TERM} = 'IGNORE' if $behaviour{hang};
 my @alive = $phase =~ /^(takeover|run)$/ ? map { sprintf '{"node":"%s","slot":%d,"token":"%s","state":"%s"}', @$_{qw(node slot token state)} } beating() : ();
@@ -107,10 +107,10 @@ if ($phase eq 'takeover') {
   start_beating();
   behave();
 } elsif ($phase eq 'run') {
-  my $told_to_stop = 0;
-  $SIG{TERM} = sub { $told_to_stop = 1 };
+  my $is_stopping = 0;
+  $SIG{TERM} = sub { $is_stopping = 1 };
   start_beating();
-  sleep $beat_seconds while wanted() && !$told_to_stop;
+  sleep $beat_seconds while wanted() && !$is_stopping;
   end_own();
 } elsif ($phase eq 'release') {
   my $own = start_beating();

@@ -32,13 +32,13 @@ export function expectDescribed(
   const template = Object.keys(paths).find((one) => matches(one, path));
   const operation = template === undefined ? undefined : paths[template]?.[method.toLowerCase()];
   const response = operation?.responses[String(status)];
-  const told = { method, path, status, body };
-  expect(response, `the description has no such answer: ${JSON.stringify(told)}`).toBeDefined();
+  const described = { method, path, status, body };
+  expect(response, `the description has no such answer: ${JSON.stringify(described)}`).toBeDefined();
   if (body === undefined) return;
   const schema = response?.content?.[(type ?? '').split(';')[0] ?? '']?.schema;
-  expect(schema, `the description has no such content: ${type} ${JSON.stringify(told)}`).toBeDefined();
+  expect(schema, `the description has no such content: ${type} ${JSON.stringify(described)}`).toBeDefined();
   const isRight = ajv.validate(schema ?? {}, body);
-  expect(isRight ? [] : ajv.errors, JSON.stringify(told)).toEqual([]);
+  expect(isRight ? [] : ajv.errors, JSON.stringify(described)).toEqual([]);
 }
 
 /**

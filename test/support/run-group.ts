@@ -19,7 +19,7 @@ export interface Note {
 }
 
 /** Shell script that runs until it receives SIGTERM. */
-export const service = 'trap "say told; exit 4" TERM; while :; do sleep 0.1; done';
+export const service = 'trap "say stopping; exit 4" TERM; while :; do sleep 0.1; done';
 
 const prelude =
   'say() { echo "$(date +%s%3N) $PETREL_NODE $PETREL_FENCING_TOKEN $$ $1" >>"$NOTES"; }; say begins';

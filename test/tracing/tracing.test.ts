@@ -74,10 +74,10 @@ describe('a planned handover', () => {
     await until(() => named(ofTerm(), 'transition') && named(ofTerm(), 'takeover') && ofTerm().length >= 6);
     const spans = ofTerm();
     const whole = spanIdOf(root, { term: 2 }, 'transition');
-    const told = spans.map(
+    const described = spans.map(
       ({ name, parentSpanId, attributes }) => `${attributes['petrel.node']}: ${name} in ${parentSpanId}`,
     );
-    expect(told.toSorted()).toEqual([
+    expect(described.toSorted()).toEqual([
       `a: decision in ${whole}`,
       `a: onRelease in ${spanIdOf(root, { term: 2 }, 'release', 'a')}`,
       `a: release in ${whole}`,
@@ -133,9 +133,9 @@ describe('a group of several leaders', () => {
     );
     expect(first.attributes).not.toHaveProperty('petrel.slot');
     expect(a.log.filter(({ msg }) => msg.startsWith('electing b'))).toMatchObject([{ slot: 2, term: 1 }]);
-    const told = b.log.filter((line) => 'term' in line);
-    expect(told.length).toBeGreaterThan(3);
-    expect(told.filter((line) => line.slot !== 2)).toEqual([]);
+    const lines = b.log.filter((line) => 'term' in line);
+    expect(lines.length).toBeGreaterThan(3);
+    expect(lines.filter((line) => line.slot !== 2)).toEqual([]);
   });
 });
 
@@ -179,11 +179,11 @@ describe('without the packages of OpenTelemetry', () => {
       const collector = { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:1' };
       const node = await startProcess(['agent'], { ...env, ...collector }, main);
       await node.logged(/^READY/);
-      const told = node.log.filter(({ msg }) => msg.includes('traces'));
-      expect(told).toEqual([
+      const lines = node.log.filter(({ msg }) => msg.includes('traces'));
+      expect(lines).toEqual([
         expect.objectContaining({ level: 'warn', msg: expect.stringContaining(tracingPackages.join(' ')) }),
       ]);
-      expect(told[0]).not.toHaveProperty('error');
+      expect(lines[0]).not.toHaveProperty('error');
       node.term();
       await node.exited;
     } finally {

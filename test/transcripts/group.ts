@@ -90,21 +90,21 @@ export class Group {
   async play(command: string): Promise<string[]> {
     const [verb = '', ...words] = command.split(' ');
     const [word = '', value = ''] = words;
-    const told: string[] = [];
+    const logged: string[] = [];
     if (verb === 'run') {
       await this.#world.run(this.#world.nowMs + durationMs(word), () => false);
     } else if (verb === 'until') {
-      const isTold = () => {
-        told.push(...this.#news());
-        return told.some((line) => line.includes(words.join(' ')));
+      const isLogged = () => {
+        logged.push(...this.#news());
+        return logged.some((line) => line.includes(words.join(' ')));
       };
-      await this.#world.run(this.#world.nowMs + patienceMs, isTold);
-      if (!isTold()) throw new Error(`waited in vain: ${command}`);
+      await this.#world.run(this.#world.nowMs + patienceMs, isLogged);
+      if (!isLogged()) throw new Error(`waited in vain: ${command}`);
     } else {
       if (verb !== 'leaders') this.#sinceMs = this.#world.nowMs;
       this.#do(verb, word, value);
     }
-    return [...told, ...this.#news()];
+    return [...logged, ...this.#news()];
   }
 
   #do(verb: string, word: string, value: string): void {

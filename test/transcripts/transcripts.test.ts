@@ -20,9 +20,9 @@ async function played(transcript: string): Promise<string> {
   for (const paragraph of transcript.trimEnd().split(/\n{2,}/)) {
     const [head = ''] = paragraph.split('\n----');
     const commands = head.split('\n').filter((line) => !line.startsWith('#'));
-    const told: string[] = [];
-    for (const command of commands) told.push(...(await group.play(command)));
-    const output = told.length === 0 ? '(nothing)' : told.join('\n');
+    const lines: string[] = [];
+    for (const command of commands) lines.push(...(await group.play(command)));
+    const output = lines.length === 0 ? '(nothing)' : lines.join('\n');
     paragraphs.push(commands.length === 0 ? head : `${head}\n----\n${output}`);
   }
   return `${paragraphs.join('\n\n')}\n`;

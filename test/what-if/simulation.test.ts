@@ -153,8 +153,8 @@ describe('a what-if', () => {
       a2: { site: 'a' },
       b1: { site: 'b', roundTripsMs: { a1: 5 } },
     };
-    const { nodes: told, notes } = ask({ ...deployment, nodes });
-    expect(told.map(({ node, worstMs }) => [node, worstMs])).toEqual([
+    const { nodes: simulated, notes } = ask({ ...deployment, nodes });
+    expect(simulated.map(({ node, worstMs }) => [node, worstMs])).toEqual([
       ['a1', 1 + 3],
       ['a2', 1 + 10],
       ['b1', 5 + 10],
@@ -337,9 +337,9 @@ describe('a deployment', () => {
     ],
     ['a loss of what is not there', { lose: ['node=z'] }, 'lose.0: unknown node z'],
   ])('is refused with %s, at its place', (_what, change, message) => {
-    const told = refusal(change);
-    expect(told).toContain(message);
-    expect(told).toMatch(/file:\d+:\d+: /);
+    const error = refusal(change);
+    expect(error).toContain(message);
+    expect(error).toMatch(/file:\d+:\d+: /);
   });
 
   it('is refused with requests both of a site and of its node', () => {
@@ -349,8 +349,8 @@ describe('a deployment', () => {
   });
 
   it('points at the line and column of what is wrong', () => {
-    const told = refusal({ leader: 'a9' });
-    expect(told).toMatch(/^file:25:1: leader: unknown node a9/);
+    const error = refusal({ leader: 'a9' });
+    expect(error).toMatch(/^file:25:1: leader: unknown node a9/);
   });
 
   it('of the documentation is one', () => {

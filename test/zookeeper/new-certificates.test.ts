@@ -14,8 +14,8 @@ import { until } from '../support/until.js';
 it('A4 a certificate that was replaced is shown at the next connection, and a broken one is not', async () => {
   const dir = await mkdtemp(join(tmpdir(), 'petrel-renewed-'));
   const { files, next, cert, key, use, shown, server, port } = await showCertificates(dir);
-  const told: string[] = [];
-  const note = (_fields: object, message: string) => void told.push(message);
+  const messages: string[] = [];
+  const note = (_fields: object, message: string) => void messages.push(message);
   const ca = join(dir, 'ca.crt');
   const [other, own] = await Promise.all(
     [next, files].map(async ({ certificatePath }) => await readFile(certificatePath, 'utf8')),
@@ -39,34 +39,34 @@ it('A4 a certificate that was replaced is shown at the next connection, and a br
   };
   try {
     expect(await connectOnce()).toBe('first');
-    expect(told).toEqual([]);
+    expect(messages).toEqual([]);
     await use(next);
     expect(await connectOnce()).toBe('second');
-    expect(told).toEqual([expect.stringContaining('loaded the new certificates')]);
+    expect(messages).toEqual([expect.stringContaining('loaded the new certificates')]);
     await writeFile(cert, 'half a certif');
     expect(await connectOnce()).toBe('second');
     expect(await connectOnce()).toBe('second');
-    expect(told.slice(1)).toEqual([expect.stringContaining('keeping the old certificates')]);
-    expect(told.at(-1)).toContain('TLS options: cert: ');
+    expect(messages.slice(1)).toEqual([expect.stringContaining('keeping the old certificates')]);
+    expect(messages.at(-1)).toContain('TLS options: cert: ');
     // The certificate and its key are replaced one after the other. At this point, the new key is still
     // missing.
     await copyFile(files.certificatePath, cert);
     expect(await connectOnce()).toBe('second');
-    expect(told.at(-1)).toContain('TLS options: cert and key: ');
+    expect(messages.at(-1)).toContain('TLS options: cert and key: ');
     await writeFile(key, 'half a k');
     expect(await connectOnce()).toBe('second');
-    expect(told.at(-1)).toContain('TLS options: key: ');
+    expect(messages.at(-1)).toContain('TLS options: key: ');
     await copyFile(files.keyPath, key);
     expect(await connectOnce()).toBe('first');
     // Node would trust only the first of these CAs, and not the server.
     for (const half of [own?.slice(0, -300), own?.slice(0, 20), own?.slice(0, 5)]) {
       await writeFile(ca, `${other}${half}`);
       expect(await connectOnce()).toBe('first');
-      expect(told.at(-1)).toContain('TLS options: ca: ');
+      expect(messages.at(-1)).toContain('TLS options: ca: ');
     }
     await writeFile(ca, `# both\n${other}\n${own}`);
     expect(await connectOnce()).toBe('first');
-    expect(told.at(-1)).toContain('loaded the new certificates');
+    expect(messages.at(-1)).toContain('loaded the new certificates');
   } finally {
     server.close();
     await rm(dir, { recursive: true, force: true });

@@ -127,25 +127,25 @@ describe('watches', () => {
   it('report the next change of what was read once', async () => {
     await using ours = await opened();
     const { store, root } = ours;
-    const told = async (change: () => Promise<unknown>) => {
+    const changesAfter = async (change: () => Promise<unknown>) => {
       ours.changes.length = 0;
       await change();
       await store.sync('/');
       return [...ours.changes];
     };
     await store.getData(root, { watch: true });
-    expect(await told(() => store.create(`${root}/a`, nothing, 'persistent'))).toEqual([]);
-    expect(await told(() => store.set(root, nothing, 'any'))).toEqual([root]);
-    expect(await told(() => store.set(root, nothing, 'any'))).toEqual([]);
+    expect(await changesAfter(() => store.create(`${root}/a`, nothing, 'persistent'))).toEqual([]);
+    expect(await changesAfter(() => store.set(root, nothing, 'any'))).toEqual([root]);
+    expect(await changesAfter(() => store.set(root, nothing, 'any'))).toEqual([]);
     await store.getChildren(root, { watch: true });
-    expect(await told(() => store.set(root, nothing, 'any'))).toEqual([]);
-    expect(await told(() => store.create(`${root}/b`, nothing, 'persistent'))).toEqual([root]);
+    expect(await changesAfter(() => store.set(root, nothing, 'any'))).toEqual([]);
+    expect(await changesAfter(() => store.create(`${root}/b`, nothing, 'persistent'))).toEqual([root]);
     await store.exists(`${root}/c`, { watch: true });
-    expect(await told(() => store.create(`${root}/c`, nothing, 'persistent'))).toEqual([`${root}/c`]);
+    expect(await changesAfter(() => store.create(`${root}/c`, nothing, 'persistent'))).toEqual([`${root}/c`]);
     await store.exists(`${root}/c`, { watch: true });
-    expect(await told(() => store.delete(`${root}/c`, 'any'))).toEqual([`${root}/c`]);
+    expect(await changesAfter(() => store.delete(`${root}/c`, 'any'))).toEqual([`${root}/c`]);
     await store.exists(`${root}/d`);
-    expect(await told(() => store.create(`${root}/d`, nothing, 'persistent'))).toEqual([]);
+    expect(await changesAfter(() => store.create(`${root}/d`, nothing, 'persistent'))).toEqual([]);
   });
 
   it('report after a reconnect what changed meanwhile, and what changes then', async () => {

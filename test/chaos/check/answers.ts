@@ -47,7 +47,7 @@ function untrueOfSlot(
     const wrong = whyWrong(answer, truths.get(name) ?? [], faults, run);
     return wrong === null
       ? []
-      : [{ rule: 'answers are true', what: `a client was told${inSlot(slot)} that ${name}, ${wrong}`, atMs }];
+      : [{ rule: 'answers are true', what: `a client read${inSlot(slot)} that ${name}, ${wrong}`, atMs }];
   });
 }
 

@@ -78,13 +78,13 @@ interface Led extends Span {
 
 /** Returns the spans in which a node led the slot. */
 function ledSpans(leaderships: readonly LeadershipSpan[], answers: readonly Answer[], run: Run): Led[] {
-  const told = new Map<string, number>();
+  const learnedAtMs = new Map<string, number>();
   for (const { leader, answeredAtMs } of answers) {
     if (leader?.status !== 'READY') continue;
-    told.set(leader.token, Math.min(answeredAtMs, told.get(leader.token) ?? Number.POSITIVE_INFINITY));
+    learnedAtMs.set(leader.token, Math.min(answeredAtMs, learnedAtMs.get(leader.token) ?? Number.POSITIVE_INFINITY));
   }
   return leaderships.flatMap(({ node, token, lastWorkMs, releaseMs }) => {
-    const fromMs = told.get(token);
+    const fromMs = learnedAtMs.get(token);
     const lives = run.endedAtMs - lastWorkMs < aliveMs;
     const toMs = Math.min(releaseMs ?? Number.POSITIVE_INFINITY, lives ? run.endedAtMs : lastWorkMs);
     return fromMs === undefined || fromMs >= toMs ? [] : [{ node, fromMs, toMs }];

@@ -67,9 +67,9 @@ function slotTable({ readyInSlot, gaps, handovers, failovers }: Verdict): string
     );
     return [String(index + 1), String(ready), ...gapCells(ofIt(gaps, ({ slot }) => slot)), ...moved];
   });
-  const told = ['leaderless', 'median s', 'longest s', 'counted s', 'bound s'];
+  const timesWithout = ['leaderless', 'median s', 'longest s', 'counted s', 'bound s'];
   const moved = ['handovers', 'smallest ms', 'failovers', 'smallest ms'];
-  return table([['slot', 'READY', ...told, ...moved], ...rows]);
+  return table([['slot', 'READY', ...timesWithout, ...moved], ...rows]);
 }
 
 function marginCells(margins: readonly Margin[]): string[] {
@@ -147,7 +147,7 @@ interface Line {
 
 /** Formats the records. Leaves out workload beats, and answers that repeat the previous answer. */
 function lines({ hooks, answers, changes, nemesis }: RunRecords): Line[] {
-  const told = answers.map(({ answeredAtMs, leader, server, slot }) => {
+  const answered = answers.map(({ answeredAtMs, leader, server, slot }) => {
     const text = leader === null ? 'nobody' : `${leader.node} ${leader.status}, token ${leader.token}`;
     return { atMs: answeredAtMs, server, slot, text };
   });
@@ -158,10 +158,10 @@ function lines({ hooks, answers, changes, nemesis }: RunRecords): Line[] {
         atMs: monotonicMs,
         text: `hook    ${node} ${phase} ${event}${exitCode === null ? '' : ` with ${exitCode}`}${inSlot(slot)}, token ${token}`,
       })),
-    ...told
+    ...answered
       .filter(
         (line, index) =>
-          told.slice(0, index).findLast(({ server, slot }) => server === line.server && slot === line.slot)
+          answered.slice(0, index).findLast(({ server, slot }) => server === line.server && slot === line.slot)
             ?.text !== line.text,
       )
       .map(({ atMs, server, slot, text }) => ({

@@ -2,7 +2,7 @@
 import type { HookBehaviour } from '../../support/hook-log.js';
 import type { World } from '../world.js';
 import { asOperator, slotFlags } from './people.js';
-import { aimText, nodeOf, type Of, type Tell, type Trouble } from './trouble.js';
+import { aimText, nodeOf, type Of, type FaultReporter, type Trouble } from './trouble.js';
 
 const badTakeovers: Readonly<Record<Of<'bad-takeover'>['how'], HookBehaviour>> = {
   fails: { exitCode: 1 },
@@ -23,7 +23,7 @@ const badReleases: Readonly<Record<Of<'bad-release'>['how'], HookBehaviour>> = {
 export async function hookTrouble(
   fault: Of<'bad-takeover' | 'bad-release'>,
   world: World,
-  tell: Tell,
+  reporter: FaultReporter,
 ): Promise<Trouble | null> {
   const { slot = 1 } = fault;
   const leader = world.client.leader(slot)?.node ?? null;
@@ -43,7 +43,7 @@ export async function hookTrouble(
       if (fault.kind === 'bad-release' && fault.how === 'leaves a stubborn workload') {
         await world.hooks.behave(leader, 'takeover', { stubborn: true });
       }
-      await asOperator(['switchover', '--to', candidate, ...slotFlags(fault)], world, tell);
+      await asOperator(['switchover', '--to', candidate, ...slotFlags(fault)], world, reporter);
     },
     end: async () => {
       for (const node of new Set([...nodes, leader])) {

@@ -36,7 +36,7 @@ export async function networkTrouble(
 const lossNames: Readonly<Record<Directions, string>> = {
   both: 'both ways',
   toServer: 'what it says is lost',
-  toClient: 'what it is told is lost',
+  toClient: 'answers to it are lost',
 };
 
 export function cutEverybody(world: World): Trouble {

@@ -1,12 +1,12 @@
 /** Commands that operators run during other faults. */
 import type { World } from '../world.js';
-import { nodeOf, type Of, type Tell, type Trouble } from './trouble.js';
+import { nodeOf, type Of, type FaultReporter, type Trouble } from './trouble.js';
 
 type PeopleFault = Of<
   'switchover' | 'failover' | 'lower-site' | 'disable-site' | 'prefer-site' | 'pause' | 'drain' | 'configure'
 >;
 
-export async function people(fault: PeopleFault, world: World, tell: Tell): Promise<Trouble | null> {
+export async function people(fault: PeopleFault, world: World, reporter: FaultReporter): Promise<Trouble | null> {
   const slot = 'slot' in fault && fault.slot !== undefined ? fault.slot : 1;
   const leader = world.client.leader(slot)?.node ?? null;
   if (leader === null) return null;
@@ -16,7 +16,7 @@ export async function people(fault: PeopleFault, world: World, tell: Tell): Prom
   const does = (...commands: string[][]) => ({
     detail: `leader ${leader}; ${commands.map((args) => args.join(' ')).join('; ')}`,
     begin: async () => {
-      for (const args of commands) await asOperator(args, world, tell);
+      for (const args of commands) await asOperator(args, world, reporter);
     },
     end: () => world.restoreConfig(),
   });
@@ -81,7 +81,7 @@ function movedBy({ key, value }: Of<'configure'>, world: World): Pick<Trouble, '
  * Runs a command. Only notes an error message if the command fails, because the servers may be unreachable at
  * that time.
  */
-export async function asOperator(args: readonly string[], world: World, tell: Tell): Promise<void> {
+export async function asOperator(args: readonly string[], world: World, reporter: FaultReporter): Promise<void> {
   const outcome = await world.petrel([...args, '--yes', '--no-wait']);
-  if (outcome !== 'done') tell.note(`petrel ${args.join(' ')} ${outcome}`);
+  if (outcome !== 'done') reporter.note(`petrel ${args.join(' ')} ${outcome}`);
 }

@@ -2,7 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { signal } from '../agent-process.js';
 import type { World } from '../world.js';
-import { aimText, nodeOf, type Of, type Taken, type Tell, type Trouble } from './trouble.js';
+import { aimText, nodeOf, type Of, type Taken, type FaultReporter, type Trouble } from './trouble.js';
 
 type KillFault = Of<'kill-agent' | 'kill-guardian' | 'kill-both' | 'orphan-workload'>;
 type FreezeFault = Of<'freeze-agent' | 'freeze-guardian' | 'freeze-machine'>;
@@ -12,20 +12,20 @@ export async function processTrouble(
   fault: ProcessFault,
   world: World,
   taken: Taken,
-  tell: Tell,
+  reporter: FaultReporter,
 ): Promise<Trouble | null> {
   const node = await nodeOf(fault, world, taken);
   if (node === null) return null;
   const trouble = { nodes: [node], slots: [], detail: `${aimText(fault)} ${node}` };
   switch (fault.kind) {
     case 'stop-agent':
-      return { ...trouble, ...stopOf(node, world, tell) };
+      return { ...trouble, ...stopOf(node, world, reporter) };
     case 'freeze-agent':
     case 'freeze-guardian':
     case 'freeze-machine':
       return { ...trouble, silences: true, ...freezeOf(fault.kind, node, world) };
     default:
-      return killOf(fault.kind, node, trouble, world, tell);
+      return killOf(fault.kind, node, trouble, world, reporter);
   }
 }
 
@@ -33,13 +33,13 @@ type Doing = Pick<Trouble, 'begin' | 'end'>;
 
 const leavePatienceMs = 15_000;
 
-function stopOf(node: string, world: World, tell: Tell): Doing {
+function stopOf(node: string, world: World, reporter: FaultReporter): Doing {
   const agent = world.agent(node);
   return {
     begin: async () => agent.term(),
     end: async () => {
       if (!(await Promise.race([agent.exited, sleep(leavePatienceMs)]))) {
-        tell.note(`${node} had not left ${leavePatienceMs} ms after SIGTERM and its time`);
+        reporter.note(`${node} had not left ${leavePatienceMs} ms after SIGTERM and its time`);
         await agent.kill9();
       }
       await world.run(node);
@@ -56,12 +56,12 @@ function killOf(
   node: string,
   trouble: Pick<Trouble, 'nodes' | 'slots' | 'detail'>,
   world: World,
-  tell: Tell,
+  reporter: FaultReporter,
 ): Trouble | null {
   const { agent, guardian, reaper } = world.agent(node);
   if (agent === null) return null;
   const kill = async (what: string, ...pids: (number | null)[]) => {
-    tell.crash(`${what} of ${node}`);
+    reporter.crash(`${what} of ${node}`);
     if (pids.includes(guardian)) world.agent(node).doom();
     else world.expectDeath(node);
     for (const pid of pids) if (pid !== null) signal(pid, 'SIGKILL');

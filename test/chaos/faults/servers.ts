@@ -1,12 +1,12 @@
 /** Faults of the ZooKeeper servers and of the network between them. */
 import type { ServerPart } from '../plan.js';
 import type { World } from '../world.js';
-import type { Of, Tell, Trouble } from './trouble.js';
+import type { Of, FaultReporter, Trouble } from './trouble.js';
 
 export async function serverTrouble(
   fault: Of<'kill-server' | 'freeze-server' | 'isolate-server' | 'slow-server' | 'reset-server'>,
   world: World,
-  tell: Tell,
+  reporter: FaultReporter,
 ): Promise<Trouble | null> {
   const index = await serverOf(fault.on, world);
   const server = world.servers[index];
@@ -24,7 +24,7 @@ export async function serverTrouble(
         ...trouble,
         detail: who,
         begin: async () => {
-          tell.crash(`server ${index}`);
+          reporter.crash(`server ${index}`);
           await server.kill9();
         },
         end: () => server.restart(),
@@ -56,7 +56,7 @@ export async function serverTrouble(
   }
 }
 
-export async function killMajority(world: World, tell: Tell): Promise<Trouble> {
+export async function killMajority(world: World, reporter: FaultReporter): Promise<Trouble> {
   const first = await serverOf('ensemble-leader', world);
   const victims = [first, (first + 1) % world.servers.length];
   return {
@@ -67,7 +67,7 @@ export async function killMajority(world: World, tell: Tell): Promise<Trouble> {
     detail: `servers ${victims.join(' and ')}`,
     begin: async () => {
       for (const index of victims) {
-        tell.crash(`server ${index}`);
+        reporter.crash(`server ${index}`);
         await world.servers[index]?.kill9();
       }
     },

@@ -21,7 +21,7 @@ export interface Trouble {
 }
 
 /** Receives reports about a fault while the fault is active. */
-export interface Tell {
+export interface FaultReporter {
   crash(what: string): void;
   note(what: string): void;
 }

@@ -5,7 +5,7 @@
 import { describe, expect, it } from 'vitest';
 import { reportText } from '../check/report.js';
 import type { Run } from '../records.js';
-import { rules, Scene, told } from './scene.js';
+import { rules, Scene, violationsIn } from './scene.js';
 
 const two: Partial<Run> = { nodes: ['a', 'b', 'c', 'd'], leaders: 2 };
 /** The bound if no node fails and no node falls silent: release 3.6 + takeover 4.6 + slack 1. */
@@ -40,7 +40,7 @@ describe('the checker of several leaders', () => {
   });
 
   it('wants something to be shown of each slot', () => {
-    expect(told(verdictOf(new Scene().leads('a', 2, 100)))).toContain('nobody was READY in slot 2');
+    expect(violationsIn(verdictOf(new Scene().leads('a', 2, 100)))).toContain('nobody was READY in slot 2');
   });
 
   it('reports each slot', () => {
@@ -54,7 +54,7 @@ describe('the checker of several leaders', () => {
 describe('two at once in a slot', () => {
   it('are shown by a beat of the old workload', () => {
     const scene = orderly().hook(25.15, 'b', '4', 'takeover beat', { slot: 2 });
-    expect(told(verdictOf(scene))).toEqual([
+    expect(violationsIn(verdictOf(scene))).toEqual([
       'c in slot 2 (token 25) began to take over 50.0 ms before b in slot 2 (token 4) had ended',
     ]);
   });
@@ -81,7 +81,7 @@ describe('one node in two slots', () => {
   };
 
   it('is shown by its election, its claims, and its work', () => {
-    expect(told(verdictOf(both()))).toEqual([
+    expect(violationsIn(verdictOf(both()))).toEqual([
       'a is elected in slots 1 and 2',
       'a owns the claims of slots 1 and 2',
       'a in slot 2 (token 25) began to take over 74900.0 ms before a (token 2) had ended',
@@ -95,7 +95,7 @@ describe('one node in two slots', () => {
     expect(rules(verdictOf(scene))).not.toContain('one slot a node');
     const start = scene.hooks.find(({ slot }) => slot === 2);
     start?.alive.push({ node: 'a', slot: 1, token: '2', state: 'S' });
-    expect(told(verdictOf(scene))).toContain(
+    expect(violationsIn(verdictOf(scene))).toContain(
       'a in slot 2 (token 20) began to take over and saw a (token 2) alive',
     );
   });
@@ -124,12 +124,12 @@ describe('fencing tokens of several slots', () => {
 
   it('grow in each slot', () => {
     const scene = orderly().hook(99, 'd', '3', 'takeover started', { slot: 2 });
-    expect(told(verdictOf(scene))).toContain('d in slot 2 (token 3) took over after c in slot 2 (token 25)');
+    expect(violationsIn(verdictOf(scene))).toContain('d in slot 2 (token 3) took over after c in slot 2 (token 25)');
   });
 
   it('are never those of two slots', () => {
     const scene = orderly().hook(99, 'c', '25', 'takeover started');
-    expect(told(verdictOf(scene))).toContain(
+    expect(violationsIn(verdictOf(scene))).toContain(
       'c (token 25) took over under the token of c in slot 2 (token 25)',
     );
   });
@@ -137,7 +137,7 @@ describe('fencing tokens of several slots', () => {
   it('are those of a claim of the same slot', () => {
     const scene = orderly().elect(97, 'd', 3).claim(98, 'd', 'create', 'PROGRESS', 3);
     scene.hook(98.1, 'd', '98', 'takeover started', { slot: 2 });
-    expect(told(verdictOf(scene))).toContain(
+    expect(violationsIn(verdictOf(scene))).toContain(
       'd in slot 2 took over under token 98, which is that of d in slot 3',
     );
   });
@@ -146,26 +146,26 @@ describe('fencing tokens of several slots', () => {
 describe('claims of a slot', () => {
   it('are made only by whom it elected', () => {
     const scene = orderly().unclaim(96, 'c', 2).elect(97, 'd').claim(98, 'd', 'create', 'PROGRESS', 2);
-    expect(told(verdictOf(scene))).toEqual(['d claims in slot 2 while c is elected']);
+    expect(violationsIn(verdictOf(scene))).toEqual(['d claims in slot 2 while c is elected']);
   });
 
   it('become READY only by whom it elected', () => {
     const scene = orderly().elect(97, 'd', 2).claim(98, 'c', 'set', 'READY', 2);
-    expect(told(verdictOf(scene))).toEqual(['c is READY in slot 2 while d is elected']);
+    expect(violationsIn(verdictOf(scene))).toEqual(['c is READY in slot 2 while d is elected']);
   });
 
   it('are not made while another stands, or written to by others', () => {
     const scene = orderly().elect(96, 'd', 2).claim(97, 'd', 'create', 'PROGRESS', 2);
-    expect(told(verdictOf(scene))).toEqual(['d claims what c holds in slot 2']);
+    expect(violationsIn(verdictOf(scene))).toEqual(['d claims what c holds in slot 2']);
     const written = orderly().elect(96, 'd', 2).claim(97, 'd', 'set', 'PROGRESS', 2);
-    expect(told(verdictOf(written))).toEqual(['d wrote to the claim in slot 2 of c']);
+    expect(violationsIn(verdictOf(written))).toEqual(['d wrote to the claim in slot 2 of c']);
   });
 
   it('end with their owner’s session, and only they', () => {
     const scene = orderly().znode(96, 'close', '', null, { session: 'of c' });
     scene.elect(97, 'd', 2).claim(98, 'd', 'create', 'PROGRESS', 2);
     expect(verdictOf(scene).violations).toEqual([]);
-    expect(told(verdictOf(scene.elect(98, 'b').claim(99, 'b', 'create', 'PROGRESS')))).toEqual([
+    expect(violationsIn(verdictOf(scene.elect(98, 'b').claim(99, 'b', 'create', 'PROGRESS')))).toEqual([
       'b claims what a holds',
     ]);
   });
@@ -173,12 +173,12 @@ describe('claims of a slot', () => {
 
 describe('what a client learns about a slot', () => {
   it('must have been so there', () => {
-    expect(verdictOf(orderly().told(50, 'c', '25', 'READY', 2)).violations).toEqual([]);
-    expect(told(verdictOf(orderly().told(50, 'c', '25', 'READY', 1)))).toEqual([
-      'a client was told that c is READY under token 25, which never was so',
+    expect(verdictOf(orderly().answered(50, 'c', '25', 'READY', 2)).violations).toEqual([]);
+    expect(violationsIn(verdictOf(orderly().answered(50, 'c', '25', 'READY', 1)))).toEqual([
+      'a client read that c is READY under token 25, which never was so',
     ]);
-    expect(told(verdictOf(orderly().toldOfNobody(50, 2)))).toEqual([
-      'a client was told in slot 2 that nobody leads, which was so no more for 25.0 s',
+    expect(violationsIn(verdictOf(orderly().answeredNobody(50, 2)))).toEqual([
+      'a client read in slot 2 that nobody leads, which was so no more for 25.0 s',
     ]);
   });
 });
@@ -191,7 +191,7 @@ describe('the history of several slots', () => {
     const scene = orderly();
     for (const [index, one] of records.entries())
       scene.znode(30 + index, 'create', `/history/000000000${index}`, one);
-    return told(verdictOf(scene));
+    return violationsIn(verdictOf(scene));
   };
 
   it('may hold the same term once for each slot, in any order of theirs', () => {
@@ -223,7 +223,7 @@ describe('the time without a leader of a slot', () => {
 
   it('is bounded, though another slot is led', () => {
     expect(killed(9)).toMatchObject({ violations: [], gaps: [{ slot: 2, boundMs: quietBoundS * 1000 }] });
-    expect(told(killed(10))).toEqual([
+    expect(violationsIn(killed(10))).toEqual([
       expect.stringMatching(/^nobody led in slot 2 for 10\.00 s, bound 9\.20 s/),
     ]);
   });
@@ -240,7 +240,7 @@ describe('the time without a leader of a slot', () => {
   it('needs a cause that concerns its leader, or its slot', () => {
     const lostBy = (nodes: string[], slots?: number[]) => {
       const does = slots === undefined ? { silences: false } : { silences: false, slots };
-      return told(killed(5, (scene) => scene.fault(19, 21, nodes, does)));
+      return violationsIn(killed(5, (scene) => scene.fault(19, 21, nodes, does)));
     };
     expect(lostBy(['a'], [])).toEqual(['b stopped leading in slot 2 without a fault']);
     expect(lostBy([], [1])).toEqual(['b stopped leading in slot 2 without a fault']);
@@ -251,7 +251,7 @@ describe('the time without a leader of a slot', () => {
 
   it('may have been caused by what came right after the last sign of life, as signs come now and then', () => {
     const lostBefore = (s: number) => {
-      return told(killed(5, (scene) => scene.fault(20 + s, 25, ['b'], { silences: false, slots: [] })));
+      return violationsIn(killed(5, (scene) => scene.fault(20 + s, 25, ['b'], { silences: false, slots: [] })));
     };
     expect(lostBefore(0.9)).toEqual([]);
     expect(lostBefore(1.1)).toEqual(['b stopped leading in slot 2 without a fault']);
@@ -278,7 +278,7 @@ describe('fewer leaders', () => {
 
   it('are given up in time', () => {
     expect(verdictOf(fewer(50 + quietBoundS - 0.1)).violations).toEqual([]);
-    expect(told(verdictOf(fewer(50 + quietBoundS + 0.1)))).toEqual([
+    expect(violationsIn(verdictOf(fewer(50 + quietBoundS + 0.1)))).toEqual([
       expect.stringMatching(/^c in slot 2 \(token 4\) worked on for 9\.30 s, bound 9\.20 s/),
     ]);
   });

@@ -1,7 +1,7 @@
 /** Tests the checks with made-up records of an orderly run, and of every kind of violation. */
 import { describe, expect, it } from 'vitest';
 import { reportText } from '../check/report.js';
-import { rules, run, Scene, told } from './scene.js';
+import { rules, run, Scene, violationsIn } from './scene.js';
 
 /** The bound if no node fails: session 6 + release 3.6 + takeover 4.6 + slack 1. */
 const plainBoundMs = 15_200;
@@ -32,14 +32,14 @@ describe('the checker of chaos', () => {
   it('takes a trouble of the run itself for a violation', () => {
     const scene = orderly();
     scene.nemesis.push({ event: 'trouble', atMs: 1, what: 'the agent of a ended by itself' });
-    expect(told(scene.verdict())).toEqual(['the agent of a ended by itself']);
+    expect(violationsIn(scene.verdict())).toEqual(['the agent of a ended by itself']);
   });
 });
 
 describe('two at once', () => {
   it('is shown by a beat of the old workload after the new takeover began', () => {
     const verdict = orderly().hook(25.15, 'a', '2', 'takeover beat').verdict();
-    expect(told(verdict)).toEqual(['b (token 25) began to take over 50.0 ms before a (token 2) had ended']);
+    expect(violationsIn(verdict)).toEqual(['b (token 25) began to take over 50.0 ms before a (token 2) had ended']);
   });
 
   it('is shown by a release that ends after the new takeover began', () => {
@@ -61,7 +61,7 @@ describe('two at once', () => {
     const start = scene.hooks.find(({ node }) => node === 'b');
     if (start === undefined) throw new Error('b took over');
     start.alive.push({ node: 'a', slot: 1, token: '2', state: 'S' });
-    expect(told(scene.verdict())).toEqual(['b (token 25) began to take over and saw a (token 2) alive']);
+    expect(violationsIn(scene.verdict())).toEqual(['b (token 25) began to take over and saw a (token 2) alive']);
   });
 
   it('is not shown by what stands still or is dead', () => {
@@ -81,27 +81,27 @@ describe('two at once', () => {
 describe('fencing tokens', () => {
   it('must be there', () => {
     const scene = orderly().hook(99, 'c', '', 'takeover started');
-    expect(told(scene.verdict())).toContain('c took over without a token');
+    expect(violationsIn(scene.verdict())).toContain('c took over without a token');
   });
 
   it('must be greater than every one before', () => {
     const scene = new Scene().leads('a', 30, 40).fault(39, 44, []).releases('a', 30, 40, 41).elect(44, 'b');
     scene.claim(45, 'b', 'create', 'PROGRESS').hook(45.1, 'b', '29', 'takeover started');
-    expect(told(scene.verdict())).toContain('b (token 29) took over after a (token 30)');
+    expect(violationsIn(scene.verdict())).toContain('b (token 29) took over after a (token 30)');
   });
 
   it('must be those of a claim of the same node', () => {
     const scene = orderly().hook(99, 'c', '98', 'takeover started');
-    expect(told(scene.verdict())).toContain('c took over under token 98, which is that of no claim');
+    expect(violationsIn(scene.verdict())).toContain('c took over under token 98, which is that of no claim');
     const stolen = orderly().hook(99, 'c', '25', 'takeover started');
-    expect(told(stolen.verdict())).toContain('c took over under token 25, which is that of b');
+    expect(violationsIn(stolen.verdict())).toContain('c took over under token 25, which is that of b');
   });
 });
 
 describe('claims', () => {
   it('may become READY only while their node is elected', () => {
     const scene = new Scene().elect(1, 'a').claim(2, 'a', 'create', 'PROGRESS').elect(3, 'b');
-    expect(told(scene.claim(4, 'a', 'set', 'READY').verdict())).toContain('a is READY while b is elected');
+    expect(violationsIn(scene.claim(4, 'a', 'set', 'READY').verdict())).toContain('a is READY while b is elected');
   });
 
   it('may be READY by an election in the same transaction', () => {
@@ -112,12 +112,12 @@ describe('claims', () => {
 
   it('may be made only by the elected', () => {
     const scene = orderly().unclaim(97, 'b').claim(98, 'c', 'create', 'PROGRESS');
-    expect(told(scene.verdict())).toEqual(['c claims while b is elected']);
+    expect(violationsIn(scene.verdict())).toEqual(['c claims while b is elected']);
   });
 
   it('may not be made while another stands', () => {
     const scene = orderly().elect(97, 'c').claim(98, 'c', 'create', 'PROGRESS');
-    expect(told(scene.verdict())).toEqual(['c claims what b holds']);
+    expect(violationsIn(scene.verdict())).toEqual(['c claims what b holds']);
   });
 
   it('end with the session of their owner', () => {
@@ -128,7 +128,7 @@ describe('claims', () => {
 
   it('may not be written by another session than made them', () => {
     const scene = orderly().elect(97, 'c').claim(98, 'c', 'set', 'PROGRESS');
-    expect(told(scene.verdict())).toEqual(['c wrote to the claim of b']);
+    expect(violationsIn(scene.verdict())).toEqual(['c wrote to the claim of b']);
   });
 
   it('must be readable', () => {
@@ -142,36 +142,36 @@ describe('what a client learns', () => {
    * In the orderly run, a's claim is READY from 3 s to 23 s. The claim of b starts at 25 s and is READY from
    * 26 s on.
    */
-  const answers = (change: (scene: Scene) => Scene) => told(change(orderly()).verdict());
+  const answers = (change: (scene: Scene) => Scene) => violationsIn(change(orderly()).verdict());
 
   it('must have been so', () => {
-    expect(answers((scene) => scene.told(50, 'c', '25'))).toEqual([
-      'a client was told that c is READY under token 25, which never was so',
+    expect(answers((scene) => scene.answered(50, 'c', '25'))).toEqual([
+      'a client read that c is READY under token 25, which never was so',
     ]);
   });
 
   it('must be so still', () => {
-    expect(answers((scene) => scene.told(23.9, 'a', '2'))).toEqual([]);
-    expect(answers((scene) => scene.told(24.1, 'a', '2'))).toEqual([
-      'a client was told that a is READY under token 2, which was so no more for 1.1 s',
+    expect(answers((scene) => scene.answered(23.9, 'a', '2'))).toEqual([]);
+    expect(answers((scene) => scene.answered(24.1, 'a', '2'))).toEqual([
+      'a client read that a is READY under token 2, which was so no more for 1.1 s',
     ]);
-    expect(answers((scene) => scene.told(50, 'b', '25', 'PROGRESS'))).toEqual([
-      'a client was told that b is PROGRESS under token 25, which was so no more for 24.0 s',
+    expect(answers((scene) => scene.answered(50, 'b', '25', 'PROGRESS'))).toEqual([
+      'a client read that b is PROGRESS under token 25, which was so no more for 24.0 s',
     ]);
-    expect(answers((scene) => scene.toldOfNobody(50))).toEqual([
-      'a client was told that nobody leads, which was so no more for 25.0 s',
+    expect(answers((scene) => scene.answeredNobody(50))).toEqual([
+      'a client read that nobody leads, which was so no more for 25.0 s',
     ]);
   });
 
   it('must be so already', () => {
-    expect(answers((scene) => scene.told(24.5, 'b', '25', 'READY'))).toEqual([
-      'a client was told that b is READY under token 25, which was so only later',
+    expect(answers((scene) => scene.answered(24.5, 'b', '25', 'READY'))).toEqual([
+      'a client read that b is READY under token 25, which was so only later',
     ]);
-    expect(answers((scene) => scene.toldOfNobody(24.5).told(25.1, 'b', '25', 'PROGRESS'))).toEqual([]);
+    expect(answers((scene) => scene.answeredNobody(24.5).answered(25.1, 'b', '25', 'PROGRESS'))).toEqual([]);
   });
 
   it('may be as old as what is done to the servers, and no older', () => {
-    const late = (scene: Scene) => scene.told(40, 'a', '2');
+    const late = (scene: Scene) => scene.answered(40, 'a', '2');
     expect(answers((scene) => late(scene.fault(20, 38, [], { ensemble: true })))).toEqual([]);
     expect(answers((scene) => late(scene.fault(30, 38, [], { ensemble: true })))).toHaveLength(1);
     expect(answers((scene) => late(scene.fault(20, 30, [], { ensemble: true })))).toHaveLength(1);
@@ -192,7 +192,7 @@ describe('the history', () => {
   it('may not hold two of the same', () => {
     const scene = orderly().znode(27, 'create', '/history/0000000001', record(1, '2'));
     scene.znode(28, 'create', '/history/0000000002', record(1, '2'));
-    expect(told(scene.verdict())).toEqual(['two records of term 1, token 2']);
+    expect(violationsIn(scene.verdict())).toEqual(['two records of term 1, token 2']);
   });
 
   it('may not record a greater token before a smaller one', () => {
@@ -302,7 +302,7 @@ describe('the time without a leader', () => {
 
   it('needs a cause', () => {
     const verdict = killed(7, (scene) => scene.fault(1, 7, ['a']));
-    expect(told(verdict)).toEqual(['a stopped leading without a fault']);
+    expect(violationsIn(verdict)).toEqual(['a stopped leading without a fault']);
     expect(killed(7, (scene) => scene.fault(1, 9, ['a'])).violations).toEqual([]);
   });
 
@@ -313,7 +313,7 @@ describe('the time without a leader', () => {
   });
 
   it('is none for a claim that says READY while its node is dead', () => {
-    const verdict = killed(7, (scene) => scene.fault(20, 90, ['a']).told(24, 'a', '2'));
+    const verdict = killed(7, (scene) => scene.fault(20, 90, ['a']).answered(24, 'a', '2'));
     expect(verdict.gaps).toMatchObject([{ fromMs: 20_000 }]);
   });
 });

@@ -78,17 +78,17 @@ export class Scene {
   ): this {
     const id = `1.${this.nemesis.length}`;
     const does = { ensemble: false, blocks: false, silences: true };
-    const told = { id, round: 1, kind: 'freeze-agent', detail: '', nodes, ...does };
-    this.nemesis.push({ event: 'begin', atMs: fromS * 1000, ...told, ...more });
+    const fault = { id, round: 1, kind: 'freeze-agent', detail: '', nodes, ...does };
+    this.nemesis.push({ event: 'begin', atMs: fromS * 1000, ...fault, ...more });
     this.nemesis.push({ event: 'end', atMs: toS * 1000, id });
     return this;
   }
 
-  told(atS: number, node: string, token: string, status: 'PROGRESS' | 'READY' = 'READY', slot = 1): this {
+  answered(atS: number, node: string, token: string, status: 'PROGRESS' | 'READY' = 'READY', slot = 1): this {
     return this.#answer(atS, { node, token, term: 1, status }, slot);
   }
 
-  toldOfNobody(atS: number, slot = 1): this {
+  answeredNobody(atS: number, slot = 1): this {
     return this.#answer(atS, null, slot);
   }
 
@@ -107,7 +107,7 @@ export class Scene {
     this.elect(fromS - 1, node, slot).claim(fromS, node, 'create', 'PROGRESS', slot);
     this.hook(fromS + 0.1, node, token, 'takeover started', { slot });
     this.hook(fromS + 0.2, node, token, 'takeover ended', { slot });
-    this.claim(fromS + 1, node, 'set', 'READY', slot).told(fromS + 1, node, token, 'READY', slot);
+    this.claim(fromS + 1, node, 'set', 'READY', slot).answered(fromS + 1, node, token, 'READY', slot);
     return this.hook(toS, node, token, 'takeover beat', { slot });
   }
 
@@ -141,6 +141,6 @@ export function rules({ violations }: Verdict): string[] {
   return [...new Set(violations.map(({ rule }) => rule))];
 }
 
-export function told({ violations }: Verdict): string[] {
+export function violationsIn({ violations }: Verdict): string[] {
   return violations.map(({ what }) => what);
 }

@@ -2,7 +2,7 @@
 import { rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { buildWorker, type Result, runCrowd } from '../crowd.js';
-import { isTold } from '../scenarios.js';
+import { isScripted } from '../scenarios.js';
 import { type Sabotage, sabotagePlugin } from './sabotage.js';
 
 export interface Range {
@@ -40,7 +40,7 @@ export async function hunt({ sabotage, known, seeds, signal }: HuntOptions): Pro
   };
   try {
     const { lives = 'all' } = sabotage;
-    const first = lives === 'all' ? [...known, ...told(seeds)] : known;
+    const first = lives === 'all' ? [...known, ...scripted(seeds)] : known;
     await runCrowd({ ...seeds, first, lives, program, workers: 1, heard, signal });
     return found;
   } finally {
@@ -49,6 +49,6 @@ export async function hunt({ sabotage, known, seeds, signal }: HuntOptions): Pro
 }
 
 /** Returns the seeds of scripted runs, which catch most sabotages. */
-function told({ from, to }: Range): number[] {
-  return Array.from({ length: Math.max(0, to - from + 1) }, (_, index) => from + index).filter(isTold);
+function scripted({ from, to }: Range): number[] {
+  return Array.from({ length: Math.max(0, to - from + 1) }, (_, index) => from + index).filter(isScripted);
 }
