@@ -25,7 +25,7 @@ const program = new Command('npm run explore --')
     ),
   )
   .option('--faults <n>', 'how many faults, instead of as many as the scenario allows', wholeNumber(0))
-  .option('--max <n>', 'gives a scenario up after so many states', wholeNumber(1), 20_000_000)
+  .option('--max <n>', 'number of states after which to give a scenario up', wholeNumber(1), 20_000_000)
   .parse();
 const {
   scenario: names,

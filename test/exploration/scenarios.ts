@@ -449,7 +449,7 @@ export const scenarios: readonly Scenario[] = [
     faults: ['release-stuck'],
     maxFaults: 1,
     witness: {
-      what: 'the fence hook powers off a node that leads anew',
+      what: 'the fence hook powers off a node that leads again',
       isSeen: ({ agents, tree }, { agents: after }) =>
         agents.some(({ fencing, index }) => {
           const hits = fencing !== null && !fencing.hit && after[index]?.fencing?.hit === true;
@@ -460,7 +460,7 @@ export const scenarios: readonly Scenario[] = [
   },
   {
     name: 'question-b',
-    about: 'two electors that rank differently, and unseat whoever is silent; one fault',
+    about: 'two electors that rank differently, and silent nodes are unseated; one fault',
     nodes: ['a1', 'b1'],
     isLed: true,
     config: { failback: 'auto', backoff: { base: '10s', max: '10s' } },
@@ -472,7 +472,7 @@ export const scenarios: readonly Scenario[] = [
   },
   {
     name: 'question-b-alike',
-    about: 'two electors of one mind, and unseat whoever is silent; one fault',
+    about: 'two electors that rank alike, and silent nodes are unseated; one fault',
     nodes: ['a1', 'b1'],
     isLed: true,
     config: { failback: 'auto', backoff: { base: '10s', max: '10s' } },

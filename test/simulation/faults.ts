@@ -443,10 +443,10 @@ export function actText({ do: verb, ...rest }: Act, names: Names): string {
 }
 
 const roles: Readonly<Record<number, string>> = {
-  [whoLeads]: 'whoever leads',
-  [whoElects]: 'whoever elects',
-  [bystander]: 'whoever does neither',
-  [whoLeadsLast]: 'whoever leads last',
+  [whoLeads]: 'the leader',
+  [whoElects]: 'the elector',
+  [bystander]: 'a node that does neither',
+  [whoLeadsLast]: 'the last leader',
 };
 
 function detailsOf(details: object, names: Names): string[] {
@@ -455,7 +455,7 @@ function detailsOf(details: object, names: Names): string[] {
     if (name === 'befalls' || name === 'meanwhile')
       return isFault(value) ? `${name} (${textOf(value, names)})` : '';
     if (name === 'node' && typeof value === 'number') return names.nodes[value] ?? roles[value];
-    if (name === 'node') return 'whoever is next';
+    if (name === 'node') return 'the next node';
     if (name === 'site') return typeof value === 'number' ? `site ${names.sites[value]}` : '';
     if (name === 'server') return serverText(value);
     if (!name.endsWith('Ms')) return `${name} ${value}`;

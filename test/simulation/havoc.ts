@@ -36,7 +36,7 @@ const deletionsEveryMs = 10;
 export class Havoc {
   readonly #cast: Cast;
   /** Functions that revert the current faults. All of them are called when all faults end. */
-  readonly #mends = new Set<() => void>();
+  readonly #repairs = new Set<() => void>();
   readonly #losses: Extract<Fault, { kind: 'lose answer' }>[] = [];
   readonly #triggers: Extract<Fault, { kind: 'upon' }>[] = [];
   readonly #holdUps: Extract<Fault, { kind: 'hold up' }>[] = [];
@@ -89,19 +89,19 @@ export class Havoc {
   }
 
   /** Reverts a fault after the given time, or earlier if all faults end. */
-  #for(forMs: number, mend: () => void): void {
+  #for(forMs: number, repair: () => void): void {
     const once = () => {
-      if (this.#mends.delete(once)) mend();
+      if (this.#repairs.delete(once)) repair();
     };
-    this.#mends.add(once);
+    this.#repairs.add(once);
     this.#cast.world.after(forMs, once);
   }
 
-  mend(): void {
+  repair(): void {
     if (!this.#cast.setup.isGentle) this.#cast.rules.disturbed(0);
     this.#isMended = true;
-    this.#cast.world.note(() => 'all is mended');
-    for (const mend of [...this.#mends]) mend();
+    this.#cast.world.note(() => 'all is repaired');
+    for (const repair of [...this.#repairs]) repair();
     for (const server of this.#cast.ensemble.servers) {
       server.process.thaw();
       if (!server.process.isAlive) server.start();
@@ -309,7 +309,7 @@ export class Havoc {
       for (const link of links) {
         if (kind === 'cut') link.cut();
         else link.slow(this.#cast.setup.sessionTimeoutMs / 8);
-        this.#for(forMs, () => link.mend());
+        this.#for(forMs, () => link.repair());
       }
     }
   }
@@ -349,7 +349,7 @@ export class Havoc {
           this.#cast.ensemble.linkBetween(other, server),
         ]) {
           link.cut();
-          this.#for(forMs, () => link.mend());
+          this.#for(forMs, () => link.repair());
         }
       }
     }
@@ -390,7 +390,7 @@ export class Havoc {
     for (const { index } of ensemble.servers) {
       const { there } = network.way(machine, index);
       there.cut();
-      this.#for(held.forMs, () => there.mend());
+      this.#for(held.forMs, () => there.repair());
     }
     const { meanwhile } = held;
     if (meanwhile !== null) world.after(0, () => this.befall(meanwhile));
@@ -425,7 +425,7 @@ export class Havoc {
     const links = ways.flatMap(({ way }) => [way.there, way.back]);
     if (stallMs > 0) for (const link of links) link.cut();
     this.#cast.world.after(stallMs, () => {
-      for (const link of links) link.mend();
+      for (const link of links) link.repair();
       this.#cast.world.after(pauseMs, () => {
         const own = ways.find(({ way }) => way.open.size > 0)?.server;
         if (this.#isMended || own === undefined) return;
@@ -441,7 +441,7 @@ export class Havoc {
             link.cut();
             this.#for(forMs, () => {
               way.refuses = false;
-              link.mend();
+              link.repair();
             });
           }
         }
@@ -466,7 +466,7 @@ export class Havoc {
           link.cut();
           this.#for(forMs, () => {
             way.refuses = false;
-            link.mend();
+            link.repair();
           });
         }
       }

@@ -54,7 +54,7 @@ export class Link {
     this.#slowerByMs = byMs;
   }
 
-  mend(): void {
+  repair(): void {
     this.#slowerByMs = 0;
     if (!this.#isCut) return;
     this.#isCut = false;

@@ -120,7 +120,7 @@ async function run({ from, to }: Range): Promise<void> {
   );
   console.log(`faults: ${most.join(', ')}`);
   console.log(
-    `from the mending to a leader, ms: median ${Math.round(leaderless[leaderless.length >> 1] ?? 0)}, most ${Math.round(leaderless.at(-1) ?? 0)}, at most ${Math.round(100 * mostOfBound)} % of what it may be`,
+    `from the repair to a leader, ms: median ${Math.round(leaderless[leaderless.length >> 1] ?? 0)}, most ${Math.round(leaderless.at(-1) ?? 0)}, at most ${Math.round(100 * mostOfBound)} % of what it may be`,
   );
   const [first] = bad.sort((one, other) => one.seed - other.seed);
   if (first === undefined) return;

@@ -67,8 +67,8 @@ export function failureRules(court: Court): Rule {
     const isWitness =
       ended === claim.owner &&
       elected.content.node === node &&
-      // If the decision was revised after the claim was made, the elector observes the claim anew since that
-      // revision, so it is not a certain witness.
+      // If the decision was revised after the claim was made, the elector has observed the claim only since
+      // that revision, so it is not a certain witness.
       claim.content.electedVersion === elected.version &&
       elector !== undefined &&
       elector.owner !== claim.owner &&
@@ -332,7 +332,7 @@ export function failureRules(court: Court): Rule {
         const eligible = [...now.registrations.keys()].filter((name) => isEligible(now, name));
         if (isGivenUp(now) || failuresIn(now.others, node).length > 0) return null;
         const isAlone = eligible.length === 1 && eligible[0] === node && now.elected?.content.node == null;
-        return isAlone ? `${node} has started anew, nobody else is eligible, and it stays in backoff` : null;
+        return isAlone ? `${node} has restarted, no other node is eligible, and it stays in backoff` : null;
       });
     }
   }

@@ -301,12 +301,12 @@ class Simulation {
     await world.run(foundedMs + setup.troubleMs, stop);
     let leaderlessMs: number | null = null;
     if (!stop()) {
-      const mendedMs = await this.#mend(faults, stop);
-      await world.run(mendedMs + boundMs, () => stop() || isInPlace(this.#cast));
-      leaderlessMs = world.nowMs - mendedMs;
+      const repairedMs = await this.#repair(faults, stop);
+      await world.run(repairedMs + boundMs, () => stop() || isInPlace(this.#cast));
+      leaderlessMs = world.nowMs - repairedMs;
       if (!stop() && !isInPlace(this.#cast))
-        judge.violate(5, `${missingText(this.#cast)} ${Math.round(boundMs)} ms after all was mended`);
-      if (!stop()) await this.#settle(mendedMs, faults, stop);
+        judge.violate(5, `${missingText(this.#cast)} ${Math.round(boundMs)} ms after all was repaired`);
+      if (!stop()) await this.#settle(repairedMs, faults, stop);
       if (setup.checksPeace) await this.#peace(faults, stop);
     }
     return {
@@ -339,9 +339,9 @@ class Simulation {
   }
 
   /** Repairs everything. Resolves with the instant at which operators have reverted their changes, too. */
-  async #mend(faults: readonly PlannedFault[], stop: () => boolean): Promise<number> {
+  async #repair(faults: readonly PlannedFault[], stop: () => boolean): Promise<number> {
     const { judge, operator, setup, nodes } = this.#cast;
-    this.#havoc.mend();
+    this.#havoc.repair();
     // In a misconfigured group, no node can elect, so no node can replace a mute elector. Therefore, no node
     // stays mute.
     const isMisconfigured = faults.some(({ fault }) => 'act' in fault && fault.act.do === 'misconfigure');
@@ -353,12 +353,12 @@ class Simulation {
     const withinMs = reconnectingMs(setup);
     await this.#world.run(this.#world.nowMs + withinMs, () => stop() || isDone);
     if (!isDone && !stop())
-      judge.violate(0, `people cannot change anything ${Math.round(withinMs)} ms after all was mended`);
+      judge.violate(0, `people cannot change anything ${Math.round(withinMs)} ms after all was repaired`);
     return this.#world.nowMs;
   }
 
   /** Checks that every running node is registered and has a seat. */
-  async #settle(mendedMs: number, faults: readonly PlannedFault[], stop: () => boolean): Promise<void> {
+  async #settle(repairedMs: number, faults: readonly PlannedFault[], stop: () => boolean): Promise<void> {
     const { setup, nodes, rules, judge } = this.#cast;
     const isHandled = isRegistrationDeleted(faults);
     const withinMs = reconnectingMs(setup) + (isHandled ? 1.1 * resyncMs : 0);
@@ -373,13 +373,13 @@ class Simulation {
     // A node may lose its seat in the meantime because it was silent. It needs some more time for another
     // seat.
     const seatedMs = () => rules.seatLostMs + 2 * rules.promptMs + reconnectMs(setup);
-    const untilMs = () => Math.max(mendedMs + withinMs, seatedMs());
+    const untilMs = () => Math.max(repairedMs + withinMs, seatedMs());
     while (!stop() && missing() !== undefined && this.#world.nowMs < untilMs())
       await this.#world.run(untilMs(), () => stop() || missing() === undefined);
     const lost = missing();
     if (lost === undefined || stop()) return;
-    const lateMs = Math.round(this.#world.nowMs - mendedMs);
-    judge.violate(9, `${lost.name} has no seat, or is not registered, ${lateMs} ms after all was mended`);
+    const lateMs = Math.round(this.#world.nowMs - repairedMs);
+    judge.violate(9, `${lost.name} has no seat, or is not registered, ${lateMs} ms after all was repaired`);
   }
 
   /**

@@ -51,7 +51,7 @@ function leadersSet(changes: readonly Change[]): { atMs: number; leaders: number
   });
 }
 
-/** Returns the first instant at which `count` nodes had taken a seat. Undefined if so many never did. */
+/** Returns the first instant at which `count` nodes had taken a seat. Undefined if fewer ever did. */
 function allSeatedMs(changes: readonly Change[], count: number): number | undefined {
   const seats = changes.filter(({ op, path }) => op === 'create' && path.startsWith('/election/'));
   const nodes = new Set<string>();

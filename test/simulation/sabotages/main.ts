@@ -42,14 +42,14 @@ const program = new Command('npm run sabotage --')
     to: 3000,
   })
   .option('--workers <n>', 'how many sabotages at a time', atLeastOne, 1)
-  .option('--within <s>', 'end after so many seconds; what is not decided then is said', seconds)
+  .option('--within <s>', 'time limit in seconds; names what is not decided by then', seconds)
   .option(
     '--start-at <n>',
-    'the one in the list to begin with, any number: it starts anew after the last',
+    'the one in the list to begin with, any number: it starts over after the last',
     Number,
     0,
   )
-  .option('--anew', 'forget the seeds that are known to catch')
+  .option('--from-scratch', 'forget the seeds that are known to catch')
   .option(
     '--keep',
     'write the seeds that caught to known-seeds.json, and the table to docs/reports/tables/sabotage.md',
@@ -61,12 +61,12 @@ const { only: part = '', ...options } = program.opts<{
   workers: number;
   within?: number;
   startAt: number;
-  anew?: boolean;
+  fromScratch?: boolean;
   keep?: boolean;
 }>();
 
 const mostKept = 3;
-const known = options.anew === true ? {} : readKnownSeeds();
+const known = options.fromScratch === true ? {} : readKnownSeeds();
 const named = sabotages.filter(({ name }) => name.includes(part));
 const start = named.length === 0 ? 0 : Math.abs(Math.trunc(options.startAt)) % named.length;
 const chosen = [...named.slice(start), ...named.slice(0, start)];
