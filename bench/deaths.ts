@@ -233,7 +233,7 @@ function report(): void {
 async function reportGuardians(): Promise<void> {
   const all = await starts();
   console.log(
-    `commands started: ${all.length}; beside another: ${all.filter(({ isAlone }) => !isAlone).length}`,
+    `commands started: ${all.length}; next to another: ${all.filter(({ isAlone }) => !isAlone).length}`,
   );
   for (const [name, { pid }] of nodes) {
     const status = await readFile(`/proc/${pid}/status`, 'utf8');

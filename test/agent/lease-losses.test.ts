@@ -34,7 +34,7 @@ async function readyAnew(group: Group): Promise<string> {
         ? current.node
         : null;
     },
-    { timeoutMs: 20_000, describe: 'whoever is elected to be READY' },
+    { timeoutMs: 20_000, describe: 'the elected node to be READY' },
   );
 }
 

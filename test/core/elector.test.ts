@@ -1323,7 +1323,7 @@ describe('what cannot be read', () => {
 
   it.each<[string, (bench: Bench) => void]>([
     ['is malformed', (bench) => Object.assign(bench, { elected: unreadable(9) })],
-    ['was deleted and made anew', (bench) => Object.assign(bench, { elected: versioned(decided(), 0) })],
+    ['was deleted and created again', (bench) => Object.assign(bench, { elected: versioned(decided(), 0) })],
   ])('a decision that %s is restored around the leader, under a term never seen', (_, lose) => {
     const bench = led(['b1'], { sites });
     bench.crash('b1');

@@ -78,13 +78,13 @@ const step = (change: Partial<LeadershipInput>) => leadershipStep(situation(chan
 /** Possible contents of `elected`, as seen by a1 in term 3. */
 const decisions: Record<string, GroupSnapshot['elected']> = {
   'names it': versioned(mine, version),
-  'names it anew': versioned({ ...mine, term: term + 1 }, version + 1),
+  'names it again': versioned({ ...mine, term: term + 1 }, version + 1),
   'names it, excluded': versioned({ ...mine, failures: [failure(self)] }, version),
   'names it, tried again': versioned({ ...mine, failures: [failure(self, { until: null })] }, version),
   'names another': versioned(decided({ node: 'b1', term: term + 1, reason: 'better' }), version + 1),
   'names nobody': versioned(decided({ term: term + 1, reason: 'drained' }), version + 1),
   'cannot be read': unreadable(version + 1),
-  'is made anew': versioned(decided(), 0),
+  'is created again': versioned(decided(), 0),
 };
 
 const claims: Record<string, Claim | null> = {
@@ -385,7 +385,7 @@ describe('a leadership', () => {
   });
 
   it('elected away and back before it began to release goes on under its token, and says the new term', () => {
-    expect(leading({ snapshot: under('names it anew') })).toEqual({
+    expect(leading({ snapshot: under('names it again') })).toEqual({
       do: 'write-ready',
       elected: { ...mine, term: term + 1 },
       electedVersion: version + 1,
@@ -395,7 +395,7 @@ describe('a leadership', () => {
 
   it('that took over while `elected` was rewritten and still names it says READY under the new version', () => {
     expect(
-      step({ leadership: leadership('taken-over'), snapshot: under('names it anew', {}) }),
+      step({ leadership: leadership('taken-over'), snapshot: under('names it again', {}) }),
     ).toMatchObject({
       do: 'write-ready',
       electedVersion: version + 1,
@@ -428,7 +428,7 @@ describe('a leadership', () => {
     expect(step({ leadership: leadership('leading'), snapshot: isReady })).toBeNull();
   });
 
-  it.each(['cannot be read', 'is made anew'])('goes on as it is while `elected` %s', (decision) => {
+  it.each(['cannot be read', 'is created again'])('goes on as it is while `elected` %s', (decision) => {
     for (const stage of ['taking-over', 'taken-over', 'leading'] as const) {
       expect(step({ leadership: leadership(stage), snapshot: under(decision) })).toBeNull();
     }

@@ -16,7 +16,7 @@ const at = (token: bigint, epoch: number | null = 1, slot = 1) => ({ epoch, slot
 describe('V4 fencing tokens that were seen', () => {
   it.each([
     ['a greater one', at(49n), true, null],
-    ['the same, made anew', at(48n), true, /not greater than 48/],
+    ['the same, created again', at(48n), true, /not greater than 48/],
     ['the same, which stood', at(48n), false, null],
     ['a smaller one', at(38n), false, /38 is not greater than 48.*tokenEpoch 2/],
     ['a smaller one of another slot', at(38n, 1, 2), true, null],

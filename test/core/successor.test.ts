@@ -101,7 +101,7 @@ describe('the successor', () => {
       ranked += 1;
       return rank(input);
     };
-    // A round prepares its strategy anew.
+    // A round prepares its strategy again.
     const rankingsOfRound = () => {
       ranked = 0;
       bench.strategy = { ...strategy, rank: counting };

@@ -74,13 +74,13 @@ describe('the time it may take', () => {
     const restarted = members('a1', 'b1').map((one) => (one.node === 'b1' ? { ...one, owner: 999n } : one));
     const before = watch(seen(), elected, settings, null, 100);
     expect(watch(seen(), elected, settings, before, 4_900)?.sinceMs).toBe(100);
-    const anew = watch(seen({ members: restarted }), elected, settings, before, 4_900);
-    expect(anew).toMatchObject({ firstMs: 100, sinceMs: 4_900 });
-    if (anew === null) throw new Error('nothing is watched');
-    expect(overdueMs(anew, 5_200)).toBeLessThan(0);
+    const again = watch(seen({ members: restarted }), elected, settings, before, 4_900);
+    expect(again).toMatchObject({ firstMs: 100, sinceMs: 4_900 });
+    if (again === null) throw new Error('nothing is watched');
+    expect(overdueMs(again, 5_200)).toBeLessThan(0);
     // The total time is still limited, even if the node restarts repeatedly.
-    expect(overdueMs({ ...anew, sinceMs: 9_900 }, 10_099)).toBeLessThan(0);
-    expect(overdueMs({ ...anew, sinceMs: 9_900 }, 10_100)).toBe(0);
+    expect(overdueMs({ ...again, sinceMs: 9_900 }, 10_099)).toBeLessThan(0);
+    expect(overdueMs({ ...again, sinceMs: 9_900 }, 10_100)).toBe(0);
   });
 
   it('to claim runs again for a node that has led between two looks', () => {
@@ -100,14 +100,14 @@ describe('the time it may take', () => {
     const holding = seen({ current: claim('a1') });
     const taking = seen({ current: claim('b1', { status: 'PROGRESS' }) });
     const again = versioned(elected, 5);
-    const anew = versioned(elected, 4, epoch0Ms + 1);
+    const again = versioned(elected, 4, epoch0Ms + 1);
     const since = (first: GroupSnapshot, then: GroupSnapshot) => {
       const before = watch(first, elected, settings, null, 100);
       return watch(then, elected, settings, before, 900)?.sinceMs;
     };
     expect(since(seen(), seen())).toBe(100);
     expect(since(seen(), seen({ elected: again }))).toBe(900);
-    expect(since(seen(), seen({ elected: anew }))).toBe(900);
+    expect(since(seen(), seen({ elected: again }))).toBe(900);
     expect(since(seen(), taking)).toBe(900);
     expect(since(taking, taking)).toBe(100);
     expect(since(taking, { ...taking, elected: again })).toBe(900);

@@ -130,7 +130,7 @@ describe('servers', () => {
     ],
     ['alone', [server('zk1:2181', 'standalone')], [/^warning quorum: the ensemble has a single server/]],
     [
-      'that are alone beside each other',
+      'that are standalone next to each other',
       [server('zk1:2181', 'standalone'), server('zk2:2181', 'standalone')],
       [/^error quorum: zk1:2181, zk2:2181 all run standalone/],
     ],

@@ -181,7 +181,7 @@ describe('a reader of events', () => {
     await until(() => reader.events.length > 0, { timeoutMs: 20_000 });
     await api.server.close();
     await until(() => reader.hasEnded);
-    await until(() => timers.size === 0, { timeoutMs: 4_000, describe: 'every timer to be let go' });
+    await until(() => timers.size === 0, { timeoutMs: 4_000, describe: 'every timer to be cancelled' });
   });
 });
 

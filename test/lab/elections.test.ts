@@ -71,7 +71,7 @@ describe.each(['majority', 'pole', 'pole-rotating', 'pole-latency', 'zk-recipe',
 
 // The second mean delay is longer than the interval between two lease renewals.
 it.each([100, 600])(
-  'two masters never hold leases at a time, whatever is lost and whoever comes back, at %i ms',
+  'two masters never hold leases at a time, whatever is lost and whichever node comes back, at %i ms',
   async (meanMs) => {
     for (const scenario of ['start', 'crash', 'restart', 'midway']) {
       const given = {

@@ -31,7 +31,7 @@ async function leavesNothing(life: () => Promise<void>): Promise<void> {
       if (more.length > 0) throw new Error(`still open: ${JSON.stringify(more)}`);
       return true;
     },
-    { describe: 'every handle to be let go of' },
+    { describe: 'every handle to be released' },
   );
 }
 

@@ -1,6 +1,6 @@
 /**
  * Rules for agents of several groups that share one session. Even a thousand agents must not burden the
- * session more than its connection can bear. No agent may delay another.
+ * session more than its connection can carry. No agent may delay another.
  */
 import { ownRenewals, type Renewals } from './renewal.js';
 
