@@ -11,7 +11,7 @@ export const electingSabotages: readonly Sabotage[] = [
   },
   {
     name: 'elects without its seat',
-    rule: 'A decision checks the own seat: whoever lost it writes nothing',
+    rule: 'A decision checks the own seat: a node that lost it writes nothing',
     in: 'commitOperations',
     find: 'checkSeat(paths, turn.seat), ...deciding(turn, paths, commit),',
     replace: '...deciding(turn, paths, commit),',
@@ -53,7 +53,7 @@ export const electingSabotages: readonly Sabotage[] = [
   },
   {
     name: 'the failed node is retried without a decision',
-    rule: 'When the elected node failed under this version, elected is written anew',
+    rule: 'When the elected node failed under this version, elected is written again',
     in: 'leastRecentlyFailed',
     find: 'changes: true',
     replace: 'changes: record.node !== elected.node',
@@ -94,7 +94,7 @@ export const electingSabotages: readonly Sabotage[] = [
     ],
   },
   {
-    name: 'minimum tenure not kept',
+    name: 'minimum leadership not kept',
     rule: 'A leader is not left for a better node before its minimum leadership is over',
     in: 'prefer',
     find: 'durationMs(config.minLeadership) - readyForMs',
@@ -130,7 +130,7 @@ export const electingSabotages: readonly Sabotage[] = [
   },
   {
     name: "a person's wish forgotten",
-    rule: 'No failback takes leadership from a node that a person asked for',
+    rule: 'No failback takes leadership from a node that a person requested',
     in: 'prefer',
     find: 'if (elected.requested !== null) return keep(`but ${elected.requested.by} requested ${present.node}`);',
     replace: '',
@@ -200,7 +200,7 @@ export const electingSabotages: readonly Sabotage[] = [
   },
   {
     name: 'a silent elector keeps its seat',
-    rule: 'An elector that stays silent while a decision is due is unseated by the next in line',
+    rule: 'An elector that stays silent while a decision is due is unseated by the next elector',
     in: 'ElectorWatchdog#look',
     find: 'await elector.unseat(turn, seat.below);',
     replace: '',

@@ -25,7 +25,7 @@ export const leadershipSabotages: readonly Sabotage[] = [
   },
   {
     name: 'READY after a failed takeover',
-    rule: 'A takeover that failed is released, recorded and given away',
+    rule: 'A takeover that failed is released and recorded, and its claim deleted',
     in: 'LeadershipRunner#takeOver',
     find: `outcome.result === 'ok'`,
     replace: `outcome.result !== 'aborted'`,
@@ -39,7 +39,7 @@ export const leadershipSabotages: readonly Sabotage[] = [
   },
   {
     name: 'claims without a seat',
-    rule: 'A claim checks the own seat: what an evicted life sent late claims nothing',
+    rule: 'A claim checks the own seat: what an evicted incarnation sent late claims nothing',
     in: 'claim',
     find: `checkSeat(paths, claimant.seat), { type: 'check', path: paths.elected, version: electedVersion }, { type: 'create'`,
     replace: `{ type: 'check', path: paths.elected, version: electedVersion }, { type: 'create'`,
@@ -59,7 +59,7 @@ export const leadershipSabotages: readonly Sabotage[] = [
     replace: `{ type: 'delete', path: paths.current, version: claimVersion },`,
   },
   {
-    name: 'gives away again what it may have given away',
+    name: 'releases again what it may have released',
     rule: 'A claim whose giving away was tried is looked at before that is tried again: it may be the next one',
     in: 'LeadershipRunner#stepAhead',
     find: 'this.#mayBeGivenAway(action)',
@@ -94,7 +94,7 @@ export const leadershipSabotages: readonly Sabotage[] = [
     replace: '',
   },
   {
-    name: 'claims though excluded',
+    name: 'claims though in backoff',
     rule: 'The next try comes no sooner than the backoff says',
     in: 'claimHindrance',
     find: `if (failureOf(elected.value.failures, self)?.until != null) return 'it is in backoff after a failure';`,
@@ -109,7 +109,7 @@ export const leadershipSabotages: readonly Sabotage[] = [
   },
   {
     name: 'claims though unhealthy',
-    rule: 'An unhealthy node does not lead, whoever was elected before it fell ill',
+    rule: 'An unhealthy node does not lead, even if it was elected before',
     in: 'claimHindrance',
     find: '!healthy || snapshot.self?.value?.health.ok === false',
     replace: 'false',
@@ -172,7 +172,7 @@ export const leadershipSabotages: readonly Sabotage[] = [
   },
   {
     name: 'does not say that it cannot prepare',
-    rule: 'A failure is told to the elector, which does not wait for the watchdog',
+    rule: 'A failure is reported to the elector, which does not wait for the watchdog',
     in: 'LeadershipRunner#failWithoutClaim',
     find: 'this.#options.updateRegistration({ lastFailure: { ...failedUnder(under), token: null, detail } });',
     replace: '',

@@ -18,14 +18,14 @@ export const membershipSabotages: readonly Sabotage[] = [
   },
   {
     name: 'a second machine waits for the name',
-    rule: "The error names the other machine; its end is not waited for as an earlier life's",
+    rule: "The error names the other machine; its end is not waited for as an earlier incarnation's",
     in: 'membership.ts register',
     find: 'if (content.value !== null && host.isOtherAgent(content.value)) throw duplicate(path, content.value);',
     replace: '',
   },
   {
-    name: "an earlier life's session ended while it may work",
-    rule: 'An earlier life that owns the claim is waited for: something of its leadership may live',
+    name: "an earlier incarnation's session ended while it may work",
+    rule: 'An earlier incarnation that owns the claim is waited for: something of its leadership may live',
     in: 'EarlierIncarnations#mayWork',
     find: `workloadPlace === 'inside'`,
     replace: `workloadPlace === 'inside' || workloadPlace === 'outside'`,
@@ -192,7 +192,7 @@ export const membershipSabotages: readonly Sabotage[] = [
   },
   {
     name: 'what was known kept on reconnect',
-    rule: 'On every reconnect all state is read afresh: out of touch, nobody is told of changes',
+    rule: 'On every reconnect all state is read again: a disconnected node is not notified of changes',
     in: 'WatchedCache#constructor',
     find: 'this.forget(); });',
     replace: '});',
@@ -206,7 +206,7 @@ export const membershipSabotages: readonly Sabotage[] = [
   },
   {
     name: 'known only when it is answered',
-    rule: 'What is known is known from when it is asked for: a change told of before the answer is used counts against it',
+    rule: 'A read counts from its request: a change that is reported before the answer is used makes it stale',
     in: 'WatchedCache#read',
     find: 'known.set(path, sent)',
     replace:
@@ -221,14 +221,14 @@ export const membershipSabotages: readonly Sabotage[] = [
   },
   {
     name: 'nobody is notified',
-    rule: 'Whoever is elected learns it at once',
+    rule: 'A node that is elected learns it at once',
     in: 'notifying',
     find: 'seatsOf(turn, decision).map',
     replace: 'seatsOf(turn, decision).slice(99).map',
   },
   {
-    name: 'elects who cannot be told yet',
-    rule: 'Nobody is elected whose seat, at which it would be told, is not known',
+    name: 'elects a node that cannot be notified yet',
+    rule: 'No node is elected before the seat at which it is notified is known',
     in: 'canNotify',
     find: 'seatsOf(turn, decision).length > 0',
     replace: 'seatsOf(turn, decision).length >= 0',

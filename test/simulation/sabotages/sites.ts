@@ -49,14 +49,14 @@ const broken: readonly Sabotage[] = [
   },
   {
     name: 'a soft rule lets nobody follow',
-    rule: 'A leader that failed is replaced from its own site where no other has a eligible node, if the rule is soft',
+    rule: 'A leader that failed is replaced from its own site where no other has an eligible node, if the rule is soft',
     in: 'mayFollow',
     find: `from === 'any-site' || strength === 'soft' || failedSite === null`,
     replace: `from === 'any-site' || failedSite === null`,
   },
   {
     name: 'a hard rule lets the own site follow',
-    rule: 'A leader that failed is replaced by nobody where only its own site has a eligible node, if the rule is hard',
+    rule: 'A leader that failed is replaced by nobody where only its own site has an eligible node, if the rule is hard',
     in: 'mayFollow',
     find: `strength === 'soft'`,
     replace: 'strength.length > 0',
@@ -104,8 +104,8 @@ const broken: readonly Sabotage[] = [
     replace: 'known?.isEnough === isEnough',
   },
   {
-    name: 'the next in line counts the nodes of sites, too',
-    rule: 'A new elector begins to count the nodes of sites anew: what it saw before it saw only now and again',
+    name: 'the next elector counts the nodes of sites, too',
+    rule: 'A new elector starts to count the nodes of sites again: what it saw before, it saw only now and then',
     in: 'sitesSeen',
     find: 'if (seat === null || seat.below !== null) return null; const counts = before?.seat === seat.name ? before.counts : new Map();',
     replace: 'if (seat === null) return null; const counts = before?.counts ?? new Map();',

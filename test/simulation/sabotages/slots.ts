@@ -13,7 +13,7 @@ const broken: readonly Sabotage[] = [
     replace: 'of >= 1 ? [] : [[node, why]]',
   },
   {
-    name: 'claims a second slot before the first is given away',
+    name: 'claims a second slot before the first is released',
     rule: 'No node leads two slots at a time: to change, it releases first, then claims',
     in: 'takenBy',
     find: '[...owned, ...named]',
@@ -61,7 +61,7 @@ const broken: readonly Sabotage[] = [
   },
   {
     name: 'slots that are still held are forgotten',
-    rule: 'A slot too many is there until no node is elected in it, and it has been given away',
+    rule: 'A surplus slot exists until no node is elected in it, and it has been released',
     in: 'slotsWanted',
     find: '({ slot }) => slot',
     replace: '({ slot }) => Math.min(slot, leaders)',
@@ -74,7 +74,7 @@ const broken: readonly Sabotage[] = [
     replace: '[...rounds.values()].some(isPlainlyDue)',
   },
   {
-    name: 'one leader, and its slot is told of',
+    name: 'one leader, and its slot is written',
     rule: 'With one leader the znodes are what they are without slots',
     lives: 'all',
     in: 'withSlots',
@@ -125,13 +125,13 @@ const broken: readonly Sabotage[] = [
   },
   {
     name: 'a soft spread refuses',
-    rule: 'A soft spread prefers: where no other site has a eligible node, a site has two slots',
+    rule: 'A soft spread prefers: where no other site has an eligible node, a site has two slots',
     in: 'spread.ts spread',
     find: 'return { strength, ',
     replace: `return { strength: site.length === 0 ? strength : 'hard', `,
   },
   {
-    name: 'an exclusion counts in its slot alone',
+    name: 'a backoff counts in its slot alone',
     rule: 'A node whose takeover failed in one slot is in backoff from all',
     in: 'withFailuresOfOthers',
     find: 'for (const record of failures)',
@@ -166,7 +166,7 @@ const broken: readonly Sabotage[] = [
     replace: 'if (slot >= 1) return { ...head, term, fencingToken };',
   },
   {
-    name: 'a hook is told the first slot',
+    name: 'a hook gets the first slot',
     rule: 'A hook finds its slot in PETREL_SLOT',
     in: 'LeadershipRunner#context',
     find: 'slot: this.#slot',

@@ -31,7 +31,7 @@ export const workloadSabotages: readonly Sabotage[] = [
     replace: 'if (!begun || released || ending !== null) this.#queue.abort(isNoRelease, reason);',
   },
   {
-    name: 'guard told of the lease but once',
+    name: 'the guard gets the lease only once',
     rule: 'The lease in force is handed to the guardian at every renewal',
     in: 'LeadershipRunner#renewFrom',
     find: '() => this.#guard()',
@@ -60,7 +60,7 @@ export const workloadSabotages: readonly Sabotage[] = [
     ],
   },
   {
-    name: 'a group counts as dead when it was told to stop',
+    name: 'a group counts as dead when it was stopped',
     rule: 'Dead is what is proven dead, not what was asked to stop',
     in: 'endGroup',
     find: 'let killedAtMs: number | null = null',
