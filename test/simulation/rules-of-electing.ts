@@ -109,7 +109,7 @@ export function electingRules(court: Court): Rule {
     if (is.config?.content.paused != null && after.content.cause !== 'planned')
       complain(9, `${to} is elected instead of ${from} while the group is paused`);
     if (isExcused(from, { was, is, nowMs })) return;
-    if (to === null) complain(6, `no node is elected any more, though ${from} is as fit as before`);
+    if (to === null) complain(6, `no node is elected any more, though ${from} is as eligible as before`);
     else prefers({ from, to }, { was, is, nowMs }, complain);
   }
 
@@ -186,7 +186,7 @@ export function electingRules(court: Court): Rule {
     const better = was.registrations.get(to);
     const worse = was.registrations.get(from);
     if (config === undefined || better === undefined || worse === undefined) return;
-    const why = `${to} is elected instead of ${from}, which is as fit as before`;
+    const why = `${to} is elected instead of ${from}, which is as eligible as before`;
     const delayMs = failbackDelayMs(config);
     const problem = whyNoBetter(was, worse.content.site, better.content.site);
     // An elector knows its own health before its registration shows that health.

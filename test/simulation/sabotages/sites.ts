@@ -35,7 +35,7 @@ const broken: readonly Sabotage[] = [
   },
   {
     name: 'the successor of a leader that failed may be anywhere',
-    rule: 'A leader that failed is not replaced from its own site while another site has a eligible node',
+    rule: 'A leader that failed is not replaced from its own site while another site has an eligible node',
     in: 'replacement',
     find: `config.siteRules.afterFailure.from === 'any-site'`,
     replace: `config.siteRules.afterFailure.strength === 'soft'`,

@@ -81,7 +81,7 @@ export const workloadSabotages: readonly Sabotage[] = [
     ],
   },
   {
-    name: "a dead keeper's workload goes on",
+    name: "a dead supervisor's workload goes on",
     rule: 'When the supervisor dies the agent kills what it ran',
     in: 'CommandWorkload#supervisorGone',
     find: 'const provenDead = await this.#killGroups(); if (this.#closed) return;',
@@ -102,7 +102,7 @@ export const workloadSabotages: readonly Sabotage[] = [
     ],
   },
   {
-    name: 'a hanging keeper is left alone',
+    name: 'a hanging supervisor is left alone',
     rule: 'A supervisor that has not ended the leadership with its lease is killed, and what it ran',
     in: 'CommandWorkload#leaseOver',
     find: '!this.#leadership.begun || this.#leadership.released',
