@@ -162,7 +162,8 @@ function checkGranted(
   if (grantedMs === requestedMs) return [];
   const limits =
     timing === null ? '' : ` (allowed: ${timing.minSessionTimeoutMs} to ${timing.maxSessionTimeoutMs} ms)`;
-  const cost = grantedMs > requestedMs ? 'failures are detected later' : 'even a shorter stall ends leadership';
+  const cost =
+    grantedMs > requestedMs ? 'failures are detected later' : 'even a shorter stall ends leadership';
   const what = `ZooKeeper granted a session timeout of ${grantedMs} ms instead of ${requestedMs} ms${limits}: ${cost}`;
   return [
     finding(

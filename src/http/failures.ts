@@ -2,7 +2,7 @@
 import type { Duplex } from 'node:stream';
 import type * as z from 'zod';
 import { errorMessage, PetrelError, type PetrelErrorCode, type Remedy } from '../errors.js';
-import { asPetrelError, type Failure, failureSchema, failureReport } from '../group/failure.js';
+import { asPetrelError, type Failure, failureReport, failureSchema } from '../group/failure.js';
 import type { Logger } from '../log.js';
 import { cut, firstOf } from '../model/outside.js';
 import { plainMessage } from '../model/plain-message.js';

@@ -24,9 +24,9 @@ describe('the content of a znode', () => {
 
   it('is parsed again when a byte differs, and when the old bytes are back', () => {
     const contents = new Contents();
-    const tell = (priority: number) =>
+    const read = (priority: number) =>
       contents.registration(path, bytes({ ...examples.registration, priority })).value?.priority;
-    expect([tell(1), tell(2), tell(1)]).toEqual([1, 2, 1]);
+    expect([read(1), read(2), read(1)]).toEqual([1, 2, 1]);
   });
 
   it('says of malformed content what is wrong with it, and of what comes after it what that is', () => {

@@ -28,7 +28,7 @@ async function untilPublished(group: Group, node: string, values: Record<string,
       const has = [...report.values].map(([name, value]) => [name, String(value)]);
       return JSON.stringify(has) === wanted ? report : null;
     },
-    { timeoutMs: 20_000, describe: `${node} to tell ${wanted}` },
+    { timeoutMs: 20_000, describe: `${node} to publish ${wanted}` },
   );
 }
 
@@ -229,8 +229,8 @@ describe('who elects', () => {
       clock: { ...systemClock, monotonicMs: () => nowMs },
     });
     const reads = () => server.requestCounts().get(store.sessionId)?.requests.getData ?? 0;
-    await tell(group, 'a', 'life');
-    await tell(group, 'b', 'life');
+    await publish(group, 'a', 'life');
+    await publish(group, 'b', 'life');
     await store.create(paths.score('c'), Buffer.from('garbage'), 'ephemeral');
     const nodes = ['a', 'b', 'c', 'd'];
     const before = reads();
@@ -243,7 +243,7 @@ describe('who elects', () => {
     // A node that has just joined will soon publish its scores. The reader reads them each time until they
     // exist, or until the wait has taken too long.
     nowMs += 1000;
-    await tell(group, 'd', 'life');
+    await publish(group, 'd', 'life');
     expect(await names()).toEqual(['a', 'b', 'd']);
     expect(reads() - before).toBe(6);
     for (const _ of [2, 3, 4, 5, 6, 7]) {
@@ -271,8 +271,8 @@ describe('who elects', () => {
       ...{ paths, rules: builtInRules, clock: systemClock },
       probe: { heardRates: () => heard },
     });
-    await tell(group, 'a', 'life');
-    await tell(group, 'b', 'life');
+    await publish(group, 'a', 'life');
+    await publish(group, 'b', 'life');
     const rates = async () => {
       const reports = await reader.read(store, byHistory, ['a', 'b', 'c']);
       return [...reports].map(([node, { values }]) => [node, values.get('requests')]);
@@ -312,7 +312,7 @@ describe('who elects', () => {
 });
 
 /** Publishes scores as an agent on this node does. */
-async function tell({ store, paths }: Group, node: string, incarnation: string): Promise<void> {
+async function publish({ store, paths }: Group, node: string, incarnation: string): Promise<void> {
   const report = { node, incarnation, values: new Map([['history', 1]]), roundTripsMs: new Map() };
   if ((await store.exists(paths.scores)) === null)
     await store.create(paths.scores, Buffer.alloc(0), 'persistent');

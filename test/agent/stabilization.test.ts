@@ -21,25 +21,25 @@ describe('a group that compares scores', () => {
       stabilization,
     });
     const rates = new Map(['a', 'b'].map((node) => [node, new Measurements()]));
-    const tell = (node: string, rate: number) => rates.get(node)?.report('requests', rate);
+    const report = (node: string, rate: number) => rates.get(node)?.report('requests', rate);
     const joined = async (node: string) => {
       const measurements = rates.get(node) ?? new Measurements();
       const member = group.start(node, { measurements });
       await member.joined();
       return member;
     };
-    tell('a', 100);
+    report('a', 100);
     const a = await joined('a');
     await until(() => a.log.some((line) => /waits for 2 eligible nodes with scores: 1 so far/.test(line)));
     expect((await group.elected()).term).toBe(0);
-    tell('b', 80);
+    report('b', 80);
     await joined('b');
     await group.ready('a');
     expect(await group.elected()).toMatchObject({ term: 1, cause: 'first', reason: 'requests = 100' });
 
     const before = electedLines(a).length;
-    tell('a', 106);
-    tell('b', 300);
+    report('a', 106);
+    report('b', 300);
     await group.ready('b');
     const { cause, reason } = await group.elected();
     expect({ cause, reason }).toEqual({ cause: 'preference', reason: 'better than a: requests = 300' });

@@ -17,7 +17,7 @@ async function connected(): Promise<Store> {
 /**
  * Returns a cache whose server reports no changes, as ZooKeeper does for a client without permission to read.
  */
-function untold(store: Store): WatchedCache {
+function uninformed(store: Store): WatchedCache {
   const deaf = new Proxy(store, {
     get: (target, name) => {
       if (name === 'onChange') return () => () => {};
@@ -31,7 +31,7 @@ function untold(store: Store): WatchedCache {
 it('what may not be read is requested again each time, whether it is there too', async () => {
   const store = await connected();
   const path = uniqueRoot('malformed');
-  const reads = untold(store);
+  const reads = uninformed(store);
   await store.create(path, nothing, 'persistent');
   await store.setAcl(path, [toAnyone(permissions.delete)], 'any');
   await expect(reads.getData(path, { watch })).rejects.toMatchObject({ code: 'NO_AUTH' });

@@ -118,8 +118,8 @@ it.each([
 describe('arguments', () => {
   it('ask for everything, or for parts', () => {
     expect(readArguments([])).toMatchObject({ rounds: null, isQuick: false, sizes: [10, 100], out: null });
-    const asked = readArguments(['--scenario', 'idle', '--scenario', 'start', '--rounds', '3', '--large']);
-    expect(asked).toMatchObject({ scenarios: ['idle', 'start'], rounds: 3, sizes: [10, 100, 500, 1_000] });
+    const read = readArguments(['--scenario', 'idle', '--scenario', 'start', '--rounds', '3', '--large']);
+    expect(read).toMatchObject({ scenarios: ['idle', 'start'], rounds: 3, sizes: [10, 100, 500, 1_000] });
   });
 
   it.each([[['--scenario', 'all']], [['--rounds', '0']], [['--rounds', '1.5']], [['--fast']]])(

@@ -4,7 +4,7 @@ import { cutEverybody, networkTrouble } from './faults/network.js';
 import { people } from './faults/people.js';
 import { processTrouble } from './faults/processes.js';
 import { killMajority, serverTrouble } from './faults/servers.js';
-import type { Taken, FaultReporter, Trouble } from './faults/trouble.js';
+import type { FaultReporter, Taken, Trouble } from './faults/trouble.js';
 import type { Fault } from './plan.js';
 import type { World } from './world.js';
 

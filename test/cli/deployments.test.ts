@@ -10,7 +10,7 @@ import { type Simulation, simulationSchema } from '../../src/what-if/simulation.
 import { runCommand } from '../support/command.js';
 
 const project = fileURLToPath(new URL('../..', import.meta.url));
-const asked = new Map<string, Simulation>();
+const simulated = new Map<string, Simulation>();
 
 const files = [
   '1-even',
@@ -33,13 +33,13 @@ beforeAll(async () => {
       'json',
     ]);
     expect(code).toBe(0);
-    asked.set(file, simulationSchema.parse(JSON.parse(stdout)));
+    simulated.set(file, simulationSchema.parse(JSON.parse(stdout)));
   }
 });
 
 function simulation(file: File): Simulation {
-  const found = asked.get(file);
-  if (found === undefined) throw new Error(`nobody asked about ${file}`);
+  const found = simulated.get(file);
+  if (found === undefined) throw new Error(`there is no simulation of ${file}`);
   return found;
 }
 

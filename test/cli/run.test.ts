@@ -34,7 +34,10 @@ describe('a command that is run once', () => {
   });
 
   it('is stopped, and is gone, before another runs it; its petrel exits with 7', async () => {
-    const a = await at().run('a', 'trap "sleep 0.6; say stopping; exit 0" TERM; while :; do sleep 0.02; done');
+    const a = await at().run(
+      'a',
+      'trap "sleep 0.6; say stopping; exit 0" TERM; while :; do sleep 0.02; done',
+    );
     await at().noted('a', 'begins');
     await at().run('b', service);
     await at().view.switchOver('b');

@@ -94,7 +94,10 @@ async function command(args: readonly string[], env: Record<string, string>): Pr
 async function call(url: string, given: string): Promise<number> {
   const headers = { authorization: `Bearer ${given}`, 'content-type': 'application/json' };
   const answer = await fetch(url, { method: 'POST', headers, body: '{"reason": "a test", "dryRun": true}' });
-  outputs.set(`POST ${url} ${answer.status}`, `${JSON.stringify([...answer.headers])} ${await answer.text()}`);
+  outputs.set(
+    `POST ${url} ${answer.status}`,
+    `${JSON.stringify([...answer.headers])} ${await answer.text()}`,
+  );
   return answer.status;
 }
 

@@ -93,7 +93,10 @@ describe('petrel simulate FILE', () => {
     const others = [
       [[join(directory, 'nothing')], 'cannot read'],
       [[await file(), '--option', 'width=1'], '--option requires --strategy'],
-      [[await file(), '--strategy', 'latency', '--option', 'width'], "'width' is not valid for --option <name=value>: expected NAME=VALUE\n"],
+      [
+        [await file(), '--strategy', 'latency', '--option', 'width'],
+        "'width' is not valid for --option <name=value>: expected NAME=VALUE\n",
+      ],
       [[await file(), '--lose', 'site=z'], '--lose: unknown site z: known sites: a, b, c'],
       [[await file(), '--size', '2'], '--size: too small, because the group already has 3 nodes'],
     ] as const;

@@ -16,14 +16,16 @@ describe('a handshake', () => {
   });
 
   it('grants between two and twenty ticks', async () => {
-    for (const [asked, granted] of [
+    for (const [requested, granted] of [
       [1, 2 * tickTimeMs],
       [0, 2 * tickTimeMs],
       [-5, 2 * tickTimeMs],
       [4321, 4321],
       [999_999, 20 * tickTimeMs],
     ] as const) {
-      expect((await setting.connect({ timeoutMs: asked })).timeoutMs, `asked ${asked}`).toBe(granted);
+      expect((await setting.connect({ timeoutMs: requested })).timeoutMs, `requested ${requested}`).toBe(
+        granted,
+      );
     }
   });
 

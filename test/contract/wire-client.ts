@@ -119,7 +119,7 @@ export class WireClient implements AsyncDisposable {
    */
   async receiveNothing(): Promise<never> {
     await this.#nextPacket();
-    throw new Error('the server sent something that nobody asked for');
+    throw new Error('the server sent something unrequested');
   }
 
   sendRaw(bytes: Buffer): void {

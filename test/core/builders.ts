@@ -143,7 +143,7 @@ export function group(change: Partial<GroupSnapshot> = {}): GroupSnapshot {
   };
 }
 
-export interface Asked extends Omit<ChoiceInput, 'judged'> {
+export interface ChoiceCase extends Omit<ChoiceInput, 'judged'> {
   readonly neighbour: Neighbour | null;
 }
 
@@ -151,7 +151,7 @@ export interface Asked extends Omit<ChoiceInput, 'judged'> {
  * Runs `elect` for these members. By default every node has always been eligible, and the elected node has
  * always been READY.
  */
-export function ask(change: Partial<Asked> & Pick<ChoiceInput, 'members'>): Choice {
+export function ask(change: Partial<ChoiceCase> & Pick<ChoiceInput, 'members'>): Choice {
   const settings = change.config ?? config();
   const question = {
     config: settings,

@@ -71,9 +71,9 @@ describe('who may lead', () => {
       expect(election.node).toBe(isEligible ? 'a1' : 'b1');
 
       const switchover = { to: { node: 'a1' }, replacesTerm: 1, ...byHand };
-      const asked = { ...settings, switchover: { ...switchover, notBefore: null, force: false } };
+      const withRequest = { ...settings, switchover: { ...switchover, notBefore: null, force: false } };
       const elected = decided({ node: 'b1', term: 1 });
-      const requested = ask({ members, config: asked, failures, elected });
+      const requested = ask({ members, config: withRequest, failures, elected });
       expect(judged(requested)).toEqual(expected);
       expect(requested.node).toBe(isEligible ? 'a1' : 'b1');
 

@@ -100,14 +100,14 @@ describe('the time it may take', () => {
     const holding = seen({ current: claim('a1') });
     const taking = seen({ current: claim('b1', { status: 'PROGRESS' }) });
     const again = versioned(elected, 5);
-    const again = versioned(elected, 4, epoch0Ms + 1);
+    const rewritten = versioned(elected, 4, epoch0Ms + 1);
     const since = (first: GroupSnapshot, then: GroupSnapshot) => {
       const before = watch(first, elected, settings, null, 100);
       return watch(then, elected, settings, before, 900)?.sinceMs;
     };
     expect(since(seen(), seen())).toBe(100);
     expect(since(seen(), seen({ elected: again }))).toBe(900);
-    expect(since(seen(), seen({ elected: again }))).toBe(900);
+    expect(since(seen(), seen({ elected: rewritten }))).toBe(900);
     expect(since(seen(), taking)).toBe(900);
     expect(since(taking, taking)).toBe(100);
     expect(since(taking, { ...taking, elected: again })).toBe(900);

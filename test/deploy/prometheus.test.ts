@@ -103,9 +103,9 @@ describe('the alerts', () => {
 describe('the dashboard', () => {
   it('asks for metrics that there are', () => {
     const variables = dashboard.templating.list.map(({ query }) => query);
-    const asked = [...queries.map(({ expr }) => expr), ...variables].flatMap(named);
-    expect(asked.length).toBeGreaterThan(20);
-    expect(asked.filter((name) => !names.has(name))).toEqual([]);
+    const queried = [...queries.map(({ expr }) => expr), ...variables].flatMap(named);
+    expect(queried.length).toBeGreaterThan(20);
+    expect(queried.filter((name) => !names.has(name))).toEqual([]);
   });
 
   it('has panels of different numbers', () => {
@@ -120,8 +120,8 @@ describe('the dashboard', () => {
 });
 
 /** Checks the queries as if they were recording rules. */
-function checkQueries(asked: typeof queries): ReturnType<typeof promtool> {
-  const rules = asked.map(({ title, expr }, index) => ({
+function checkQueries(queried: typeof queries): ReturnType<typeof promtool> {
+  const rules = queried.map(({ title, expr }, index) => ({
     record: `query:${index}`,
     expr,
     labels: { title },

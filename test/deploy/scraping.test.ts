@@ -78,10 +78,10 @@ describe('three agents', () => {
     const others = nodes.filter((node) => node !== first);
     const second = await leaderOf(others);
     await sumBecomes(1, 'and count(petrel_leader) == 2');
-    const asked: Promise<Page>[] = Array.from({ length: 10 }, () => scrape(first.url));
+    const pending: Promise<Page>[] = Array.from({ length: 10 }, () => scrape(first.url));
     first.process.resume();
-    const leads = (await Promise.all(asked)).map((page) => page.value('petrel_leader'));
-    expect(leads).toEqual(asked.map(() => 0));
+    const leads = (await Promise.all(pending)).map((page) => page.value('petrel_leader'));
+    expect(leads).toEqual(pending.map(() => 0));
     await until(async () => (await scrape(first.url)).value('petrel_joined') === 1, { timeoutMs: 20_000 });
     const fenced = await scrape(first.url);
     expect(fenced.value('petrel_self_fence_margin_seconds_count')).toBe(1);

@@ -124,7 +124,7 @@ describe('servers', () => {
       [/^error servers: zk1:2181 is running but not serving clients/],
     ],
     [
-      'that tell nothing',
+      'that report nothing',
       [one, two, { ...three, summary: silent }],
       [/^note servers: zk3.* → set 4lw.commands.whitelist/],
     ],
@@ -187,12 +187,12 @@ describe('the session', () => {
   it.each<[string, Partial<Facts>, RegExp]>([
     ['there is none', { session: { problem: 'AUTH_FAILED' } }, /^error session: AUTH_FAILED/],
     [
-      'shorter than asked',
+      'shorter than requested',
       { session: { requestedMs: 60_000, grantedMs: 20_000 } },
       /^warning session: .*granted .* 20000 ms instead of 60000 ms .*2000 to 20000 ms\): even a shorter stall/,
     ],
     [
-      'longer than asked',
+      'longer than requested',
       { session: { requestedMs: 1000, grantedMs: 6000 } },
       /^warning session: .*failures are detected later/,
     ],
@@ -360,7 +360,7 @@ describe('this machine', () => {
       /^warning http: 127\.0\.0\.1:8008 is in use by the agent of b1 in \/db: the agent runs without HTTP → choose another address for --listen$/,
     ],
     [
-      'an address that was asked for, and that a peer’s agent has',
+      'a configured address that a peer’s agent has',
       { listen: { ...listen, state: 'taken', owner: peer } },
       /^error http: 127\.0\.0\.1:8008 is in use by the agent of b1 in \/db: .* cannot start → choose another address for --listen$/,
     ],

@@ -279,11 +279,11 @@ class Shell {
       await until(() => isAtPrompt(this.terminal.output), { describe: 'a prompt' });
       const from = this.terminal.output.length;
       this.terminal.press(`${command}\n`);
-      let isAsked = false;
+      let isConfirmed = false;
       const text = () => this.terminal.output.slice(from);
       const isOver = () => {
-        if (!isAsked && text().endsWith('[y/N] ')) {
-          isAsked = true;
+        if (!isConfirmed && text().endsWith('[y/N] ')) {
+          isConfirmed = true;
           this.terminal.press('y\n');
         }
         return text().includes('\n') && isAtPrompt(text());

@@ -98,9 +98,9 @@ export function facetsFor(setting: Setting, readsClock: boolean): Facets {
 
   const putConfig = once((out: FacetWriter, value: GroupConfig) => {
     const { switchover, ...rest } = value;
-    const asked = switchover === null ? '' : JSON.stringify({ ...switchover, replacesTerm: 0 });
+    const request = switchover === null ? '' : JSON.stringify({ ...switchover, replacesTerm: 0 });
     const clearedFailures = Object.keys(value.clearedFailures).length;
-    out.plain(numberOf(JSON.stringify(rest)), numberOf(asked), clearedFailures);
+    out.plain(numberOf(JSON.stringify(rest)), numberOf(request), clearedFailures);
     out.maybe(kinds.term, switchover?.replacesTerm);
     const overrides = Object.values(value.sites).map(({ override }) => override?.until ?? null);
     for (const until of [...overrides, switchover?.notBefore ?? null]) {
@@ -113,7 +113,8 @@ export function facetsFor(setting: Setting, readsClock: boolean): Facets {
 
   const putFailure = (out: FacetWriter, record: FailureRecord) => {
     const failedAt = fromInstant(record.failedAt) - epoch0Ms;
-    if (byFailback && record.count > mostFailures) throw new Error('more failures than the key tells apart');
+    if (byFailback && record.count > mostFailures)
+      throw new Error('more failures than the key distinguishes');
     out.plain(numberOf(record.node), Math.min(record.count, 2), record.restarted ? 1 : 0);
     out.put(kinds.life, numberOf(record.incarnation));
     out.maybe(kinds.ensembleDue, record.until === null ? null : fromInstant(record.until) - epoch0Ms);

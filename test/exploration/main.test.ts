@@ -15,7 +15,7 @@ it.each([
   expect(stderr.trim().split('\n')).toHaveLength(1);
 });
 
-it('explores what it was asked for, and ends with 1 where it gave up', async () => {
+it('explores what was requested, and ends with 1 where it gave up', async () => {
   const few = ['--scenario', 'first-2', 'question-c', '--faults', '0'];
   const whole = await explore(...few);
   expect(whole.code).toBe(0);

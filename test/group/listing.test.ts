@@ -82,14 +82,14 @@ describe('the listing', () => {
     for (const node of ['a1', 'b1', 'c1']) await group.node(node);
     await group.node('d1', { health: { ok: false, reason: 'disk full' } });
     await group.store.create(group.paths.scores, Buffer.alloc(0), 'persistent');
-    const tell = async (node: string, values: Record<string, number | string>, incarnation = node) => {
+    const publish = async (node: string, values: Record<string, number | string>, incarnation = node) => {
       const report = JSON.stringify({ node, incarnation, values, roundTripsMs: {} });
       await group.session(node).create(group.paths.score(node), Buffer.from(report), 'ephemeral');
     };
-    await tell('a1', { requests: 7.5, history: '9223372036854775807' });
-    await tell('b1', { requests: 12 });
-    await tell('c1', { requests: 99 }, 'an earlier life');
-    await tell('d1', { requests: 100 });
+    await publish('a1', { requests: 7.5, history: '9223372036854775807' });
+    await publish('b1', { requests: 12 });
+    await publish('c1', { requests: 99 }, 'an earlier life');
+    await publish('d1', { requests: 100 });
     const scoresIn = async () => {
       const { nodes } = await listOf(group);
       return nodes.map(({ node, score, scores }) => [node, score, scores]);

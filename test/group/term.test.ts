@@ -16,7 +16,7 @@ async function eventful(): Promise<TestGroup> {
   const change = { kind: 'change', by: 'eve', reason: null } as const;
   await group.record({ ...change, what: 'long before', at: at(-10) });
   await group.record(transition({ term: 1, electedAt: at(0), claimedAt: at(1), readyAt: at(2) }));
-  await group.record({ ...change, what: 'switchover asked for', at: at(9) });
+  await group.record({ ...change, what: 'switchover requested', at: at(9) });
   const error = { ...noCommand, phase: 'takeover', reason: 'exit code 3', durationMs: 40 };
   const release = { node: 'a1', result: 'ok', error: null, durationMs: 2000, endedAt: at(13) };
   const failed = { outcome: 'FAILED', error, readyAt: null, cause: 'planned', release } as const;

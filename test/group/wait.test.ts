@@ -15,7 +15,7 @@ describe('waiting for a term', () => {
     const listeners: (() => void)[] = [];
     const onProgress = (line: string) => {
       said.push(line);
-      for (const tell of listeners.splice(0)) tell();
+      for (const notify of listeners.splice(0)) notify();
     };
     const started = nextLine();
     const waiting = awaitTerm(group.access, 1, { ...patience, onProgress });

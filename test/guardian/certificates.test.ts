@@ -44,7 +44,7 @@ it('A4 a guardian holds its agent’s session with the certificate that is on di
     auth: null,
   };
   expect(isFromAgent({ type: 'session', session })).toBe(true);
-  if (tls === null) throw new Error('TLS was asked for');
+  if (tls === null) throw new Error('TLS was requested');
   const warned: string[] = [];
   const log = { debug() {}, info() {}, warn: (_fields: object, text: string) => void warned.push(text) };
   await use(next);

@@ -37,7 +37,9 @@ function agentWith(takeover: Script, releases: Script = quick, onStart = (_phase
  */
 function released(machine: SimulatedMachine, outcome: Promise<HookResult>) {
   const results: { result: string; provenDead: boolean; left: number }[] = [];
-  void outcome.then(({ result, provenDead }) => results.push({ result, provenDead, left: machine.groups.size }));
+  void outcome.then(({ result, provenDead }) =>
+    results.push({ result, provenDead, left: machine.groups.size }),
+  );
   return results;
 }
 
@@ -215,14 +217,14 @@ it('at the end of its lease nothing of a leadership lives, however long it would
 it('V2 a leadership that is ending is killed by the end of its lease when that turns out to be sooner', async () => {
   const stubborn = { ...late, diesInMs: 0 };
   const patient = context('release', { timeoutMs: 60_000, graceMs: 60_000 });
-  for (const isAsked of [true, false]) {
+  for (const isRequested of [true, false]) {
     const { machine, workload } = agentWith(
       { ...quick, workload: stubborn },
       { ...stubborn, workload: stubborn },
     );
-    workload.holdLease({ releaseAtMs: isAsked ? 10_000 : 1_000, endsAtMs: 20_000 }, patient);
+    workload.holdLease({ releaseAtMs: isRequested ? 10_000 : 1_000, endsAtMs: 20_000 }, patient);
     await machine.run(100);
-    if (isAsked) workload.run(patient);
+    if (isRequested) workload.run(patient);
     await machine.run(1_100);
     expect(machine.started).toEqual(['takeover', 'release']);
     workload.holdLease({ releaseAtMs: 900, endsAtMs: 1_500 }, patient);

@@ -262,9 +262,9 @@ describe('a lease that is not renewed', () => {
     });
     workload.holdLease(leaseIn(0, 20_000), releaseContext);
     await eventually(() => at().lines('log')).toHaveLength(1);
-    const asked = workload.run(releaseContext);
+    const requested = workload.run(releaseContext);
     writeFileSync(join(at().directory, 'go'), '');
-    const release = await asked.outcome;
+    const release = await requested.outcome;
     expect(ends).toEqual([{ cause: 'lease-ended', release, leaseLeftMs: expect.any(Number) }]);
     expect(at().lines('log')).toEqual(['release']);
   });

@@ -78,7 +78,7 @@ class Life {
       supervisors: this.#machine.supervisorsOf(this.#agent),
     });
     this.#workload.onEnd((end) => {
-      this.#tell(`end: ${end.cause}`);
+      this.#log(`end: ${end.cause}`);
       if (end.cause === 'lease-ended') {
         this.#mustBeProven('lease-ended', this.#term, end.release);
         if (end.release.provenDead) this.#endLeadership();
@@ -117,12 +117,12 @@ class Life {
       'supervisor frozen',
     ]);
     world.after(atMs, () => {
-      this.#tell(this.#mishap);
+      this.#log(this.#mishap);
       const victim = this.#mishap.startsWith('agent') ? this.#agent : this.#machine.supervisor;
       // `doom` lets the process take a few more steps, so that the fault often occurs in the middle of an
       // action.
       victim?.doom(this.#draw.upTo(6), () => {
-        this.#tell('now');
+        this.#log('now');
         if (this.#mishap.endsWith('killed')) victim.kill();
         if (!this.#mishap.endsWith('frozen')) return;
         victim.freeze();
@@ -135,7 +135,7 @@ class Life {
     if (this.#over) return;
     const term = ++this.#term;
     const untilMs = this.#machine.world.nowMs + this.#draw.pick([200, 3000, 8000]);
-    this.#tell(`leads, term ${term}`);
+    this.#log(`leads, term ${term}`);
     this.#renew(term, untilMs);
     const run = this.#ask('takeover');
     const asksAfterMs = this.#draw.pick([1, 100, 2000, 6000, forever]);
@@ -176,7 +176,7 @@ class Life {
     this.#pending++;
     void run.outcome.then((outcome) => {
       this.#pending--;
-      this.#tell(`${phase} ${term}: ${outcome.result} ${outcome.provenDead} ${outcome.error}`);
+      this.#log(`${phase} ${term}: ${outcome.result} ${outcome.provenDead} ${outcome.error}`);
       if (phase === 'release') this.#mustBeProven(`release ${term}`, term, outcome);
     });
     return run;
@@ -229,7 +229,7 @@ class Life {
     for (const [pgid, group] of groups) {
       if (!this.#seen.has(pgid)) {
         this.#seen.set(pgid, group);
-        this.#tell(`${group.command.env.PETREL_PHASE} ${group.command.env.PETREL_TERM} starts`);
+        this.#log(`${group.command.env.PETREL_PHASE} ${group.command.env.PETREL_TERM} starts`);
       }
     }
   }
@@ -273,7 +273,7 @@ class Life {
     }
   }
 
-  #tell(what: string): void {
+  #log(what: string): void {
     this.logContext.push(`${this.#machine.world.nowMs}: ${what}`);
   }
 
@@ -281,7 +281,7 @@ class Life {
     const line = `${this.#mishap}: ${what}`;
     if (this.wrong.includes(line)) return;
     this.wrong.push(line);
-    this.#tell(`WRONG ${what}`);
+    this.#log(`WRONG ${what}`);
   }
 }
 

@@ -79,7 +79,7 @@ class Life {
       },
     });
     this.#workload.onEnd((end) => {
-      this.#tell(`end: ${end.cause}`);
+      this.#log(`end: ${end.cause}`);
       if (end.cause === 'workload-ended') this.#reportsNow.handedOn = true;
       if (end.cause === 'lease-ended') this.#endLeadership();
       else void this.#release();
@@ -128,7 +128,7 @@ class Life {
     world.after(this.#draw.upTo(20_000), () => {
       const victim = this.#mishap.startsWith('agent') ? this.#agent : this.#machine.supervisor;
       if (this.#mishap === 'none' || victim === undefined) return;
-      this.#tell(this.#mishap);
+      this.#log(this.#mishap);
       if (this.#mishap.endsWith('killed')) return victim.kill();
       victim.freeze();
       world.after(this.#draw.pick([300, 1500, 4000]), () => victim.thaw());
@@ -140,7 +140,7 @@ class Life {
     this.#term++;
     this.#isLeading = true;
     this.#isReleasing = false;
-    this.#tell(`leads, term ${this.#term}`);
+    this.#log(`leads, term ${this.#term}`);
     const term = this.#term;
     const release = this.#context('release');
     this.#renew(term, this.#machine.world.nowMs + this.#draw.pick([500, 6_000, 20_000]), release);
@@ -171,7 +171,7 @@ class Life {
     this.#isReleasing = true;
     const term = this.#term;
     const { provenDead, exitCode, signal } = await this.#workload.run(this.#context('release')).outcome;
-    this.#tell(`released: ${provenDead} ${exitCode} ${signal}`);
+    this.#log(`released: ${provenDead} ${exitCode} ${signal}`);
     if (this.#term !== term || !this.#isLeading) return;
     if (!provenDead) this.#blame('a release that proves nothing');
     this.#endLeadership();
@@ -197,7 +197,7 @@ class Life {
       const term = Number(group.command.env.PETREL_TERM);
       if (!this.#seen.has(pgid)) {
         this.#seen.set(pgid, group);
-        this.#tell(`starts, term ${term}`);
+        this.#log(`starts, term ${term}`);
         if (this.#reports.get(term)?.over) this.#blame(`term ${term} starts after its end`);
       }
       const slackMs = this.#mishap.startsWith('supervisor') ? 30 : 0;
@@ -230,7 +230,7 @@ class Life {
     }
   }
 
-  #tell(what: string): void {
+  #log(what: string): void {
     this.logContext.push(`${this.#machine.world.nowMs}: ${what}`);
   }
 
@@ -238,7 +238,7 @@ class Life {
     const line = `${this.#policy} ${this.#restartLimit}, ${this.#mishap}: ${what}`;
     if (this.wrong.includes(line)) return;
     this.wrong.push(line);
-    this.#tell(`WRONG ${what}`);
+    this.#log(`WRONG ${what}`);
   }
 }
 

@@ -186,9 +186,9 @@ export class SimulatedMachine {
       },
       this.seenBy(supervisor),
     );
-    const tell = (what: () => void) => there.send(() => supervisor.deliver(what));
+    const deliver = (what: () => void) => there.send(() => supervisor.deliver(what));
     const leave = () => {
-      tell(() => {
+      deliver(() => {
         if (left) return;
         left = true;
         guard.agentGone('the agent died');
@@ -205,7 +205,7 @@ export class SimulatedMachine {
     );
     return {
       name: 'the supervisor',
-      send: (message) => agent.call(() => tell(() => guard.handle(copyOf(message)))),
+      send: (message) => agent.call(() => deliver(() => guard.handle(copyOf(message)))),
       kill: (sign) =>
         agent.call(() => {
           killedBecause = sign;

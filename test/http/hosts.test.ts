@@ -24,7 +24,7 @@ afterAll(async () => {
 /** Sends a request with this host name. Returns the status and the text of the answer. */
 function ask(url: string, path: string, host: string): Promise<{ status: number; text: string }> {
   return new Promise((resolve, reject) => {
-    const asked = request(new URL(path, url), { headers: { host } }, (answer) => {
+    const outgoing = request(new URL(path, url), { headers: { host } }, (answer) => {
       let text = '';
       answer.setEncoding('utf8');
       answer.on('data', (part: string) => {
@@ -32,8 +32,8 @@ function ask(url: string, path: string, host: string): Promise<{ status: number;
       });
       answer.on('end', () => resolve({ status: answer.statusCode ?? 0, text }));
     });
-    asked.on('error', reject);
-    asked.end();
+    outgoing.on('error', reject);
+    outgoing.end();
   });
 }
 
@@ -74,7 +74,7 @@ it('an agent on localhost answers at every address of that name', async () => {
     expect((await ask(`http://${hostText(address)}:${port}`, '/openapi.json', 'localhost')).status).toBe(200);
 });
 
-it('an agent that others can reach is asked by names that it does not know', async () => {
+it('an agent that others can reach answers to names that it does not know', async () => {
   await using open = await openApi(group, group.start('b'), { listen: { host: '0.0.0.0', port: 0 } });
   const url = open.server.url.replace('0.0.0.0', '127.0.0.1');
   expect((await ask(url, '/openapi.json', 'petrel7.internal')).status).toBe(200);

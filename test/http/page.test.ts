@@ -187,7 +187,7 @@ describe.skipIf(leavesOutChromium)(`the page in Chromium${notHere}`, () => {
 
     await open('Reset… site here');
     await page.getByText('a will be elected').waitFor();
-    // Asked once: both are remembered.
+    // Requested once: both are remembered.
     expect(await page.getByLabel('Your name').inputValue()).toBe('eve');
     expect(await page.getByLabel('Reason').inputValue()).toBe('<b>switch</b>');
     await page.getByLabel('Reason').focus();

@@ -93,13 +93,13 @@ describe('a node', () => {
   it('that releases leads no longer, from before its release began', async () => {
     await using group = await Group.found(zookeeper.connectString);
     let go = () => {};
-    let asked: Promise<number> | null = null;
+    let response: Promise<number> | null = null;
     const wait = new Promise<void>((resolve) => {
       go = resolve;
     });
     const workload = new RecordingWorkload({
       release: async () => {
-        asked = codeOf(`${api.server.url}/leader`);
+        response = codeOf(`${api.server.url}/leader`);
         await wait;
       },
     });
@@ -109,7 +109,7 @@ describe('a node', () => {
     const other = group.start('b');
     await other.joined();
     await group.switchover('b');
-    expect(await until(() => asked)).toBe(503);
+    expect(await until(() => response)).toBe(503);
     expect(await holding(api)).toEqual(['/elector', '/health', '/ready']);
     go();
     await becomes(api, ['/standby', '/elector', '/health', '/ready']);
@@ -172,11 +172,11 @@ describe('a request that waits while the process stands still', () => {
     });
     const answers = () => received.match(/HTTP\/1\.1 \d+/g) ?? [];
     const leader = 'GET /leader HTTP/1.1\r\nhost: localhost\r\n\r\n';
-    let asked = 0;
+    let requests = 0;
     await until(() => {
-      if (answers().length < asked) return false;
+      if (answers().length < requests) return false;
       if (answers().at(-1) === 'HTTP/1.1 200') return true;
-      asked += 1;
+      requests += 1;
       socket.write(leader);
       return false;
     });

@@ -67,10 +67,10 @@ describe('V2 servers that grant different timeouts', () => {
   });
 
   it('V2 a server that may have taken the session up unheard shortens the lease until a write is committed', () => {
-    const asked = resumptionSent(resumptionSent(sessionOpened(1000), 1200), 1900);
-    expect(leaseFrom(provenAlive(asked, T), T).endsAtMs).toBe(leaseFrom(1200, T / 2).endsAtMs);
-    const answered = sessionResumed(asked, 1900, 0);
-    expect(provenAlive(answered, T)).toBe(provenAlive(asked, T));
+    const resuming = resumptionSent(resumptionSent(sessionOpened(1000), 1200), 1900);
+    expect(leaseFrom(provenAlive(resuming, T), T).endsAtMs).toBe(leaseFrom(1200, T / 2).endsAtMs);
+    const answered = sessionResumed(resuming, 1900, 0);
+    expect(provenAlive(answered, T)).toBe(provenAlive(resuming, T));
     expect(provenAlive(writeCommitted(answered, 2000, T), T)).toBe(1900);
     expect(provenAlive(resumptionSent(sessionOpened(1000), 9000), T)).toBe(1000);
   });

@@ -133,7 +133,11 @@ async function untilPublished(running: WorkloadPlace): Promise<void> {
       });
       return areNear && Math.abs(published.requests - running.rate(node)) <= 0.15 * running.rate(node) + 0.5;
     };
-    await until(isPublished, { timeoutMs: 90_000, intervalMs: 200, describe: `${node} to publish what there is` });
+    await until(isPublished, {
+      timeoutMs: 90_000,
+      intervalMs: 200,
+      describe: `${node} to publish what there is`,
+    });
   }
 }
 

@@ -58,12 +58,12 @@ const group = [
 
 /** Returns the findings about each node of the group, and the nodes in each query of the constraint. */
 async function judged(constraint: Constraint, settings: Parameters<typeof config>[0] = {}) {
-  const asked: string[][] = [];
+  const queries: string[][] = [];
   const own = {
     ...{ name: constraint.name, version: constraint.version },
     prepare: constraint.prepare.bind(constraint),
     ask: async (question: Parameters<Constraint['ask']>[0]) => {
-      asked.push(question.input.nodes.map(({ node }) => node));
+      queries.push(question.input.nodes.map(({ node }) => node));
       return await constraint.ask(question);
     },
   };
@@ -78,7 +78,7 @@ async function judged(constraint: Constraint, settings: Parameters<typeof config
     });
   });
   return {
-    asked,
+    queries,
     found: all.slice(0, 2).map(({ member: { node }, ineligibleReasons, softReasons }) => ({
       node,
       ineligibleReasons,
@@ -92,8 +92,8 @@ const spare = (strength: string) =>
 
 describe('a constraint of a user’s own', () => {
   it('that is hard keeps a node from leading, and is queried once about all nodes', async () => {
-    const { found, asked } = await judged(await constraintOf(spare('hard')));
-    expect(asked).toEqual([['a1', 'b1']]);
+    const { found, queries } = await judged(await constraintOf(spare('hard')));
+    expect(queries).toEqual([['a1', 'b1']]);
     const ineligibleReason = { kind: 'mine', reason: 'it is a spare', ends: 'planned', canBeForced: true };
     expect(found).toEqual([
       { node: 'a1', ineligibleReasons: [], softReasons: [] },

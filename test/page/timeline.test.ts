@@ -13,7 +13,7 @@ function record(term: number, change: Partial<TransitionRecord> = {}): Transitio
     node: 'b1',
     site: 'b',
     previous: { node: 'a1', site: 'a' },
-    reason: 'asked for',
+    reason: 'requested',
     cause: 'planned',
     outcome: 'READY',
     error: null,

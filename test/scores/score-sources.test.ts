@@ -200,8 +200,8 @@ describe('a Prometheus page', () => {
   });
 
   it('whose counter grows by more than a number holds is a failure that says so', async () => {
-    let asked = 0;
-    answer = (_, response) => response.end(`asked ${asked++ % 2 === 0 ? 0 : 1e308}\n`);
+    let requests = 0;
+    answer = (_, response) => response.end(`asked ${requests++ % 2 === 0 ? 0 : 1e308}\n`);
     const source = { prometheus: address, metric: 'asked', rate: true };
     expect(await complaint(source)).toContain('the counters grew by more than a number can represent');
   });
@@ -223,9 +223,9 @@ describe('a Prometheus page', () => {
 describe('a source that fails', () => {
   it('costs its score nothing until that is too old, and is logged when it begins and when it is over', async () => {
     let ok = true;
-    let asked = 0;
+    let requests = 0;
     answer = (_, response) => {
-      asked += 1;
+      requests += 1;
       response.writeHead(ok ? 200 : 503).end('7');
     };
     const { value, log } = measure({ x: { http: address, every: '100ms', timeout: '400ms', maxAge: '1s' } });
@@ -234,8 +234,8 @@ describe('a source that fails', () => {
     await eventually(() => log).toEqual([expect.stringContaining('responded with status 503')]);
     expect(value()).toBe(7);
     await eventually(value).toBeUndefined();
-    const before = asked;
-    await eventually(() => asked - before).toBeGreaterThan(3);
+    const before = requests;
+    await eventually(() => requests - before).toBeGreaterThan(3);
     expect(log).toHaveLength(1);
     ok = true;
     await eventually(value).toBe(7);
@@ -243,10 +243,10 @@ describe('a source that fails', () => {
   });
 
   it('now and again is not logged each time', async () => {
-    let asked = 0;
-    answer = (_, response) => response.writeHead(asked++ % 2 === 0 ? 200 : 503).end('7');
+    let requests = 0;
+    answer = (_, response) => response.writeHead(requests++ % 2 === 0 ? 200 : 503).end('7');
     const { value, log } = measure({ x: { ...patient, http: address } });
-    await eventually(() => asked).toBeGreaterThan(20);
+    await eventually(() => requests).toBeGreaterThan(20);
     expect(value()).toBe(7);
     expect(log).toHaveLength(1);
   });

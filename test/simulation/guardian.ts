@@ -109,7 +109,8 @@ export class SimulatedGuardian {
       });
     });
     return {
-      send: (message) => this.process.call(() => there.send(() => agent.deliver(() => parent.receive(message)))),
+      send: (message) =>
+        this.process.call(() => there.send(() => agent.deliver(() => parent.receive(message)))),
       kill: () => this.process.call(() => agent.kill()),
       lease: () => parent.noted,
     };

@@ -302,7 +302,7 @@ class SimulatedSupervisor implements Supervisor {
   }
 
   send(message: ToSupervisor): void {
-    this.#agent.call(() => this.#there.send(() => this.#tell((guard) => guard.handle(message))));
+    this.#agent.call(() => this.#there.send(() => this.#deliver((guard) => guard.handle(message))));
   }
 
   kill(): void {
@@ -316,7 +316,7 @@ class SimulatedSupervisor implements Supervisor {
 
   #disconnect(): void {
     this.#there.send(() =>
-      this.#tell((guard) => {
+      this.#deliver((guard) => {
         if (this.#isLeft) return;
         this.#isLeft = true;
         guard.agentGone('the agent died');
@@ -324,7 +324,7 @@ class SimulatedSupervisor implements Supervisor {
     );
   }
 
-  #tell(what: (guard: Guard) => void): void {
+  #deliver(what: (guard: Guard) => void): void {
     this.#process.deliver(() => {
       if (this.#guard === null) this.#early.push(() => this.#guard !== null && what(this.#guard));
       else what(this.#guard);

@@ -39,7 +39,7 @@ const program = new Command('npm run simulate --')
   .option('--workers <n>', 'how many at a time; default: as many as there are processors', workers)
   .option('--site-rules', 'only lives of groups that have rules about sites')
   .option('--several-leaders', 'only lives of groups that have several leaders')
-  .option('--story', 'tell the one seed whole')
+  .option('--story', 'print the run of one seed')
   .option('--keep-going', 'do not stop at the first violation')
   .exitOverride(({ exitCode }) => process.exit(exitCode === 0 ? 0 : wrongUsage))
   .parse();
@@ -55,15 +55,15 @@ const options = program.opts<{
 if (options.siteRules === true && options.severalLeaders === true)
   program.error('error: no life has both: name --site-rules or --several-leaders');
 if (options.story !== true) await run(options.seeds);
-else if (options.seeds.from === options.seeds.to) await tell(options.seeds.from);
-else program.error('error: --story tells one life: name one seed');
+else if (options.seeds.from === options.seeds.to) await printRun(options.seeds.from);
+else program.error('error: --story prints one run: name one seed');
 
 function kindOfLives(): KindOfLives {
   if (options.siteRules === true) return 'site-rules';
   return options.severalLeaders === true ? 'several-leaders' : 'all';
 }
 
-async function tell(seed: number): Promise<void> {
+async function printRun(seed: number): Promise<void> {
   const { trace, violation } = await simulate(seed, { keepsTrace: true });
   for (const line of trace ?? []) console.log(line);
   process.exitCode = violation === null ? 0 : 1;

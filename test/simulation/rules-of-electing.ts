@@ -193,7 +193,7 @@ export function electingRules(court: Court): Rule {
     const illUntilMs = better.lastIllMs - (was.seats[0]?.owner === better.owner ? promptMs : 0);
     if (delayMs === null) complain(6, `${why}, but failback is manual`);
     else if (problem !== null) complain(6, `${why}, and ${problem}`);
-    else if (was.elected?.content.requested != null) complain(9, `${why}, and a person asked for ${from}`);
+    else if (was.elected?.content.requested != null) complain(9, `${why}, and a person requested ${from}`);
     else if (nowMs - Math.max(presentSinceMs(better, promptMs), illUntilMs) < delayMs * slack)
       complain(9, `${why}, and has not been eligible for long`);
     else {
@@ -209,7 +209,7 @@ export function electingRules(court: Court): Rule {
       if (failedMs != null && nowMs - failedMs < caution * slack)
         complain(9, `${why}, and has failed ${failure?.count} times`);
     }
-    if (is.elected?.content.cause === 'planned') complain(9, `${why}, and nobody asked for that`);
+    if (is.elected?.content.cause === 'planned') complain(9, `${why}, and nobody requested that`);
   }
 
   const failedSinceMs = new Map<string, number>();
@@ -297,7 +297,9 @@ export function electingRules(court: Court): Rule {
       const now = court.picture();
       if (now.claim?.id !== claim.id || now.elected?.content.node !== claim.content.node) return null;
       const isRecorded = [...recorded].some((key) => key.endsWith(`token ${claim.id}`));
-      return isRecorded ? null : `${claim.content.node} is READY under token ${claim.id}, and nobody records it`;
+      return isRecorded
+        ? null
+        : `${claim.content.node} is READY under token ${claim.id}, and nobody records it`;
     });
   }
 

@@ -197,7 +197,7 @@ function plainZnodes({ paths, violate }: Court): Rule {
       if (slotted.some((prefix) => path.startsWith(prefix))) violate(9, `${path} is of a slot that is not`);
       if (path === paths.history) {
         const head = historyHeadSchema.safeParse(JSON.parse(readZnode(truth, path)?.text || 'null'));
-        if (head.data?.slots !== undefined) violate(9, 'the history tells of slots, and there is one leader');
+        if (head.data?.slots !== undefined) violate(9, 'the history names slots, and there is one leader');
       }
     }
     for (const { type, path, data } of write.operations.filter((one) => 'data' in one)) {
@@ -206,8 +206,7 @@ function plainZnodes({ paths, violate }: Court): Rule {
       if (record.data?.kind === 'transition' && record.data.slot !== undefined)
         violate(9, 'a record names a slot, and there is one leader');
     }
-    if (is.elected?.content.slots !== undefined)
-      violate(9, 'elected tells of slots, and there is one leader');
+    if (is.elected?.content.slots !== undefined) violate(9, 'elected names slots, and there is one leader');
     for (const [node, { content }] of is.registrations) {
       if (content.claimedSlot !== undefined || content.lastFailure?.slot !== undefined)
         violate(9, `${node} names a slot, and there is one leader`);

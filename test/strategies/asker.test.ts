@@ -21,7 +21,7 @@ import { config, ordinary } from '../core/builders.js';
 
 /** Returns a strategy whose questions `answer` answers, and the list of questions that it received. */
 function elsewhere(answer: (question: StrategyQuestion) => Answer) {
-  const asked: StrategyQuestion[] = [];
+  const queries: StrategyQuestion[] = [];
   const strategy: RegisteredStrategy = {
     ...{ name: 'far', description: 'runs elsewhere', usesScores: () => false },
     prepare(options, { answers }) {
@@ -34,11 +34,11 @@ function elsewhere(answer: (question: StrategyQuestion) => Answer) {
       return { strategy: { name: 'far', rank: ask }, problems: null };
     },
     async ask(question) {
-      asked.push(question);
+      queries.push(question);
       return answer(question);
     },
   };
-  return { rules: { ...builtInRules, strategies: new Map([['far', strategy]]) }, asked };
+  return { rules: { ...builtInRules, strategies: new Map([['far', strategy]]) }, queries };
 }
 
 const nobody: RankingInput = {
@@ -57,17 +57,17 @@ const fine = ({ input }: StrategyQuestion): Answer => (input === null ? { proble
 
 describe('a strategy that runs elsewhere', () => {
   it('is queried for what is missing, and for nothing twice while its answers are kept', async () => {
-    const { rules, asked } = elsewhere(fine);
+    const { rules, queries } = elsewhere(fine);
     const asker = new RuleAsker(rules);
     for (const term of [1, 1, 2, 1]) {
       expect(await asker.answered((known) => rankedBy(known, term))).toEqual([]);
     }
-    expect(asked.map(({ input }) => input?.term ?? null)).toEqual([null, 1, 2]);
+    expect(queries.map(({ input }) => input?.term ?? null)).toEqual([null, 1, 2]);
   });
 
   it('is queried again where it failed', async () => {
     let fails = true;
-    const { rules, asked } = elsewhere((question) =>
+    const { rules, queries } = elsewhere((question) =>
       fails && question.input !== null ? { failure: 'it did not answer' } : fine(question),
     );
     const asker = new RuleAsker(rules);
@@ -75,7 +75,7 @@ describe('a strategy that runs elsewhere', () => {
     await expect(once()).rejects.toThrow('it did not answer');
     fails = false;
     expect(await once()).toEqual([]);
-    expect(asked.map(({ input }) => input?.term ?? null)).toEqual([null, 1, 1]);
+    expect(queries.map(({ input }) => input?.term ?? null)).toEqual([null, 1, 1]);
   });
 
   it('is no fault while its answer is pending, and its own fault where it failed', async () => {

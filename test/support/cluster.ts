@@ -197,7 +197,7 @@ export class Cluster {
   /** Waits for a leader that is READY and whose workload is running. */
   ready(wanted: ReadyWanted = {}): Promise<Leader> {
     const { node, not, after = -1n, ...options } = wanted;
-    const asked = [node ?? 'any', not && `not ${not}`, after > 0n && `after token ${after}`]
+    const text = [node ?? 'any', not && `not ${not}`, after > 0n && `after token ${after}`]
       .filter(Boolean)
       .join(', ');
     return until(
@@ -208,7 +208,7 @@ export class Cluster {
         if (!isWanted) throw new Error(`found ${textOf(leader)}`);
         return leader;
       },
-      { timeoutMs: settleTimeoutMs, describe: `a READY leader of ${this.root}, ${asked}`, ...options },
+      { timeoutMs: settleTimeoutMs, describe: `a READY leader of ${this.root}, ${text}`, ...options },
     );
   }
 

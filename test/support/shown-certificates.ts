@@ -49,6 +49,6 @@ export async function showCertificates(
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const address = server.address();
-  if (address === null || typeof address === 'string') throw new Error('a port was asked for');
+  if (address === null || typeof address === 'string') throw new Error('a port was requested');
   return { files, next, cert, key, use, shown, server, port: address.port };
 }

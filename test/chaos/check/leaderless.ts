@@ -81,7 +81,10 @@ function ledSpans(leaderships: readonly LeadershipSpan[], answers: readonly Answ
   const learnedAtMs = new Map<string, number>();
   for (const { leader, answeredAtMs } of answers) {
     if (leader?.status !== 'READY') continue;
-    learnedAtMs.set(leader.token, Math.min(answeredAtMs, learnedAtMs.get(leader.token) ?? Number.POSITIVE_INFINITY));
+    learnedAtMs.set(
+      leader.token,
+      Math.min(answeredAtMs, learnedAtMs.get(leader.token) ?? Number.POSITIVE_INFINITY),
+    );
   }
   return leaderships.flatMap(({ node, token, lastWorkMs, releaseMs }) => {
     const fromMs = learnedAtMs.get(token);

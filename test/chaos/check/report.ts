@@ -161,8 +161,9 @@ function lines({ hooks, answers, changes, nemesis }: RunRecords): Line[] {
     ...answered
       .filter(
         (line, index) =>
-          answered.slice(0, index).findLast(({ server, slot }) => server === line.server && slot === line.slot)
-            ?.text !== line.text,
+          answered
+            .slice(0, index)
+            .findLast(({ server, slot }) => server === line.server && slot === line.slot)?.text !== line.text,
       )
       .map(({ atMs, server, slot, text }) => ({
         atMs,

@@ -2,7 +2,7 @@
 import type { HookBehaviour } from '../../support/hook-log.js';
 import type { World } from '../world.js';
 import { asOperator, slotFlags } from './people.js';
-import { aimText, nodeOf, type Of, type FaultReporter, type Trouble } from './trouble.js';
+import { aimText, type FaultReporter, nodeOf, type Of, type Trouble } from './trouble.js';
 
 const badTakeovers: Readonly<Record<Of<'bad-takeover'>['how'], HookBehaviour>> = {
   fails: { exitCode: 1 },

@@ -1,12 +1,16 @@
 /** Commands that operators run during other faults. */
 import type { World } from '../world.js';
-import { nodeOf, type Of, type FaultReporter, type Trouble } from './trouble.js';
+import { type FaultReporter, nodeOf, type Of, type Trouble } from './trouble.js';
 
 type PeopleFault = Of<
   'switchover' | 'failover' | 'lower-site' | 'disable-site' | 'prefer-site' | 'pause' | 'drain' | 'configure'
 >;
 
-export async function people(fault: PeopleFault, world: World, reporter: FaultReporter): Promise<Trouble | null> {
+export async function people(
+  fault: PeopleFault,
+  world: World,
+  reporter: FaultReporter,
+): Promise<Trouble | null> {
   const slot = 'slot' in fault && fault.slot !== undefined ? fault.slot : 1;
   const leader = world.client.leader(slot)?.node ?? null;
   if (leader === null) return null;
@@ -23,8 +27,8 @@ export async function people(fault: PeopleFault, world: World, reporter: FaultRe
   switch (fault.kind) {
     case 'switchover': {
       const to = fault.to === 'other' ? ['--to', candidate] : [];
-      const asked = does(['switchover', ...to, ...slotFlags(fault)]);
-      return { nodes: [], slots: [slot], ...asked, end: async () => {} };
+      const request = does(['switchover', ...to, ...slotFlags(fault)]);
+      return { nodes: [], slots: [slot], ...request, end: async () => {} };
     }
     case 'failover':
       return {
@@ -81,7 +85,11 @@ function movedBy({ key, value }: Of<'configure'>, world: World): Pick<Trouble, '
  * Runs a command. Only notes an error message if the command fails, because the servers may be unreachable at
  * that time.
  */
-export async function asOperator(args: readonly string[], world: World, reporter: FaultReporter): Promise<void> {
+export async function asOperator(
+  args: readonly string[],
+  world: World,
+  reporter: FaultReporter,
+): Promise<void> {
   const outcome = await world.petrel([...args, '--yes', '--no-wait']);
   if (outcome !== 'done') reporter.note(`petrel ${args.join(' ')} ${outcome}`);
 }

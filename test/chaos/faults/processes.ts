@@ -2,7 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { signal } from '../agent-process.js';
 import type { World } from '../world.js';
-import { aimText, nodeOf, type Of, type Taken, type FaultReporter, type Trouble } from './trouble.js';
+import { aimText, type FaultReporter, nodeOf, type Of, type Taken, type Trouble } from './trouble.js';
 
 type KillFault = Of<'kill-agent' | 'kill-guardian' | 'kill-both' | 'orphan-workload'>;
 type FreezeFault = Of<'freeze-agent' | 'freeze-guardian' | 'freeze-machine'>;

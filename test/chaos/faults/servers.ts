@@ -1,7 +1,7 @@
 /** Faults of the ZooKeeper servers and of the network between them. */
 import type { ServerPart } from '../plan.js';
 import type { World } from '../world.js';
-import type { Of, FaultReporter, Trouble } from './trouble.js';
+import type { FaultReporter, Of, Trouble } from './trouble.js';
 
 export async function serverTrouble(
   fault: Of<'kill-server' | 'freeze-server' | 'isolate-server' | 'slow-server' | 'reset-server'>,

@@ -124,7 +124,9 @@ describe('fencing tokens of several slots', () => {
 
   it('grow in each slot', () => {
     const scene = orderly().hook(99, 'd', '3', 'takeover started', { slot: 2 });
-    expect(violationsIn(verdictOf(scene))).toContain('d in slot 2 (token 3) took over after c in slot 2 (token 25)');
+    expect(violationsIn(verdictOf(scene))).toContain(
+      'd in slot 2 (token 3) took over after c in slot 2 (token 25)',
+    );
   });
 
   it('are never those of two slots', () => {
@@ -251,7 +253,9 @@ describe('the time without a leader of a slot', () => {
 
   it('may have been caused by what came right after the last sign of life, as signs come now and then', () => {
     const lostBefore = (s: number) => {
-      return violationsIn(killed(5, (scene) => scene.fault(20 + s, 25, ['b'], { silences: false, slots: [] })));
+      return violationsIn(
+        killed(5, (scene) => scene.fault(20 + s, 25, ['b'], { silences: false, slots: [] })),
+      );
     };
     expect(lostBefore(0.9)).toEqual([]);
     expect(lostBefore(1.1)).toEqual(['b stopped leading in slot 2 without a fault']);

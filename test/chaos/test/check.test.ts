@@ -39,7 +39,9 @@ describe('the checker of chaos', () => {
 describe('two at once', () => {
   it('is shown by a beat of the old workload after the new takeover began', () => {
     const verdict = orderly().hook(25.15, 'a', '2', 'takeover beat').verdict();
-    expect(violationsIn(verdict)).toEqual(['b (token 25) began to take over 50.0 ms before a (token 2) had ended']);
+    expect(violationsIn(verdict)).toEqual([
+      'b (token 25) began to take over 50.0 ms before a (token 2) had ended',
+    ]);
   });
 
   it('is shown by a release that ends after the new takeover began', () => {
@@ -61,7 +63,9 @@ describe('two at once', () => {
     const start = scene.hooks.find(({ node }) => node === 'b');
     if (start === undefined) throw new Error('b took over');
     start.alive.push({ node: 'a', slot: 1, token: '2', state: 'S' });
-    expect(violationsIn(scene.verdict())).toEqual(['b (token 25) began to take over and saw a (token 2) alive']);
+    expect(violationsIn(scene.verdict())).toEqual([
+      'b (token 25) began to take over and saw a (token 2) alive',
+    ]);
   });
 
   it('is not shown by what stands still or is dead', () => {
@@ -101,7 +105,9 @@ describe('fencing tokens', () => {
 describe('claims', () => {
   it('may become READY only while their node is elected', () => {
     const scene = new Scene().elect(1, 'a').claim(2, 'a', 'create', 'PROGRESS').elect(3, 'b');
-    expect(violationsIn(scene.claim(4, 'a', 'set', 'READY').verdict())).toContain('a is READY while b is elected');
+    expect(violationsIn(scene.claim(4, 'a', 'set', 'READY').verdict())).toContain(
+      'a is READY while b is elected',
+    );
   });
 
   it('may be READY by an election in the same transaction', () => {

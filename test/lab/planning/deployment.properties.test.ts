@@ -68,7 +68,7 @@ describe('a deployment in a file', () => {
     expect(process.cpuUsage(before).user / 1000).toBeLessThan(7_000);
   });
 
-  it('loses what is there, whatever is asked for', async () => {
+  it('loses what is there, whatever is requested', async () => {
     const text = JSON.stringify(example);
     const losses = fc.array(
       fc.oneof(

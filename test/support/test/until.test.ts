@@ -22,7 +22,7 @@ describe('until', () => {
     expect(await until(probe)).toBe(2);
   });
 
-  it('fails in time, telling what it waited for and what it saw last', async () => {
+  it('fails in time, and says what it waited for and what it saw last', async () => {
     await expect(until(() => null, { timeoutMs: 30, describe: 'a leader' })).rejects.toThrow(
       'waited 30 ms for a leader; the last look gave null',
     );

@@ -226,6 +226,6 @@ function configPlace(place: JavaServerPlace, dataDir: string): ConfigPlace {
 
 function take(ports: number[]): number {
   const port = ports.pop();
-  if (port === undefined) throw new Error('more ports are needed than were asked for');
+  if (port === undefined) throw new Error('more ports are needed than were requested');
   return port;
 }
