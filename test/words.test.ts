@@ -10,7 +10,7 @@ const project = fileURLToPath(new URL('..', import.meta.url));
 
 /** Parts of names that must not occur, in upper or lower case. `zookeeper` and `elapsed` are allowed. */
 const retired =
-  /tenure|duty|duties|(?<!t)heir(?!s)|lookout|auditor|sentinel|\bslate|(?<!zoo)keeper(?!exception)|unfit|obstacle|objection|(?<!e|col)lapse|testimony|hearsay|standoff|courted|readmit|(?<!un)exclusion|circumstance|\bamend|junk|brake/i;
+  /tenure|duty|duties|(?<!t)heir(?!s)|lookout|auditor|sentinel|\bslate|(?<!zoo)keeper(?!exception)|unfit|obstacle|objection|(?<!e|col)lapse|testimony|hearsay|standoff|courted|readmit|(?<!un)exclusion|circumstance|\bamend|junk|brake|\banew\b|\bwhoever\b|\bgiv(es?|en) away\b/i;
 
 const self = 'test/words.test.ts';
 

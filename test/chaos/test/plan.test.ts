@@ -16,7 +16,7 @@ describe('a plan', () => {
     expect(planRound(7, 3, { leaders: 1, sessionTimeoutMs })).toEqual(rounds(7)[2]);
   });
 
-  it('of one leader stays what it was, because reports name its seed', () => {
+  it('of one leader stays what it was, as its seed is told of', () => {
     const digest = createHash('sha256')
       .update(JSON.stringify(rounds(7)))
       .digest('hex');
