@@ -5,7 +5,7 @@ import { durationMs } from '../src/model/duration.js';
 export const scenarioNames = ['handover', 'crash', 'start', 'scale', 'idle'] as const;
 export type ScenarioName = (typeof scenarioNames)[number];
 
-export interface Asked {
+export interface BenchArguments {
   readonly scenarios: readonly ScenarioName[];
   /** Parts of the names of the contenders to run. An empty list selects all contenders. */
   readonly contenders: readonly string[];
@@ -25,7 +25,7 @@ export interface Asked {
 }
 
 /** Throws if an argument is invalid. */
-export function readArguments(given: readonly string[]): Asked {
+export function readArguments(given: readonly string[]): BenchArguments {
   const { values } = parseArgs({
     args: [...given],
     options: {

@@ -27,20 +27,20 @@ const tables = 'docs/reports/tables';
 const page = 'benchmarks.md';
 const plotDirectory = 'benchmarks';
 
-const asked = readArguments(process.argv.slice(2));
+const options = readArguments(process.argv.slice(2));
 const say = (line: string) =>
   process.stderr.write(`${(performance.now() / 1000).toFixed(0).padStart(4)} s  ${line}\n`);
-const { samples, peers, missing } = await measure(asked, say);
+const { samples, peers, missing } = await measure(options, say);
 
-const out = asked.out ?? join(project, tables);
+const out = options.out ?? join(project, tables);
 await mkdir(join(out, plotDirectory), { recursive: true });
 const files = new Map<string, string>();
-for (const [scenario, svg] of plotsOf(samples, asked.sizes)) {
+for (const [scenario, svg] of plotsOf(samples, options.sizes)) {
   const file = `${plotDirectory}/${scenario.replaceAll(/[^a-z0-9]+/g, '-')}.svg`;
   await writeFile(join(out, file), svg);
   files.set(scenario, file);
 }
-const command = ['npm run bench', ...(asked.given.length === 0 ? [] : ['--', ...asked.given])].join(' ');
+const command = ['npm run bench', ...(options.given.length === 0 ? [] : ['--', ...options.given])].join(' ');
 const at = new Date().toISOString().slice(0, 10);
 const run = {
   samples,
@@ -49,13 +49,13 @@ const run = {
   command,
   at,
   machine: machineName(),
-  sizes: asked.sizes,
+  sizes: options.sizes,
   plots: files,
 };
 const before = await readFile(join(project, tables, page), 'utf8');
 await writeFile(join(out, page), formatted(withMeasured(before, report(run))));
 
-for (const { text: goal, isMet, figure } of judge(samples, peers, asked.sizes))
+for (const { text: goal, isMet, figure } of judge(samples, peers, options.sizes))
   console.log(`${isMet === null ? '–      ' : isMet ? 'met    ' : 'NOT MET'}  ${goal}\n         ${figure}`);
 for (const line of missing) console.log(line);
 console.log(`written: ${join(out, page)}`);

@@ -9,7 +9,7 @@ import { createInterface } from 'node:readline';
 import { promisify } from 'node:util';
 import { buildCommandLine } from '../test/support/build.js';
 import { javaIsMissing } from '../test/support/zookeeper/java.js';
-import type { Asked, ScenarioName } from './arguments.js';
+import type { BenchArguments, ScenarioName } from './arguments.js';
 import { type Contender, otherVersion, contenders as ours, type Workshop } from './contenders.js';
 import { scenarios } from './goals.js';
 import { Hub } from './hub.js';
@@ -28,25 +28,26 @@ export interface Measured {
   readonly missing: readonly string[];
 }
 
-export async function measure(asked: Asked, say: (line: string) => void): Promise<Measured> {
+export async function measure(requested: BenchArguments, say: (line: string) => void): Promise<Measured> {
   const noJava = javaIsMissing();
   if (noJava !== undefined) throw new Error(`no ZooKeeper can be started: ${noJava}`);
-  const contenders = asked.against === null ? ours : [...ours, ...otherVersion(resolve(asked.against))];
-  const { present, missing } = await lookFor(contenders.filter(({ name }) => isAsked(name, asked)));
+  const contenders =
+    requested.against === null ? ours : [...ours, ...otherVersion(resolve(requested.against))];
+  const { present, missing } = await lookFor(contenders.filter(({ name }) => isRequested(name, requested)));
   for (const line of missing) say(line);
   const samples = new Samples(contenders.map(({ name }) => name));
   await withWorkshop(await buildCommandLine(), present, async (workshop, hub) => {
     const isEtcdThere = present.some(({ system }) => system === 'etcd');
     await using etcd = isEtcdThere ? await Etcd.start() : null;
     const common = { contenders: present, workshop, hub, etcd, samples, failures: missing, say };
-    await onServers(3, common, asked, ['handover', 'crash']);
-    await onServers(1, common, asked, ['handover', 'start', 'scale', 'idle']);
+    await onServers(3, common, requested, ['handover', 'crash']);
+    await onServers(1, common, requested, ['handover', 'start', 'scale', 'idle']);
   });
   const peers = contenders.filter(({ system }) => system === 'zookeeper').map(({ name }) => name);
   return { samples, peers, missing };
 }
 
-function isAsked(name: string, { contenders: parts }: Asked): boolean {
+function isRequested(name: string, { contenders: parts }: BenchArguments): boolean {
   return parts.length === 0 || parts.some((part) => name.toLowerCase().includes(part.toLowerCase()));
 }
 
@@ -93,22 +94,22 @@ type Common = Omit<Tournament, 'zookeeper'>;
 async function onServers(
   servers: 1 | 3,
   common: Common,
-  asked: Asked,
+  requested: BenchArguments,
   runs: readonly ScenarioName[],
 ): Promise<void> {
-  const wanted = runs.filter((name) => asked.scenarios.includes(name));
+  const wanted = runs.filter((name) => requested.scenarios.includes(name));
   if (wanted.length === 0) return;
   common.say(`starting ZooKeeper: ${servers} ${servers === 1 ? 'server' : 'servers'}`);
   await using zookeeper = await ZooKeeper.start(servers);
   const tournament = { ...common, zookeeper };
-  for (const name of wanted) await runScenario(name, tournament, servers, asked);
+  for (const name of wanted) await runScenario(name, tournament, servers, requested);
 }
 
 async function runScenario(
   name: ScenarioName,
   tournament: Tournament,
   servers: 1 | 3,
-  { rounds, isQuick, sizes, settleMs }: Asked,
+  { rounds, isQuick, sizes, settleMs }: BenchArguments,
 ): Promise<void> {
   const times = (usual: number, quick: number) => rounds ?? (isQuick ? quick : usual);
   if (name === 'handover') {
