@@ -23,7 +23,9 @@ export async function cpuSecondsOfTree(pid: number): Promise<number> {
   return below.reduce((sum, one) => sum + one, own);
 }
 
-/** Returns the CPU seconds of the descendants that have ended and been waited for. The kernel counts in 10 ms. */
+/**
+ * Returns the CPU seconds of the descendants that have ended and been waited for. The kernel counts in 10 ms.
+ */
 export async function cpuSecondsOfEnded(pid: number): Promise<number> {
   const stat = await readFile(`/proc/${pid}/stat`, 'utf8');
   const [user, system] = stat

@@ -7,7 +7,7 @@
  *   npm run bench -- --scenario handover --rounds 20     one of handover, crash, start, scale, idle
  *   npm run bench -- --contender petrel --contender kazoo    only these, by parts of their names
  *   npm run bench -- --settle 30s                       all nodes run for 30 s before each planned handover
- *   npm run bench -- --against DIRECTORY                also another version of Petrel, built in that checkout
+ *   npm run bench -- --against DIRECTORY                also another version of Petrel, built there
  *   npm run bench -- --large                             also with 500 and 1,000 participants
  *   npm run bench -- --out DIRECTORY                     writes there, not to docs/reports/tables
  */
