@@ -4,11 +4,12 @@
  */
 import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { mkdir, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { delimiter, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { stringify } from 'yaml';
+import { z } from 'zod';
 
 const run = promisify(execFile);
 const peers = fileURLToPath(new URL('peers', import.meta.url));
@@ -82,6 +83,15 @@ export function otherVersion(checkout: string): readonly Contender[] {
   return [petrelAgent(checkout), petrelLibrary(checkout)];
 }
 
+/** Returns the command line of a built checkout. */
+async function mainOf(checkout: string): Promise<string> {
+  const text = await readFile(join(checkout, 'package.json'), 'utf8');
+  return join(
+    checkout,
+    z.object({ bin: z.object({ petrel: z.string() }) }).parse(JSON.parse(text)).bin.petrel,
+  );
+}
+
 /** Returns the path of the file in which the agent's workload records its process id. */
 export function workloadFile({ directory }: Workshop, name: string): string {
   return join(directory, `${name}.workload`);
@@ -98,7 +108,7 @@ function petrelAgent(version: string | null): Contender {
     queue: (path) => `${path}/election`,
     async command({ connect, path, sessionMs, name, hasWorkload }, workshop) {
       const { directory, pipe } = workshop;
-      const main = version === null ? workshop.main : join(version, 'dist/src/cli/main.js');
+      const main = version === null ? workshop.main : await mainOf(version);
       const hook = ['/bin/bash', join(peers, 'petrel-hook.sh')];
       const left = hasWorkload ? [workloadFile(workshop, name)] : [];
       const hooks = {

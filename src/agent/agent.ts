@@ -72,6 +72,8 @@ export interface AgentOptions {
 export type { AgentStatus } from './agent-status.js';
 
 const retryMs = 1_000;
+/** Time that a new leader gets before the nodes that a decision does not concern act on it. */
+const handoverMs = 20;
 
 export class Agent {
   readonly #options: AgentOptions;
@@ -302,7 +304,8 @@ export class Agent {
       await this.#step(store, null);
       return this.#hasLeft(null) ? null : retryMs;
     }
-    if (await this.#actAhead(store)) return null;
+    const ahead = await this.#actAhead(store);
+    if (ahead !== 'look') return ahead === 'left' ? null : 0;
     const snapshot = await this.#beforeLeaseEnds(
       this.#snapshotReader.look(store, this.#leadershipRunner.slot),
     );
@@ -315,7 +318,7 @@ export class Agent {
       await this.#step(store, snapshot);
       return 0;
     }
-    if (await this.#step(store, snapshot)) return 0;
+    if (await this.#step(store, snapshot)) return this.#leadershipRunner.hasHandedOver ? null : 0;
     const isElector = this.#snapshotReader.part === 'elector';
     if (!isElector && (await this.#publish(store, snapshot))) return 0;
     const recheckInMs = await this.#elect(store, snapshot, snapshot.seat.name);
@@ -348,7 +351,7 @@ export class Agent {
     const store = openStore();
     this.#store = store;
     this.#snapshotReader.begin();
-    store.onChange(() => this.#wake());
+    store.onChange((path) => this.#onChange(path));
     store.onState((state) => {
       if (state === 'CONNECTED') {
         remember(sessionMemory, store, log);
@@ -412,15 +415,17 @@ export class Agent {
 
   /**
    * Acts without reading first, if the write itself checks everything that the step depends on. If something
-   * has changed, the write has no effect. After a failure, the next read shows what to do. Returns whether
-   * the agent has left as a result.
+   * has changed, the write has no effect. After a failure, the next read shows what to do. Returns `look` if
+   * the group must be read now, `left` if the agent has left, and `acted` if its leadership has moved on.
    */
-  async #actAhead(store: Store): Promise<boolean> {
+  async #actAhead(store: Store): Promise<'look' | 'left' | 'acted'> {
     const expected = this.#snapshotReader.expected;
-    if (expected === null) return false;
+    if (expected === null) return 'look';
     try {
+      const before = this.#leadershipRunner.leadership?.stage;
       const hasActed = await this.#leadershipRunner.stepAhead(this.#roundOf(store, expected));
-      if (hasActed) return this.#hasLeft(expected);
+      if (hasActed && this.#hasLeft(expected)) return 'left';
+      if (hasActed) return this.#leadershipRunner.leadership?.stage === before ? 'look' : 'acted';
       const isNews = this.#registration.draining && expected.self?.value?.draining === false;
       if (isNews && this.#snapshotReader.part !== 'elector') await this.#publish(store, expected);
     } catch (error) {
@@ -430,7 +435,7 @@ export class Agent {
         `a step taken before reading failed and will be repeated: ${error.message}`,
       );
     }
-    return false;
+    return 'look';
   }
 
   /**
@@ -499,6 +504,7 @@ export class Agent {
    */
   #hasLeft(snapshot: GroupSnapshot | null): boolean {
     if (this.#drainingSinceMs === null) return false;
+    if (this.#leadershipRunner.hasHandedOver) return true;
     const stage = this.#leadershipRunner.leadership?.stage ?? null;
     if (stage !== null)
       return snapshot === null && stage === 'released' && (this.#drainOverdue() || !this.#handsOver());
@@ -507,8 +513,10 @@ export class Agent {
   }
 
   async #leave(): Promise<void> {
-    const { workload, log, sessionMemory } = this.#options;
+    const { workload, log, sessionMemory, clock } = this.#options;
     this.#leadershipRunner.close();
+    if (this.#leadershipRunner.hasHandedOver)
+      await new Promise<void>((resolve) => clock.timer(handoverMs, resolve));
     // A workload that may still be running must keep its claim, so the session is left to expire.
     const abandon = !(await workload.close());
     if (abandon) log.error('the workload is not proven dead: leaving the session to expire');
@@ -534,7 +542,19 @@ export class Agent {
     this.#listeners.notify(status);
   }
 
+  /**
+   * Wakes the loop. After a decision, only the nodes that it concerns have anything to do at once. The others
+   * wait, so that their reads do not delay the new leader.
+   */
+  #onChange(path: string): void {
+    const { seat } = this.#snapshotReader;
+    if (seat.name !== null && path === this.#paths.seat(seat.name)) this.#pacing.wakeNow();
+    else if (path === this.#paths.elected && this.#leadershipRunner.leadership === null)
+      this.#pacing.wakeIn(handoverMs);
+    else this.#pacing.wake();
+  }
+
   #wake(): void {
-    this.#pacing.wake();
+    this.#pacing.wakeNow();
   }
 }

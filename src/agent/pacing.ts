@@ -5,6 +5,10 @@ export class Pacing {
   readonly #clock: Clock;
   /** Instant at which a round was first requested since the last one began. Null if none was requested. */
   #wokenAtMs: number | null = null;
+  /** Instant before which a requested round does not begin. */
+  #deferredUntilMs = Number.NEGATIVE_INFINITY;
+  /** Whether the requested round must not be deferred. */
+  #isUrgent = false;
   #dueSinceMs: number;
   #rouse: () => void = () => {};
 
@@ -24,26 +28,44 @@ export class Pacing {
   /** Begins a round. A wake after this call requests a later round. */
   begin(): void {
     this.#wokenAtMs = null;
+    this.#isUrgent = false;
   }
 
+  /** Requests a round, which begins at once unless it is deferred. */
   wake(): void {
     this.#wokenAtMs ??= this.#clock.monotonicMs();
     this.#rouse();
   }
 
+  /** Requests a round, and defers it by `ms` unless it is urgent or due by itself. */
+  wakeIn(ms: number): void {
+    if (!this.#isUrgent) this.#deferredUntilMs = this.#clock.monotonicMs() + ms;
+    this.wake();
+  }
+
+  /** Requests an urgent round, which is not deferred. */
+  wakeNow(): void {
+    this.#isUrgent = true;
+    this.#deferredUntilMs = Number.NEGATIVE_INFINITY;
+    this.wake();
+  }
+
   /**
-   * Waits until woken, for at most `restMs` or until `dueAtMs`. Calls `dueAtMs` again after each timer,
-   * because the lease may have been renewed.
+   * Waits until a requested round may begin, for at most `restMs` or until `dueAtMs`. Calls `dueAtMs` again
+   * after each timer, because the lease may have been renewed.
    */
   async sleep(restMs: number, dueAtMs: () => number | null = () => null): Promise<void> {
     const restUntilMs = this.#clock.monotonicMs() + restMs;
-    const leftMs = () => Math.min(restUntilMs, dueAtMs() ?? restUntilMs) - this.#clock.monotonicMs();
+    const leftMs = () => {
+      const wakesAtMs = this.#wokenAtMs === null ? restUntilMs : this.#deferredUntilMs;
+      return Math.min(restUntilMs, wakesAtMs, dueAtMs() ?? restUntilMs) - this.#clock.monotonicMs();
+    };
     const waitMs = leftMs();
-    if (this.#wokenAtMs !== null || waitMs <= 0) {
+    if (waitMs <= 0) {
       // Yield to timers and sockets, even if there is nothing to wait for.
       await new Promise<void>((resolve) => this.#clock.turn(resolve));
     } else {
-      for (let next = waitMs; next > 0 && this.#wokenAtMs === null; next = leftMs()) await this.#timer(next);
+      for (let next = waitMs; next > 0; next = leftMs()) await this.#timer(next);
     }
     if (waitMs > 0) this.#dueSinceMs = this.#wokenAtMs ?? this.#clock.monotonicMs();
   }

@@ -81,6 +81,11 @@ export interface SlotState {
 }
 
 export interface GroupSnapshot {
+  /**
+   * Version of the published successor from which this snapshot was assumed. A write that rests on the
+   * snapshot must check it. Missing if the snapshot was read.
+   */
+  readonly assumedFrom?: number | undefined;
   /** The slot to which `elected`, `current` and `history` belong. Missing for the first slot. */
   readonly slot?: number | undefined;
   /** State of the other slots, in order. Missing if there are none. */

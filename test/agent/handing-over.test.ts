@@ -78,10 +78,10 @@ describe('a leader that leaves', () => {
     const claim = await group.ready('c');
     expect(claim.term).toBe(before.term + 1);
     expect(writes[0]?.map((write) => write.replace(/-\d+$/, ''))).toEqual([
-      'setData leader/elected',
       'delete leader/current',
-      'setData nodes/b',
       'setData election/c',
+      'setData leader/elected',
+      'setData nodes/b',
     ]);
     expect(writes[1]).toEqual(['create leader/current', 'setData nodes/c']);
     const record = await until(async () => {
@@ -125,15 +125,28 @@ describe('a leader that leaves', () => {
   });
 });
 
-/** Returns a store that does something before it sends a handover. */
-function beforeHandover(store: Store, act: () => Promise<void>): Store {
+type Operations = Parameters<Store['multi']>[0];
+
+const isHandover = (operations: Operations) =>
+  operations.some((one) => one.type === 'set' && one.path.endsWith('/elected')) &&
+  operations.some((one) => one.type === 'delete');
+
+/** Whether a claim rests on the published successor, and on no read since then. */
+const isAssumed = (operations: Operations) =>
+  operations.some((one) => one.type === 'check' && one.path.endsWith('/leader/successor')) &&
+  operations.some((one) => one.type === 'create');
+
+/** Returns a store that does something before it sends these operations. */
+function actingFirst(
+  store: Store,
+  isIt: (operations: Operations) => boolean,
+  act: () => Promise<void>,
+): Store {
   return new Proxy(store, {
     get: (target, name) => {
       if (name === 'multi') {
         return async (...call: Parameters<Store['multi']>) => {
-          const sets = call[0].some((one) => one.type === 'set' && one.path.endsWith('/elected'));
-          const deletes = call[0].some((one) => one.type === 'delete');
-          if (sets && deletes) await act();
+          if (isIt(call[0])) await act();
           return await target.multi(...call);
         };
       }
@@ -178,7 +191,7 @@ describe('a handover whose ground has changed writes nothing, and the elector de
     let scene: Scene | null = null;
     let tries = 0;
     const wrap = (store: Store) =>
-      beforeHandover(store, async () => {
+      actingFirst(store, isHandover, async () => {
         tries += 1;
         if (scene !== null) await change(scene);
       });
@@ -192,5 +205,56 @@ describe('a handover whose ground has changed writes nothing, and the elector de
       one.kind === 'transition' ? [one.term] : [],
     );
     expect(terms).toEqual([...new Set(terms)]);
+  });
+});
+
+describe('the successor', () => {
+  it.each([
+    ['b', 'a'],
+    ['a', 'b', 'c'],
+    ['a', 'd', 'b', 'c'],
+  ])('claims without a read when it is notified: %s %s %s %s', async (...nodes) => {
+    const next = nodes.includes('c') ? 'c' : 'a';
+    const assumed: string[] = [];
+    const wrap = (node: string) => (store: Store) =>
+      actingFirst(store, isAssumed, async () => void assumed.push(node));
+    await using scene = await led(
+      nodes.filter((node) => node !== undefined),
+      next,
+      (node) => ({ wrap: wrap(node) }),
+    );
+    await memberOf(scene, 'b').stop();
+    await scene.group.ready(next);
+    expect(assumed).toEqual([next]);
+  });
+
+  it('does not claim if another node has been elected since it was notified', async () => {
+    let scene: Scene | null = null;
+    let tries = 0;
+    const wrap = (store: Store) =>
+      actingFirst(store, isAssumed, async () => {
+        tries += 1;
+        await scene?.group.switchover('a');
+        await until(async () => (await scene?.group.elected())?.node === 'a');
+      });
+    await using made = await led(['a', 'b', 'c'], 'c', (node) => (node === 'c' ? { wrap } : {}));
+    scene = made;
+    await memberOf(made, 'b').stop();
+    expect((await made.group.ready('a')).node).toBe('a');
+    expect(tries).toBe(1);
+    expect(memberOf(made, 'c').recorded.of('takeover')).toEqual([]);
+  });
+
+  it('does not claim when it is published again', async () => {
+    const tries: string[] = [];
+    const wrap = (store: Store) => actingFirst(store, isAssumed, async () => void tries.push('c'));
+    await using scene = await led(['a', 'b', 'c'], 'c', (node) => (node === 'c' ? { wrap } : {}));
+    const { group } = scene;
+    await group.configure({ failbackHold: '31s' });
+    const { stat } = await group.store.getData(group.paths.config);
+    await until(async () => (await published(group))?.prepared?.configVersion === stat.version);
+    await memberOf(scene, 'b').stop();
+    await group.ready('c');
+    expect(tries).toEqual(['c']);
   });
 });

@@ -11,6 +11,7 @@ import {
   type LeadershipInput,
   leadershipStep,
 } from '../../src/core/leadership.js';
+import { afterHandover } from '../../src/core/prepared-decision.js';
 import { type ElectorRound, isPlainlyDue } from '../../src/core/round.js';
 import { durationMs } from '../../src/model/duration.js';
 import type { Registration } from '../../src/model/registration.js';
@@ -21,7 +22,16 @@ import { Electing } from './electing.js';
 import { type Facets, facetsFor } from './facets.js';
 import { isSameFacet } from './key.js';
 import { lookAgain, requestFor, snapshotOf } from './look.js';
-import { type Agent, type Purpose, type Request, type Rest, type Setting, site, type Tree } from './world.js';
+import {
+  type Agent,
+  type Operation,
+  type Purpose,
+  type Request,
+  type Rest,
+  type Setting,
+  site,
+  type Tree,
+} from './world.js';
 
 const never = { releaseAtMs: Number.POSITIVE_INFINITY, endsAtMs: Number.POSITIVE_INFINITY };
 const passed = { releaseAtMs: Number.NEGATIVE_INFINITY, endsAtMs: Number.POSITIVE_INFINITY };
@@ -154,7 +164,7 @@ export class Decider {
         return { agent, acted: false };
       case 'claim':
         if (view === null || agent.seat === null) return { agent, acted: false };
-        return { agent: this.#claim(agent, action.elected, action.electedVersion, view), acted: true };
+        return { agent: this.#claim(agent, action.elected, action.electedVersion, view, []), acted: true };
       case 'adopt': {
         const { claim, elected, electedVersion } = action;
         const { token, version } = claim;
@@ -188,12 +198,35 @@ export class Decider {
     }
   }
 
-  #claim(agent: Agent, elected: Elected, electedVersion: number, view: Tree): Agent {
+  /**
+   * Returns the agent after it has claimed without a read, because it has been notified at its seat and is the
+   * published successor. Returns null if it does not.
+   */
+  claimAhead(agent: Agent, nowMs: number): Agent | null {
+    const { known, notified } = agent;
+    if (!notified || known === null) return null;
+    const input = this.#input(agent, known, nowMs);
+    const snapshot = input.snapshot && afterHandover(input.snapshot, agent.node);
+    const action = snapshot === null ? null : leadershipStep({ ...input, snapshot });
+    if (snapshot?.assumedFrom === undefined || action?.do !== 'claim') return null;
+    const view = { ...known, elected: snapshot.elected, current: null };
+    const assumed = { check: 'successor', version: snapshot.assumedFrom } as const;
+    return this.#claim(agent, action.elected, action.electedVersion, view, [assumed]);
+  }
+
+  #claim(
+    agent: Agent,
+    elected: Elected,
+    electedVersion: number,
+    view: Tree,
+    assumed: readonly Operation[],
+  ): Agent {
     const { node } = agent;
     const value = { ...agent.registration, claimedUnder: electedVersion, lastFailure: null };
     const request = requestFor(
       { for: 'claim', elected, electedVersion, view },
       { check: 'seat', id: agent.seat ?? -1 },
+      ...assumed,
       { check: 'elected', version: electedVersion },
       { create: 'current', value: content(agent, 'PROGRESS', elected, electedVersion) },
       { set: 'member', node, value, version: null },
@@ -283,7 +316,7 @@ export class Decider {
       { set: 'elected', value: decision, version: electedVersion },
       { delete: 'current', version: claimVersion },
       { set: 'member', node, value, version: null },
-      ...seats.map((name) => ({ check: 'seat', id: Number(name) }) as const),
+      ...seats.map((name) => ({ set: 'seat', id: Number(name) }) as const),
     );
     const spentToken = newer(view?.current?.token ?? 0n, agent.spentToken);
     return this.#sent({ ...agent, spentToken }, request);

@@ -7,6 +7,7 @@ import type { ClockReading } from '../../src/core/ensemble-clock.js';
 import { type ElectorAction, type ElectorRound, electorRound } from '../../src/core/round.js';
 import { durationMs } from '../../src/model/duration.js';
 import { withSites } from '../../src/model/group-config.js';
+import type { Elected } from '../../src/model/znodes.js';
 import { constraints } from '../../strategies/constraints/index.js';
 import { epoch0Ms } from '../core/builders.js';
 import type { Facets } from './facets.js';
@@ -109,6 +110,7 @@ export class Electing {
           seat,
           { check: 'config', version: action.configVersion },
           { set: 'elected', value, version },
+          ...this.#notifying(value, view),
           ...(head === null || headVersion === null
             ? []
             : [{ set: 'history', value: head, version: headVersion } as const]),
@@ -167,6 +169,12 @@ export class Electing {
     }
   }
 
+  /** Returns the writes that notify a newly elected node. They matter only if a successor is published. */
+  #notifying({ node }: Elected, { elected, seats }: Tree): Operation[] {
+    if (!this.#options.setting.publishes || node === null || node === elected?.value?.node) return [];
+    return seats.filter((seat) => seat.node === node).map(({ id }) => ({ set: 'seat', id }));
+  }
+
   /** Models the next elector's check that the elector still decides. */
   #audit(agent: Agent, view: Tree, nowMs: number): Agent {
     if (nowMs < agent.auditAtMs || view.elected === null) return agent;
@@ -206,6 +214,7 @@ function publishing({
     { check: 'config', version: configVersion },
     { check: 'elected', version: electedVersion },
     { set: 'successor', value, version },
+    ...(value.prepared?.seats ?? []).map((name) => ({ set: 'seat', id: Number(name) }) as const),
   ];
 }
 

@@ -44,6 +44,7 @@ function perform(draft: Draft, operation: Operation, owner: SessionId, atMs: num
   if ('check' in operation) return holds(tree, operation) ? tree : null;
   if ('delete' in operation) return performDelete(tree, operation);
   if ('create' in operation) return performCreate(draft, operation, owner, atMs);
+  if (operation.set === 'seat') return tree.seats.some(({ id }) => id === operation.id) ? tree : null;
   const { version } = operation;
   switch (operation.set) {
     case 'member': {
@@ -141,7 +142,20 @@ export function apply(world: World, request: Request, owner: SessionId): Applied
   }
   const made = tree.seats.some(({ id }) => id === seat);
   const written: World = { ...world, tree, lastToken: token, lastSeat: made ? seat + 1 : seat };
-  return { world: withWatches(written, world.tree), answer: { token, seat: made ? seat : null } };
+  const notified = withNotified(withWatches(written, world.tree), request);
+  return { world: notified, answer: { token, seat: made ? seat : null } };
+}
+
+/** Wakes the agents to whose seats a request writes. */
+function withNotified(world: World, { operations }: Request): World {
+  const ids = operations.flatMap((each) => ('set' in each && each.set === 'seat' ? [each.id] : []));
+  if (ids.length === 0) return world;
+  const agents = world.agents.map((agent) =>
+    agent.process === 'up' && agent.seat !== null && ids.includes(agent.seat)
+      ? { ...agent, awake: true, notified: true }
+      : agent,
+  );
+  return { ...world, agents };
 }
 
 /** Ends a session and deletes everything that it owned. */

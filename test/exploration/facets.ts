@@ -333,6 +333,9 @@ export function facetsFor(setting: Setting, readsClock: boolean): Facets {
       return;
     }
     switch (operation.set) {
+      case 'seat':
+        out.plain(37).put(kinds.seat, operation.id);
+        return;
       case 'elected':
         out.plain(31).put(kinds.electedVersion, operation.version).add(electedValue(operation.value));
         return;
@@ -438,6 +441,8 @@ export function facetsFor(setting: Setting, readsClock: boolean): Facets {
     out.maybe(kinds.seat, one.seat).add(round(one.round)).add(registration(one.registration));
     out.add(orNothing(leadership, one.leadership)).put(kinds.session, Number(one.leadershipSession));
     out.plain(one.handOverRefused ? 1 : 0);
+    // A view that the agent cannot claim by is as good as none.
+    if (publishes) out.plain(one.notified ? 1 : 0).add(orNothing(tree, one.known));
     out.put(kinds.spentToken, Number(one.spentToken)).maybe(kinds.sameElectedVersion, one.failedUnder);
     out.plain(hook === null ? 0 : 1);
     if (hook !== null) out.plain(numberOf(hook.phase), numberOf(hook.state)).put(kinds.due, hook.untilMs);

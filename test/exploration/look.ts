@@ -44,9 +44,15 @@ export function membersOf({ members, seats }: Tree): Member[] {
   }));
 }
 
+/** Whether the agent is the published successor. */
+export function isNext({ node }: Agent, { successor }: Tree): boolean {
+  return successor?.value?.prepared?.decision.node === node;
+}
+
 /** Returns how much a node reads, given what it has seen. */
 export function partFor(agent: Agent, view: Tree): Part {
   if (view.seats[0]?.id === agent.seat) return 2;
+  if (isNext(agent, view)) return 1;
   const isNamed = view.elected?.value?.node === agent.node;
   const owns = agent.part > 0 && view.current?.owner === agent.session;
   return isNamed || owns || agent.leadership !== null ? 1 : 0;

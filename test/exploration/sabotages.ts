@@ -29,15 +29,15 @@ function without(purpose: Request['purpose']['for'], isLeftOut: (operation: Oper
 const checks = (what: 'seat' | 'elected' | 'member' | 'config' | 'successor') => (operation: Operation) =>
   'check' in operation && operation.check === what;
 
-/** Returns functions that omit a check of one seat from each handover: the first or the last one. */
-function withoutSeat(which: 'first' | 'last'): Hands {
+/** Returns functions that omit the check of the own seat, or the write to the successor's, from each handover. */
+function withoutSeat(which: 'own' | 'other'): Hands {
   return {
     ...goodHands,
     send: (request) => {
       if (request.purpose.for !== 'hand-over') return request;
-      const seats = request.operations.filter(checks('seat'));
-      const left = which === 'first' ? seats[0] : seats.at(-1);
-      return { ...request, operations: request.operations.filter((operation) => operation !== left) };
+      const ofSeat = (operation: Operation) =>
+        which === 'own' ? checks('seat')(operation) : 'set' in operation && operation.set === 'seat';
+      return { ...request, operations: request.operations.filter((operation) => !ofSeat(operation)) };
     },
   };
 }
@@ -91,13 +91,13 @@ export const sabotages: readonly Broken[] = [
   {
     rule: 'a handover checks the own seat',
     scenario: scenarioOf('leave-2-evicted'),
-    sabotage: { hands: withoutSeat('first') },
+    sabotage: { hands: withoutSeat('own') },
     finding: /hands over a claim that another made/,
   },
   {
     rule: 'a handover writes to the seat of the successor',
     scenario: scenarioOf('leave-3-ill', { faults: ['delete-seat'], maxFaults: 1 }),
-    sabotage: { hands: withoutSeat('last') },
+    sabotage: { hands: withoutSeat('other') },
     finding: /has no seat to be notified at/,
   },
   {
@@ -131,6 +131,18 @@ export const sabotages: readonly Broken[] = [
     scenario: scenarioOf('leave-3', { faults: ['crash'] }),
     sabotage: { hands: without('hand-over', checks('successor')) },
     finding: /hands over by a decision that the elector has replaced/,
+  },
+  {
+    rule: 'a claim that rests on a published successor checks it',
+    scenario: scenarioOf('leave-3-moved', { faults: [], maxFaults: 0 }),
+    sabotage: { hands: without('claim', checks('successor')) },
+    finding: /claims while .* is elected/,
+  },
+  {
+    rule: 'a claim that rests on a published successor checks the version of elected',
+    scenario: scenarioOf('leave-3-asked', { faults: [], maxFaults: 0 }),
+    sabotage: { hands: without('claim', checks('elected')) },
+    finding: /claims while .* is elected/,
   },
   {
     rule: 'a leader hands over when its workload is dead',

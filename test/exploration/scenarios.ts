@@ -335,6 +335,17 @@ export const scenarios: readonly Scenario[] = [
     witness: handingOver,
   },
   {
+    name: 'leave-3-moved',
+    about:
+      'an elector, a leader, and its successor; the successor is published again, and a switchover to another node',
+    setting: { shortSessions: true, publishes: true },
+    nodes: ['b1', 'a1', 'a2'],
+    isLed: true,
+    changes: [priorityOf('b', 60), switchoverTo('b1')],
+    faults: ['lose'],
+    maxFaults: 1,
+  },
+  {
     name: 'leave-2-paused',
     about: 'two nodes; the leader is stopped; the group is paused and resumed at any time; one fault',
     setting: { publishes: true },

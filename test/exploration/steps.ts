@@ -13,7 +13,7 @@ import { faultsOf } from './faults.js';
 import { giftsOf } from './gifts.js';
 import { judgeWrite } from './invariants.js';
 import { joinSteps } from './join.js';
-import { asleep, lookAgain, partFor } from './look.js';
+import { asleep, isNext, lookAgain, partFor } from './look.js';
 import { machineSteps } from './machine.js';
 import { Reduction } from './reduce.js';
 import {
@@ -80,7 +80,7 @@ export class Rulebook {
           });
         } else if (!isAlive(steps.world, agent)) this.#learn(steps, agent);
         else if (agent.seat === null) this.#join(steps, agent);
-        else this.#read(steps, { ...agent, awake: false }, 0, unread);
+        else if (!this.#claimsAhead(steps, agent)) this.#read(steps, { ...agent, awake: false }, 0, unread);
         return;
       case 'reading':
         if (agent.cut) become('reads no further, out of touch', lookAgain(agent));
@@ -135,6 +135,19 @@ export class Rulebook {
     }
   }
 
+  /** Adds the step in which the published successor claims without a read. Returns false if it must read. */
+  #claimsAhead(steps: Steps, before: Agent): boolean {
+    const agent = this.#decider.claimAhead(before, steps.world.nowMs);
+    if (agent === null) return false;
+    steps.add({
+      words: `${name(agent)} is notified, and claims without reading`,
+      kind: 'due',
+      actor: actor(agent, 'agent'),
+      world: withAgent(steps.world, { ...agent, awake: true, notified: false, known: null }),
+    });
+    return true;
+  }
+
   #read(steps: Steps, agent: Agent, done: number, before: Tree) {
     const { tree } = steps.world;
     const become = (words: string, next: Agent) =>
@@ -166,7 +179,8 @@ export class Rulebook {
     if (part > agent.part) {
       return become(`reads ${what}, and sees that it has to read more`, { ...lookAgain(agent), part });
     }
-    const read: Agent = { ...agent, part, round: { at: 'read', view } };
+    const known = isNext(agent, view) ? view : null;
+    const read: Agent = { ...agent, part, notified: false, known, round: { at: 'read', view } };
     // Between a read and its decision, only the agent's own hook can end, or the agent can freeze.
     if (agent.hook !== null) return become(`reads ${what}`, read);
     this.#decide(steps, read, view, `reads ${what}, and `);
@@ -278,7 +292,9 @@ export class Rulebook {
       case 'give-away':
         return answer === null ? lookAgain(agent) : lookAgain(end(agent));
       case 'hand-over':
-        return lookAgain(answer === null ? { ...agent, handOverRefused: true } : end(agent));
+        // The agent is leaving, and has left once it has handed over.
+        if (answer !== null) return { ...end(agent), round: asleep, awake: false, process: 'left' };
+        return lookAgain({ ...agent, handOverRefused: true });
       case 'register':
         return { ...lookAgain(agent), registered: answer !== null };
       case 'seat':

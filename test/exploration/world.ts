@@ -72,6 +72,8 @@ export type Operation =
   | { readonly set: 'history'; readonly value: HistoryHead; readonly version: number }
   | { readonly set: 'config'; readonly value: GroupConfig; readonly version: number }
   | { readonly set: 'current'; readonly value: ClaimContent; readonly version: number }
+  /** Notifies the seat's node. */
+  | { readonly set: 'seat'; readonly id: number }
   | {
       readonly set: 'member';
       readonly node: string;
@@ -190,6 +192,10 @@ export interface Agent {
   /** The agent's seat, as far as the agent knows. Null if it has none. */
   readonly seat: number | null;
   readonly part: Part;
+  /** Whether the agent's seat has been written to since the agent last read it. */
+  readonly notified: boolean;
+  /** The last view, if it names the agent as the published successor. Otherwise null. */
+  readonly known: Tree | null;
   /** Whether a znode that the agent watches has changed, or the agent has another reason to read again. */
   readonly awake: boolean;
   readonly round: Round;
@@ -304,6 +310,8 @@ export function newAgent(index: number, node: string, session: SessionId, host =
     registered: false,
     seat: null,
     part: 0,
+    notified: false,
+    known: null,
     awake: true,
     round: { at: 'asleep' },
     registration: registration(node, { incarnation: `life${session}`, host: `${node}-${host}` }),
@@ -341,6 +349,8 @@ export function newSession(world: World, { index }: Agent): World {
       registered: false,
       seat: null,
       part: 0,
+      notified: false,
+      known: null,
       lease: 'good',
       leaseEnded: agent.leadership !== null,
       round: { at: 'asleep' },

@@ -1,5 +1,6 @@
 /** Writes an elector's commit as one multi, so either all of it is written or none. */
 import type { Logger } from 'pino';
+import type { PublishSuccessor } from '../../core/decision.js';
 import { recordText } from '../../core/records.js';
 import { type GroupPaths, pathsOfSlot } from '../../model/paths.js';
 import { slotView } from '../../model/slots.js';
@@ -46,8 +47,8 @@ export async function writeCommit(
       isUnrecorded: false,
     };
   } catch (error) {
-    if (commit.successor !== undefined && isRefusal(error, paths.successor)) {
-      log.error({ path: paths.successor }, `cannot publish the successor: ${error.message}`);
+    if (isRefusedSuccessor(error, paths, commit)) {
+      log.error({ path: error.path }, `cannot publish the successor: ${error.message}`);
       const written = await writeCommit(turn, paths, unpublished(commit), log);
       return written === null ? null : { ...written, isUnpublished: true };
     }
@@ -70,9 +71,16 @@ export function unpublished({ successor: _, ...commit }: Commit): Commit {
   return commit;
 }
 
-/** Whether a quota, or the ACL of this path, refused the write. */
-function isRefusal(error: unknown, path: string): error is StoreError {
-  return isStoreError(error, 'QUOTA_EXCEEDED') || (isPermissionError(error) && error.path === path);
+/** Whether a quota or an ACL refused the successor, or the notification of the successor. */
+function isRefusedSuccessor(error: unknown, paths: GroupPaths, { successor }: Commit): error is StoreError {
+  if (successor === undefined) return false;
+  if (isStoreError(error, 'QUOTA_EXCEEDED')) return true;
+  const written = [paths.successor, ...seatsOfSuccessor(successor).map((seat) => paths.seat(seat))];
+  return isPermissionError(error) && error.path !== undefined && written.includes(error.path);
+}
+
+function seatsOfSuccessor({ successor: { prepared } }: PublishSuccessor): readonly string[] {
+  return prepared?.seats ?? [];
 }
 
 /**
@@ -216,6 +224,7 @@ function withRecord(head: HistoryHead, { slot = 1, term, fencingToken }: Transit
 function publishing(paths: GroupPaths, publish: Commit['successor']): Operation[] {
   if (publish === undefined) return [];
   const { successor, version, electedVersion, configVersion } = publish;
+  const nodeName = successor.prepared?.decision.node ?? '';
   const path = paths.successor;
   const data = encode(successor);
   return [
@@ -224,6 +233,10 @@ function publishing(paths: GroupPaths, publish: Commit['successor']): Operation[
     version === null
       ? { type: 'create', path, data, mode: 'persistent' }
       : { type: 'set', path, data, version },
+    // The successor reads the decision now, so that it can claim as soon as it is notified again.
+    ...seatsOfSuccessor(publish).map((seat): Operation => {
+      return { type: 'set', path: paths.seat(seat), data: Buffer.from(nodeName), version: 'any' };
+    }),
   ];
 }
 

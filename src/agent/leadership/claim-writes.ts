@@ -28,7 +28,8 @@ export function claimContent(
 }
 
 /**
- * Writes the claim. Returns null if its conditions no longer hold. All results share one zxid, which is the
+ * Writes the claim. Returns null if its conditions no longer hold. `assumedFrom` is the version of the published
+ * successor from which the node has assumed that it is elected. All results share one zxid, which is the
  * fencing token. The caller reads the token from the last result.
  */
 export async function claim(
@@ -36,10 +37,14 @@ export async function claim(
   claimant: Claimant,
   electedVersion: number,
   content: ClaimContent,
+  assumedFrom: number | undefined,
 ): Promise<OperationResult[] | null> {
   const { paths } = claimant;
   const operations: Operation[] = [
     checkSeat(paths, claimant.seat),
+    ...(assumedFrom === undefined
+      ? []
+      : [{ type: 'check', path: paths.successor, version: assumedFrom } as const]),
     { type: 'check', path: paths.elected, version: electedVersion },
     { type: 'create', path: paths.current, data: encode(content), mode: 'ephemeral' },
     registering(claimant),

@@ -25,16 +25,17 @@ export function handingOver(
   const { paths } = claimant;
   const name = Buffer.from(decision.node);
   return [
+    // ZooKeeper reports the writes in this order. The successor claims as soon as it knows of these two.
+    { type: 'delete', path: paths.current, version: claimVersion },
+    ...seats.map((seat): Operation => {
+      return { type: 'set', path: paths.seat(seat), data: name, version: 'any' };
+    }),
     checkSeat(paths, claimant.seat),
     { type: 'check', path: paths.config, version: configVersion },
     { type: 'check', path: paths.successor, version: successorVersion },
     { type: 'check', path: paths.node(decision.node), version: nodeVersion },
     { type: 'set', path: paths.elected, data: encode(decision), version: electedVersion },
-    { type: 'delete', path: paths.current, version: claimVersion },
     registering(claimant),
-    ...seats.map((seat): Operation => {
-      return { type: 'set', path: paths.seat(seat), data: name, version: 'any' };
-    }),
   ];
 }
 

@@ -61,6 +61,7 @@ export class LeadershipRunner {
   #cancelRetry: () => void = () => {};
   /** Whether the elector must decide about this leadership's end, and not the prepared decision. */
   #handOverRefused = false;
+  #hasHandedOver = false;
   /** Leaderships that were READY and have ended. The latest comes last. */
   #leaseLosses: readonly LeaseLoss[] = [];
   /** Release that the workload runs if the lease ends without renewal. */
@@ -81,6 +82,11 @@ export class LeadershipRunner {
   /** Slot of the leadership. Null if there is no leadership. */
   get slot(): number | null {
     return this.#leadership === null ? null : this.#slot;
+  }
+
+  /** Whether this node, which is leaving, has handed over to the published successor. */
+  get hasHandedOver(): boolean {
+    return this.#hasHandedOver;
   }
 
   get #paths(): GroupPaths {
@@ -311,7 +317,7 @@ export class LeadershipRunner {
     });
     const registration = updateRegistration(claimedUnder(this.#slot, electedVersion));
     const claimant = { paths: this.#paths, seat, registration };
-    const results = await claim(store, claimant, electedVersion, content);
+    const results = await claim(store, claimant, electedVersion, content, round.snapshot?.assumedFrom);
     const written = results?.at(-1);
     if (written?.type !== 'set' || round.snapshot === null) return true;
     // Takes over without reading the new claim, because no node leads until the takeover is complete.
@@ -514,7 +520,8 @@ export class LeadershipRunner {
       ? 'the prepared decision no longer holds: the elector decides'
       : `leadership handed over to ${node}, term ${term}`;
     log.info(this.#fields, what);
-    if (!this.#handOverRefused) this.#end();
+    this.#hasHandedOver = !this.#handOverRefused;
+    if (this.#hasHandedOver) this.#end();
     return true;
   }
 

@@ -30,7 +30,8 @@ import type { Reader } from './watched-cache.js';
 /**
  * Part of a node, which determines what the node reads:
  * - standby: reads the decisions.
- * - involved: also reads and watches the claim and the configuration, because it is elected or leads.
+ * - involved: also reads and watches the claim, the configuration and the published successor, because it is
+ *   elected, leads, or is that successor.
  * - deputy (the next elector): reads and watches everything. It checks that the elector decides, and must
  *   know everything when it becomes the elector.
  * - elector: reads and watches everything.
@@ -365,7 +366,8 @@ export function partFor(
 ): Part {
   if (snapshot.seat !== null && snapshot.seat.below === null) return 'elector';
   if (snapshot.seat?.second === true) return 'deputy';
-  const isConcerned = slotsOfNode(snapshot, node, session).length > 0;
+  const isNext = snapshot.successor?.value?.prepared?.decision.node === node;
+  const isConcerned = isNext || slotsOfNode(snapshot, node, session).length > 0;
   return isConcerned || hasLeadership ? 'involved' : 'standby';
 }
 

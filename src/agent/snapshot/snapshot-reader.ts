@@ -3,6 +3,7 @@
  * has another part, reads again. Keeps what it knows from one round to the next.
  */
 
+import { afterHandover } from '../../core/prepared-decision.js';
 import type { GroupConfig } from '../../model/group-config.js';
 import { pathsOfSlot } from '../../model/paths.js';
 import { slotStates } from '../../model/slots.js';
@@ -138,6 +139,9 @@ export class SnapshotReader {
    * The last snapshot, without the claims that were reported as changed. It serves steps that may be tried
    * before a read, because their write checks everything that they depend on.
    *
+   * If the claim has changed and this node's seat has been written to, this node is assumed to be elected, see
+   * `afterHandover`.
+   *
    * Null if the connection was interrupted, or the configuration, a decision or the successor was reported
    * as changed. In this case versions may have started over, and a claim of the same version may be another
    * node's.
@@ -147,6 +151,11 @@ export class SnapshotReader {
     const reads = this.#reads;
     if (this.#snapshot === null || reads?.isUnbroken !== true) return null;
     if (reads.isStale(paths.config) || reads.isStale(paths.successor)) return null;
+    const { name } = this.#seat;
+    if (name !== null && reads.isStale(paths.seat(name)) && reads.isStale(paths.current)) {
+      const handedOver = afterHandover(this.#snapshot, this.#options.node);
+      if (handedOver !== null) return handedOver;
+    }
     const states = slotStates(this.#snapshot);
     if (states.some(({ slot }) => reads.isStale(pathsOfSlot(paths, slot).elected))) return null;
     const [first, ...others] = states.map((state) => {

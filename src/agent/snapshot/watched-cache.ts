@@ -29,7 +29,7 @@ export class WatchedCache implements Reader {
   #changes = 0;
   /**
    * Number of times that the connection was lost or restored. `#seenAfter` is this number before the last
-   * `together`. It is null while that read is in progress, or if it failed.
+   * `together`. It is null while that read is in progress, or if it failed or was not consistent.
    */
   #breaks = 0;
   #seenAfter: number | null = null;
@@ -67,13 +67,17 @@ export class WatchedCache implements Reader {
       if (tried === tries) this.forget();
       const [changes, breaks] = [this.#changes, this.#breaks];
       const result = await read(this);
-      if (changes !== this.#changes && tried < tries) continue;
-      this.#seenAfter = breaks;
+      const isConsistent = changes === this.#changes;
+      if (!isConsistent && tried < tries) continue;
+      this.#seenAfter = isConsistent ? breaks : null;
       return result;
     }
   }
 
-  /** Whether the connection has lasted since the last `together`, so every later change has been reported. */
+  /**
+   * Whether the last `together` was consistent and the connection has lasted since then, so every later change
+   * has been reported.
+   */
   get isUnbroken(): boolean {
     return this.#seenAfter === this.#breaks;
   }
