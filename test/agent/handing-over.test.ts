@@ -1,6 +1,7 @@
 /** A leader that leaves hands over to the published successor, in one transaction. */
 import { describe, expect, it } from 'vitest';
 import type { Commit } from '../../src/embedded/commit.js';
+import { registrationSchema } from '../../src/model/registration.js';
 import { type Successor, successorSchema } from '../../src/model/znodes.js';
 import { isStoreError, type Store } from '../../src/ports/store.js';
 import { type DevelopmentServer, startDevelopmentServer } from '../../src/testing.js';
@@ -243,6 +244,14 @@ describe('the successor', () => {
     expect((await made.group.ready('a')).node).toBe('a');
     expect(tries).toBe(1);
     expect(memberOf(made, 'c').recorded.of('takeover')).toEqual([]);
+    // An elector that reads a claim here would take the claim of a stuck leader for this node's.
+    memberOf(made, 'c').agent.describe(201, {});
+    const registered = await until(async () => {
+      const { data } = await made.group.store.getData(made.group.paths.node('c'));
+      const registration = registrationSchema.parse(JSON.parse(data.toString('utf8')));
+      return registration.priority === 201 ? registration : null;
+    });
+    expect(registered.claimedUnder).toBe(null);
   });
 
   it('does not claim when it is published again', async () => {

@@ -315,9 +315,12 @@ export class LeadershipRunner {
       electedVersion,
       resumes,
     });
+    const { claimedUnder: before, claimedSlot, lastFailure } = updateRegistration({});
     const registration = updateRegistration(claimedUnder(this.#slot, electedVersion));
     const claimant = { paths: this.#paths, seat, registration };
     const results = await claim(store, claimant, electedVersion, content, round.snapshot?.assumedFrom);
+    // A refused claim must not be reported: the elector would not fence the owner of another claim.
+    if (results === null) updateRegistration({ claimedUnder: before, claimedSlot, lastFailure });
     const written = results?.at(-1);
     if (written?.type !== 'set' || round.snapshot === null) return true;
     // Takes over without reading the new claim, because no node leads until the takeover is complete.
