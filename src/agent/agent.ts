@@ -34,7 +34,7 @@ import { ReportingWorkload } from './leadership/reporting-workload.js';
 import { LeadershipRunner } from './leadership/runner.js';
 import { TokenMemory, type TokenStore } from './leadership/token-memory.js';
 import { describe, encode, preparing, register, takeSeat } from './membership.js';
-import { Pacing } from './pacing.js';
+import { beforeInstant, Pacing } from './pacing.js';
 import { ProblemLog } from './problem-log.js';
 import { type RatesHeard, ScoreReader } from './scores/score-reader.js';
 import { EarlierIncarnations, type WorkloadPlace } from './session/earlier-incarnation.js';
@@ -72,8 +72,6 @@ export interface AgentOptions {
 export type { AgentStatus } from './agent-status.js';
 
 const retryMs = 1_000;
-/** Time that a new leader gets before the nodes that a decision does not concern act on it. */
-const handoverMs = 20;
 
 export class Agent {
   readonly #options: AgentOptions;
@@ -383,19 +381,7 @@ export class Agent {
 
   /** Waits for a turn or a read of the group. Returns null if a release becomes due before it completes. */
   async #beforeLeaseEnds<T>(observing: Promise<T>): Promise<T | null> {
-    const dueAtMs = this.#leadershipRunner.dueAtMs;
-    if (dueAtMs === null) return await observing;
-    const { clock } = this.#options;
-    let cancel = () => {};
-    const due = new Promise<null>((resolve) => {
-      cancel = clock.timer(dueAtMs - clock.monotonicMs(), () => resolve(null));
-    });
-    observing.catch(() => {});
-    try {
-      return await Promise.race([observing, due]);
-    } finally {
-      cancel();
-    }
+    return await beforeInstant(this.#options.clock, this.#leadershipRunner.dueAtMs, observing);
   }
 
   async #step(store: Store, snapshot: GroupSnapshot | null): Promise<boolean> {
@@ -513,10 +499,9 @@ export class Agent {
   }
 
   async #leave(): Promise<void> {
-    const { workload, log, sessionMemory, clock } = this.#options;
+    const { workload, log, sessionMemory } = this.#options;
     this.#leadershipRunner.close();
-    if (this.#leadershipRunner.hasHandedOver)
-      await new Promise<void>((resolve) => clock.timer(handoverMs, resolve));
+    if (this.#leadershipRunner.hasHandedOver) await this.#pacing.giveWay();
     // A workload that may still be running must keep its claim, so the session is left to expire.
     const abandon = !(await workload.close());
     if (abandon) log.error('the workload is not proven dead: leaving the session to expire');
@@ -550,7 +535,7 @@ export class Agent {
     const { seat } = this.#snapshotReader;
     if (seat.name !== null && path === this.#paths.seat(seat.name)) this.#pacing.wakeNow();
     else if (path === this.#paths.elected && this.#leadershipRunner.leadership === null)
-      this.#pacing.wakeIn(handoverMs);
+      this.#pacing.wakeLater();
     else this.#pacing.wake();
   }
 

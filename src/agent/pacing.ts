@@ -1,5 +1,8 @@
-/** Decides when a loop's next round begins: when the loop is woken, or when its waiting time is over. */
+/** Decides when a loop's next round begins: when it is woken, or when its waiting time is over. */
 import type { Clock } from '../ports/clock.js';
+
+/** Time that a new leader gets before nodes that its election does not concern act on it. */
+const handoverMs = 20;
 
 export class Pacing {
   readonly #clock: Clock;
@@ -37,9 +40,9 @@ export class Pacing {
     this.#rouse();
   }
 
-  /** Requests a round, and defers it by `ms` unless it is urgent or due by itself. */
-  wakeIn(ms: number): void {
-    if (!this.#isUrgent) this.#deferredUntilMs = this.#clock.monotonicMs() + ms;
+  /** Requests a round that can wait for a new leader's claim. Defers it unless it is urgent or due by itself. */
+  wakeLater(): void {
+    if (!this.#isUrgent) this.#deferredUntilMs = this.#clock.monotonicMs() + handoverMs;
     this.wake();
   }
 
@@ -70,6 +73,11 @@ export class Pacing {
     if (waitMs > 0) this.#dueSinceMs = this.#wokenAtMs ?? this.#clock.monotonicMs();
   }
 
+  /** Waits for a new leader's claim. */
+  async giveWay(): Promise<void> {
+    await new Promise<void>((resolve) => this.#clock.timer(handoverMs, resolve));
+  }
+
   async #timer(waitMs: number): Promise<void> {
     await new Promise<void>((resolve) => {
       const cancel = this.#clock.timer(waitMs, resolve);
@@ -79,5 +87,24 @@ export class Pacing {
       };
     });
     this.#rouse = () => {};
+  }
+}
+
+/** Waits for `work`. Returns null if `atMs`, a monotonic instant, comes first. Null means that it never comes. */
+export async function beforeInstant<T>(
+  clock: Clock,
+  atMs: number | null,
+  work: Promise<T>,
+): Promise<T | null> {
+  if (atMs === null) return await work;
+  let cancel = () => {};
+  const due = new Promise<null>((resolve) => {
+    cancel = clock.timer(atMs - clock.monotonicMs(), () => resolve(null));
+  });
+  work.catch(() => {});
+  try {
+    return await Promise.race([work, due]);
+  } finally {
+    cancel();
   }
 }

@@ -54,7 +54,7 @@ it('wakes at once', async () => {
 
 it('defers a round after a decision about others, whatever else is reported', async () => {
   const { clock, pacing, woken } = sleeping();
-  pacing.wakeIn(20);
+  pacing.wakeLater();
   pacing.wake();
   await clock.advance(19);
   expect(woken).toEqual([]);
@@ -65,7 +65,7 @@ it('defers a round after a decision about others, whatever else is reported', as
 it.each(['before', 'after'])('does not defer a round that is urgent, reported %s', async (order) => {
   const { clock, pacing, woken } = sleeping();
   if (order === 'before') pacing.wakeNow();
-  pacing.wakeIn(20);
+  pacing.wakeLater();
   if (order === 'after') pacing.wakeNow();
   await clock.advance(1);
   expect(woken).toEqual([1]);
@@ -73,11 +73,11 @@ it.each(['before', 'after'])('does not defer a round that is urgent, reported %s
 
 it('defers neither what is due by itself nor the end of a lease', async () => {
   const due = sleeping(5);
-  due.pacing.wakeIn(20);
+  due.pacing.wakeLater();
   await due.clock.advance(5);
   expect(due.woken).toEqual([5]);
   const lease = sleeping(1_000, () => 7);
-  lease.pacing.wakeIn(20);
+  lease.pacing.wakeLater();
   await lease.clock.advance(7);
   expect(lease.woken).toEqual([7]);
 });

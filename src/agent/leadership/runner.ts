@@ -35,6 +35,7 @@ import { isHandedOver } from './handover.js';
 import { hookContext } from './hook-context.js';
 import type { LeadershipOptions, LeadershipRound } from './options.js';
 import { isPlannedEnd } from './planned-end.js';
+import { Preparation } from './preparation.js';
 import { RenewedLease } from './renewed-lease.js';
 
 export class LeadershipRunner {
@@ -53,8 +54,6 @@ export class LeadershipRunner {
   #spentToken = 0n;
   /** Decision under which this node has failed. Versions of `elected` count from 0 in each slot. */
   #failedUnder: DecisionKnown | null = null;
-  #preparedUnder: DecisionKnown | null = null;
-  #preparing: DecisionKnown | null = null;
   #run: HookRun | null = null;
   #renewal: Renewing | null = null;
   #lease: RenewedLease | null = null;
@@ -67,11 +66,13 @@ export class LeadershipRunner {
   /** Release that the workload runs if the lease ends without renewal. */
   #guardedBy: HookContext | null = null;
   readonly #gate: ClaimGate;
+  readonly #preparation: Preparation;
   readonly #unsubscribe: () => void;
 
   constructor(options: LeadershipOptions) {
     this.#options = options;
     this.#gate = new ClaimGate(options);
+    this.#preparation = new Preparation(options);
     this.#unsubscribe = options.workload.onEnd((end) => this.#onWorkloadEnd(end));
   }
 
@@ -191,7 +192,7 @@ export class LeadershipRunner {
       healthy: round.healthy,
       draining: round.draining,
       drainOverdue: round.drainOverdue,
-      prepare: workload.has('prepare') ? { doneUnder: this.#versionIn(this.#preparedUnder) } : null,
+      prepare: workload.has('prepare') ? { doneUnder: this.#versionIn(this.#preparation.doneUnder) } : null,
       handOverRefused: this.#handOverRefused,
       failedUnder: this.#versionIn(this.#failedUnder),
     };
@@ -277,17 +278,9 @@ export class LeadershipRunner {
   }
 
   #prepare(elected: Elected, electedVersion: number): void {
-    if (this.#versionIn(this.#preparing) === electedVersion) return;
-    const preparing = { slot: this.#slot, version: electedVersion };
-    this.#preparing = preparing;
-    const run = this.#options.workload.run(this.#context('prepare', elected, elected.reason));
-    void run.outcome.then((outcome) => {
-      if (this.#preparing !== preparing) return;
-      this.#preparing = null;
-      if (outcome.result === 'ok') this.#preparedUnder = preparing;
-      else this.#failWithoutClaim(elected, preparing, detailOf('prepare', outcome));
-      this.#options.wake();
-    });
+    const under = { slot: this.#slot, version: electedVersion };
+    const context = () => this.#context('prepare', elected, elected.reason);
+    this.#preparation.begin(under, context, (detail) => this.#failWithoutClaim(elected, under, detail));
   }
 
   /** Reports the failure to the elector in the registration only, because there is no claim to delete. */
