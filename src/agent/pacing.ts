@@ -40,7 +40,9 @@ export class Pacing {
     this.#rouse();
   }
 
-  /** Requests a round that can wait for a new leader's claim. Defers it unless it is urgent or due by itself. */
+  /**
+   * Requests a round that can wait for a new leader's claim. Defers it unless it is urgent or due by itself.
+   */
   wakeLater(): void {
     if (!this.#isUrgent) this.#deferredUntilMs = this.#clock.monotonicMs() + handoverMs;
     this.wake();
@@ -90,7 +92,9 @@ export class Pacing {
   }
 }
 
-/** Waits for `work`. Returns null if `atMs`, a monotonic instant, comes first. Null means that it never comes. */
+/**
+ * Waits for `work`. Returns null if `atMs`, a monotonic instant, comes first. Null means that it never comes.
+ */
 export async function beforeInstant<T>(
   clock: Clock,
   atMs: number | null,

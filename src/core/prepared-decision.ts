@@ -23,12 +23,13 @@ export function preparedDecision(
 }
 
 /**
- * Returns the group as it is if the leader has handed over to `self` since the snapshot was read. Returns null
- * if `self` is not the published successor. Call this only if the claim has changed and the seat of `self` has
- * been written to since then. The successor can then claim without a read, in a write that checks two versions:
+ * Returns the group as it is if the leader has handed over to `self` since the snapshot was read. Returns
+ * null if `self` is not the published successor. Call this only if the claim has changed and the seat of
+ * `self` has been written to since then. The successor can then claim without a read, in a write that checks
+ * two versions:
  *
- * - The published successor is still the one that was read. Nothing else than a publication and a decision for
- *   this node writes to its seat, so it was a decision.
+ * - The published successor is still the one that was read. Nothing else than a publication and a decision
+ *   for this node writes to its seat, so it was a decision.
  * - `elected` is one version later than the one that the prepared decision rests on. So only one decision was
  *   made, and it is the one for this node.
  */

@@ -199,8 +199,8 @@ export class Decider {
   }
 
   /**
-   * Returns the agent after it has claimed without a read, because it has been notified at its seat and is the
-   * published successor. Returns null if it does not.
+   * Returns the agent after it has claimed without a read, because it has been notified at its seat and is
+   * the published successor. Returns null if it does not.
    */
   claimAhead(agent: Agent, nowMs: number): Agent | null {
     const { known, notified } = agent;

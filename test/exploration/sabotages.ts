@@ -29,7 +29,9 @@ function without(purpose: Request['purpose']['for'], isLeftOut: (operation: Oper
 const checks = (what: 'seat' | 'elected' | 'member' | 'config' | 'successor') => (operation: Operation) =>
   'check' in operation && operation.check === what;
 
-/** Returns functions that omit the check of the own seat, or the write to the successor's, from each handover. */
+/**
+ * Returns functions that omit the check of the own seat, or the write to the successor's, from each handover.
+ */
 function withoutSeat(which: 'own' | 'other'): Hands {
   return {
     ...goodHands,

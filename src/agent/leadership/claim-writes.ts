@@ -28,9 +28,9 @@ export function claimContent(
 }
 
 /**
- * Writes the claim. Returns null if its conditions no longer hold. `assumedFrom` is the version of the published
- * successor from which the node has assumed that it is elected. All results share one zxid, which is the
- * fencing token. The caller reads the token from the last result.
+ * Writes the claim. Returns null if its conditions no longer hold. `assumedFrom` is the version of the
+ * published successor from which the node has assumed that it is elected. All results share one zxid, which
+ * is the fencing token. The caller reads the token from the last result.
  */
 export async function claim(
   store: Store,

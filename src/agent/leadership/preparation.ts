@@ -1,37 +1,25 @@
-/** Runs the prepare hook, once for each decision that elects this node. */
-import type { FailureDetail } from '../../model/znodes.js';
-import type { HookContext, Workload } from '../../ports/workload.js';
+/** Runs the prepare hook once for each decision that elects this node. */
+import type { HookResult, HookRun } from '../../ports/workload.js';
 import type { DecisionKnown } from '../elector/slot-decision.js';
-import { detailOf } from './failure-detail.js';
 
 export class Preparation {
-  readonly #workload: Workload;
-  readonly #wake: () => void;
   #running: DecisionKnown | null = null;
   #doneUnder: DecisionKnown | null = null;
 
-  /** Calls `wake` when a hook has ended. */
-  constructor({ workload, wake }: { readonly workload: Workload; readonly wake: () => void }) {
-    this.#workload = workload;
-    this.#wake = wake;
-  }
-
-  /** Decision under which the hook last succeeded. Null if it never has. */
+  /** The decision under which the hook last succeeded. Null if it has not succeeded. */
   get doneUnder(): DecisionKnown | null {
     return this.#doneUnder;
   }
 
-  /** Starts the hook, unless it is already running under this decision. The result of an older run is ignored. */
-  begin(under: DecisionKnown, context: () => HookContext, onFailed: (detail: FailureDetail) => void): void {
+  /** Starts the hook, unless it runs under this decision. Its result is ignored once another is started. */
+  begin(under: DecisionKnown, start: () => HookRun, ended: (result: HookResult) => void): void {
     if (this.#running?.slot === under.slot && this.#running.version === under.version) return;
     this.#running = under;
-    const run = this.#workload.run(context());
-    void run.outcome.then((outcome) => {
+    void start().outcome.then((result) => {
       if (this.#running !== under) return;
       this.#running = null;
-      if (outcome.result === 'ok') this.#doneUnder = under;
-      else onFailed(detailOf('prepare', outcome));
-      this.#wake();
+      if (result.result === 'ok') this.#doneUnder = under;
+      ended(result);
     });
   }
 }

@@ -14,7 +14,6 @@ import {
   leadershipStep,
   type Stage,
 } from '../../core/leadership.js';
-import { excused, type LeaseLoss, resumption, withLeaseLoss } from '../../core/lease-loss.js';
 import { type LogContext, logContext } from '../../core/log-context.js';
 import { present } from '../../errors.js';
 import { type Lease, noLease } from '../../lease/lease.js';
@@ -22,7 +21,7 @@ import { defaultGroupConfig } from '../../model/group-config.js';
 import { named } from '../../model/named-slot.js';
 import { type GroupPaths, pathsOfSlot } from '../../model/paths.js';
 import { slotStates, slotsOfNode, slotView } from '../../model/slots.js';
-import { type Elected, type FailureDetail, noCommand } from '../../model/znodes.js';
+import { type ClaimContent, type Elected, type FailureDetail, noCommand } from '../../model/znodes.js';
 import type { Store } from '../../ports/store.js';
 import type { HookContext, HookResult, HookRun, Phase, WorkloadEnd } from '../../ports/workload.js';
 import { ifStillTrue } from '../conditional-write.js';
@@ -30,6 +29,7 @@ import { claimedUnder, type DecisionKnown, failedUnder } from '../elector/slot-d
 import type { Renewing } from '../session/renewal.js';
 import { ClaimGate } from './claim-gate.js';
 import { claim, claimContent, claimMade, givingAway, sayingReady } from './claim-writes.js';
+import { EndedLeaderships } from './ended-leaderships.js';
 import { detailOf } from './failure-detail.js';
 import { isHandedOver } from './handover.js';
 import { hookContext } from './hook-context.js';
@@ -54,6 +54,7 @@ export class LeadershipRunner {
   #spentToken = 0n;
   /** Decision under which this node has failed. Versions of `elected` count from 0 in each slot. */
   #failedUnder: DecisionKnown | null = null;
+  readonly #preparation = new Preparation();
   #run: HookRun | null = null;
   #renewal: Renewing | null = null;
   #lease: RenewedLease | null = null;
@@ -61,18 +62,16 @@ export class LeadershipRunner {
   /** Whether the elector must decide about this leadership's end, and not the prepared decision. */
   #handOverRefused = false;
   #hasHandedOver = false;
-  /** Leaderships that were READY and have ended. The latest comes last. */
-  #leaseLosses: readonly LeaseLoss[] = [];
   /** Release that the workload runs if the lease ends without renewal. */
   #guardedBy: HookContext | null = null;
   readonly #gate: ClaimGate;
-  readonly #preparation: Preparation;
+  readonly #ended: EndedLeaderships;
   readonly #unsubscribe: () => void;
 
   constructor(options: LeadershipOptions) {
     this.#options = options;
     this.#gate = new ClaimGate(options);
-    this.#preparation = new Preparation(options);
+    this.#ended = new EndedLeaderships(options.clock);
     this.#unsubscribe = options.workload.onEnd((end) => this.#onWorkloadEnd(end));
   }
 
@@ -253,20 +252,15 @@ export class LeadershipRunner {
 
   #enter(stage: Stage, change: Partial<Leadership> = {}): void {
     if (this.#leadership === null) return;
-    if (this.#stage === 'leading' && stage !== 'leading') this.#noteLeaseLoss(this.#leadership);
+    if (this.#stage === 'leading' && stage !== 'leading') this.#noteEnd(this.#leadership);
     this.#leadership = { ...this.#leadership, ...change, stage };
     if (stage === 'released') this.#renewal?.stop();
     this.#options.onStage(stage, this.#fields);
   }
 
-  #noteLeaseLoss({ term, token }: Leadership): void {
-    const about = { slot: this.#slot, term, token, reason: this.#ending?.reason ?? 'the agent has ended' };
-    this.#leaseLosses = withLeaseLoss(
-      this.#leaseLosses,
-      about,
-      this.lease,
-      this.#options.clock.monotonicMs(),
-    );
+  #noteEnd({ term, token }: Leadership): void {
+    const reason = this.#ending?.reason ?? 'the agent has ended';
+    this.#ended.add({ slot: this.#slot, term, token, reason }, this.lease);
   }
 
   #context(phase: Phase, elected: Elected, reason: string, newLeader: string | null = null): HookContext {
@@ -277,10 +271,13 @@ export class LeadershipRunner {
     return hookContext(about, elected, this.#options.config() ?? defaultGroupConfig);
   }
 
-  #prepare(elected: Elected, electedVersion: number): void {
-    const under = { slot: this.#slot, version: electedVersion };
-    const context = () => this.#context('prepare', elected, elected.reason);
-    this.#preparation.begin(under, context, (detail) => this.#failWithoutClaim(elected, under, detail));
+  #prepare(elected: Elected, version: number): void {
+    const under = { slot: this.#slot, version };
+    const start = () => this.#options.workload.run(this.#context('prepare', elected, elected.reason));
+    this.#preparation.begin(under, start, (result) => {
+      if (result.result !== 'ok') this.#failWithoutClaim(elected, under, detailOf('prepare', result));
+      this.#options.wake();
+    });
   }
 
   /** Reports the failure to the elector in the registration only, because there is no claim to delete. */
@@ -294,20 +291,10 @@ export class LeadershipRunner {
   }
 
   async #claim(round: LeadershipRound, elected: Elected, electedVersion: number): Promise<boolean> {
-    const { clock, updateRegistration } = this.#options;
+    const { updateRegistration } = this.#options;
     const { seat, store } = round;
     if (seat === null || this.#gate.isClosed(store)) return false;
-    const resumes = resumption(
-      this.#leaseLosses,
-      { slot: this.#slot, term: elected.term },
-      clock.monotonicMs(),
-    );
-    const content = claimContent(this.#options, {
-      status: 'PROGRESS',
-      term: elected.term,
-      electedVersion,
-      resumes,
-    });
+    const content = this.#newClaim(elected, electedVersion);
     const { claimedUnder: before, claimedSlot, lastFailure } = updateRegistration({});
     const registration = updateRegistration(claimedUnder(this.#slot, electedVersion));
     const claimant = { paths: this.#paths, seat, registration };
@@ -321,6 +308,11 @@ export class LeadershipRunner {
     this.#begin(store, current.token, elected, electedVersion, true);
     await this.step({ ...round, snapshot: { ...round.snapshot, current } });
     return true;
+  }
+
+  #newClaim({ term }: Elected, electedVersion: number): ClaimContent {
+    const resumes = this.#ended.before({ slot: this.#slot, term });
+    return claimContent(this.#options, { status: 'PROGRESS', term, electedVersion, resumes });
   }
 
   /**
@@ -343,7 +335,7 @@ export class LeadershipRunner {
     this.#elected = elected;
     this.#store = store;
     this.#lease = new RenewedLease(store, this.#options.clock);
-    this.#leaseLosses = excused(this.#leaseLosses, token);
+    this.#ended.claimed(token);
     log.info(this.#fields, `PROGRESS: claimed, ${failure === null ? '' : 'not '}taking over`);
     this.#options.onStage('claimed', this.#fields);
     this.#renewFrom(store);

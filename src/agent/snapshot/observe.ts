@@ -367,8 +367,7 @@ export function partFor(
   if (snapshot.seat !== null && snapshot.seat.below === null) return 'elector';
   if (snapshot.seat?.second === true) return 'deputy';
   const isNext = snapshot.successor?.value?.prepared?.decision.node === node;
-  const isConcerned = isNext || slotsOfNode(snapshot, node, session).length > 0;
-  return isConcerned || hasLeadership ? 'involved' : 'standby';
+  return isNext || slotsOfNode(snapshot, node, session).length > 0 || hasLeadership ? 'involved' : 'standby';
 }
 
 /**

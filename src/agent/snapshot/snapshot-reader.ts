@@ -139,8 +139,8 @@ export class SnapshotReader {
    * The last snapshot, without the claims that were reported as changed. It serves steps that may be tried
    * before a read, because their write checks everything that they depend on.
    *
-   * If the claim has changed and this node's seat has been written to, this node is assumed to be elected, see
-   * `afterHandover`.
+   * If the claim has changed and this node's seat has been written to, this node is assumed to be elected,
+   * see `afterHandover`.
    *
    * Null if the connection was interrupted, or the configuration, a decision or the successor was reported
    * as changed. In this case versions may have started over, and a claim of the same version may be another

@@ -75,8 +75,8 @@ export class WatchedCache implements Reader {
   }
 
   /**
-   * Whether the last `together` was consistent and the connection has lasted since then, so every later change
-   * has been reported.
+   * Whether the last `together` was consistent and the connection has lasted since then, so every later
+   * change has been reported.
    */
   get isUnbroken(): boolean {
     return this.#seenAfter === this.#breaks;
