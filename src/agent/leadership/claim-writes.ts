@@ -41,15 +41,20 @@ export async function claim(
 ): Promise<OperationResult[] | null> {
   const { paths } = claimant;
   const operations: Operation[] = [
-    checkSeat(paths, claimant.seat),
     ...(assumedFrom === undefined
       ? []
       : [{ type: 'check', path: paths.successor, version: assumedFrom } as const]),
+    checkSeat(paths, claimant.seat),
     { type: 'check', path: paths.elected, version: electedVersion },
-    { type: 'create', path: paths.current, data: encode(content), mode: 'ephemeral' },
+    creating(paths, content),
     registering(claimant),
   ];
   return await ifStillTrue(() => withRoom(store, paths, () => store.multi(operations)));
+}
+
+/** Returns the operation that creates the claim. It fails if there is a claim. */
+export function creating({ current: path }: GroupPaths, content: ClaimContent): Operation {
+  return { type: 'create', path, data: encode(content), mode: 'ephemeral' };
 }
 
 /**

@@ -216,7 +216,7 @@ export const membershipSabotages: readonly Sabotage[] = [
     name: 'what is known mixed with what is newer',
     rule: 'What is known was still so when the last of what a round asks for was answered',
     in: 'WatchedCache#together',
-    find: 'if (changes !== this.#changes && tried < tries) continue;',
+    find: 'if (!isConsistent && tried < tries) continue;',
     replace: '',
   },
   {
