@@ -1,11 +1,15 @@
 /** Runs the command line once, from arguments to an exit code. */
 import { CommanderError } from 'commander';
+import * as z from 'zod';
 import { exitCodes } from '../exit-code.js';
 import { exitCodeOf, isForeseen, reportError } from './errors.js';
 import { asksForVersion, commandOf } from './guarded.js';
 import { checkPrinted, outliveOutput } from './outlet.js';
 import { createProgram, withHint } from './program.js';
 import { inPlainWords, unlessUnknown } from './usage-errors.js';
+
+// A process uses most schemas only a few times, so compiling them would take longer than it saves.
+z.config({ jitless: true });
 
 export { partFromGuardian } from '../guardian/parent-process.js';
 
