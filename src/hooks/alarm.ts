@@ -4,8 +4,8 @@ import type { Clock } from '../ports/clock.js';
  * Calls a function at one instant. Setting the alarm again replaces the function and the instant. The alarm
  * never fires early, even after a long wait.
  *
- * An alarm that is postponed, as a lease's alarm is at every renewal, keeps its timer. Even a cancelled timer
- * would wake the process, so the timer checks the alarm's instant when it fires.
+ * Postponing the alarm keeps its timer. A lease's alarm is postponed at every renewal, and even a cancelled
+ * timer would wake the process. The timer therefore checks the alarm's instant when it fires.
  */
 export class Alarm {
   readonly #clock: Clock;

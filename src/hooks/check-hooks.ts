@@ -20,7 +20,8 @@ export async function checkHooks(commands: Readonly<Record<string, Command | nul
 }
 
 /**
- * Returns the error code that an attempt to start the program would give. Null if the program can be started.
+ * Returns the error code with which an attempt to start the program would fail. Null if the program can be
+ * started.
  */
 async function programProblem(program: string): Promise<'ENOENT' | 'EACCES' | null> {
   const places = program.includes('/')

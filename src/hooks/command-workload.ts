@@ -1,15 +1,16 @@
 /**
- * A workload of commands. They run in the supervisor, a separate process that ends the leadership if this
- * process is frozen or dead. If the supervisor itself dies, this process kills what the supervisor ran.
+ * A workload that consists of commands. They run in the supervisor, a separate process that ends the
+ * leadership if this process is frozen or dead. If the supervisor itself dies, this process kills what the
+ * supervisor ran.
  *
  * A successful takeover command may leave processes in its process group: the workload. It runs until the
- * release. After the release command, successful or not, the workload receives SIGTERM. It is killed after
- * the grace time, and proven dead. No other command leaves anything running. A process that must outlive the
+ * release. After the release command, successful or not, the workload receives SIGTERM. After the grace time,
+ * it is killed and proven dead. No other command leaves anything running. A process that must outlive the
  * leadership needs its own process group (a service manager, setsid). Petrel then neither ends it nor proves
  * it dead.
  *
- * Not covered: agent and supervisor killed at the same instant. The workload then continues unguarded, and
- * only the fencing token stands between it and the next leader.
+ * Not covered: the agent and the supervisor are killed at the same instant. The workload then continues
+ * unguarded, and only the fencing token stands between it and the next leader.
  */
 
 import { Listeners } from '../listeners.js';
@@ -52,9 +53,9 @@ export interface CommandWorkloadOptions extends Machine {
   readonly incarnation: string;
   readonly log: Logger;
   /**
-   * Whether `onTakeover` is itself the workload. The takeover is complete as soon as the command runs, and
-   * has no time limit. Its output goes to this process's own output. The leadership must end when the command
-   * ends. A release ends the command with its whole process group.
+   * Whether `onTakeover` is itself the workload. The takeover is complete as soon as the command is running.
+   * The command has no time limit. Its output goes to this process's own output. The leadership must end when
+   * the command ends. A release ends the command with its whole process group.
    */
   readonly foreground?: boolean;
 }
@@ -62,13 +63,19 @@ export interface CommandWorkloadOptions extends Machine {
 /** Environment variable that identifies a run's processes after the death of their supervisor. */
 const runVariable = 'PETREL_RUN';
 
-/** Time beyond its runs' limits after which a silent supervisor counts as hanging. */
+/**
+ * Time for which a supervisor may report nothing after the time limits of its runs. After that, it counts as
+ * hanging.
+ */
 const patienceMs = 10_000;
 
 /** Delay, in ms, above which an alarm counts as late. */
 const punctualMs = 100;
 
-/** Time after its processes were killed, after which a silent supervisor counts as hanging. */
+/**
+ * Time for which a supervisor may report nothing after its processes were killed. After that, it counts as
+ * hanging.
+ */
 const overdueMs = 1_000;
 
 export class CommandWorkload implements Workload {
@@ -92,7 +99,7 @@ export class CommandWorkload implements Workload {
   #heardAtMs = 0;
   #closed = false;
 
-  /** Starts the supervisor immediately if this node can lead, so a takeover does not wait for the start. */
+  /** Starts the supervisor immediately if this node can lead, so that a takeover does not wait for it. */
   constructor(options: CommandWorkloadOptions) {
     const { commands, node, root, incarnation, log, clock, processes, supervisors } = options;
     this.#commands = commands;
@@ -159,7 +166,8 @@ export class CommandWorkload implements Workload {
       if (!known) this.#send({ type: 'guard', release: this.#request(unasked, release), begun: false });
       this.#send({ type: 'lease', leadership: this.#leadership.id, ...lease });
     }
-    // If the lease has already ended, the supervisor handles this. It may still be starting.
+    // If the lease has already ended, the supervisor ends the leadership. The supervisor may still be
+    // starting.
     if (this.#machine.clock.monotonicMs() < lease.endsAtMs) {
       this.#leaseEnd.set(lease.endsAtMs, () => this.#leaseOver(lease));
     }
@@ -374,7 +382,7 @@ export class CommandWorkload implements Workload {
     if (!this.#leadership.begun || this.#leadership.released) return;
     const now = this.#machine.clock.monotonicMs();
     const end = () => this.#endOverdue(this.#leadership.id);
-    // If this process was stalled, the whole machine may have been. The supervisor then needs more time.
+    // If this process was stalled, the whole machine may have been, too. The supervisor then needs more time.
     if (now - endsAtMs > punctualMs) this.#leaseEnd.set(now + endsAtMs - releaseAtMs, end);
     else end();
   }

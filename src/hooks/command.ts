@@ -14,7 +14,7 @@ export const commandSchema = z.union(
   rule,
 );
 
-/** A string is run by `/bin/sh -c`. A list is run unchanged. */
+/** A string is run by `/bin/sh -c`. A list is run directly. */
 export type Command = z.output<typeof commandSchema>;
 
 /** Returns the program to start and its arguments. */

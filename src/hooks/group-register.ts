@@ -34,7 +34,7 @@ export class GroupRegister {
     this.#arm(sweepIntervalMs);
   }
 
-  /** Records that the group's command has ended. `provenDead` is whether the whole group has ended. */
+  /** Records that the group's command has ended. `provenDead` is true if the whole group has ended. */
   settled(pgid: number, provenDead: boolean): void {
     if (this.#running === pgid) this.#running = null;
     if (provenDead) this.#gone(pgid);
@@ -58,7 +58,7 @@ export class GroupRegister {
     }
   }
 
-  /** Ends the groups that `which` selects, all at the same time. True if nothing is left of them. */
+  /** Ends the groups that `which` selects, all at the same time. True if none of their processes is left. */
   async end(which: (leadership: number) => boolean, killAtMs: () => number): Promise<boolean> {
     const ends = [...this.#leaderships].map(async ([pgid, leadership]) => {
       if (!which(leadership) || pgid === this.#running) return true;

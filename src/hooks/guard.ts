@@ -1,13 +1,13 @@
 /**
- * Runs hooks one after the other, and guards the leadership. If the lease passes without renewal or the agent
- * dies, aborts the running hook and runs the release hook itself. Kills what is left of the leadership before
- * the lease ends.
+ * Runs hooks one after the other, and guards the leadership. If the lease is not renewed in time or the agent
+ * dies, aborts the running hook and runs the release hook itself. Kills the remaining processes of the
+ * leadership before the lease ends.
  *
  * If the whole machine was stalled until after the lease's end, everything is killed immediately. The release
  * hook still runs, so resources other than processes, such as an address or a mount, are released too.
  *
- * A machine that was suspended wakes with a clock that was suspended too. Its lease seems valid until its
- * agent learns, at its first exchange, that the session has ended.
+ * While a machine is suspended, its clock stands still. When the machine wakes, the lease seems valid until
+ * the agent's first exchange with ZooKeeper shows that the session has ended.
  */
 import type { NamedSlot } from '../model/named-slot.js';
 import type { Machine } from '../ports/processes.js';
@@ -26,11 +26,11 @@ import {
 import { nothingRun, notRun } from './outcomes.js';
 import { Queue, type Running } from './queue.js';
 
-/** Shares of the time until the last kill, after which a hook is aborted or killed. */
+/** Shares of the time until the last kill. When a share has elapsed, a hook is aborted or killed. */
 const takeoverAbortShare = 1 / 3;
 const releaseShare = 0.6;
 const releaseKillShare = 0.8;
-/** Time between the last kill and the end of the lease, for the processes to disappear. */
+/** Maximum time between the last kill and the end of the lease. The processes need it to disappear. */
 const maxKillMarginMs = 50;
 const never = Number.POSITIVE_INFINITY;
 
@@ -58,7 +58,9 @@ export class Guard {
   /** The newest foreground workload, and its outcome. */
   #workload: { readonly leadership: number; readonly outcome: Promise<HookResult> } | null = null;
 
-  /** `noted` returns the agent's newest lease. The agent may note leases there instead of sending them. */
+  /**
+   * `noted` returns the agent's newest lease. The agent may share leases this way instead of sending them.
+   */
   constructor(listener: GuardListener, machine: Machine, noted: () => LeadershipLease | null = () => null) {
     this.#listener = listener;
     this.#machine = machine;
@@ -142,7 +144,10 @@ export class Guard {
     else this.#post(request.id, outcome);
   }
 
-  /** Returns the leadership. Null if it is an earlier one. A later leadership ends what it finds. */
+  /**
+   * Returns the leadership with this id. Null if it is earlier than the current one. If it is later, it ends
+   * and replaces the current one.
+   */
   #open(id: number): GuardedLeadership | null {
     if (id < this.#leadership.id) return null;
     if (id > this.#leadership.id) {
@@ -251,11 +256,14 @@ export class Guard {
     this.#groups.kill(() => true);
     this.#queue.abort(isNoRelease, reason);
     // A release that is still waiting runs anyway. It releases resources other than processes, and proves the
-    // rest dead.
+    // remaining processes dead.
     this.#queue.abortRunning(reason, this.#machine.clock.monotonicMs());
   }
 
-  /** Instant of the last kill in an ending leadership. Infinity if it is not ending or has no lease. */
+  /**
+   * Instant of the last kill in an ending leadership. Infinity if the leadership is not ending or has no
+   * lease.
+   */
   #lastKillAtMs(): number {
     const { lease, ending } = this.#leadership;
     if (lease === null || ending === null) return never;
@@ -271,7 +279,7 @@ export class Guard {
         request.graceMs,
       );
       if (!cleared) return notRun('processes of an earlier leadership are still running', 'failed');
-      // The lease may be due before its alarm has fired.
+      // The lease may already be due, even if its alarm has not fired yet.
       this.#lookAtLease();
       if (running.abortedBecause === null) this.#leadership.begun = true;
     }
@@ -371,7 +379,7 @@ export class Guard {
     };
   }
 
-  /** A foreground leadership releases its workload, so the release reports how the workload ended. */
+  /** If the workload ran in the foreground, adds its end to the outcome of the release. */
   async #withWorkloadsEnd(leadership: number, outcome: HookResult): Promise<HookResult> {
     if (this.#workload?.leadership !== leadership) return outcome;
     const { exitCode, signal, command } = await this.#workload.outcome;

@@ -12,7 +12,7 @@ export interface GuardedLeadership {
   /** Whether a takeover has started or a release was requested. In both cases a release is due. */
   begun: boolean;
   released: boolean;
-  /** Reason for which the leadership ends without a request. Null if it does not. */
+  /** Reason why the leadership is ending without a request. Null if it is not. */
   ending: string | null;
   /** Whether the agent had requested a release before one became due. */
   releaseRequested: boolean;

@@ -1,7 +1,7 @@
 /**
  * The guards of all groups that one agent is in. Each guard runs its group's hooks one after the other and
- * guards its leadership, independently of the other groups. Each group has a number that is never reused in
- * one run of the agent.
+ * guards its leadership, independently of the other groups. Each group has a number that is never reused
+ * while the agent runs.
  */
 import type { Machine } from '../ports/processes.js';
 import { Guard } from './guard.js';
@@ -18,7 +18,7 @@ interface Guarded {
   /** Root of the group. Null until it is known. */
   root: string | null;
   /**
-   * Whether the agent has left the group and is waiting for a report that nothing in the group is left
+   * Whether the agent has left the group and is waiting for a report that nothing in the group is still
    * running.
    */
   isLeft: boolean;
@@ -33,7 +33,7 @@ export class Guards {
   readonly #left = new Set<number>();
   #hasRunWorkload = false;
 
-  /** `noted` returns a group's newest lease. The agent may note leases there instead of sending them. */
+  /** `noted` returns a group's newest lease. The agent may share leases this way instead of sending them. */
   constructor(
     listener: GuardsListener,
     machine: Machine,

@@ -15,8 +15,8 @@ import { HookProcess } from './hook-process.js';
 export interface Health {
   readonly healthy: boolean;
   /**
-   * Reason for operators why the node is unhealthy, with the last line of the check's output. Null if it is
-   * healthy.
+   * Explains to operators why the node is unhealthy. Contains the last line of the check's output. Null if
+   * the node is healthy.
    */
   readonly reason: string | null;
 }
@@ -48,12 +48,12 @@ export class HealthProber {
   readonly #next: Alarm;
   #health: Health = { healthy: false, reason: 'the first health check has not completed' };
   #failuresInRow = 0;
-  /** Last error, without the check's output, which may differ every time. */
+  /** Last error. Does not contain the check's output, which may differ every time. */
   #error: string | null = null;
   #check: HookProcess | null = null;
   #closed = false;
 
-  /** Starts the first check immediately, and repeats it until `close`. */
+  /** Starts the first check immediately, and repeats the check until `close`. */
   constructor(options: HealthProberOptions) {
     this.#options = options;
     this.#listeners = new Listeners(options.log, 'health');

@@ -16,16 +16,16 @@ export interface HookSpec extends CommandLine {
   readonly commandText: string;
   readonly timeoutMs: number;
   readonly graceMs: number;
-  /** Whether processes that a successful command leaves in its group are its workload, and stay. */
+  /**
+   * Whether a successful command may leave processes in its group. They are its workload and continue to run.
+   */
   readonly leavesWorkload: boolean;
-  /** Longest time for which the output is read after the command has ended. Default: 20 ms. */
+  /** Maximum time for which the output is read after the command has ended. Default: 20 ms. */
   readonly drainMs?: number;
 }
 
 const defaultDrainMs = 20;
-/**
- * Time after which a killed process that has not ended is no longer waited for. It then counts as unproven.
- */
+/** Maximum time to wait for a killed process to end. After that, its end counts as unproven. */
 const killPatienceMs = 2000;
 
 export class HookProcess {
@@ -129,8 +129,8 @@ export class HookProcess {
 
   async #leftoversEnded(succeeded: boolean): Promise<boolean> {
     if (this.pgid === null) return true;
-    // While a workload forks into the background, a scan may find only zombies. Only check that the group
-    // exists.
+    // While a workload forks into the background, a scan may find only zombies. Therefore, only check that
+    // the group exists.
     if (succeeded && this.#spec.leavesWorkload) return !this.#machine.processes.groupExists(this.pgid);
     const graceEndMs = this.#machine.clock.monotonicMs() + this.#spec.graceMs;
     return endGroup(this.#machine, this.pgid, () =>

@@ -1,4 +1,7 @@
-/** The process groups that an agent knows. Its supervisor reported them, or the agent found them itself. */
+/**
+ * The process groups that an agent knows. Either its supervisor reported them, or the agent found them
+ * itself.
+ */
 import type { Machine } from '../ports/processes.js';
 import { endGroup, endGroupsWith } from './process-group.js';
 
@@ -26,8 +29,8 @@ export class KnownGroups {
   }
 
   /**
-   * Kills all known groups, and every process with one of these values in its environment. True if nothing is
-   * left. Any group that remains counts as known from now on.
+   * Kills all known groups, and every process whose environment contains the variable with one of these
+   * values. True if nothing is left. Any group that remains counts as known from now on.
    */
   async kill(variable: string, values: readonly string[]): Promise<boolean> {
     const kill = async (pgid: number) => {

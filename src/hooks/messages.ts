@@ -1,6 +1,6 @@
 /**
- * Messages between the agent and its supervisor, for each group that the agent is in. Agent and supervisor
- * belong to one build, and no other process has access to their channel.
+ * Messages between the agent and its supervisor, for each group that the agent is in. The agent and the
+ * supervisor belong to the same build, and no other process has access to their channel.
  */
 import type { HookResult, Phase, WorkloadLease } from '../ports/workload.js';
 import type { OutputStream } from './output.js';
@@ -23,7 +23,7 @@ export const unasked = 0;
 
 export interface RunRequest {
   readonly id: number;
-  /** Number that the agent gives to a leadership. 0 for a run that belongs to no leadership. */
+  /** Number that the agent assigns to a leadership. 0 for a run that belongs to no leadership. */
   readonly leadership: number;
   readonly phase: Phase;
   /** Term of the leadership, for the log. */
@@ -62,8 +62,8 @@ export type ToSupervisor =
       readonly killAtMs: number | null;
     }
   /**
-   * Release to run if the lease passes without renewal or the agent dies. `begun` is whether the leadership
-   * began under an earlier supervisor, so that a release is due.
+   * Release to run if the lease is not renewed in time or the agent dies. `begun` is true if the leadership
+   * began under an earlier supervisor. In that case, a release is due.
    */
   | { readonly type: 'guard'; readonly release: RunRequest; readonly begun: boolean }
   | ({ readonly type: 'lease' } & LeadershipLease)
@@ -78,8 +78,8 @@ export type FromSupervisor =
   | { readonly type: 'left-out'; readonly id: number; readonly lines: number }
   | { readonly type: 'outcome'; readonly id: number; readonly outcome: HookResult }
   /**
-   * A leadership has ended without a request. `leaseLeftMs` is the time that remained of the lease when all
-   * processes had ended, negative if the lease had ended before. It is null if there was no lease.
+   * A leadership has ended without a request. `leaseLeftMs` is the time that was left of the lease when all
+   * processes had ended. It is negative if the lease had already ended, and null if there was no lease.
    */
   | {
       readonly type: 'lease-ended';
@@ -90,7 +90,7 @@ export type FromSupervisor =
   /** A foreground workload has ended without a request. */
   | { readonly type: 'workload-ended'; readonly leadership: number; readonly outcome: HookResult };
 
-/** The group to which a message belongs, by the number that the agent gives it. */
+/** Group to which a message belongs. The agent assigns a number to each group. */
 interface OfGroup {
   readonly group: number;
 }
@@ -128,7 +128,7 @@ export function isFromSupervisor(message: unknown): message is FromSupervisor {
   return isOneOf(fromSupervisor, message);
 }
 
-/** The system calls reserve 0 and 1: they would mean this process's own group and all processes. */
+/** The system calls reserve 0 and 1, which mean this process's own group and all processes. */
 const isGroup: Check<number> = (value): value is number =>
   typeof value === 'number' && Number.isSafeInteger(value) && value > 1;
 const isCount: Check<number> = (value): value is number => Number.isSafeInteger(value) && Number(value) >= 0;

@@ -1,9 +1,9 @@
 /**
- * Reads a command's output as lines. Keeps the last few lines, and passes on lines up to a limited rate.
+ * Reads a command's output as lines. Keeps the last few lines, and passes lines on at a limited rate.
  *
  * Memory and processor time remain bounded however much is written, with or without newlines. Long lines are
- * cut. Excess lines are counted and omitted. A command that writes faster than its output is read must wait,
- * as with any pipe. The supervisor runs this code, so it needs only Node.js.
+ * truncated. Excess lines are counted and omitted. A command that writes faster than its output is read must
+ * wait, as with any pipe. The supervisor runs this code, so it needs only Node.js.
  */
 import type { Readable } from 'node:stream';
 import { stripVTControlCharacters } from 'node:util';
@@ -101,7 +101,10 @@ class LineReader {
   readonly #readable: Readable;
   readonly #clock: Clock;
   readonly #listener: LineListener;
-  /** Start of an unfinished line. It has at most one character more than is shown, to detect a cut. */
+  /**
+   * Start of an unfinished line. It has at most one character more than is shown, so that truncation can be
+   * detected.
+   */
   #pending = '';
   #sliceEndMs = 0;
   #inSlice = 0;

@@ -6,8 +6,8 @@
  * Some pipes are kept ready, so starting a command does not wait for mkfifo. Commands write to sockets if
  * there are no pipes.
  *
- * Not promised: pipes without mkfifo, or without a directory to create them in. More commands may also start
- * at the same time than pipes are ready. If the machine is so busy that mkfifo takes longer than
+ * Not promised: pipes without mkfifo, or without a directory to create them in. Also, more commands may start
+ * at the same time than there are pipes ready. If the machine is so busy that mkfifo takes longer than
  * `patienceMs`, those commands get no pipes, because a process that starts commands must not stall.
  */
 import { spawn, spawnSync } from 'node:child_process';
@@ -27,13 +27,13 @@ export interface OutputPipes {
 }
 
 /**
- * Directories in which pipes can be created. The one that worked last comes first. The first default is a
- * file system in memory, on Linux.
+ * Directories in which pipes can be created. The one that worked last comes first. On Linux, the first
+ * default is an in-memory file system.
  */
 let places: readonly string[] = ['/dev/shm', tmpdir()];
 const batch = 8;
 const fewReady = 4;
-/** Longest time for which a command's start waits for mkfifo, in each place. */
+/** Maximum time for which starting a command waits for mkfifo in each place. */
 const patienceMs = 300;
 
 const ready: OutputPipes[] = [];
@@ -107,8 +107,8 @@ function options() {
 }
 
 /**
- * Returns mkfifo's arguments. The mode lets a process that was given a pipe open it as another user too, as
- * with sudo. No other process can find the pipe.
+ * Returns mkfifo's arguments. The mode lets a process that was given a pipe open it even as another user, for
+ * example with sudo. No other process can find the pipe.
  */
 function argumentsOf({ pairs }: Paths): string[] {
   return ['-m', '666', ...pairs.flat()];
@@ -160,7 +160,9 @@ function opened(stdout: string, stderr: string): OutputPipes {
   }
 }
 
-/** Opens a pipe. The reading end must be opened first, because opening the writing end would wait for it. */
+/**
+ * Opens a pipe. The reading end must be opened first, because otherwise opening the writing end would block.
+ */
 function openedPipe(path: string): Pipe {
   const readFd = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
   try {

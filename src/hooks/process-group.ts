@@ -23,7 +23,7 @@ export function askGroupToStop(processes: Processes, pgid: number): void {
 
 /**
  * Sends SIGTERM to the group, and kills it at `killAtMs()`, which is called again at every check. Resolves to
- * true when nothing of the group is left. Resolves to false if something is left a while after the kill.
+ * true when nothing of the group is left. Resolves to false if something is left some time after the kill.
  */
 export async function endGroup(machine: Machine, pgid: number, killAtMs: () => number): Promise<boolean> {
   const { clock, processes } = machine;
@@ -54,8 +54,8 @@ function isDead(processes: Processes, pgid: number): boolean {
 }
 
 /**
- * Ends, with `end`, all process groups that any process started with this variable in its environment. False
- * if these cannot be determined, or something is left.
+ * Calls `end` for every process group that contains a process with this variable in its environment. False if
+ * these groups cannot be determined, or one of them has not ended.
  */
 export async function endGroupsWith(
   machine: Machine,

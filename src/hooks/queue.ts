@@ -12,7 +12,7 @@ export interface Running {
   readonly request: RunRequest;
   /** Process of the request. Null if it is not running yet, or there is no command to run. */
   process: HookProcess | null;
-  /** Reason for which the request must end, or must not start. Null if there is none. */
+  /** Reason why the request must end, or must not start. Null if there is none. */
   abortedBecause: string | null;
 }
 

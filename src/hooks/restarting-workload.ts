@@ -3,8 +3,8 @@
  * whether it is restarted. A restart belongs to the same leadership and fencing token. The end of the process
  * is always reported.
  *
- * Not promised: that other nodes notice a workload that keeps failing before the restarts are used up. Until
- * then, the node leads.
+ * Not promised: that other nodes notice a failing workload before the restarts are used up. Until then, the
+ * node remains the leader.
  */
 import { Listeners } from '../listeners.js';
 import type { Logger } from '../log.js';
@@ -38,25 +38,28 @@ export interface RestartingWorkloadOptions {
   /** Workload that runs the process as its takeover. */
   readonly workload: Workload;
   readonly policy: RestartPolicy;
-  /** Number of restarts after failures in a row. After one more failure, the leadership must end. */
+  /**
+   * Number of consecutive failures after which the process is restarted. After one more failure, the
+   * leadership must end.
+   */
   readonly restartLimit: number;
   readonly clock: Clock;
   readonly log: Logger;
   /**
    * Called when the process has ended without a request and must not run again. After a failure, this call
-   * follows the release of the claim, so the group already knows of the failure.
+   * follows the release of the claim, so the group already knows about the failure.
    */
   onFinished(end: CommandEnd): void;
   /**
-   * Called when a leadership in which the process ran has ended for a reason other than the process. `end` is
-   * null if it is unknown how the process ended.
+   * Called when a leadership in which the process ran has ended, unless the process itself caused this. `end`
+   * is null if it is unknown how the process ended.
    */
   onStopped(end: CommandEnd | null): void;
 }
 
 const firstPauseMs = 250;
 const longestPauseMs = 10_000;
-/** Length of a run after which a failure no longer counts as consecutive with earlier failures. */
+/** Duration of a run after which a failure no longer counts as consecutive with earlier failures. */
 const stableMs = 60_000;
 
 interface RunningCommand {
@@ -65,11 +68,11 @@ interface RunningCommand {
   hasRun: boolean;
   startedAtMs: number;
   failures: number;
-  /** Number of ends in a row after which the process was restarted. */
+  /** Number of consecutive restarts. */
   restarts: number;
-  /** Whether the leadership ends because of the process. */
+  /** Whether the leadership is ending because of the process. */
   finished: boolean;
-  /** Whether the process is being ended. Reports about it are outdated from now on. */
+  /** Whether the process is being ended. If so, any further report about it is outdated. */
   ending: boolean;
 }
 
@@ -147,7 +150,7 @@ export class RestartingWorkload implements Workload {
     this.#leadership = running;
     const run = this.#start(running);
     void run.outcome.then((outcome) => {
-      // The command has not failed if the supervisor that should have started it failed.
+      // If the supervisor failed before it started the command, the command itself has not failed.
       const cannotStart = outcome.result === 'failed' && outcome.command !== null;
       if (cannotStart && this.#options.policy === 'no') this.#finish(running, outcome);
     });

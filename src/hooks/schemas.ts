@@ -1,6 +1,6 @@
 /**
- * Checks of messages between processes of one build. This module has no dependencies, because the guardian
- * must have none.
+ * Checks of messages between processes of the same build. This module has no dependencies, because the
+ * guardian must have none.
  */
 
 export type Check<T> = (value: unknown) => value is T;

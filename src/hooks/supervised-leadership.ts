@@ -1,4 +1,4 @@
-/** Requests of an agent to its supervisor. The agent remembers each request until it is settled. */
+/** An agent's requests to its supervisor. The agent remembers each request until it is settled. */
 import type { Logger } from '../log.js';
 import type { HookContext, HookResult, WorkloadLease } from '../ports/workload.js';
 
@@ -25,7 +25,7 @@ export function newSupervisedLeadership(id: number): SupervisedLeadership {
   return { id, lease: null, release: null, begun: false, released: false };
 }
 
-/** Returns the longest time that one of these runs may take, including the end of its processes. */
+/** Returns the longest time that any of these runs may take, including the end of its processes. */
 export function longestMs(contexts: readonly (HookContext | null)[]): number {
   const limits = contexts.map((context) => (context === null ? 0 : context.timeoutMs + 2 * context.graceMs));
   return Math.max(0, ...limits);

@@ -20,8 +20,8 @@ export const systemSupervisors: Supervisors = {
 };
 
 /**
- * Returns supervisors that use one process for all groups of an agent, and a new process after the first has
- * died.
+ * Returns supervisors that share one process for all groups of an agent. If this process has died, they start
+ * a new one.
  */
 export function sharedSupervisors(): Supervisors {
   let shared: SupervisorProcess | null = null;
@@ -144,7 +144,7 @@ function forked({ node, root, passesOutput }: SupervisorOptions): ChildProcess {
 }
 
 /**
- * Returns the program next to this module. It is the compiled module, or, if Petrel runs from source, the
+ * Returns the program next to this module. It is the compiled module. If Petrel runs from source, it is the
  * source and a loader for it.
  */
 function supervisorProgram(): { path: string; execArgv: string[] } {

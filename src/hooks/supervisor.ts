@@ -3,7 +3,7 @@
  * frozen or dead. The agent starts it with a channel between them. The supervisor has its own session, so a
  * signal from a terminal reaches only the agent. It exits when the agent is gone and the workload has ended.
  *
- * The supervisor needs only Node.js, to be small and to start fast.
+ * The supervisor needs only Node.js, so it is small and starts fast.
  */
 import { write } from 'node:fs';
 import { keepInspectorClosed } from '../inspector.js';
@@ -42,7 +42,7 @@ function post(message: FromGuards): void {
 }
 
 /**
- * Writes important messages to the log that the supervisor shares with the agent, when the agent is gone.
+ * When the agent is gone, writes important messages to the log that the supervisor shares with the agent.
  * Writes asynchronously, because nothing may delay the supervisor.
  */
 function note(message: FromGuards): void {

@@ -24,8 +24,8 @@ export interface Supervisor {
   /** Name for messages: the guardian, or a supervisor without other tasks. */
   readonly name: string;
   /**
-   * Sends messages in order. A message to a supervisor that has just died is lost, and a call of `gone`
-   * follows.
+   * Sends messages in order. A message to a supervisor that has just died is lost. `gone` is called
+   * afterwards.
    */
   send(message: ToSupervisor): void;
   /**

@@ -187,7 +187,7 @@ function environmentAt(directory: string): string[] | null {
   }
 }
 
-/** Reused for every read, so scanning every process of the machine allocates no memory for each. */
+/** Reused for every read, so that a scan of all processes does not allocate memory for each of them. */
 const statBuffer = Buffer.alloc(1024);
 
 /** Returns the state of a process. Returns null if the process is gone. Throws for any other error. */
