@@ -6,10 +6,10 @@ import { isFromAgent } from './messages.js';
 import { SharedLease } from './shared-lease.js';
 import { guardianVariable, sharedLeaseVariable } from './variables.js';
 
-/** Longest time for which last messages are read after the process has ended. */
+/** Maximum time for which remaining messages are read after the process has ended. */
 const lastWordsMs = 100;
 const startFailed = 1;
-/** File descriptor at which the agent finds the shared lease, after its channel. */
+/** File descriptor of the shared lease in the agent. It follows that of the channel. */
 const sharedLeaseFd = 4;
 
 /**

@@ -1,9 +1,9 @@
 /**
  * One run of an agent as seen by its guardian: from the agent's start until no process of that run is left.
  *
- * While the agent is alive, the guards (`src/hooks/guards.ts`) run its hooks and end its leaderships with
- * their leases, separately for each of its groups. When the agent is gone, its session is held until
- * everything that it ran, in any group, is proven dead. Only then is the session ended.
+ * While the agent is alive, the guards (`src/hooks/guards.ts`) run its hooks and end each leadership with its
+ * lease, separately for each of its groups. When the agent is gone, its session is held until everything that
+ * it ran, in any group, is proven dead. Only then is the session ended.
  */
 import { present } from '../errors.js';
 import { Alarm } from '../hooks/alarm.js';
@@ -23,13 +23,13 @@ import type { ServiceManager } from './service-manager.js';
 
 export interface AgentProcess {
   /**
-   * Sends messages in order. A message to a process that has just died is lost, and a call of `gone` follows.
+   * Sends messages in order. A message to a process that has just died is lost. `gone` is called afterwards.
    */
   send(message: ToAgent): void;
   /** Kills the agent immediately, with SIGKILL. */
   kill(): void;
   /**
-   * Returns the newest lease of a group that the agent has noted. The agent sends only the first lease of
+   * Returns the newest lease that the agent has noted for a group. The agent sends only the first lease of
    * each leadership, and any lease that is due sooner than the previous one. Returns null if the agent has
    * noted none or cannot note any.
    */
@@ -49,7 +49,7 @@ export interface AgentRunOptions extends Machine {
   /** Starts an agent. Never throws. If it cannot be started, `gone` is called soon. */
   startAgent(listener: AgentListener): AgentProcess;
   holdSession(session: SessionNote): HeldSession;
-  /** Receives the process groups that are currently alive. The receiver kills them if this process dies. */
+  /** Sets the process groups that are currently alive. The receiver kills them if this process dies. */
   watchOver(pgids: readonly number[]): void;
   readonly report: Report;
   readonly manager: ServiceManager;
@@ -73,8 +73,8 @@ export interface AgentRunEnd {
 }
 
 /**
- * Time without a message after which an agent that was asked to answer counts as hanging. A busy agent
- * answers much sooner.
+ * Time for which an agent that was asked to answer may send no message. After that, it counts as hanging. A
+ * busy agent answers much sooner.
  */
 const hangMs = 30_000;
 /** Delay, in ms, above which an alarm counts as late. */
@@ -165,7 +165,7 @@ export class AgentRun {
     if (message.type === 'gone') this.#living.delete(message.pgid);
     if (message.type === 'started' || message.type === 'gone')
       this.#options.watchOver([...this.#living.keys()]);
-    // The agent does not report this itself if it hangs, or reports it only when it continues.
+    // A hanging agent does not report this itself, or reports it only when it continues.
     if (message.type === 'lease-ended') this.#reportOn(group).released(message);
     if (!this.#isGone) this.#agent.send(message);
     else if (message.type === 'outcome') this.#reportOn(group).ended(message.outcome);
@@ -186,7 +186,7 @@ export class AgentRun {
     for (const group of this.#guards.numbers) this.#left.set(group, this.#about(group, `the agent ${how}`));
     this.#isGone = true;
     const report = this.#report;
-    // The agent cannot reload any more. The next agent reads the settings at its start.
+    // The agent can no longer reload. The next agent reads the settings when it starts.
     this.#options.manager.reloaded();
     this.#hang.clear();
     const codeAtDeath = this.#guards.hasRunWorkload ? this.#codeAtDeath : null;

@@ -1,5 +1,5 @@
 /**
- * The certificates with which a guardian uses TLS. The files are read again before each connection, because
+ * The certificates that a guardian uses for TLS. The files are read again before each connection, because
  * they may have been replaced since the agent started. The reads do not block, because a hanging disk must
  * not delay the guardian's kills.
  */

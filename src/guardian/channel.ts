@@ -55,7 +55,7 @@ export class GuardianChannel {
   #listener: GuardianListener | null = null;
   /** Calls for messages that arrived before there was a listener. */
   readonly #early: ((listener: GuardianListener) => void)[] = [];
-  /** Groups for which the guardian runs hooks, by the group's number in messages. */
+  /** Groups for which the guardian runs hooks, keyed by the group's number in messages. */
   readonly #kept = new Map<number, Kept>();
   #groups = 0;
   #isLost = false;
@@ -148,8 +148,8 @@ export class GuardianChannel {
   }
 
   /**
-   * Whether a note in the shared lease suffices, without a message. The guardian reads the note when the
-   * lease that it knows is due. The note suffices if that is not too late.
+   * Whether a note in the shared lease suffices, so that no message is needed. The guardian reads the note
+   * when the lease that it knows is due. The note suffices if that is not too late.
    */
   #isNoted(group: number, kept: Kept, lease: LeadershipLease): boolean {
     const before = kept.lease;

@@ -2,8 +2,8 @@
  * The guardian: the small process that starts an agent, runs its hooks, and outlives it. If the agent dies or
  * hangs, the guardian ends the workload, then the session, and starts another agent.
  *
- * Not covered: the guardian and the agent killed at the same instant. The session then expires on its own.
- * `reaper.ts` describes what ends the workload.
+ * Not covered: the guardian and the agent are killed at the same instant. The session then expires on its
+ * own. `reaper.ts` describes what ends the workload.
  */
 import { codeOfSignal, exitCodes } from '../exit-code.js';
 import { Alarm } from '../hooks/alarm.js';
@@ -16,7 +16,7 @@ import type { HandledSignal } from './messages.js';
  */
 const firstPauseMs = 1_000;
 const maxPauseMs = 60_000;
-/** Run time after which an agent's death is not attributed to the way it was started. */
+/** Run time after which an agent's death is no longer attributed to the way it was started. */
 const soonMs = 60_000;
 
 export class Guardian {
@@ -69,8 +69,8 @@ export class Guardian {
   }
 
   /**
-   * Whether all is well. False if the agent has been silent for a long time and is still alive, although the
-   * guardian has killed it for that.
+   * Whether all is well. False if the guardian has killed the agent because it was silent for a long time,
+   * but the agent is still alive.
    */
   get isWell(): boolean {
     return this.#run?.isWell ?? true;

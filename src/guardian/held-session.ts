@@ -28,7 +28,10 @@ import {
 export interface HeldSessionOptions {
   readonly session: SessionNote;
   readonly dial: Dial;
-  /** Prepares a connection, and is awaited before each one. Resolves within the limit, and never rejects. */
+  /**
+   * Prepares a connection. It is awaited before each connection, resolves within the limit, and never
+   * rejects.
+   */
   readonly prepare?: (limitMs: number) => Promise<void> | null;
   readonly clock: Clock;
   /** Returns a random number from 0 up to 1. */
@@ -162,7 +165,7 @@ export class HeldSession {
     if (attempt !== this.#attempt) return;
     if (attempt.attached) {
       const closed = answerToClose(frame);
-      // A refused request is not repeated, because a client that attaches to the session keeps it from
+      // A refused request is not repeated, because attaching to the session again would keep it from
       // expiring.
       if (closed === null) this.#answered(attempt);
       else this.#finish(closed === 'done' ? 'ended' : 'unconfirmed');

@@ -6,8 +6,8 @@ import { isatty } from 'node:tty';
 import type { HandledSignal } from './messages.js';
 
 /**
- * Whether the process has a terminal. A terminal that is closed sends SIGHUP, and the process leaves. Without
- * a terminal, SIGHUP is a request to reload settings.
+ * Whether the process has a terminal. When a terminal is closed, it sends SIGHUP and the process leaves.
+ * Without a terminal, SIGHUP is a request to reload settings.
  */
 const hasTerminal = [0, 1, 2].some((fd) => isatty(fd));
 

@@ -1,7 +1,7 @@
 /**
  * Messages between an agent and its guardian, in addition to those between an agent and its supervisor
- * (`src/hooks/messages.ts`). Both processes belong to one build, and no other process has access to their
- * channel.
+ * (`src/hooks/messages.ts`). Both processes belong to the same build, and no other process has access to
+ * their channel.
  */
 import { type FromGuards, isFromGuards, isToGuards, type ToGuards } from '../hooks/messages.js';
 import {
@@ -44,7 +44,7 @@ export interface SessionNote {
   readonly password: string;
   /** The smallest timeout that the ensemble has ever granted. */
   readonly timeoutMs: number;
-  /** The greatest one. Without contact, the session may last this long. */
+  /** The greatest timeout ever granted. Without contact, the session may last this long. */
   readonly longestTimeoutMs: number;
   readonly servers: readonly { readonly host: string; readonly port: number }[];
   /** TLS settings. Null if the session does not use TLS. */

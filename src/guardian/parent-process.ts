@@ -36,7 +36,7 @@ export function guardianProcess(): Parent | null {
 
 /**
  * Notifies the guardian that this process is about to end because it has finished or cannot continue. Does
- * nothing without a guardian.
+ * nothing if there is no guardian.
  */
 export async function partFromGuardian(code: number): Promise<void> {
   if (!hasGuardian() || !process.connected) return;

@@ -1,11 +1,11 @@
 /**
- * The reaper: a shell that waits at the end of a pipe for the guardian to die, in any way. It then kills the
+ * The reaper: a shell that waits at the end of a pipe for the guardian to die in any way. It then kills the
  * process groups that the guardian ran. If only the guardian is killed, the agent ends the workload. If both
  * are killed at the same instant, only the reaper can.
  *
- * Not covered: all three killed at the same time. The cause must then also kill the workload, as the end of a
- * container and systemd's `KillMode=control-group` and `mixed` do. Also not covered: a process group started
- * in the guardian's last moments, and systems without /bin/sh.
+ * Not covered: all three are killed at the same time. Whatever kills them must then also kill the workload,
+ * as the end of a container does, and systemd with `KillMode=control-group` or `mixed`. Also not covered: a
+ * process group that was started in the guardian's last moments, and systems without /bin/sh.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { withoutSecrets } from '../hooks/secret-variables.js';
@@ -58,9 +58,7 @@ export class Reaper {
     shell?.stdin?.write(`${this.#groups}\n`);
   }
 
-  /**
-   * Starts the shell again. Waits between two starts, because the workload has other guards in the meantime.
-   */
+  /** Starts the shell again. Waits between two starts. In the meantime, the workload has other guards. */
   #startAgain(): void {
     this.#shell = null;
     const pauseMs = Math.max(0, this.#startedAtMs + minIntervalMs - performance.now());

@@ -1,6 +1,6 @@
 /**
- * The four requests of ZooKeeper's protocol that the guardian sends, and their answers, as bytes: attach to a
- * session, authenticate, ping, close. All other requests are in `src/zookeeper`, which uses a library that
+ * The four requests of ZooKeeper's protocol that the guardian sends (attach to a session, authenticate, ping,
+ * close) and their answers, as bytes. All other requests are in `src/zookeeper`, which uses a library that
  * the guardian does not load.
  */
 
@@ -49,7 +49,7 @@ export function answerToClose(frame: Buffer): 'done' | 'refused' | null {
 
 /**
  * Returns an authentication request with `USER:PASSWORD` of the digest scheme. Servers with
- * `enforce.auth.enabled` reject every request of a session without one.
+ * `enforce.auth.enabled` reject every request from a session that has not sent one.
  */
 export function authRequest(credentials: string): Buffer {
   const kind = Buffer.alloc(lengthBytes);

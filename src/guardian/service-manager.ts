@@ -13,7 +13,7 @@ import { spawn } from 'node:child_process';
 /** Reports of a guardian to the service manager. */
 export interface ServiceManager {
   /**
-   * Reports the state. `joined` is whether the node is registered, has a seat, and is connected. `text` is
+   * Reports the state. `joined` is true if the node is registered, has a seat, and is connected. `text` is
    * for operators.
    */
   status(joined: boolean, text: string): void;
@@ -25,7 +25,10 @@ export interface ServiceManager {
 }
 
 export interface Systemd extends ServiceManager {
-  /** Reports that the guardian is well while `isWell` returns true, twice per interval that systemd sets. */
+  /**
+   * Reports that the guardian is well, as long as `isWell` returns true. Does so twice in each interval that
+   * systemd sets.
+   */
   watch(isWell: () => boolean): void;
 }
 

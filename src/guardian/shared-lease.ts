@@ -1,18 +1,18 @@
 /**
  * The shared lease: a few bytes of memory that an agent and its guardian share. The agent writes its lease
- * there at every renewal, which wakes no process. The guardian reads it only when it needs the newest lease.
+ * there at every renewal. This wakes no process. The guardian reads it only when it needs the newest lease.
  * The memory contains only the newest lease of each group. However long either process is stalled, there is
  * no backlog.
  *
- * Each lease is written next to the previous one, with a checksum. A lease that is read during its write is
- * ignored.
+ * Each lease is written next to the previous one, with a checksum. A lease that is read while it is being
+ * written is ignored.
  */
 import { closeSync, fstatSync, openSync, readSync, unlinkSync, writeSync } from 'node:fs';
 import type { LeadershipLease } from '../hooks/messages.js';
 
 /**
- * Directory of a file system in memory, on Linux. A disk is no alternative, because a write to a disk may be
- * delayed.
+ * Directory of an in-memory file system on Linux. A disk is not an alternative, because a write to a disk may
+ * be delayed.
  */
 const memory = '/dev/shm';
 
@@ -25,7 +25,7 @@ export class SharedLease {
   readonly #fd: number;
   readonly #numbers = new Float64Array(slots * fields);
   readonly #written = new Map<number, number>();
-  /** Last lease read, by group. Remains available after the shared lease is closed. */
+  /** Last lease read, keyed by group. Remains available after the shared lease is closed. */
   readonly #read = new Map<number, LeadershipLease>();
   #isClosed = false;
 
