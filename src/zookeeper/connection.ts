@@ -25,7 +25,7 @@ export type ReplyCallback = (error: Failure | null, response?: jute.Response) =>
 export interface Answer {
   readonly sentAtMs: number;
   readonly answeredAtMs: number;
-  /** Whether the request was a write, and succeeded. */
+  /** Whether the request was a write that succeeded. */
   readonly committed: boolean;
 }
 
@@ -154,7 +154,7 @@ export class Connection {
     return this.#accepted;
   }
 
-  /** Why the connection was lost, without the server's address. Null if it was not lost. */
+  /** Reason why the connection was lost. Does not contain the server's address. Null if it was not lost. */
   get problem(): string | null {
     return this.#problem;
   }
@@ -171,7 +171,7 @@ export class Connection {
   }
 
   /**
-   * Records that authentication and watches were sent, which must precede all requests. The deadline for
+   * Records that authentication and watches were sent. They must precede all requests. The deadline for
    * opening no longer applies.
    */
   ready(): void {

@@ -1,6 +1,6 @@
 /**
- * Cuts a ZooKeeper byte stream into frames. A frame consists of a length of four bytes and as many bytes of
- * content. Each socket needs its own reader.
+ * Cuts a ZooKeeper byte stream into frames. A frame consists of a four-byte length and that number of bytes
+ * of content. Each socket needs its own reader.
  */
 
 /**

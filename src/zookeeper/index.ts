@@ -1,6 +1,6 @@
 /**
- * Access to ZooKeeper: implements the store port on node-zookeeper-client, with its connection handling
- * replaced. Each store is one session. The store never repeats a call.
+ * Access to ZooKeeper: implements the store port on node-zookeeper-client, but replaces the library's
+ * connection handling. Each store is one session. The store never repeats a call.
  */
 import type { LookupFunction } from 'node:net';
 import { PetrelError } from '../errors.js';
@@ -29,7 +29,7 @@ export interface StoreOptions {
   readonly servers: ConnectionString;
   /** The requested timeout. The ensemble may grant a different one (`negotiatedTimeoutMs`). */
   readonly sessionTimeoutMs: number;
-  /** Deadline of calls that do not set their own. Default: the session timeout. */
+  /** Deadline for calls that do not set their own. Default: the session timeout. */
   readonly callTimeoutMs?: number;
   readonly clock?: Clock;
   readonly auth?: readonly { readonly scheme: 'digest'; readonly credentials: string }[];
@@ -54,7 +54,7 @@ export interface StoreOptions {
   readonly random?: () => number;
 }
 
-/** A server that creates a znode with this ACL replaces `auth` with the credentials of the session. */
+/** When a server creates a znode with this ACL, it replaces `auth` with the credentials of the session. */
 const creatorAcl: Acl = [{ permissions: permissions.all, identity: { scheme: 'auth', id: '' } }];
 const silentLogger: Logger = { debug() {}, info() {}, warn() {} };
 const maxTimeoutMs = 2 ** 31 - 1;

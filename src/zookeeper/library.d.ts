@@ -1,6 +1,6 @@
 /**
  * Types for the part of node-zookeeper-client 1.1.3 that is used here, derived from its source. The package
- * has no types, and the types that others published are partly wrong.
+ * has no types, and third-party types for it are partly wrong.
  */
 
 declare module 'node-zookeeper-client/lib/jute/index.js' {

@@ -37,9 +37,9 @@ function secure(tls: Omit<TlsOptions, 'reread'>): SecureOptions {
   const { servername, rejectUnauthorized = true, ...certificates } = tls;
   const { ca = [], cert, key, passphrase } = certificates;
   const { X509Certificate, createPrivateKey } = process.getBuiltinModule('node:crypto');
-  // Node accepts text that is not a certificate as an empty list of trusted CAs, and empty text, such as a
-  // file that is just being replaced, as no certificate or no key. Of a list of CAs that is not complete yet,
-  // it trusts only those before the incomplete one.
+  // Node accepts unusable text. It treats text that is not a certificate as an empty list of trusted CAs. It
+  // treats empty text, such as a file that is just being replaced, as no certificate or no key. If a list of
+  // CAs is not complete yet, Node trusts only the CAs before the incomplete one.
   const parse = (pem: string | Buffer) => certificatesIn(pem).map((each) => new X509Certificate(each));
   for (const each of [ca].flat()) using('ca', () => parse(each));
   if (cert !== undefined) using('cert', () => parse(cert));
@@ -49,11 +49,12 @@ function secure(tls: Omit<TlsOptions, 'reread'>): SecureOptions {
 }
 
 /**
- * Returns the certificates of a PEM file, each as a text of its own. What follows a certificate, such as a
- * key, belongs to its text. A file without certificates is one text.
+ * Returns the certificates of a PEM file, each as a separate text. Anything that follows a certificate, such
+ * as a key, belongs to that certificate's text. A file without certificates is a single text.
  */
 function certificatesIn(pem: string | Buffer): string[] {
-  // A line of dashes whose label is not complete begins a certificate that is not complete.
+  // A line that starts with a dash, but is not a complete BEGIN or END line, starts an incomplete
+  // certificate.
   const beginning = /(?=^-----BEGIN .*CERTIFICATE-----$|^-(?!----(?:BEGIN|END) .*-----$))/m;
   const text = String(pem);
   const certificates = text.split(beginning).filter((part) => beginning.test(part));

@@ -1,5 +1,5 @@
 /**
- * Logs an outage when a whole round has reached no server, then at growing intervals, and when the outage
+ * Logs an outage when no server could be reached in a whole round, then at growing intervals, and when it
  * ends. An outage begins when the connection is lost, or at startup. An outage at startup is therefore
  * reported too.
  */

@@ -178,8 +178,8 @@ export class Session extends ConnectionManager implements ConnectionOwner {
   }
 
   /**
-   * Tries for up to `timeoutMs` to end the session at the ensemble, then releases all resources. Resolves
-   * with whether the ensemble confirmed the end.
+   * Tries for up to `timeoutMs` to end the session at the ensemble, then releases all resources. Resolves to
+   * true if the ensemble confirmed the end.
    */
   endSession(timeoutMs: number, abandon = false): Promise<boolean> {
     if (this.#ending) return this.#ending.confirmed;
@@ -301,7 +301,8 @@ export class Session extends ConnectionManager implements ConnectionOwner {
   }
 
   /**
-   * Tries to connect to a server. Once the connection has ended, resolves with whether it lasted for a while.
+   * Tries to connect to a server. Resolves when the connection has ended: to true if the connection lasted
+   * for a while.
    */
   async #visit(server: Server): Promise<boolean> {
     const shareMs = this.#timeoutMs / this.#rotation.size;
@@ -396,7 +397,8 @@ export class Session extends ConnectionManager implements ConnectionOwner {
     connection.ready();
     const header = new jute.protocol.RequestHeader(0, jute.OP_CODES.CLOSE_SESSION);
     connection.send(new jute.Request(header, null), (error, response) => {
-      // If no response came, the next connection shows whether the session is over, if there is time for one.
+      // If no response came and there is time for another connection, that connection shows whether the
+      // session is over.
       if (response && (error === null || isFatal(error))) this.#finish(true);
     });
   }
@@ -469,7 +471,7 @@ export class Session extends ConnectionManager implements ConnectionOwner {
   }
 }
 
-/** Whether the session is over after a reply with this failure, whatever the server does next. */
+/** Whether a reply with this failure means that the session is over, whatever the server does next. */
 function isFatal(failure: Failure): boolean {
   return failure.storeCode === 'SESSION_EXPIRED' || failure.storeCode === 'SESSION_CLOSED_REQUIRE_SASL_AUTH';
 }

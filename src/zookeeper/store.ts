@@ -42,8 +42,7 @@ import {
 export interface ZooKeeperStoreOptions extends Omit<SessionOptions, 'onState' | 'onChange'> {
   readonly callTimeoutMs: number;
   /**
-   * Returns the ACL of a znode to be created. The path of a sequential znode does not have its number at this
-   * point.
+   * Returns the ACL of a znode to be created. The path of a sequential znode does not contain its number yet.
    */
   acl(path: string): Acl;
 }

@@ -1,13 +1,13 @@
-/** Describes servers that could not be reached, with each server's address once. */
+/** Describes servers that could not be reached. The description contains each server's address once. */
 import { type Server, serverText } from './connection-string.js';
 
 export interface UnreachableServer {
   readonly server: string;
-  /** Why the server could not be reached, in words that do not repeat its address. */
+  /** Reason why the server could not be reached. Does not repeat the server's address. */
   readonly why: string;
 }
 
-/** Cause of an error because no server could be reached. */
+/** Cause of an error: no server could be reached. */
 export class Unreachable extends Error {
   override readonly name = 'Unreachable';
   readonly servers: readonly UnreachableServer[];
@@ -27,7 +27,7 @@ const words: Readonly<Record<string, string>> = {
   ETIMEDOUT: 'connection timed out',
 };
 
-/** Returns the problem in plain words. A problem without them is returned as it is. */
+/** Returns the problem in plain words. Returns it unchanged if no plain words are known for it. */
 function plainProblem(problem: string): string {
   const [code = ''] = /\bE[A-Z]{4,}\b/.exec(problem) ?? [];
   return words[code] ?? problem;
@@ -60,7 +60,7 @@ export class ServerTroubles {
     this.#troubles.set(serverText(server), { text, problem: plainProblem(problem) });
   }
 
-  /** Records that the server is being tried. An earlier problem with it stays known. */
+  /** Records that the server is being tried. An earlier problem with it is remembered. */
   tries(server: Server): void {
     if (!this.#troubles.has(serverText(server))) this.met(server, 'no response yet');
   }
