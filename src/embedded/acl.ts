@@ -1,6 +1,6 @@
 /**
- * Access control lists (ACLs): which client may do what to one znode. The schemes are world, auth, digest and
- * ip.
+ * Access control lists (ACLs): they define what each client may do to a znode. The schemes are world, auth,
+ * digest and ip.
  */
 
 import { BlockList, isIP } from 'node:net';
@@ -60,7 +60,7 @@ function matches(wanted: Identity, identity: Identity): boolean {
 /** Returns the set of addresses that the text `address` or `address/bits` describes. */
 function subnet(text: string): BlockList | undefined {
   const [address = '', bits, ...rest] = text.split('/');
-  // Reject an address with a zone (fe80::1%eth0), because it is valid on one machine only.
+  // Reject an address with a zone (fe80::1%eth0), because it is valid only on one machine.
   const family = address.includes('%') ? 0 : isIP(address);
   const width = family === 6 ? 128 : 32;
   const prefix = bits === undefined ? width : Number(bits);

@@ -21,8 +21,8 @@ export interface WriteOperation {
 export interface Commit extends Write {
   readonly zxid: bigint;
   /**
-   * How the write ended the session and deleted its ephemeral znodes: its client closed it, or it expired.
-   * Null if the write does not end a session.
+   * Whether the write ended the session because its client closed it or because it expired. In both cases,
+   * the write deleted the session's ephemeral znodes. Null if the write does not end a session.
    */
   readonly endsSession: 'closed' | 'expired' | null;
 }

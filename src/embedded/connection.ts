@@ -10,7 +10,7 @@ import { JuteReader, type JuteWriter } from './jute.js';
 
 /** The longest packet that a server accepts, in bytes: ZooKeeper's default `jute.maxbuffer`. */
 export const maxPacketBytes = 0xfffff;
-/** A client is disconnected once this many bytes that were sent to it are unread. */
+/** Number of bytes that a client may leave unread. Beyond it, the client is disconnected. */
 const maxUnreadBytes = 64 * 1024 * 1024;
 /**
  * Milliseconds allowed for the handshake of a new connection, and for the client to close the connection

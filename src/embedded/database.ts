@@ -33,7 +33,7 @@ export interface Client extends Author {
 
 /** Watches that a client had before it lost its connection. */
 export interface FormerWatches {
-  /** The newest zxid that the client has seen. The client is notified immediately of changes after it. */
+  /** The newest zxid that the client has seen. The client is notified immediately of any later changes. */
   readonly seenZxid: bigint;
   readonly data: readonly string[];
   readonly exist: readonly string[];
@@ -85,14 +85,14 @@ export class Database {
   }
 
   /**
-   * Restarts the timeout of every session, as a server does when it starts on existing data. While the server
-   * was stopped, no client could reach it.
+   * Restarts the timeout of every session, as a server does when it starts with existing data. While the
+   * server was stopped, no client could reach it.
    */
   touchAllSessions(nowMs: number): void {
     this.#sessions.takeOver(nowMs);
   }
 
-  /** Gives every session `byMs` more time: the server itself was paused, and read no message. */
+  /** Gives every session `byMs` more time, because the server itself was paused and read no messages. */
   postponeExpiry(byMs: number): void {
     this.#sessions.postpone(byMs);
   }

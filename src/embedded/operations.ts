@@ -98,8 +98,8 @@ function errorOf(outcome: Outcome & { ok: false }, index: number): number {
 }
 
 /**
- * Largest response to a multi-read, in bytes. ZooKeeper's own client accepts no longer response. Without a
- * limit, a few bytes could request the same large znode many times.
+ * Largest response to a multi-read, in bytes. ZooKeeper's own client does not accept a longer response.
+ * Without a limit, a few bytes could request the same large znode many times.
  */
 const maxReplyBytes = 4 * 1024 * 1024;
 

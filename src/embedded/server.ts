@@ -49,7 +49,7 @@ export interface DevelopmentServer extends AsyncDisposable {
    */
   expireSession(id: bigint): boolean;
   /**
-   * Returns how many requests and watch notifications each session has had since the server started. Ended
+   * Returns the number of requests and watch notifications of each session since the server started. Ended
    * sessions are included.
    */
   requestCounts(): Map<bigint, SessionTraffic>;
@@ -177,8 +177,8 @@ class EmbeddedServer implements DevelopmentServer {
   }
 
   /**
-   * A late tick means that this process was paused, by a busy machine or in a debugger. What the clients sent
-   * meanwhile has not been read, so the pause does not count against their sessions.
+   * A late tick means that this process was paused, by a busy machine or in a debugger. Messages that clients
+   * sent in the meantime have not been read, so the pause does not count against their sessions.
    */
   #ticked(lateMs: number): void {
     if (lateMs > this.#tickTimeMs) this.#database.postponeExpiry(lateMs);
@@ -279,7 +279,7 @@ function startZxid(startedAtMs: number): bigint {
   return BigInt(secondsSince2024) << 32n;
 }
 
-/** Calls `work` at every whole tick, with its lateness. Returns a function that stops the calls. */
+/** Calls `work` at every whole tick, and passes it the delay. Returns a function that stops the calls. */
 function tick(tickTimeMs: number, work: (lateMs: number) => void): () => void {
   let timer: NodeJS.Timeout;
   const schedule = () => {

@@ -1,7 +1,7 @@
 /**
  * Sessions and their expiry. This module is deterministic: the caller passes the time and the secret.
  * Sessions expire in buckets of one tick, as in ZooKeeper. A session expires when its timeout has passed
- * since the last message, or up to one tick later. The time in which the server's own process was paused does
+ * since the last message, or up to one tick later. Time during which the server's own process was paused does
  * not count.
  */
 
@@ -22,7 +22,10 @@ export interface SessionLimits {
 export interface SessionOptions extends SessionLimits {
   /** Secret from which the passwords of sessions are derived. */
   readonly secret: string;
-  /** When the numbering of sessions began (epoch milliseconds). A later time gives greater session ids. */
+  /**
+   * Time at which the numbering of sessions began (epoch milliseconds). A later time gives greater session
+   * ids.
+   */
   readonly startedAtMs: number;
 }
 
@@ -92,8 +95,8 @@ export class SessionTable {
   }
 
   /**
-   * Takes over all sessions for a new server. Every session's timeout starts again from now, with the length
-   * that it had when the session was opened.
+   * Takes over all sessions for a new server. Every session's timeout starts again now, with the length that
+   * it had when the session was opened.
    */
   takeOver(nowMs: number): void {
     for (const [id, entry] of this.#sessions) {
@@ -102,7 +105,7 @@ export class SessionTable {
     }
   }
 
-  /** Gives every session `byMs` more time: the server itself was paused, and read no message. */
+  /** Gives every session `byMs` more time, because the server itself was paused and read no messages. */
   postpone(byMs: number): void {
     for (const entry of this.#sessions.values()) entry.expiresAtMs = this.#bucket(entry.expiresAtMs + byMs);
   }

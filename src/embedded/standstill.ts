@@ -1,6 +1,7 @@
 /**
- * Pauses the development server at an exact point, so that tests can rehearse a failure there. The point is
- * when a write has arrived but is not applied, or when it is applied but no client is notified.
+ * Pauses the development server at an exact point, so that tests can rehearse a failure there. At this point,
+ * a write has arrived but has not been applied yet, or it has been applied but no client has been notified
+ * yet.
  *
  * During the pause (a standstill), no request is answered, no watch fires and no session expires. Data that
  * arrives waits in memory, and is processed first when the pause ends. A standstill must be short, just long

@@ -1,7 +1,7 @@
 /**
- * Watches: which client is notified of the next change of which znode. A watcher is a connection, identified
- * by a number. The watches of a connection end with it. Reads leave watches on the server. A watch fires
- * once, and reports only that something changed.
+ * Watches: they record which client is notified of the next change to a znode. A watcher is a connection,
+ * identified by a number. The watches of a connection end when the connection ends. Reads leave watches on
+ * the server. A watch fires once, and reports only that something changed.
  */
 
 import { ancestorsOf } from './paths.js';
@@ -76,7 +76,7 @@ function notify(watchers: Iterable<number>, type: EventType, path: string): Noti
 class KindTable {
   readonly #byPath = new Map<string, Map<number, WatchMode>>();
   readonly #byWatcher = new Map<number, Set<string>>();
-  /** Number of recursive watches. While it is 0, a change deep in the tree need not check all ancestors. */
+  /** Number of recursive watches. If it is 0, a change deep in the tree need not check all ancestors. */
   #recursive = 0;
 
   get count(): number {
