@@ -1,8 +1,8 @@
 /**
- * Reads from the registrations which nodes are in the group, and at which address each node answers probes.
- * It sets no watches, and sends one request every ten seconds while membership does not change. After a
- * change, it sends one more request for each new node, and for each node that does not answer at its known
- * address.
+ * Reads the registrations to find out which nodes are in the group, and at which address each node answers
+ * probes. It sets no watches, and sends one request every ten seconds as long as membership does not change.
+ * After a change, it sends one more request for each new node, and for each node that does not answer at its
+ * known address.
  */
 
 import { parseJson } from '../model/names.js';
@@ -33,7 +33,9 @@ export interface DirectoryOptions {
   session(): Store | null;
   /** Returns whether a node answers at its known address, and the monotonic time of its last answer. */
   answers(node: string): { readonly now: boolean; readonly lastAtMs: number };
-  /** Receives the current addresses by node id. The address of a node that answers no probes is null. */
+  /**
+   * Receives the current addresses, keyed by node id. The address of a node that answers no probes is null.
+   */
   found(addresses: ReadonlyMap<string, ProbeAddress | null>): void;
   failed(error: unknown): void;
 }
@@ -41,7 +43,7 @@ export interface DirectoryOptions {
 interface Entry {
   readonly address: ProbeAddress | null;
   readonly readAtMs: number;
-  /** The zxid (transaction id) of the group's last change of membership before this read. */
+  /** The zxid (transaction id) of the group's last change in membership before this read. */
   readonly membership: bigint;
 }
 
@@ -95,7 +97,8 @@ export class Directory {
   }
 
   /**
-   * Whether a known address must be read again. A node may have come back under its name at another address.
+   * Whether a known address must be read again. A node may have come back under the same name at another
+   * address.
    */
   #isOutdated(node: string, { readAtMs, membership }: Entry, now: bigint): boolean {
     const answers = this.#options.answers(node);

@@ -37,7 +37,7 @@ export function endpointText({ host, port }: Endpoint): string {
 }
 
 /**
- * Whether the host is an IPv4 address or a valid name. A name that consists of digits and dots only is a
+ * Whether the host is an IPv4 address or a valid name. A name that consists only of digits and dots is a
  * malformed address.
  */
 function isAddressOrName(host: string): boolean {

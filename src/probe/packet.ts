@@ -15,7 +15,7 @@
  *
  * The MAC covers kind, sender, receiver and group, so a packet cannot be sent back, forwarded, or used in
  * another group. A question changes nothing at its receiver. An answer counts once, and only while its
- * question waits for it. Replayed packets therefore have no effect.
+ * question is waiting for an answer. Replayed packets therefore have no effect.
  */
 import { createHash, createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 
@@ -27,8 +27,8 @@ const beginnings = { question: head(1), answer: head(2), late: head(3) };
 
 export interface Packet {
   /**
-   * Kind of the packet. `late` is an answer to a question that may have waited until its receiver ran. A late
-   * answer measures nothing.
+   * Kind of the packet. `late` is an answer to a question that may have been queued while its receiver was
+   * not running. A late answer measures nothing.
    */
   readonly kind: (typeof kinds)[number];
   readonly from: Tag;

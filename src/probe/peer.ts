@@ -16,7 +16,10 @@ import {
 } from './round-trips.js';
 import type { Address, WireName } from './wire.js';
 
-/** Longest time in which an answer counts, in milliseconds. No round trip on this planet takes as long. */
+/**
+ * Maximum time after which an answer still counts, in milliseconds. No round trip on this planet takes that
+ * long.
+ */
 const answerWithinMs = 3_000;
 /**
  * Measurements are discarded if no answer arrives for the duration of this number of probes, whatever the
@@ -45,7 +48,7 @@ export interface PeerOptions {
 
 interface Way {
   known: RoundTrips;
-  /** Questions that are waiting for an answer: their sending times by number. */
+  /** Questions that are waiting for an answer: the time at which each was sent, keyed by number. */
   readonly waiting: Map<Tag, number>;
 }
 
@@ -99,7 +102,7 @@ export class Peer {
     return this.#answeredAtMs;
   }
 
-  /** Number of successive questions without an answer, for the protocol for which it is smallest. */
+  /** Number of consecutive questions without an answer, for the protocol with the smallest number. */
   get missed(): number {
     return Math.min(...this.#transports.map((wire) => this.#ways[wire].known.missed));
   }
@@ -121,7 +124,7 @@ export class Peer {
   }
 
   /**
-   * Records an answer that is proven to be from this peer. Each answer counts once. `isSteady` says that the
+   * Records an answer that is proven to be from this peer. Each answer counts once. `isSteady` is true if the
    * answer was seen when it arrived.
    */
   answered(packet: Packet, wire: WireName, isSteady: boolean, atMs: number): void {
@@ -149,7 +152,7 @@ export class Peer {
 
   /**
    * Whether to use a transport now. TCP is used only while the peer does not answer over UDP. UDP is always
-   * probed, to detect when it works again.
+   * probed, so that the node can detect when it works again.
    */
   #usesNow(wire: WireName): boolean {
     return wire === 'udp' || !this.#transports.includes('udp') || this.#udpIsClosed;

@@ -5,8 +5,8 @@
  *
  * Promised: a round trip is measured on this node's clock alone. A packet that arrived while either process
  * was not running measures nothing (see `pulse.ts`). Answers are sent only to the registered address of their
- * receiver, or back on the connection of the question. A packet from a stranger changes nothing, and no
- * packet makes the prober throw.
+ * receiver, or back on the connection on which the question arrived. A packet from a stranger changes
+ * nothing, and no packet makes the prober throw.
  *
  * Not promised: that strangers are recognized if the group has no secret.
  */
@@ -59,7 +59,7 @@ interface Probed {
   stop(): void;
 }
 
-/** Number of successive probes without an answer after which the log mentions the peer. */
+/** Number of consecutive probes without an answer after which the log mentions the peer. */
 const reportedMisses = 30;
 
 export class Prober {
@@ -119,7 +119,7 @@ export class Prober {
     });
   }
 
-  /** Returns smoothed round-trip times in milliseconds by node id, for the peers that answer. */
+  /** Returns smoothed round-trip times in milliseconds, keyed by node id, for the peers that answer. */
   roundTrips(): ReadonlyMap<string, number> {
     const measured = [...this.#peers.values()].flatMap(
       ({ peer: { node, roundTripMs } }): [string, number][] =>
@@ -129,7 +129,7 @@ export class Prober {
   }
 
   /**
-   * Returns client requests per second by node id, for the peers that know their rate and reported it
+   * Returns client requests per second, keyed by node id, for the peers that know their rate and reported it
    * recently.
    */
   heardRates(): ReadonlyMap<string, number> {

@@ -2,10 +2,11 @@
  * Turns the round-trip times that a node measures to one peer into a smoothed mean. Single outliers do not
  * change the mean.
  *
- * The weights of the mean and the deviation are those of TCP (RFC 6298): the newest measurement counts an
- * eighth in the mean and a quarter in the deviation. A measurement far from the mean is set aside. If three
- * measurements in a row are set aside, the route to the peer has changed, and a new mean is computed from
- * these three. As a result, one delayed packet changes nothing, and a new route counts after three probes.
+ * The weights of the mean and the deviation are those of TCP (RFC 6298): the newest measurement has a weight
+ * of one eighth in the mean and of one quarter in the deviation. A measurement far from the mean is set
+ * aside. If three measurements in a row are set aside, the route to the peer has changed, and a new mean is
+ * computed from these three. As a result, one delayed packet changes nothing, and a new route counts after
+ * three probes.
  */
 
 /** State of the measurements to one peer. */
@@ -27,11 +28,11 @@ export const noRoundTrips: RoundTrips = { mean: null, aside: [], missed: 0, unco
 const beginWith = 3;
 const meanWeight = 1 / 8;
 const deviationWeight = 1 / 4;
-/** A measurement may differ from the mean by this multiple of the smoothed deviation. */
+/** A measurement may differ from the mean by up to this multiple of the smoothed deviation. */
 const fitDeviations = 4;
 /**
- * Distances from the mean within which a measurement always fits: a share of the mean, and a minimum in
- * milliseconds. A few measurements may agree with each other more closely than any network does over a long
+ * A measurement always fits if it is within these distances from the mean: a share of the mean, and a minimum
+ * in milliseconds. A few measurements may agree with each other more closely than measurements do over a long
  * time.
  */
 const leastFitShare = 0.1;

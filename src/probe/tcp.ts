@@ -3,8 +3,8 @@
  * All packets have the same size, so they need no framing. No socket keeps the process alive.
  *
  * A client that connects must soon send a packet from a peer of the group. The number of unproven connections
- * is limited, and so is the number of connections of one peer. The oldest is closed first. A connection that
- * sends anything else is closed.
+ * is limited, and so is the number of connections of one peer. The oldest connection is closed first. A
+ * connection on which anything else arrives is closed.
  */
 import { lookup } from 'node:dns/promises';
 import { once } from 'node:events';
@@ -42,7 +42,7 @@ export class TcpWire implements Wire {
    * Incoming connections, oldest first, each with its proven peer. The peer is null until a packet proves it.
    */
   readonly #accepted = new Map<Socket, Tag | null>();
-  /** Outgoing connections by destination. */
+  /** Outgoing connections, keyed by destination. */
   readonly #dialled = new Map<string, Socket>();
   #isClosed = false;
 

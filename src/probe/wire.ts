@@ -24,7 +24,7 @@ export interface Wire {
   close(): Promise<void>;
 }
 
-/** Called for an error in sending to an address. The address is null if the error concerns all peers. */
+/** Called when sending to an address fails. The address is null if the error concerns all peers. */
 export type OnTrouble = (to: Address | null, error: Error) => void;
 
 /** Returns the error for the operator if a transport cannot listen on an address. */
