@@ -8,7 +8,7 @@ import { difference } from './measuring.js';
 
 type Counters = ReadonlyMap<string, Score>;
 
-/** Counters by series, as read at one instant of a monotonic clock. */
+/** Counters, keyed by series, as read at one instant of a monotonic clock. */
 export interface CounterReading {
   readonly atMs: number;
   readonly counters: Counters;
@@ -45,8 +45,8 @@ export class CounterRate {
 }
 
 /**
- * Returns the growth of all counters together. A counter that fell is assumed to have restarted at 0. A new
- * series does not count, because its growth before its first reading is unknown.
+ * Returns the growth of all counters together. A counter that has decreased is assumed to have restarted at
+ * 0. A new series does not count, because its growth before its first reading is unknown.
  */
 function growth(before: Counters, after: Counters): number {
   return [...after].reduce((sum, [series, now]) => {

@@ -8,7 +8,7 @@ export class Measurements {
   readonly #tolerances = new Map<string, Tolerance>();
   readonly #listeners = new Set<() => void>();
 
-  /** Scores by name. A score is missing if it was not measured, or was measured too long ago. */
+  /** Scores, keyed by name. A score is missing if it was not measured, or was measured too long ago. */
   get values(): ReadonlyMap<string, Score> {
     return this.#values;
   }

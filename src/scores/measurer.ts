@@ -4,10 +4,10 @@ import type { Score } from '../model/scores.js';
 
 export interface Measurer {
   /**
-   * Measures the score. While there is no value yet, the value is null and no problem is reported. Never
+   * Measures the score. As long as there is no value yet, the value is null and no problem is reported. Never
    * rejects.
    */
   measure(): Promise<Parsed<Score | null>>;
-  /** Cancels the current measurement. Resolves when the measurement has left nothing running. */
+  /** Cancels the current measurement. Resolves when nothing that the measurement started is still running. */
   close(): Promise<void>;
 }

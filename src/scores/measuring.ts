@@ -74,7 +74,7 @@ function exact(score: Score): bigint | null {
 }
 
 /**
- * Thresholds for a change of a round-trip time. The change counts only if it exceeds both of them, because
+ * Thresholds for a change in a round-trip time. The change counts only if it exceeds both of them, because
  * any smaller change is noise.
  */
 const roundTripShare = 0.1;

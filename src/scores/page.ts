@@ -54,7 +54,7 @@ async function bodyText({ body }: Response, maxBytes: number): Promise<string> {
 }
 
 /**
- * Returns the reason of an error. The message `fetch failed` contains no reason, but the cause of that error
+ * Returns the reason for an error. The message `fetch failed` contains no reason, but the cause of that error
  * does.
  */
 function reasonOf(error: unknown): string {

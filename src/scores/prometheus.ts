@@ -2,9 +2,9 @@
  * Finds the series of one metric on a page in Prometheus' text format, version 0.0.4 (prometheus.io,
  * *Exposition formats*).
  *
- * Only the lines of that metric are parsed. Other lines are skipped, even if they are malformed, so a page
- * costs little more than a text search. Not supported: quoted names of the format's later version, and more
- * lines of one metric than the agent can parse without delaying lease renewals.
+ * Only the lines of that metric are parsed. Other lines are skipped, even if they are malformed, so parsing a
+ * page costs little more than a text search. Not supported: the quoted names of a later version of the
+ * format, and more lines for one metric than the agent can parse without delaying lease renewals.
  */
 import type { Parsed } from '../model/names.js';
 import { quoted } from '../model/outside.js';

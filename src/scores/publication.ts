@@ -1,7 +1,7 @@
 /**
  * Decides when a node publishes its measurements. The first measurements are published immediately. The
- * disappearance or return of a score is published soon after. All other writes are limited to a fixed rate,
- * and only changes beyond the tolerance count.
+ * disappearance or return of a score is published soon afterwards. All other writes are limited to a fixed
+ * rate, and only changes beyond the tolerance count.
  */
 
 import type { Score, ScoreReport } from '../model/scores.js';
@@ -13,7 +13,7 @@ export type Measured = Pick<ScoreReport, 'values' | 'roundTripsMs'>;
 export interface Published extends Measured {
   readonly atMs: number;
   /**
-   * By score: the instant at which its disappearance or return was last published. This limits the writes for
+   * Instant at which the disappearance or return of each score was last published. This limits the writes for
    * a score that flaps.
    */
   readonly turnedAtMs: ReadonlyMap<string, number>;

@@ -72,7 +72,7 @@ export type PrometheusSource = z.output<typeof kinds.prometheus>;
 
 const sourceRule = 'expected a command, or an object with one of the keys command, http, prometheus';
 
-/** Sources by name. A plain command is a short form of a source with that command. */
+/** Sources, keyed by name. A plain command is a short form of a source with that command. */
 export const scoreSourcesSchema = z
   .record(z.string(), z.unknown(), 'expected scores as names with sources')
   .transform((entries, context): Readonly<Record<string, ScoreSource>> => {
@@ -121,7 +121,7 @@ function isAddress(text: string): boolean {
   return (protocol === 'http:' || protocol === 'https:') && username === '' && password === '';
 }
 
-/** Returns the commands that the sources run, by their path in the settings. */
+/** Returns the commands that the sources run, keyed by their path in the settings. */
 export function scoreCommands(sources: SourcesByName): Record<string, Command> {
   const commands = Object.entries(sources).flatMap(([name, source]): [string, Command][] =>
     'command' in source ? [[`scores.${name}`, source.command]] : [],
