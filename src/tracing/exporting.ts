@@ -1,4 +1,6 @@
-/** Sends spans to a collector by OTLP over HTTP. This module is loaded only if an exporter is configured. */
+/**
+ * Sends spans to a collector with OTLP over HTTP. This module is loaded only if an exporter is configured.
+ */
 import type { Tracer } from '@opentelemetry/api';
 import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-http';
 import { detectResources, envDetector, resourceFromAttributes } from '@opentelemetry/resources';
@@ -13,7 +15,7 @@ import { ChosenIds } from './ids.js';
 const delayMs = 1_000;
 /**
  * Time limit for sending a batch, in milliseconds. Spans that the collector has not accepted by then are
- * lost. The limits also bound the delay of a process that is exiting.
+ * lost. The time limits also ensure that the exit of a process is not delayed for long.
  */
 const exportTimeoutMs = 2_000;
 const closeTimeoutMs = 1_000;

@@ -1,6 +1,6 @@
 /**
  * Ids that all nodes derive in the same way. The spans of different nodes therefore join into one trace
- * without any communication. A trace is a term of a slot of a group.
+ * without any communication. Each trace represents one term of one slot of a group.
  */
 
 import { createHash } from 'node:crypto';

@@ -55,7 +55,7 @@ interface SpanOf {
   readonly startMs: number;
   readonly endMs: number;
   readonly attributes: Attributes;
-  /** Why the phase failed. Null if it succeeded. */
+  /** Reason why the phase failed. Null if it succeeded. */
   readonly failure: string | null;
 }
 
@@ -68,7 +68,7 @@ const whole = 'transition';
 
 export class TransitionTracer {
   readonly #options: TransitionTracerOptions;
-  /** Start of each decision by trace id. */
+  /** Start of each decision, keyed by trace id. */
   readonly #decidedMs = new Map<string, number>();
   #open: OpenPhase | null = null;
   /** The last recorded term of each slot. */
@@ -170,8 +170,8 @@ export class TransitionTracer {
     const failure = outcome === 'FAILED' ? (error?.reason ?? outcome) : null;
     const endMs = Math.max(startMs, clock.wallMs());
     const span = { name: whole, of, startMs, endMs, attributes, failure };
-    // If the node has already become READY in this term, the transition's span exists. The second time gets a
-    // separate span.
+    // If the node has already become READY in this term, the transition's span already exists. The second
+    // time gets a separate span.
     if (this.#recorded.get(slotOf(record)) === term) this.#make(span, this.#within(of, whole));
     else ids.with(traceIdOf(root, of), spanIdOf(root, of, whole), () => this.#make(span, ROOT_CONTEXT));
     this.#recorded.set(slotOf(record), term);
