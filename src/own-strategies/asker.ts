@@ -1,4 +1,4 @@
-/** Gets the answers of strategies and constraints that run elsewhere, on behalf of synchronous code. */
+/** Gets answers from strategies and constraints that run elsewhere, on behalf of synchronous code. */
 import { type Answer, type ChoiceInput, keyOf, Unanswered } from '../../strategies/questions.js';
 import type { Rules } from '../../strategies/registry.js';
 
@@ -7,7 +7,7 @@ const keptAnswers = 16;
 
 export class RuleAsker {
   readonly #rules: Rules;
-  /** Answers by the keys of their questions, oldest first. */
+  /** Answers, keyed by question, oldest first. */
   #kept: ReadonlyMap<string, Answer> = new Map();
 
   constructor(rules: Rules) {
@@ -15,9 +15,9 @@ export class RuleAsker {
   }
 
   /**
-   * Runs `work` with the rules and returns its result. If `work` throws Unanswered, queries the rule in
-   * question and runs `work` again with the answer. `work` must have no effects before it has all answers.
-   * Throws whatever else `work` throws.
+   * Runs `work` with the rules and returns its result. If `work` throws Unanswered, queries the rule whose
+   * answer is missing and runs `work` again with that answer. `work` must have no effects before it has all
+   * answers. Throws any other error that `work` throws.
    */
   async answered<T>(work: (rules: Rules) => T): Promise<T> {
     const answers = new Map(this.#kept);

@@ -3,7 +3,7 @@ import type { RankingInput } from '../../strategies/questions.js';
 
 /**
  * Returns the input for a group's first election at the given minute of the day. All registered nodes are
- * eligible, and none leads.
+ * eligible, and none is the leader.
  */
 export function exampleInput(candidates: readonly Candidate[], minuteOfDay: number): RankingInput {
   return {

@@ -17,7 +17,8 @@ export type TriedContext = Partial<Omit<ConstraintContext, 'config'>> & {
 };
 
 /**
- * Returns the context of a group at midnight in which no node is elected. Given fields replace the defaults.
+ * Returns the context of a group in which no node is elected. The time is midnight. Given fields replace the
+ * defaults.
  */
 export function exampleContext({ config = {}, ...rest }: TriedContext): ConstraintContext {
   const read = groupConfigSchema.parse(config);

@@ -1,4 +1,7 @@
-/** Loads user-defined strategies and constraints, by the path of an ES module or by the name of a package. */
+/**
+ * Loads user-defined strategies and constraints, either from an ES module by its path or from a package by
+ * its name.
+ */
 import { createRequire } from 'node:module';
 import { join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -38,8 +41,8 @@ interface Modules<Rule> {
   isTaken(name: string): boolean;
   load(url: string): Promise<Rule>;
   /**
-   * Rules that are being loaded or have been loaded, by module. A process may run several nodes, which share
-   * one thread per module.
+   * Rules that are being loaded or have been loaded, keyed by module. A process may run several nodes, which
+   * share one thread per module.
    */
   readonly loading: Map<string, Promise<Rule>>;
 }

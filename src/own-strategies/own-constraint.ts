@@ -1,6 +1,6 @@
 /**
- * A user-defined constraint in the form in which the rest of Petrel uses constraints. One request to its
- * thread covers all nodes.
+ * A user-defined constraint in the form that the rest of Petrel uses. One request to its thread covers all
+ * nodes.
  */
 import { type Answer, type Answers, answerTo, type ConstraintQuestion } from '../../strategies/questions.js';
 import type { RegisteredConstraint, Rules } from '../../strategies/registry.js';

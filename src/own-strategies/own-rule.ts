@@ -28,7 +28,7 @@ export class OwnRule<Introduction extends Introduced> {
   /** The rule's thread. Null while the thread is being restarted, or if the restart failed. */
   #thread: RuleThread | null;
   #isStarting = false;
-  /** Why the thread could not be restarted. Null if no restart has failed. */
+  /** Reason why the thread could not be restarted. Null if no restart has failed. */
   #lacks: string | null = null;
   /**
    * Resolves once the previous question is answered. The thread takes one question at a time, and each
@@ -113,8 +113,8 @@ export class OwnRule<Introduction extends Introduced> {
   }
 
   /**
-   * Starts the thread again. If this fails, later answers say why, and the next question tries again. Never
-   * rejects.
+   * Starts the thread again. If this fails, later answers contain the reason, and the next question starts
+   * another attempt. Never rejects.
    */
   async #start(): Promise<void> {
     if (this.#isStarting) return;

@@ -1,6 +1,6 @@
 /**
- * A user-defined strategy in the form in which the rest of Petrel uses strategies. It can rank here only
- * after its thread has been queried.
+ * A user-defined strategy in the form that the rest of Petrel uses. It can rank here only after its thread
+ * has been queried.
  */
 import { type Answer, type Answers, answerTo, type StrategyQuestion } from '../../strategies/questions.js';
 import {

@@ -74,7 +74,7 @@ export class RuleThread {
   }
 
   /**
-   * Sends a question and waits for the answer, or resolves with null at the limit. The timer keeps the
+   * Sends a question and waits for the answer, or resolves with null at the time limit. The timer keeps the
    * process alive during this time, but the port and the worker do not.
    */
   #exchange(question: unknown, limitMs: number): Promise<{ readonly value: unknown } | null> {

@@ -10,7 +10,7 @@ export type TriedConstraintNode = Pick<ConstraintNode, 'node'> & Partial<Constra
 
 /**
  * Returns the constraint's finding for a node, or null if there is none. Fields that are omitted from
- * `context` are those of a group at midnight in which no node is elected. Throws whatever `check` throws.
+ * `context` are those of a group in which no node is elected, at midnight. Throws whatever `check` throws.
  * Throws an Error if the constraint breaks its contract.
  */
 export function tryConstraint(

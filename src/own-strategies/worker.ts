@@ -1,6 +1,6 @@
 /**
  * Runs one user-defined strategy or constraint in a separate thread. An endless loop in it then blocks
- * nothing else. Access to what a pure function does not need can also be denied there.
+ * nothing else. Access to anything that a pure function does not need can also be denied there.
  */
 import { parentPort, workerData } from 'node:worker_threads';
 import type { Answer } from '../../strategies/questions.js';
