@@ -92,7 +92,9 @@ export class CommandWorkload implements Workload {
   readonly #silence: Alarm;
   readonly #leaseEnd: Alarm;
   #supervisor: Supervisor | null = null;
-  /** Messages that wait while the remains of a dead supervisor are cleared away. Null at other times. */
+  /**
+   * Messages that are waiting while the remains of a dead supervisor are cleared away. Null at other times.
+   */
   #waiting: ToSupervisor[] | null = null;
   #leadership = newSupervisedLeadership(1);
   #lastId = 0;
@@ -404,7 +406,9 @@ export class CommandWorkload implements Workload {
     });
   }
 
-  /** Kills the supervisor, and thereby what it ran, unless a message from it is waiting to be read. */
+  /**
+   * Kills the supervisor, and thereby everything that it ran, unless a message from it is waiting to be read.
+   */
   #killHanging(what: string): void {
     const supervisor = this.#supervisor;
     const rangAtMs = this.#machine.clock.monotonicMs();

@@ -106,7 +106,7 @@ export class Guard {
     return { ...(slot === null ? {} : { slot }), term, ending };
   }
 
-  /** Notes that the agent is gone, so no more requests will come. */
+  /** Records that the agent is gone, so no more requests will come. */
   agentGone(reason: string): void {
     const { begun, released, ending } = this.#leadership;
     if (begun && !released && ending === null) this.#releaseUnasked(reason);

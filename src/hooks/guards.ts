@@ -73,7 +73,8 @@ export class Guards {
   }
 
   /**
-   * Notes that the agent is gone, so no more requests will come. `idle` is called when everything has ended.
+   * Records that the agent is gone, so no more requests will come. `idle` is called when everything has
+   * ended.
    */
   agentGone(reason: string): void {
     for (const group of this.#guarded.keys()) this.#left.add(group);

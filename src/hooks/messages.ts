@@ -32,7 +32,7 @@ export interface RunRequest {
   readonly slot: number | null;
   /** Name for messages, for example onTakeover. */
   readonly name: string;
-  /** Command to run. Null if none is configured. The run still counts as performed. */
+  /** Command to run. Null if none is configured. Even then, the run counts as performed. */
   readonly command: {
     readonly program: string;
     readonly args: readonly string[];

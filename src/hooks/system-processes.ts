@@ -119,7 +119,7 @@ function signalled({ kill }: System, pgid: number, signal: NodeJS.Signals | 0): 
 
 /**
  * Whether all members of the group are zombies. False if /proc cannot be read, shows no member, or may hide
- * some.
+ * some members.
  */
 function onlyZombies(proc: string, pgid: number): boolean {
   let members = 0;
