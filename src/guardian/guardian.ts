@@ -87,8 +87,8 @@ export class Guardian {
   }
 
   /**
-   * Returns the end of a run. Refused settings are not final if an earlier agent accepted them. They may be
-   * valid again soon, for example because certificates are being replaced or a file is unavailable.
+   * Returns the end of a run. Refused settings do not make it final if an earlier agent accepted them. They
+   * may be valid again soon, for example because certificates are being replaced or a file is unavailable.
    */
   #judged(end: AgentRunEnd): AgentRunEnd {
     const isRefused = end.code === exitCodes.usage && !end.hasBegun;

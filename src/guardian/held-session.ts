@@ -198,7 +198,7 @@ export class HeldSession {
     this.#next.set(atMs, () => this.#lost('the server did not respond to a ping', attempt));
   }
 
-  /** Notes that the session was renewed, so its time until expiry starts over. */
+  /** Records that the session was renewed, so its time until expiry starts over. */
   #inTouch(): void {
     const atMs = this.#options.clock.monotonicMs() + this.#mostMs * expiryShare;
     this.#expiry.set(atMs, () => this.#finish('unconfirmed'));

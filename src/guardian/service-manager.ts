@@ -40,8 +40,8 @@ const nobody: Systemd = { status() {}, reloading() {}, reloaded() {}, stopping()
 
 /**
  * Returns the service manager. Removes from `env` the variables that are meant for this process alone. An
- * agent, a hook or a workload that used them would notify systemd in the name of this process. Calls `warn`
- * at most once.
+ * agent, a hook or a workload that used them would notify systemd on behalf of this process. Calls `warn` at
+ * most once.
  */
 export function systemdOf(env: NodeJS.ProcessEnv, warn: (text: string) => void): Systemd {
   const { NOTIFY_SOCKET: socket, WATCHDOG_USEC: usec, WATCHDOG_PID: pid, PATH: path } = env;
