@@ -282,8 +282,8 @@ export class ZooKeeperStore implements Store {
   }
 
   /**
-   * Settles on the answer, the deadline or the abort signal, whichever comes first. Runs `send` before it
-   * returns.
+   * Settles when the answer arrives, the deadline passes or the abort signal fires, whichever comes first.
+   * Runs `send` before it returns.
    */
   #call<T>(subject: Subject, options: CallOptions, send: Send<T>): Promise<T> {
     const { signal, timeoutMs = this.#callTimeoutMs } = options;
