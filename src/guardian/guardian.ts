@@ -28,7 +28,7 @@ export class Guardian {
   #hasBegun = false;
   #signal: HandledSignal | null = null;
   /** Whether this process was asked to end while no agent was alive to be notified. */
-  #signalReachedAgent = false;
+  #signalMissedAgent = false;
   #isHurried = false;
   #rouse = () => {};
   #hurry = () => {};
@@ -59,7 +59,7 @@ export class Guardian {
     if (isLeave) {
       manager.stopping();
       this.#isHurried = this.#signal !== null;
-      this.#signalReachedAgent ||= this.#signal === null && this.#run?.isDead !== false;
+      this.#signalMissedAgent ||= this.#signal === null && this.#run?.isDead !== false;
       this.#signal ??= signal;
       this.#hurry();
     } else if (this.#run?.isDead === false) manager.reloading();
@@ -119,7 +119,7 @@ export class Guardian {
   }
 
   #codeOf({ isFinal, code, codeOnSignal }: AgentRunEnd): number {
-    if (isFinal || this.#signal === null || !this.#signalReachedAgent) return code;
+    if (isFinal || this.#signal === null || !this.#signalMissedAgent) return code;
     return codeOnSignal === 'done' ? 0 : codeOfSignal(this.#signal);
   }
 }
