@@ -9,7 +9,10 @@ export interface AgentStatus {
   /** Slot that the node has claimed. Null if it has claimed none. */
   readonly slot: number | null;
   readonly fencingToken: bigint | null;
-  /** Lease of the leadership, in milliseconds of `process.hrtime()`. Null if the node has no leadership. */
+  /**
+   * Lease of the leadership. Its instants are in milliseconds of `process.hrtime()`. Null if the node has no
+   * leadership.
+   */
   readonly lease: Lease | null;
   /** Whether the node is registered, has a seat, and is connected. */
   readonly joined: boolean;
@@ -17,7 +20,9 @@ export interface AgentStatus {
   readonly leaving: boolean;
 }
 
-/** Returns a text that differs exactly when listeners must be notified of the new status. */
+/**
+ * Returns a text for comparison. Listeners must be notified of the new status exactly when this text changes.
+ */
 export function statusText(status: AgentStatus): string {
   return `${status.leads} ${status.stage} ${status.term} ${status.slot} ${status.fencingToken} ${status.joined} ${status.elector} ${status.leaving}`;
 }

@@ -1,6 +1,9 @@
 import { isStoreError } from '../ports/store.js';
 
-/** Runs `write`. Returns null if its conditions no longer hold. The next round then reads the reason. */
+/**
+ * Runs `write`. Returns null if its conditions no longer hold. In that case, the next round reads what has
+ * changed.
+ */
 export async function ifStillTrue<T>(write: () => Promise<T>): Promise<T | null> {
   try {
     return await write();

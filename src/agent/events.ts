@@ -1,4 +1,4 @@
-/** Events in an agent that metrics count. */
+/** Agent events that the metrics count. */
 
 import type { Stage } from '../core/leadership.js';
 import type { LogContext } from '../core/log-context.js';
@@ -23,18 +23,19 @@ export type AgentEvent =
    */
   | { readonly kind: 'recorded'; readonly record: TransitionRecord }
   /**
-   * This node, as the elector, has recorded a missed switchover request, whose term ended before it was met.
+   * This node, as the elector, has dropped a missed switchover request. The term that the request replaces
+   * has ended, or its scheduled time passed too long ago.
    */
   | { readonly kind: 'request-missed' }
-  /** A run of the workload has ended, whether it was requested or not. */
+  /** A run of the workload has ended, whether or not it was requested. */
   | { readonly kind: 'ran'; readonly context: HookContext; readonly outcome: HookResult }
   /**
-   * This node's leadership has reached a stage, or has ended if the stage is null. The log context names the
-   * transition.
+   * This node's leadership has reached `stage`. If `stage` is null, the leadership has ended. The log context
+   * names the transition.
    */
   | { readonly kind: 'stage'; readonly stage: Stage | null; readonly logContext: Partial<LogContext> }
   /**
-   * A release has ended that ran because the lease had not been renewed. `leaseLeftMs` is the remaining time
+   * A release has ended. It ran because the lease had not been renewed. `leaseLeftMs` is the remaining time
    * of the lease. It is negative if the lease had already ended.
    */
   | { readonly kind: 'self-fenced'; readonly leaseLeftMs: number };

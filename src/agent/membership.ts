@@ -1,6 +1,7 @@
 /**
  * A node's membership in the group within one session: its registration and its seat. Each is created once. A
- * create whose reply was lost may have succeeded, so both are looked up before they are created again.
+ * create may have succeeded even if its reply was lost. Both are therefore looked up before they are created
+ * again.
  */
 import type { Rules } from '../../strategies/registry.js';
 import { PetrelError } from '../errors.js';
@@ -33,8 +34,8 @@ export interface SelfDescription extends Omit<NodeDescription, 'strategies'> {
 }
 
 /**
- * Returns the part of the registration that says whether the node prepares. A service may set its functions
- * after it has joined, and its node then no longer prepares.
+ * Returns the part of the registration that says whether the node prepares before it claims. A service may
+ * set its functions after it has joined. In that case, its node no longer prepares.
  */
 export function preparing(workload: Workload): Pick<Registration, 'prepares'> {
   return { prepares: workload.has('prepare') || undefined };
@@ -64,7 +65,7 @@ export function checkSeat(paths: GroupPaths, seat: string): Operation {
   return { type: 'check', path: paths.seat(seat), version: 'any' };
 }
 
-/** Session of an earlier incarnation, which still owns this node's registration. */
+/** Session of an earlier incarnation that still owns this node's registration. */
 export interface EarlierIncarnation {
   readonly session: bigint;
   readonly registration: Registration | null;
@@ -135,8 +136,8 @@ function duplicate(path: string, other: Registration): PetrelError {
 
 /** Takes a seat, unless this session already has one. Returns the seat's name. */
 export async function takeSeat(store: Store, paths: GroupPaths, node: string): Promise<string> {
-  // The current server may lag behind the one that processed a create whose reply was lost. It answers a
-  // request that follows a sync only after the sync.
+  // The current server may lag behind the one that processed a create whose reply was lost. A server answers
+  // a request that follows a sync only after that sync.
   const [, held] = await Promise.all([
     store.sync(paths.election),
     heldSeats(store, paths, node, store.sessionId),
@@ -168,9 +169,9 @@ export async function heldSeats(
 }
 
 /**
- * Deletes everything that the session owns in this group. Has the effect of the session's end, while the
- * session continues for other groups. Returns false if something is left, because another client was faster
- * or kept changing it. Throws StoreError.
+ * Deletes everything that the session owns in this group. This has the same effect on the group as the end of
+ * the session, but the session continues for other groups. Returns false if something is left, because
+ * another client was faster or kept changing it. Throws StoreError.
  */
 export async function depart(
   store: Store,

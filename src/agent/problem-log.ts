@@ -1,4 +1,4 @@
-/** Logs the problems that an agent meets in its rounds, each once. */
+/** Logs each problem that an agent encounters in its rounds once. */
 import type { Logger } from 'pino';
 import { type KnownTree, remadeText } from '../tree/ensure-tree.js';
 
@@ -10,13 +10,16 @@ export class ProblemLog {
     this.#log = log;
   }
 
-  /** Logs a problem once. Logs it again only if it has ended or a different problem has followed. */
+  /**
+   * Logs a problem once. Logs it again only if it has ended in the meantime, or if a different problem has
+   * followed it.
+   */
   report(details: object, message: string): void {
     if (message !== this.#current) this.#log.error(details, message);
     this.#current = message;
   }
 
-  /** Warns that znodes of the group are missing. Does not interrupt another problem. */
+  /** Warns that znodes of the group are missing. Does nothing until an earlier problem has ended. */
   reportMissingTree(root: string, known: KnownTree): void {
     if (this.#current !== '') return;
     this.#current = remadeText(known);

@@ -1,6 +1,6 @@
 /**
  * Changes the group's configuration on the elector's own initiative. Each change is written together with a
- * record in the history. If a quota refuses the record, the change is written without it.
+ * record in the history. If a quota refuses the record, the change is written without the record.
  */
 import type { Logger } from 'pino';
 import type { ElectorAction } from '../../core/round.js';

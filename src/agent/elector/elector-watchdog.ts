@@ -1,10 +1,10 @@
 /**
- * The next elector's check on the elector. From time to time, the next elector works out which decision is
- * due, from all that it knows about the group. It unseats the elector if the same decision has been due for
+ * The next elector's check on the elector. From time to time, the next elector uses all that it knows about
+ * the group to determine which decision is due. It unseats the elector if the same decision has been due for
  * longer than any legitimate reason could explain.
  *
- * An unseating is safe at any time. Every write of an elector checks its seat, so an unseated elector cannot
- * write.
+ * Unseating the elector is safe at any time. Every write by an elector checks the elector's seat, so an
+ * unseated elector cannot write.
  */
 import { slotStates } from '../../model/slots.js';
 import { type GroupSnapshot, writeOf } from '../../model/snapshot.js';
@@ -23,8 +23,8 @@ export class ElectorWatchdog {
   readonly #options: ElectorWatchdogOptions;
   #dueAtMs = Number.NEGATIVE_INFINITY;
   /**
-   * The decision that is due, the elector that fails to make it, and the instant at which this was first
-   * seen.
+   * Key of the decision that is due and of the elector that has not made it, with the instant at which this
+   * was first observed.
    */
   #silentSince: { readonly key: string; readonly atMs: number } | null = null;
 
@@ -57,8 +57,8 @@ export class ElectorWatchdog {
 }
 
 /**
- * Returns a key for the due decision and the elector that must make it. If two checks find the same key,
- * neither the configuration nor a decision was written in between.
+ * Returns a key for the decision that is due and the elector that must make it. If two checks find the same
+ * key, neither the configuration nor a decision was written between them.
  */
 function keyOf(snapshot: GroupSnapshot, elector: string): string {
   const decisions = slotStates(snapshot).map(({ elected }) => writeOf(elected));

@@ -31,12 +31,12 @@ export function fencePauseMs(timeoutMs: number, count: number): number {
 
 export type FenceNews = Partial<Pick<ElectorMemory, 'fenced' | 'failedFences'>>;
 
-/** Parts of the elector that fencing uses. */
+/** The parts of the elector that fencing uses. */
 export interface FencingElector {
   config(): GroupConfig;
   known(slot: number): ElectorMemory | undefined;
   remember(slot: number, news: FenceNews): void;
-  /** Discards the current reading of the ensemble's clock, so the next decision follows a new write. */
+  /** Discards the current reading of the ensemble's clock, so that the next decision follows a new write. */
   forgetClock(): void;
 }
 
@@ -53,7 +53,7 @@ export interface FencerOptions {
 export class Fencer {
   readonly #options: FencerOptions;
   readonly #elector: FencingElector;
-  /** Tokens of the claims whose owners are being fenced, or must not be fenced again yet. */
+  /** Tokens of the claims whose owners are being fenced or must not be fenced again yet. */
   readonly #fencing = new Set<bigint>();
 
   constructor(options: FencerOptions, elector: FencingElector) {
@@ -108,8 +108,8 @@ export class Fencer {
   }
 
   /**
-   * Removes the claim and the seat of an owner that is proven dead. Does nothing if anything has changed
-   * since before the fence.
+   * Removes the claim and the seat of an owner that is proven dead. Does nothing if any part of the state
+   * that `fence` describes has changed.
    */
   async removeClaim(turn: ElectorTurn, fence: Fence): Promise<void> {
     const { store, snapshot } = turn;

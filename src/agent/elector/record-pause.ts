@@ -1,4 +1,4 @@
-/** Omits records for a while after a quota refused them, instead of retrying them constantly. */
+/** After a quota has refused records, omits them for a while instead of retrying them constantly. */
 
 import type { Clock } from '../../ports/clock.js';
 import type { Commit, GroupAction } from '../../slots/group-round.js';
@@ -17,7 +17,10 @@ export class RecordPause {
     this.#untilMs = this.#clock.monotonicMs() + pauseMs;
   }
 
-  /** Returns the actions that remain after the records are omitted. Empty if the action was only a record. */
+  /**
+   * Returns the action to carry out. During the pause, omits its records. The list is then empty if the
+   * action consisted only of records.
+   */
   leaves(each: GroupAction): GroupAction[] {
     const { slot, action } = each;
     if (action.do !== 'commit' || this.#clock.monotonicMs() >= this.#untilMs) return [each];

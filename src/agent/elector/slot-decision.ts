@@ -1,4 +1,4 @@
-/** One version of a slot's `elected` znode, as a node reports it. Versions count from 0 in each slot. */
+/** One version of a slot's `elected` znode, as a node reports it. In each slot, versions start at 0. */
 import type { Registration } from '../../model/registration.js';
 
 export interface DecisionKnown {
@@ -7,7 +7,8 @@ export interface DecisionKnown {
 }
 
 /**
- * Returns the registration's fields for a claim. For the first slot, they do not contain the slot's number.
+ * Returns the registration fields that a claim sets. For the first slot, these do not include the slot
+ * number.
  */
 export function claimedUnder(slot: number, version: number): Partial<Registration> {
   const claimedSlot = slot === 1 ? undefined : slot;

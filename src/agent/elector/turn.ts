@@ -7,7 +7,10 @@ import type { GroupSnapshot, Member } from '../../model/snapshot.js';
 import type { Store } from '../../ports/store.js';
 import type { Decision } from '../../slots/group-round.js';
 
-/** This node's registration as it must be written, with the version of the outdated one in ZooKeeper. */
+/**
+ * A changed registration of this node that must still be written, and the version of the outdated one in
+ * ZooKeeper.
+ */
 export interface Unwritten {
   readonly registration: Registration;
   readonly data: Buffer;
@@ -20,8 +23,8 @@ export interface ElectorTurn {
   readonly members: readonly Member[];
   readonly seat: string;
   /**
-   * Registration that the elector uses to decide, and writes together with the decision. Null if the one in
-   * ZooKeeper is current.
+   * The registration that must still be written. The elector uses it for the decision and writes both
+   * together. Null if the registration in ZooKeeper is current.
    */
   readonly unwritten: Unwritten | null;
 }
@@ -45,7 +48,7 @@ export function withUnwritten(members: readonly Member[], unwritten: Unwritten |
   );
 }
 
-/** Returns the snapshot with these decisions applied, so the node that made them need not read them. */
+/** Returns the snapshot with these decisions applied, so that the node that made them need not read them. */
 export function withDecisions(snapshot: GroupSnapshot, decisions: readonly Decision[]): GroupSnapshot {
   const [first, ...others] = slotStates(snapshot).map((state) => {
     const made = decisions.find(({ slot }) => slot === state.slot);

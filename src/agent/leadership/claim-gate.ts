@@ -3,7 +3,7 @@
  * heartbeats are too old for a lease, and later ones are too recent to be proven.
  *
  * Not promised: that a claim's lease always lasts until its renewal. A live session has new heartbeats within
- * half its timeout. A claim is not delayed for longer, however slowly the servers answer.
+ * half its timeout. A claim is never delayed for longer than that, however slowly the servers answer.
  */
 import { renewalIntervalMs } from '../../lease/lease.js';
 import type { Clock } from '../../ports/clock.js';

@@ -23,11 +23,11 @@ export interface LeadershipOptions {
   readonly tokens: TokenMemory;
   /** Requests another round. */
   wake(): void;
-  /** Last readable configuration. Null if no configuration could be read so far. */
+  /** Last readable configuration. Null if no readable configuration has been found so far. */
   config(): GroupConfig | null;
   /**
-   * Changes these fields of this node's registration and returns it. A caller that sends a multi includes the
-   * registration. Otherwise, a later round writes it.
+   * Changes these fields of this node's registration and returns the new registration. A caller that sends a
+   * multi includes the registration in it. Otherwise, a later round writes the registration.
    */
   updateRegistration(change: Partial<Registration>): Registration;
   /** This node's current seat. */

@@ -1,14 +1,14 @@
-/** Distinguishes the planned end of a leadership from one because of a failure. */
+/** Distinguishes the planned end of a leadership from an end that is caused by a failure. */
 import type { Leadership } from '../../core/leadership.js';
 import type { Cause } from '../../model/znodes.js';
 import type { LeadershipRound } from './options.js';
 
-/** Causes of decisions that replace a leader that works. */
+/** Causes of decisions that replace a working leader. */
 const plannedCauses: ReadonlySet<Cause> = new Set<Cause>(['planned', 'preference', 'shutdown']);
 
 /**
- * Whether the node is leaving, or the decision of the term `endedBy` ends its leadership although it works.
- * `round` is the round that ends the leadership, if any does.
+ * Whether the end of the leadership was planned. It was planned if the node is leaving, or if the decision of
+ * the term `endedBy` replaces a working leader. `round` is the round that ends the leadership, if any does.
  */
 export function isPlannedEnd(
   { term }: Pick<Leadership, 'term'>,

@@ -19,7 +19,9 @@ export class RenewedLease {
     this.#clock = clock;
   }
 
-  /** The lease that applies now. An ended lease is never extended, but may still turn out to be shorter. */
+  /**
+   * The lease that applies now. A lease that has ended is never extended, but it may still become shorter.
+   */
   get inForce(): Lease {
     const lease = leaseFrom(this.#store.provenAliveAtMs(), this.#store.negotiatedTimeoutMs);
     if (this.#ended === null) {
@@ -27,15 +29,16 @@ export class RenewedLease {
       return lease;
     }
     const { endsAtMs, releaseAtMs } = this.#ended;
-    // A later proof with a smaller timeout can give a lease that ends sooner, but whose release is due later.
+    // A later proof with a smaller timeout can result in a lease that ends sooner but has a later release
+    // time.
     if (lease.endsAtMs < endsAtMs)
       this.#ended = { ...lease, releaseAtMs: Math.min(lease.releaseAtMs, releaseAtMs) };
     return this.#ended;
   }
 
   /**
-   * Returns the lease to report to the workload. Returns null if the workload needs no update. An ended lease
-   * is reported only if it has become shorter.
+   * Returns the lease to report to the workload. Returns null if the workload needs no update. A lease that
+   * has ended is reported only if it has become shorter.
    */
   news(isBegun: boolean): Lease | null {
     const { inForce } = this;

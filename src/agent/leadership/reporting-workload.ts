@@ -23,8 +23,8 @@ export class ReportingWorkload implements Workload {
   /** Release that runs when the lease ends without a renewal. */
   #release: HookContext | null = null;
   /**
-   * Number of times that a lease has ended without a renewal. The release for this reason is reported once,
-   * even if requested releases waited for its outcome.
+   * Number of times that a lease has ended without a renewal. Each release that runs for this reason is
+   * reported once, even if requested releases were waiting for its outcome.
    */
   #ends = 0;
 
@@ -76,7 +76,7 @@ export class ReportingWorkload implements Workload {
   }
 
   #ended(end: WorkloadEnd): void {
-    // The guard's processes have been killed. Even a late release therefore leaves nothing running past the
+    // The workload's processes are proven dead. Even a late release therefore leaves nothing running past the
     // lease.
     if (end.cause === 'guard-lost' && end.provenDead) this.#lease = null;
     if (end.cause !== 'lease-ended') return;
@@ -88,9 +88,9 @@ export class ReportingWorkload implements Workload {
   }
 
   /**
-   * Reports a release after the lease was not renewed. Reports nothing if the workload is not proven dead,
-   * because it may still be running. Reports nothing without a takeover phase, because then nothing was
-   * started that could outlive the lease.
+   * Reports a release that ran because the lease was not renewed. Reports nothing if the workload is not
+   * proven dead, because it may still be running. Also reports nothing if there is no takeover phase. In that
+   * case, nothing was started that could outlive the lease.
    */
   #fenced({ provenDead }: HookResult, leaseLeftMs: number): void {
     if (!provenDead || this.#lease === null || !this.#workload.has('takeover')) return;

@@ -33,7 +33,7 @@ export class TokenFile implements TokenStore {
   }
 
   /**
-   * Opens the file. Throws PetrelError FAILED if it cannot be read or parsed: a node that has forgotten its
+   * Opens the file. Throws PetrelError FAILED if it cannot be read or parsed. A node that has forgotten its
    * tokens could lead with a token that stores reject. A restart succeeds once the file is fixed or deleted.
    */
   static open(stateDir: string, root: string, node: string): TokenFile {

@@ -24,7 +24,7 @@ export interface TokenStore {
   /** Tokens that an earlier run has seen. Null if there are none. */
   readonly earlier: SeenTokens | null;
   /**
-   * Writes the tokens. Leadership does not wait for this. May reject, and a restart then forgets the new
+   * Writes the tokens. Leadership does not wait for this. May reject. In that case, a restart forgets the new
    * tokens.
    */
   write(tokens: SeenTokens): Promise<void>;
@@ -61,7 +61,7 @@ export class TokenMemory {
   }
 
   /**
-   * Returns the reason for which this node must not lead with the token of its own claim. If it may lead,
+   * Returns the reason why this node must not lead with the token of its own claim. If the node may lead,
    * remembers the token and returns null.
    */
   failure(

@@ -20,7 +20,7 @@ import {
   publishedNow,
 } from '../../scores/publication.js';
 
-/** Parts of the agent that its node's scores depend on. */
+/** The parts of the agent that its node's scores depend on. */
 export interface ReportingAgent {
   /** Current session. Null before the first session. */
   readonly session: Store | null;
@@ -39,8 +39,8 @@ export interface ScorePublisherOptions {
     onChange(listener: () => void): () => void;
   };
   /**
-   * Round-trip times in milliseconds, by the peer's node id. Called at the interval at which a node may
-   * write. By default, none are measured.
+   * Returns the round-trip times in milliseconds, keyed by the peer's node id. Called at the interval at
+   * which a node may write. By default, none are measured.
    */
   readonly roundTrips?: (() => ReadonlyMap<string, number>) | undefined;
   readonly clock: Clock;
@@ -159,8 +159,8 @@ export class ScorePublisher {
   }
 
   /**
-   * Replaces a znode of an earlier session, which would disappear with that session. The znode belongs to
-   * this node, like its registration.
+   * Replaces a znode that an earlier session owns, because the znode would disappear with that session. The
+   * znode belongs to this node, like its registration.
    */
   async #replace(store: Store, data: Buffer): Promise<number> {
     const { ephemeralOwner, version } = (await store.getData(this.#path)).stat;

@@ -60,8 +60,8 @@ export class ScoreReader {
   readonly #rules: Rules;
   readonly #probes: RatesHeard | null;
   /**
-   * Interval between two reads while the set of nodes does not change. Null if no rule compares scores. Based
-   * on the last readable configuration, like the elector's decisions.
+   * Interval between two reads while the set of nodes does not change. Null if no rule compares scores. Like
+   * the elector's decisions, this is based on the last readable configuration.
    */
   #everyMs: number | null = null;
   #last: Reading | null = null;
@@ -87,8 +87,8 @@ export class ScoreReader {
   }
 
   /**
-   * Returns the last reports of these nodes, updated with the rates received since. `config` is null if it is
-   * unreadable. Throws StoreError.
+   * Returns the last reports of these nodes, updated with the rates that have been received since then.
+   * `config` is null if it is unreadable. Throws StoreError.
    */
   async read(store: Store, config: GroupConfig | null, nodes: readonly string[]): Promise<ScoreReports> {
     if (config !== null) {
@@ -122,8 +122,8 @@ export class ScoreReader {
   }
 
   /**
-   * Returns the nodes that may be about to publish scores. A node that has published no scores for a long
-   * time measures nothing.
+   * Returns the nodes that may be about to publish scores. If a node has published no scores for a long time,
+   * it is assumed to measure nothing.
    */
   #missing({ nodes, reports, sinceMs }: Reading, everyMs: number): readonly string[] {
     const isNew = this.#clock.monotonicMs() < sinceMs + everyMs;

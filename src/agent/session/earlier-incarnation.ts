@@ -1,9 +1,10 @@
 /**
- * Ends the session of an earlier incarnation of this node that still owns its name. Ends the session
- * immediately if this node has remembered its id and password, and waits for its expiry otherwise.
+ * Ends the session of an earlier incarnation of this node if that session still owns the node's name. If this
+ * node has remembered the session's id and password, it ends the session immediately. Otherwise, it waits for
+ * the session to expire.
  *
- * If that session owns the claim, also waits for its expiry, because its workload may still be running. There
- * is no need to wait if the workload ends with the agent's process.
+ * If the session owns the claim, the node waits for its expiry in any case, because the session's workload
+ * may still be running. There is no need to wait if the workload ends with the agent's process.
  */
 
 import type { Logger } from 'pino';
@@ -16,8 +17,8 @@ import { depart, type EarlierIncarnation } from '../membership.js';
 import type { SessionMemory, SessionTicket } from './session-memory.js';
 
 /**
- * Place where the workload runs. Inside the agent's process, it ends with that process. Outside, it may
- * continue to run.
+ * Place where the workload runs. A workload inside the agent's process ends with that process. A workload
+ * outside it may continue to run.
  */
 export type WorkloadPlace = 'inside' | 'outside';
 
@@ -49,8 +50,8 @@ export class EarlierIncarnations {
   }
 
   /**
-   * Whether the name is free now. If false, leaves a watch on the registration, and the caller must check
-   * again when it changes. Throws PetrelError DUPLICATE_NODE if the session does not end.
+   * Whether the name is free now. If it is not, leaves a watch on the registration. The caller must check
+   * again when the registration changes. Throws PetrelError DUPLICATE_NODE if the session does not end.
    */
   async isOver(store: Store, earlier: EarlierIncarnation): Promise<boolean> {
     const { paths, node } = this.#options;
@@ -73,7 +74,8 @@ export class EarlierIncarnations {
 
   /**
    * Whether a workload may still be running under a claim that the session owns. The registration was written
-   * together with the claim, and names its slot. If it is unreadable, the claim may be of any slot.
+   * together with the claim, and names the claim's slot. If the registration is unreadable, the claim may be
+   * for any slot.
    */
   async #mayWork(store: Store, session: bigint, registration: Registration | null): Promise<boolean> {
     const { workloadPlace } = this.#options;

@@ -1,5 +1,5 @@
 /**
- * Identifies a process of this machine and answers whether it is alive. A process id alone is not enough,
+ * Identifies a process on this machine and checks whether it is alive. A process id alone is not enough,
  * because the system reuses ids over time and after a restart. The name of a process therefore also contains
  * its start time from /proc. If /proc does not report one, the name contains the id alone.
  */
@@ -48,8 +48,8 @@ export function parseProcess(text: string): ProcessName | null {
 
 /**
  * Whether a process other than this one has this name and is alive. A process that this one has no permission
- * to signal counts as alive. A process that has ended but has not been waited for does not count. If this
- * process has the id, the earlier owner of the id is gone.
+ * to signal counts as alive. A process that has ended but has not been waited for does not count as alive. If
+ * this process itself has the id, the earlier owner of the id is gone.
  */
 export function isOtherAlive({ pid, startedAt }: ProcessName): boolean {
   if (pid === process.pid || !exists(pid)) return false;
@@ -67,7 +67,8 @@ export function guardianOf({ pid }: ProcessName): number | null {
     const variables = readFileSync(`/proc/${pid}/environ`, 'latin1').split('\0');
     const prefix = `${guardianVariable}=`;
     const guardian = Number(variables.find((each) => each.startsWith(prefix))?.slice(prefix.length));
-    // A guardian is the parent of its agent. Another process may have its pid after its death.
+    // A guardian is the parent of its agent. After the guardian's death, another process may have the same
+    // pid.
     return guardian > 0 && parentOf(pid) === guardian ? guardian : null;
   } catch {
     return null;

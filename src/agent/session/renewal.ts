@@ -1,8 +1,8 @@
 /**
- * Keeps a leadership's lease renewed by a committed write at regular intervals, and immediately when the
- * connection is restored. Renewals do not wait for one another. The rounds' own reads renew nothing. If the
- * server does not answer, the client switches to another server while there is time. A server that fails
- * silently therefore does not cost the leader its lease.
+ * Renews a leadership's lease by a committed write at regular intervals, and immediately when the connection
+ * is restored. Renewals do not wait for one another. The reads of a round do not renew the lease. If the
+ * server does not answer, the client switches to another server while there is still time. A server that
+ * fails silently therefore does not cost the leader its lease.
  *
  * Not promised: that a renewal succeeds. Only the store knows how long the lease lasts.
  */

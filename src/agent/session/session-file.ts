@@ -42,7 +42,7 @@ const severalGroups = '%groups';
 /** Locks that this process holds. */
 const heldHere = new Set<string>();
 
-/** Errors that may disappear without a change of settings, so a restart of the agent can succeed. */
+/** Errors that may disappear without a change to the settings, so that a restart of the agent can succeed. */
 const passing: ReadonlySet<unknown> = new Set([
   'ENOSPC',
   'EDQUOT',
@@ -128,7 +128,9 @@ export class SessionFile implements SessionMemory {
     heldHere.add(this.#lock);
   }
 
-  /** Returns the lock's content and the running process that holds the lock, or null if none does. */
+  /**
+   * Returns the lock's content, and the running process that holds the lock. Each is null if there is none.
+   */
   #lockHolder(): { readonly holder: ProcessName | null; readonly text: string | null } {
     const text = textOf(this.#lock);
     if (heldHere.has(this.#lock)) return { holder: ownProcess(), text };
@@ -136,7 +138,10 @@ export class SessionFile implements SessionMemory {
     return { holder: holder !== null && isOtherAlive(holder) ? holder : null, text };
   }
 
-  /** Removes the lock of a dead process. If several processes find the same lock, only one replaces it. */
+  /**
+   * Removes the lock of a dead process. If several processes find the same lock of a dead process, only one
+   * of them replaces it.
+   */
   #setAside(dead: string): void {
     const aside = `${this.#lock}.${process.pid}.dead`;
     try {
@@ -180,7 +185,7 @@ export class SessionFile implements SessionMemory {
     renameSync(next, this.#path);
   }
 
-  /** Releases the lock, and removes the file if the session has ended. Throws the file system's errors. */
+  /** Releases the lock. Removes the file if the session has ended. Throws the file system's errors. */
   close(ended: boolean): void {
     heldHere.delete(this.#lock);
     if (ended) rmSync(this.#path, { force: true });

@@ -16,13 +16,16 @@ export interface GrantedTimeouts {
 }
 
 export interface SessionMemory {
-  /** Ticket of the earlier run, as it was when this run began. Null if there is none or it is malformed. */
+  /**
+   * Ticket of the earlier run, as it was when this run began. Null if there is no ticket, or if it is
+   * malformed.
+   */
   readonly earlier: SessionTicket | null;
-  /** Remembers the session. May throw, and the session is then not remembered. */
+  /** Remembers the session. May throw. In that case, the session is not remembered. */
   write(ticket: SessionTicket, granted: GrantedTimeouts): void;
   /**
-   * Closes the memory at the end of a run. `ended` is whether the session has ended cleanly, so there is
-   * nothing to remember. May throw.
+   * Closes the memory at the end of a run. `ended` says whether the session has ended cleanly. If it has,
+   * there is nothing to remember. May throw.
    */
   close(ended: boolean): void;
 }
@@ -40,7 +43,7 @@ export function remember(memory: SessionMemory | null, store: Store, log: Logger
   }
 }
 
-/** Closes the memory at the end of a run. `ended` is whether the session has ended cleanly. */
+/** Closes the memory at the end of a run. `ended` says whether the session has ended cleanly. */
 export function forget(memory: SessionMemory | null, ended: boolean, log: Logger): void {
   try {
     memory?.close(ended);

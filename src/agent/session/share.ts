@@ -133,8 +133,8 @@ export class Share implements Store {
   }
 
   /**
-   * Whether the group is waiting for a change of this path, which is outside the group. Each watch is used up
-   * by one call that returns true.
+   * Whether the group is waiting for a change to this path, which is outside the group. A call that returns
+   * true uses up the watch.
    */
   watchesElsewhere(path: string): boolean {
     return this.#elsewhere.delete(path);
@@ -144,7 +144,7 @@ export class Share implements Store {
     if (options?.watch === true && !this.isBelow(path)) this.#elsewhere.add(path);
   }
 
-  /** Reports a change in the group, or of a path elsewhere that the group watches. */
+  /** Reports a change in the group, or a change to a path outside the group that the group watches. */
   changed(path: string): void {
     this.#changeListeners.notify(path);
   }

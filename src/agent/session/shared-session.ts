@@ -4,7 +4,7 @@
  * once, for all groups. One renewal extends the leases of all leaders, because all of them depend on the same
  * session.
  *
- * An agent that leaves deletes what it owns in its group, while the session continues for the others. The
+ * A departing agent deletes what it owns in its group, and the session continues for the other groups. The
  * last agent ends the session, unless some group's workload may still be running. In this case, the session
  * is left to expire, and that group's claim remains until then.
  */
@@ -38,18 +38,21 @@ export interface Membership {
   readonly sharing: Sharing;
 }
 
-/** Number of concurrent rounds. Enough to keep a connection busy, and no more than a renewal can wait for. */
+/**
+ * Maximum number of concurrent rounds. It is enough to keep a connection busy, but not more than a renewal
+ * can wait for.
+ */
 const roundsAtOnce = 24;
 /** Number of groups above which a session checks each group less often. */
 const manyGroups = 20;
 /**
- * Interval between two checks of one of many groups. Shorter than the minute for which an elector remembers
- * its last check.
+ * Interval between two checks of a group if the session serves many groups. It is shorter than the minute for
+ * which an elector remembers its last check.
  */
 const seldomMs = 50_000;
 /**
- * Variable share of the time between two checks. It keeps a thousand groups from being checked at the same
- * time.
+ * Share by which the time between two checks varies from group to group. The variation keeps a thousand
+ * groups from being checked at the same time.
  */
 const spread = 0.2;
 
@@ -84,8 +87,8 @@ export class SharedSession {
 
   /**
    * Whether some of that group's workload may still be running, under a claim that this session keeps. The
-   * group's agent must not return before the session has ended, because it would mistake that claim for its
-   * own.
+   * group's agent must not return before the session has ended. Otherwise, it would mistake that claim for
+   * its own.
    */
   isUnproven(root: string): boolean {
     const session = this.#session;
@@ -207,7 +210,7 @@ function rootsOf(path: string): string[] {
   return names.map((_, index) => names.slice(0, index + 1).join('/') || '/');
 }
 
-/** Returns a number from 0 up to 1 that is always the same for the same root. */
+/** Returns a number that is at least 0 and less than 1. It is always the same for the same root. */
 function shareOf(root: string): number {
   let sum = 0;
   for (const letter of root) sum = (sum * 31 + (letter.codePointAt(0) ?? 0)) % 9_973;

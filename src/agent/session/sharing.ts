@@ -1,6 +1,6 @@
 /**
- * Rules for agents of several groups that share one session. Even a thousand agents must not burden the
- * session more than its connection can carry. No agent may delay another.
+ * Rules for agents of several groups that share one session. Even a thousand agents must not put more load on
+ * the session than its connection can carry. No agent may delay another.
  */
 import { ownRenewals, type Renewals } from './renewal.js';
 
@@ -16,8 +16,8 @@ export interface Turn {
 
 export interface Sharing {
   /**
-   * Whether the session may own znodes that other groups depend on, from now or from an earlier run. The
-   * session must then not be ended for a single group.
+   * Whether the session may own znodes that other groups depend on, created by this run or an earlier one. If
+   * so, the session must not be ended for a single group.
    */
   readonly isShared: boolean;
   readonly renewals: Renewals;
@@ -25,7 +25,7 @@ export interface Sharing {
   turn(): Turn;
   /** Longest time between two rounds, in ms. It bounds the effect of a lost event. */
   readonly resyncMs: number;
-  /** Interval at which the next elector checks whether the elector decides, in ms. */
+  /** Interval at which the next elector checks that the elector is still making decisions, in ms. */
   readonly electorWatchdogMs: number;
 }
 

@@ -8,7 +8,7 @@ import { parseGroupConfig } from '../../model/read-config.js';
 import { registrationSchema } from '../../model/registration.js';
 import { claimSchema, electedSchema, historyHeadSchema, successorSchema } from '../../model/znodes.js';
 
-/** Parsers for one group and one agent. Their results are frozen, because they are returned again. */
+/** Parsers for one group and one agent. Their results are frozen, because they may be returned again. */
 export class Contents {
   readonly config = parsedOnce(parseGroupConfig);
   readonly elected = parsedOnce((text) => parseJson(electedSchema, text));
@@ -20,7 +20,10 @@ export class Contents {
 
 type Reading<T> = (path: string, data: Buffer) => Parsed<T>;
 
-/** Limit on the remembered paths. Nodes that join and leave under new names would add paths forever. */
+/**
+ * Limit on the remembered paths. Without this limit, nodes that join under new names and leave again would
+ * add paths forever.
+ */
 const mostPaths = 1_000;
 
 function parsedOnce<T>(parse: (text: string) => Parsed<T>): Reading<T> {

@@ -1,6 +1,6 @@
 /**
- * Reports the group's malformed znodes. Each is reported once, and again only if it has been well-formed
- * meanwhile.
+ * Reports the group's malformed znodes. Each is reported once, and again only if it has been well-formed in
+ * the meantime.
  */
 import type { Logger } from 'pino';
 import { type GroupPaths, pathsOfSlot } from '../../model/paths.js';
