@@ -6,7 +6,7 @@
  *
  * A backoff ends when its time is over, when an operator clears the failure, or when the node is elected
  * again and becomes READY. A restart of the node also ends its backoff, but only once. A backoff that starts
- * in the future counts as over, because the ensemble's clock must have been set back.
+ * in the future also counts as over, because the ensemble's clock must have been set back.
  */
 import { doubledMs, durationMs } from '../model/duration.js';
 import type { GroupConfig } from '../model/group-config.js';
@@ -50,7 +50,7 @@ export function failbackBackoffMs(record: FailureRecord | null, { backoff }: Gro
   return record === null ? 0 : durationMs(backoff.max) * 2 ** Math.min(record.count - 1, 10);
 }
 
-/** Returns the time from a leader's new claim until the lease loss before that claim no longer counts. */
+/** Returns how long the lease loss before a leader's new claim still counts, measured from that claim. */
 export function leaseLossOverMs({ backoff }: GroupConfig): number {
   return durationMs(backoff.base);
 }
@@ -168,8 +168,9 @@ export function isInBackoff(record: FailureRecord, nowMs: number): boolean {
 }
 
 /**
- * Whether the backoff has ended. One that has not begun counts as ended: the ensemble's clock was set back,
- * and without this rule the backoff would last longer by that amount.
+ * Whether the backoff has ended. A backoff that has not begun counts as ended, because the ensemble's clock
+ * must have been set back. Without this rule, the backoff would last longer by the amount by which the clock
+ * was set back.
  */
 function isOver(record: FailureRecord, nowMs: number): boolean {
   return record.until === null || fromInstant(record.until) <= nowMs || isAhead(record, nowMs);

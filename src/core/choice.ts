@@ -69,7 +69,7 @@ export interface Choice {
   /** False if the decision in `elected` remains unchanged and no write is needed. */
   readonly changes: boolean;
   readonly cause: Cause;
-  /** The reason of the choice as text, for display. */
+  /** The reason for the choice as text, for display. */
   readonly reason: string;
   /** The eligible nodes, best first. */
   readonly ranking: readonly Ranked[];
@@ -83,7 +83,9 @@ export interface Choice {
   readonly failures: readonly FailureRecord[];
   /** The new value of `elected.requested`. Applies only if a new decision is written. */
   readonly requested: Elected['requested'];
-  /** True if `requested` is not about the request in `config`, which this choice does not carry out. */
+  /**
+   * True if `requested` is not about the request in `config`. This choice does not carry out that request.
+   */
   readonly isReturn?: true;
   /** The new value of `elected.failedSite`. Applies only if a new decision is written. */
   readonly failedSite: string | null;
@@ -96,7 +98,7 @@ export interface Choice {
 
 type Outcome = Pick<Choice, 'node' | 'changes' | 'cause' | 'reason'> & Partial<Choice>;
 
-/** The input with all that is derived from it before the choice. */
+/** The input, with everything that is derived from it before the choice is made. */
 interface Case extends ChoiceInput, Findings {
   /** The eligible nodes, best first. */
   readonly ranking: readonly Ranked[];
@@ -147,8 +149,8 @@ function requested(all: Case): Outcome | null {
 }
 
 /**
- * Removes the target's failure record. A record that another slot stores cannot be removed here, so a copy
- * with its backoff ended goes into this decision instead.
+ * Removes the target's failure record. A record that another slot stores cannot be removed here. Instead, a
+ * copy with its backoff ended goes into this decision.
  */
 function withBackoffEnded(
   target: string,
@@ -175,8 +177,8 @@ function paused(
   const why = `paused by ${by}: ${because}`;
   const waits = failures.some((record) => record.node === elected.node && isInBackoff(record, nowMs));
   if (!electedFailed || waits) return { ...unchanged(elected), reason: why };
-  // The request remains in force during the retry. Keep the reasons that it overrode and the node that
-  // leadership returns to once the group is no longer paused.
+  // The request remains in force during the retry. Keep the reasons that it overrode and the node to which
+  // leadership returns once the group is no longer paused.
   const { node } = elected;
   const requested = stillOverridden(elected, judged);
   return { node, changes: true, cause: 'retry', reason: `retry while ${why}`, requested, isReturn: true };
@@ -203,7 +205,7 @@ type BestFirst = readonly [Ranked, ...Ranked[]];
 
 /**
  * Returns the better nodes that would replace the leader, in order. Returns null if there are none. The first
- * node is the best one that has not failed, or the best of all if every one has failed.
+ * node is the best one that has not failed, or the best one of all if all have failed.
  */
 function preferred({ failures, ranking }: Case, present: Ranked): BestFirst | null {
   const better = ranking.filter(({ grade }) => grade < present.grade);
@@ -259,8 +261,8 @@ function prefer(input: ChoiceInput, better: BestFirst, present: Ranked): Outcome
 }
 
 /**
- * Returns the time since the node's last failure. The caller may not have observed the node for all of the
- * time that it was in backoff.
+ * Returns the time since the node's last failure. The caller has not necessarily observed the node throughout
+ * its backoff.
  */
 function sinceFailureMs({ failures, nowMs }: ChoiceInput, node: string): number {
   const record = failureOf(failures, node);
@@ -268,8 +270,8 @@ function sinceFailureMs({ failures, nowMs }: ChoiceInput, node: string): number 
 }
 
 /**
- * Returns why an operator wants the present leader to be replaced: since its election, its own priority or
- * its site's priority was lowered. Returns null if neither was lowered.
+ * Returns why an operator wants the present leader to be replaced. The reason is that the leader's own
+ * priority or the priority of its site was lowered after its election. Returns null if neither was lowered.
  */
 function wasLowered({ elected, config, members, nowMs }: ChoiceInput): string | null {
   const leader = members.find(({ node }) => node === elected.node)?.value;
@@ -306,8 +308,8 @@ function replace(all: Case, ranking: BestFirst): Outcome {
 
 /**
  * Moves the previous leader to the front if a planned change failed before any node was READY, because the
- * previous leader worked until just before that change. If no operator requested the change, the previous
- * leader moves only ahead of nodes of equal grade.
+ * previous leader worked until just before that change. If no operator requested the change, this happens
+ * only if the previous leader has the same grade as the best node.
  */
 function withLastGood({ elected, previous }: ChoiceInput, ranking: BestFirst): BestFirst {
   const { handover } = elected;
@@ -321,8 +323,9 @@ function withLastGood({ elected, previous }: ChoiceInput, ranking: BestFirst): B
 }
 
 /**
- * Returns the cause of a decision that follows one for no node. The site of a leader that failed is known
- * until its successor is elected. If none is known, the leader was drained or left in an orderly way.
+ * Returns the cause of a decision that follows a decision to elect no node. The site of a failed leader is
+ * recorded until a successor is elected. If no site is recorded, the leader was drained or left in an orderly
+ * way.
  */
 function causeOfFilling(elected: Elected, failures: readonly FailureRecord[], node: string): Cause {
   if (isGivenUp(elected)) return 'planned';

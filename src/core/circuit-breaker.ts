@@ -1,11 +1,11 @@
 /**
  * The circuit breaker. If leadership moves automatically more often than normal within a given time, another
- * move does not fix the cause. The next group that is about to move is then paused until an operator resumes
- * it. Several groups share one circuit breaker by naming the same znode.
+ * move will not fix the cause. The next group whose leadership is about to move is then paused until an
+ * operator resumes it. Several groups share one circuit breaker by naming the same znode.
  *
  * The circuit breaker counts decisions that no operator requested: those after a failure, retries, and moves
  * to a better node. It does not count a group's first election, requested changes, or the replacement of a
- * leader that leaves in an orderly way.
+ * leader that is leaving in an orderly way.
  */
 import { durationMs } from '../model/duration.js';
 import { type GroupConfig, mostCircuitBreakerTransitions } from '../model/group-config.js';

@@ -27,9 +27,12 @@ export interface ConstraintContext {
   readonly failures: readonly FailureRecord[];
   /** Current time on the ensemble's clock, in milliseconds since the epoch. */
   readonly nowMs: number;
-  /** The group whose leader this group's leader must be near to or away from. Null if there is none. */
+  /**
+   * The other group of the affinity rule. This group's leader must be near that group's leader or away from
+   * it. Null if there is none.
+   */
   readonly neighbour: Neighbour | null;
-  /** Nodes that any decision names, for this leadership or for another one of the group. */
+  /** Nodes that are named by any decision, for this leadership or for another one in the group. */
   readonly elected: ReadonlySet<string>;
   readonly elsewhere: Elsewhere;
 }
@@ -90,8 +93,8 @@ export interface Judged {
 }
 
 /**
- * Kinds of reasons that the elector's choice treats specially follow. A node that only a backoff makes
- * ineligible is tried when no eligible node is left.
+ * The following kinds of reasons receive special treatment in the elector's choice. If only a backoff makes a
+ * node ineligible, the node is tried when no eligible node is left.
  */
 export const kindOfBackoff = 'backoff';
 /** A malformed registration does not end a leadership if no other node could take over. */
@@ -185,8 +188,8 @@ export interface Findings {
 
 /**
  * Returns the findings from `judged`, which is in order of node ids. `electedFailed` states whether the
- * elected node has failed and no decision has responded to that failure yet. In that case, the reasons that a
- * forced failover overrode count again.
+ * elected node has failed and no decision has responded to that failure yet. If it has failed, the reasons
+ * that a forced failover overrode count again.
  */
 export function findingsOf(judged: readonly Judged[], elected: Elected, electedFailed: boolean): Findings {
   const counted = electedFailed ? judged : withoutOverridden(judged, elected);
@@ -235,7 +238,7 @@ export function departure(found: readonly IneligibleReason[]): Constraint['ends'
   return ends('shutdown') ? 'shutdown' : 'failure';
 }
 
-/** Returns `judged` without those of the elected node's reasons that a forced failover overrode. */
+/** Returns `judged` without the elected node's reasons that a forced failover overrode. */
 function withoutOverridden(judged: readonly Judged[], { node, requested }: Elected): readonly Judged[] {
   if (requested === null) return judged;
   return judged.map((one) => {
@@ -248,8 +251,8 @@ function withoutOverridden(judged: readonly Judged[], { node, requested }: Elect
 }
 
 /**
- * Reduces `overridden` to the reasons that still apply to the elected node. A reason that has stopped
- * applying is no longer overridden if it applies again later.
+ * Reduces `overridden` to the reasons that still apply to the elected node. If a reason stops applying and
+ * later applies again, it is no longer overridden.
  */
 export function stillOverridden(
   { node, requested }: Elected,

@@ -37,7 +37,7 @@ export function nextDeadlineInMs(
   return ahead.length === 0 ? null : Math.min(...ahead) - epochMs;
 }
 
-/** Input to the check whether the ensemble's clock must be read. */
+/** Input to the check of whether the ensemble's clock must be read. */
 export interface Timed {
   readonly config: GroupConfig;
   readonly failures: readonly FailureRecord[];
@@ -59,8 +59,8 @@ export function needsReading(
   // The ensemble's clock may have been set forward or back, before or after this reading. Only a new reading
   // shows which.
   const wasSet = failures.some((record) => record.until !== null && isAhead(record, epochMs));
-  // A deadline requires a recent reading before it arrives, but a minute of the day does not. A minute need
-  // not be exact, and there is always a next one.
+  // A deadline requires a recent reading before it arrives, but a minute of the day does not. A minute of the
+  // day need not be exact, and there is always a next one.
   const nextMs = nextMinuteInMs(minutes, reading.epochMs) ?? Number.POSITIVE_INFINITY;
   const isOtherTime = reading.epochMs + nextMs <= epochMs;
   return (hasPassed || wasSet || isOtherTime) && !isExact(reading, nowMs);

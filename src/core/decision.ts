@@ -46,7 +46,7 @@ export type ElectorAction =
        */
       readonly circuitBreaker: CircuitBreaker | null;
     }
-  /** The circuit breaker stops the move, and the group waits for an operator. */
+  /** The circuit breaker prevents the move, and the group waits for an operator. */
   | { readonly do: 'pause'; readonly reason: string; readonly configVersion: number }
   | { readonly do: 'record'; readonly record: TransitionRecord; readonly headVersion: number }
   | PublishSuccessor
@@ -54,7 +54,7 @@ export type ElectorAction =
   | DropRequest
   /**
    * This node hands over the elector role. The handover is valid for as long as `configVersion` is the
-   * current version of the configuration. If `configVersion` is null, the handover is only for now, so that
+   * current version of the configuration. If `configVersion` is null, the handover is only temporary, so that
    * another elector can act.
    */
   | { readonly do: 'give-up-seat'; readonly reason: string; readonly configVersion: number | null }
@@ -143,7 +143,7 @@ function upkeepWrite(election: JudgedElection, choice: Choice): Write | null {
   const elsewhere = election.memory.progress === null ? [...election.elsewhere.ready] : [];
   const isOver = elsewhere.some((node) => failureOf(elected.failures, node) !== null);
   // Do not update the overridden reasons during a takeover. If a claim vanishes, the elector recognizes this
-  // only under the decision that the claim was made under.
+  // only under the decision under which the claim was made.
   const requested =
     election.memory.progress === null ? stillOverridden(elected, election.judged) : elected.requested;
   if (failed === null && !isRecovered && !isOver && requested === elected.requested) return null;
@@ -192,7 +192,7 @@ function declareSites(election: JudgedElection): ChangeSites | null {
   };
 }
 
-/** Returns the words for a decision that stays as it is. */
+/** Returns the text for an unchanged decision. */
 export function remainsElectedText(node: string | null): string {
   return node === null ? 'still no node is elected' : `${node} remains elected`;
 }

@@ -75,7 +75,7 @@ export interface JudgedElection extends Election {
 }
 
 /**
- * A step that must happen before a decision is possible. `memory` is the elector's memory until that step is
+ * A step that is necessary before a decision is possible. `memory` is the elector's memory until that step is
  * done.
  */
 export interface Pending {
@@ -128,10 +128,10 @@ function minutesOf({ strategy, constraints }: ElectionInput): readonly number[] 
 }
 
 /**
- * Whether a limit has passed since the clock was last read. A server that is cut off from the other servers
- * may still answer, but it does not show the candidate's progress or the release of a claim. Reading the
- * clock is a write, and any data that is read after this write is at least as recent. This prevents the
- * elector from blaming or fencing a node because of an outdated read.
+ * Whether a time limit has expired since the clock was last read. A server that is cut off from the other
+ * servers may still answer, but it does not show the candidate's progress or the release of a claim. Reading
+ * the clock is a write, and any data that is read afterwards is at least as recent as this write. Reading the
+ * clock again therefore prevents the elector from blaming or fencing a node because of an outdated read.
  */
 function isStaleReading(watched: Watched | null, clock: ClockReading, nowMs: number): boolean {
   if (watched === null) return false;

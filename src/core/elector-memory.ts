@@ -1,7 +1,7 @@
 /**
  * The elector's memory: what an elector has observed, with the start of each observation on its own monotonic
- * clock. The memory of a new elector is empty. If the node was the next elector before and checked the group
- * periodically, it keeps the memory from those checks.
+ * clock. The memory of a new elector is empty, unless the node was the next elector before. In that case, the
+ * memory contains what it observed in its periodic checks of the group.
  */
 
 import type { GroupConfig } from '../model/group-config.js';
@@ -60,7 +60,7 @@ export interface ElectorMemory {
      */
     readonly isOrphaned: boolean;
   } | null;
-  /** By incarnation of a node: the monotonic instant since which it has been eligible. */
+  /** Monotonic instants since which nodes have been eligible, keyed by incarnation. */
   readonly eligibleSinceMs: ReadonlyMap<string, number>;
   /**
    * Start of the period for which each other node has been better than the leader. Null if no scores are
@@ -73,33 +73,43 @@ export interface ElectorMemory {
    */
   readonly firstLookMs: number | null;
   /**
-   * Sites with their counts of nodes. Null on a node that is not the elector, because such a node observes
+   * Counts of the nodes in each site. Null on a node that is not the elector, because such a node observes
    * the group only from time to time.
    */
   readonly sites: {
     /**
-     * This node's seat when it counted the sites' nodes. If this node has a different seat now, it may have
-     * missed events since then.
+     * This node's seat when it counted the nodes. If this node has a different seat now, it may have missed
+     * events since then.
      */
     readonly seat: string;
     readonly counts: SiteCounts;
   } | null;
-  /** Claim with which the elected node is READY, and the monotonic instant since which it has been READY. */
+  /**
+   * Claim with which the elected node is READY, and the monotonic instant since which the node has been
+   * READY.
+   */
   readonly ready: { readonly token: bigint; readonly sinceMs: number } | null;
   /** Token of the claim for which an alarm was raised. */
   readonly alarmed: bigint | null;
   /** The claim whose owner this elector has fenced. */
   readonly fenced: Fence | null;
-  /** Number of failed attempts on this node to fence the owner of a claim. */
+  /** Number of failed attempts by this node to fence the owner of a claim. */
   readonly failedFences: { readonly token: bigint; readonly count: number } | null;
-  /** Token of this node's own claim, which this node has left to another elector to judge. */
+  /**
+   * Token of this node's own claim, once this node has left the decision about that claim to another elector.
+   */
   readonly leftTo: bigint | null;
-  /** The successor that was found last, with all that it rests on. Null if none has been looked for. */
+  /**
+   * The successor that was found last, and the values that it is based on. Null if no search has been made.
+   */
   readonly successor: KnownSuccessor | null;
 }
 
 export interface KnownSuccessor {
-  /** Immutable values. The result holds for as long as each of them is the same. */
+  /**
+   * Immutable values that the result is based on. The result remains valid as long as all of them are
+   * unchanged.
+   */
   readonly restsOn: readonly unknown[];
   readonly found: Successor | null;
 }
@@ -122,7 +132,7 @@ export const newElector: ElectorMemory = {
 
 /**
  * Memory older than this is dropped. A condition that was last observed so long ago may have ended and begun
- * again since then.
+ * again in the meantime.
  */
 const remembersMs = 60_000;
 /**
@@ -174,7 +184,8 @@ function sitesSeen(observation: Observation, before: ElectorMemory['sites']): El
  * Returns the claim that was seen in PROGRESS. The elector remembers it, even after it is gone, until a
  * decision that responds to it has been written, because that write may fail. Other nodes do not remember it:
  * they check the group only from time to time, and may miss that the claim became READY. If the elector and
- * the leader then fail together, nothing shows that it was READY, and the takeover would seem to have failed.
+ * the leader then fail together, nothing shows that the claim was READY, and the takeover would seem to have
+ * failed.
  */
 function progressSeen(
   { snapshot, members }: Observation,

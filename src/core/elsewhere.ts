@@ -5,9 +5,11 @@ import type { Elected, FailureRecord } from '../model/znodes.js';
 import { failureOf } from './backoff.js';
 
 export interface Elsewhere {
-  /** By node: the reason why it cannot lead here, such as "it leads slot 2". */
+  /** Reasons why nodes cannot lead here, such as "it leads slot 2", keyed by node. */
   readonly busy: ReadonlyMap<string, string>;
-  /** By node: what the node's site already has because of another slot, such as "the leader of slot 2". */
+  /**
+   * What each node's site already has because of another slot, such as "the leader of slot 2". Keyed by node.
+   */
   readonly held: ReadonlyMap<string, string>;
   /** Nodes that the decisions of the other leaderships name. */
   readonly elected: readonly string[];
@@ -15,7 +17,7 @@ export interface Elsewhere {
   readonly ready: ReadonlySet<string>;
   /** Current failures that the decisions of the other leaderships store. */
   readonly failures: readonly FailureRecord[];
-  /** Whether no node has ever been elected in any other leadership. */
+  /** True if no node has ever been elected to any other leadership. */
   readonly isUntouched: boolean;
   /** Reason why the leadership that is being decided is being removed. Null if it is kept. */
   readonly retired: string | null;
@@ -54,7 +56,7 @@ export function withFailuresOfOthers(
 }
 
 /**
- * Whether the decision removed its leadership on purpose, so that no leader is missing. Every other planned
+ * Whether the decision removed its leadership on purpose. If so, no leader is missing. Every other planned
  * decision names a node.
  */
 export function isGivenUp({ node, cause }: Pick<Elected, 'node' | 'cause'>): boolean {

@@ -35,8 +35,8 @@ export function isAhead({ failedAt }: Pick<FailureRecord, 'failedAt'>, nowMs: nu
 }
 
 /**
- * Returns the ensemble's clock at `nowMs` (monotonic). The result is ahead of that clock by at most the drift
- * between the two clocks.
+ * Returns the ensemble's clock at `nowMs` (monotonic). The result is ahead of the ensemble's clock by at most
+ * the drift between the two clocks.
  */
 export function ensembleNowMs(reading: ClockReading, nowMs: number): number {
   return reading.epochMs + (nowMs - reading.atMs);

@@ -11,8 +11,8 @@ import { overdueMs, type Watched } from './watchdog.js';
 /**
  * Returns the failure of the elected node. Returns null if it has not failed. The node has failed in three
  * cases: it reports a failure, its claim vanished in PROGRESS together with its session, or it exceeded a
- * time limit. If a running node releases its claim in order to claim again, the node itself reports whether
- * it failed.
+ * time limit. A running node may also release its claim in order to claim again. In that case, the node
+ * itself reports whether it failed.
  */
 export function failedCandidate(
   { snapshot, members, config, nowMs }: Observation,

@@ -20,8 +20,8 @@ export type FencingAction =
   | { readonly do: 'give-up-seat'; readonly reason: string; readonly configVersion: null };
 
 /**
- * Number of failed fences after which another elector tries. The fence hook of the other elector, or its
- * network route to the node, may work.
+ * Number of failed fences after which another elector tries. The other elector's fence hook, or its network
+ * route to the node, may work.
  */
 const fencesBeforeHandover = 2;
 
@@ -38,7 +38,7 @@ export interface FencingInput {
 
 /**
  * Returns the actions against a claim that was not released in time. Returns an empty list before the time
- * limit has passed.
+ * limit has expired.
  */
 export function stuckLeaderActions(input: FencingInput): FencingAction[] {
   const { self, snapshot, memory, canFence, nowMs } = input;
@@ -60,8 +60,8 @@ export function stuckLeaderActions(input: FencingInput): FencingAction[] {
 }
 
 /**
- * Whether this node's fences have failed often enough and another node can try. The other node must be
- * neither this node nor the node to fence.
+ * Whether this node's fences have failed often enough and another node can try. That node must not be the
+ * node to fence.
  */
 function hasFencedInVain(
   { self, members, memory }: FencingInput,

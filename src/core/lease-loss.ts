@@ -1,12 +1,12 @@
 /**
- * Lease losses and other cases in which a leadership ended although the decision for its node is unchanged.
+ * Lease losses and other cases in which a leadership ended although the decision for its node did not change.
  * The node claims again under the same decision, and the new claim describes the earlier leadership. The
- * history needs this description, because no other znode records since when there was no leader. The elector
- * needs it to replace a node that loses its lease repeatedly.
+ * history needs this description, because no other znode records when the time without a leader began. The
+ * elector needs it to replace a node that loses its lease repeatedly.
  *
- * Only a node that was connected all the time can tell a disconnected leader from an unavailable ensemble. An
- * elector therefore counts only the losses that it observed, and no loss across a change of the ensemble's
- * own leader.
+ * Only a node that was connected all the time can distinguish a disconnected leader from an unavailable
+ * ensemble. An elector therefore counts only the losses that it observed. It does not count a loss during
+ * which the ensemble's own leader changed.
  */
 
 import type { Lease } from '../lease/lease.js';
@@ -32,8 +32,8 @@ export interface LeaseLoss {
 const maxLeaseLosses = 10;
 
 /**
- * Adds a leadership that has ended by `nowMs` under this lease to the node's list of ended leaderships. The
- * oldest comes first.
+ * Adds a leadership to the node's list of ended leaderships. The leadership had this lease and ended no later
+ * than `nowMs`. The oldest leadership comes first.
  */
 export function withLeaseLoss(
   leaseLosses: readonly LeaseLoss[],

@@ -12,7 +12,7 @@ export interface LogContext extends NamedSlot {
   readonly endsTerm?: number;
 }
 
-/** Returns the log context for the effect that the decision of `term` has on the leadership of `ofTerm`. */
+/** Returns the log context for the effect of the decision of `term` on the leadership of `ofTerm`. */
 export function logContext(term: number, reason: string, ofTerm: number, slot: NamedSlot): LogContext {
   return term === ofTerm ? { ...slot, term, reason } : { ...slot, term, reason, endsTerm: ofTerm };
 }

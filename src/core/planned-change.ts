@@ -1,11 +1,11 @@
 /**
- * The planned change that takes leadership away from a node that works. If no other node becomes READY,
- * leadership returns to that node, however many nodes have failed meanwhile.
+ * The planned change that takes leadership away from a working node. If no other node becomes READY,
+ * leadership returns to that node, however many nodes have failed in the meantime.
  */
 import type { Elected, Place } from '../model/znodes.js';
 
 interface Led {
-  /** The decision in force. */
+  /** The current decision. */
   readonly elected: Elected;
   /** The last node that was READY. Null if there has been none. */
   readonly previous: Place | null;
@@ -13,8 +13,8 @@ interface Led {
 
 /**
  * Returns the planned change that a new decision belongs to. It lasts from the decision that begins it until
- * a node is READY, or until leadership returns. A failure is no planned change. A forced failover ends it,
- * because the previous leader is not trusted.
+ * a node is READY, or until leadership returns. A failure is not a planned change. A forced failover ends a
+ * planned change, because the previous leader is not trusted.
  */
 export function handoverOf(
   { elected, previous }: Led,
@@ -35,8 +35,8 @@ export function handoverOf(
 }
 
 /**
- * Returns the request for the previous leader if leadership returns to it. It then stays the leader that an
- * operator requested, as it was before the change.
+ * Returns the request for the previous leader if leadership returns to it. As before the change, that node is
+ * then a leader that an operator requested.
  */
 export function requestedBefore({ elected, previous }: Led, node: string): Elected['requested'] {
   const by = elected.handover?.previousBy;

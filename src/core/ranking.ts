@@ -42,7 +42,7 @@ export const rankingSchema = z
 export interface RankInput {
   readonly strategy: ReadyStrategy;
   readonly config: GroupConfig;
-  /** The current decision. A new decision would begin the term after its term. */
+  /** The current decision. A new decision would begin the next term. */
   readonly elected: Elected;
   /** The last node that was READY. Null if there has been none. */
   readonly previous: Place | null;
@@ -91,8 +91,8 @@ function conditionsOf(
 }
 
 /**
- * Returns the ranking with the nodes that have a soft constraint against them moved behind all other nodes.
- * The order within both parts is unchanged.
+ * Moves the nodes that have a soft constraint against them behind all other nodes in the ranking. The order
+ * within both parts is unchanged.
  */
 function bySoftConstraints(ranking: readonly Ranked[], judged: readonly Judged[]): readonly Ranked[] {
   const against = new Map(

@@ -26,7 +26,8 @@ interface RecordInput {
 
 /**
  * Returns the head of the history, which contains what was recorded last. Returns null if there is no
- * history. If the head is unreadable, the cost is one duplicate record and not the loss of the history.
+ * history. An unreadable head counts as the initial one. This causes one duplicate record, but the history is
+ * not lost.
  */
 function headOf({ snapshot }: RecordInput): HistoryHead | null {
   return snapshot.history === null ? null : (snapshot.history.value ?? initialHistoryHead);
@@ -45,12 +46,12 @@ export function previousLeader(
   }
   if (elected.value === null) return null;
   const { node, site, term, previous } = elected.value;
-  // During a term, the history head has that term only once the term has reached READY.
+  // The history head contains the current term only once that term has reached READY.
   return node !== null && site !== null && history?.value?.term === term ? { node, site } : previous;
 }
 
 /**
- * End of a decision whose node never became READY: the node's failure, if any, and the reason of the next
+ * End of a decision whose node never became READY: the node's failure, if any, and the reason for the next
  * decision.
  */
 export interface Ending {
@@ -83,7 +84,8 @@ function claimOf({ snapshot: { current }, members }: RecordInput, elected: Elect
 }
 
 /**
- * Returns the current transition as far as it has progressed. The record of its READY contains the same data.
+ * Returns the current transition as far as it has progressed. The record that is written when it reaches
+ * READY contains the same data.
  */
 export function recordSoFar(
   input: RecordInput,
@@ -197,8 +199,8 @@ function untilMs(claim: Claim | null, from: string | null): number | null {
 }
 
 /**
- * Returns how the earlier leadership ended. Its release began when it stopped leading. Returns null if the
- * node does not report the release.
+ * Returns how the earlier leadership ended. Its release began when the node stopped leading. Returns null if
+ * the node does not report the release.
  */
 function ownRelease(
   { members }: RecordInput,

@@ -42,7 +42,7 @@ export interface ElectorRound {
   readonly actions: readonly ElectorAction[];
   readonly memory: ElectorMemory;
   /**
-   * Time until the next round even if no event occurs, as a whole number of milliseconds that is never 0.
+   * Time after which the next round runs even if no event occurs. A whole number of milliseconds, never 0.
    * Null if no such round is needed.
    */
   readonly recheckInMs: number | null;
@@ -58,7 +58,7 @@ export interface ElectorRound {
 /**
  * Whether a decision that every elector would make is missing. Decisions in favour of a better node do not
  * count: two nodes with different versions or memories may disagree forever about which node is better.
- * Decisions after lease losses do not count either: they rest on what one node saw of the ensemble.
+ * Decisions after lease losses do not count either: they are based on what one node saw of the ensemble.
  */
 export function isPlainlyDue({ actions, choice, isLocalEvidence = false }: ElectorRound): boolean {
   const isOpinion = isLocalEvidence || (choice?.changes === true && choice.cause === 'preference');
@@ -189,7 +189,7 @@ function untilOverdueMs(watched: Watched, nowMs: number): number {
 }
 
 /**
- * Returns the shortest wait that has not passed yet. This round has already acted on waits that have passed.
+ * Returns the shortest wait that has not ended yet. This round has already acted on waits that have ended.
  */
 function soonest(waits: readonly (number | null)[]): number | null {
   const ahead = waits.filter((wait) => wait !== null).filter((wait) => wait > 0);

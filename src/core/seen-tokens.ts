@@ -4,8 +4,8 @@
  * a greater token would then reject the leader.
  *
  * Invariant: under one `tokenEpoch`, no node leads with a token that is less than or equal to one that it has
- * seen. An operator raises the epoch to let tokens start over. If the epoch is lower than the epoch that the
- * node has seen, this is itself a sign of a restored configuration.
+ * seen. An operator raises the epoch to let tokens start over. An epoch that is lower than the one that the
+ * node has seen is itself a sign of a restored configuration.
  */
 import { slotStates } from '../model/slots.js';
 import type { GroupSnapshot } from '../model/snapshot.js';

@@ -71,8 +71,8 @@ interface SiteCount {
 }
 
 /**
- * By site with a `minNodes` rule: whether the site has enough nodes, and the instant since which this has
- * been so.
+ * State of each site that has a `minNodes` rule: whether the site has enough nodes, and since when. Keyed by
+ * site.
  */
 export type SiteCounts = ReadonlyMap<string, SiteCount>;
 

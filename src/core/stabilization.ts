@@ -9,10 +9,7 @@ import type { Member } from '../model/snapshot.js';
 import { incarnationKey } from '../model/snapshot.js';
 import type { Ranked } from '../model/strategy.js';
 
-/**
- * By incarnation of another node: the instant since which it has been better than the leader, as observed by
- * an elector.
- */
+/** Instants since which other nodes have been better than the leader, as observed by an elector. */
 export interface BetterSince {
   /** The incarnation of the leader with which the other nodes were compared. */
   readonly than: string;

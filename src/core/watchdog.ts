@@ -24,8 +24,8 @@ export interface Watched {
   /** Monotonic instant at which this elector first observed the condition. */
   readonly firstMs: number;
   /**
-   * The session that is responsible for the condition. A new incarnation of the node starts with the full
-   * time limit again, but the total time is limited.
+   * The session that is responsible for the condition. A new incarnation of the node has the full time limit
+   * again, but the total time is limited.
    */
   readonly session: SessionId | null;
   /** Instant at which this elector first observed the condition for this session. */
@@ -35,7 +35,7 @@ export interface Watched {
 
 /**
  * Returns the condition that applies in `snapshot`. If it is the same condition as `before`, it keeps its
- * start.
+ * start time.
  */
 export function watch(
   snapshot: GroupSnapshot,
@@ -60,7 +60,8 @@ export function watch(
  * Returns a key that identifies the condition. A claim that is still held counts as the same condition,
  * whatever is decided about the next leader. For an elected node, the key contains the token of its last
  * claim, because the node may have claimed, led and lost the claim between two checks. If `current` is free,
- * the token comes from its registration or, if the node has restarted since then, from the history.
+ * the token comes from the node's registration. If the node has restarted since then, the token comes from
+ * the history.
  */
 function keyOf({ kind, node }: Condition, { elected, current, members, history }: GroupSnapshot): string {
   if (kind === 'holding') return `${kind} ${current?.token}`;
@@ -104,14 +105,14 @@ function limitMs(condition: Condition, { timeouts }: GroupConfig): number {
 }
 
 /**
- * Multiple of its limit for which a condition may last in total, regardless of the number of restarts of the
- * responsible node.
+ * Multiple of its time limit for which a condition may last in total, however often the responsible node
+ * restarts.
  */
 const mostLimits = 2;
 
 /**
- * Returns the time by which the condition has exceeded its limit. The result is negative while the limit has
- * not been exceeded.
+ * Returns the time by which the condition has exceeded its time limit. The result is negative as long as the
+ * limit has not been exceeded.
  */
 export function overdueMs({ firstMs, sinceMs, limitMs }: Watched, nowMs: number): number {
   return nowMs - Math.min(sinceMs + limitMs, firstMs + mostLimits * limitMs);
