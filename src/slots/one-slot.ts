@@ -16,13 +16,11 @@ export interface SlotsInput {
   readonly config: GroupConfig;
   /** Current time on the ensemble's clock, in milliseconds since the epoch. */
   readonly nowMs: number;
-  /** By node id: the number of the other slot that the node is waiting to take over. */
+  /** Number of the other slot that each node is waiting to take over, keyed by node id. */
   readonly reserved?: ReadonlyMap<string, number> | undefined;
 }
 
-/**
- * Input to a decision about one leader. Everything that it contains about the other slots is in `elsewhere`.
- */
+/** Input to a decision about one leader. All information about the other slots is in `elsewhere`. */
 export interface SlotInput {
   readonly snapshot: GroupSnapshot;
   readonly members: readonly Member[];
