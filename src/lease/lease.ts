@@ -1,5 +1,5 @@
 /**
- * The arithmetic of the lease: until when a node may act as leader without a renewal.
+ * The arithmetic of the lease: how long a node may act as leader without a renewal.
  *
  * What a committed write proves: A session's heartbeat does not reach the ensemble's leader with the request
  * itself. The client's server sends it in its next ping reply to that leader, at most tickTime/2 later. Ping
@@ -7,10 +7,10 @@
  * heartbeats that had *arrived* at the server tickTime/2 before the write did.
  *
  * This module counts a heartbeat if it was *answered* at least a quarter of the session timeout T before the
- * write was sent. An answered heartbeat has arrived, and T/4 >= tickTime/2 while the ensemble keeps its
+ * write was sent. An answered heartbeat has arrived, and T/4 >= tickTime/2 as long as the ensemble keeps its
  * minimum session timeout of two ticks. This gap starts at the answer, although the lease itself starts when
- * the heartbeat was sent. A gap that started at the sending would assume that the network did not delay the
- * heartbeat more than the write.
+ * the heartbeat was sent. A gap that started when the heartbeat was sent would assume that the network did
+ * not delay the heartbeat more than the write.
  *
  * A connect handshake that opens a session is itself a committed write, so the time at which it was sent
  * counts. A handshake that resumes a session is confirmed by the ensemble's leader alone. That leader may
@@ -19,13 +19,13 @@
  * leader confirmed the handshake.
  *
  * The session timeout is the smallest one that any server has ever granted to the session. Servers may differ
- * in their limits, and a new leader of the ensemble reverts to the timeout from the session's creation. A
- * server may also have resumed the session with a smaller timeout although its answer was lost. Half the
+ * in their limits, and a new leader of the ensemble reverts to the timeout from the session's creation. It is
+ * also possible that a server resumed the session with a smaller timeout but its answer was lost. Half the
  * timeout therefore applies from that handshake until a write commits.
  *
- * Not promised: that the lease is safe if one server grants less than half of what another grants, or if a
- * server that grants less carries out an abandoned handshake late, after a write on a newer connection has
- * committed.
+ * Not promised: that the lease is safe if one server grants less than half of what another grants. Also not
+ * promised: that it is safe if a server that grants less carries out an abandoned handshake late, after a
+ * write on a newer connection has committed.
  *
  * All instants are milliseconds on one monotonic clock.
  */
@@ -51,8 +51,8 @@ export interface LeaseEvidence {
    */
   readonly handshakeSentAtMs: number;
   /**
-   * Instant from which a server may have resumed the session with a smaller timeout although its answer was
-   * lost. Infinity if there is no such doubt.
+   * Instant since which the session may have a smaller timeout, because a server may have resumed it but its
+   * answer was lost. Infinity if this cannot have happened.
    */
   readonly doubtedSinceMs: number;
   readonly touch: Touch;
@@ -87,9 +87,9 @@ export function resumptionSent(evidence: LeaseEvidence, sentAtMs: number): Lease
 
 /**
  * Records that a handshake sent at `sentAtMs` resumed the session. The answered requests belong to the old
- * connection and are dropped, but the proven instant is kept. `shrunkMs` is the amount by which the granted
- * timeout is below the smallest timeout before. If it is positive, the proof still expires when it would have
- * expired before, or one new timeout after the handshake if that is earlier.
+ * connection and are dropped, but the proven instant is kept. `shrunkMs` is the difference between the
+ * smallest earlier timeout and the granted timeout. If it is positive, the proof still expires at the same
+ * time as before, or one new timeout after the handshake if that is earlier.
  */
 export function sessionResumed(evidence: LeaseEvidence, sentAtMs: number, shrunkMs: number): LeaseEvidence {
   const { provenAtMs: was } = evidence;
@@ -99,9 +99,9 @@ export function sessionResumed(evidence: LeaseEvidence, sentAtMs: number, shrunk
 
 /**
  * Records that a request of any kind, including a ping, was answered. Drops entries older than the session
- * timeout, and keeps only one of several requests that were sent close together. Their sending times count
- * here, not their answers. After a stall, an old request is answered together with a new one, and the new one
- * proves more.
+ * timeout, and keeps only one of several requests that were sent close together. What counts is when they
+ * were sent, not when they were answered. After a stall, an old request is answered together with a new one,
+ * and the new one proves more.
  */
 export function requestAnswered(
   evidence: LeaseEvidence,
@@ -144,7 +144,7 @@ export function provenAlive({ provenAtMs, doubtedSinceMs }: LeaseEvidence, sessi
 }
 
 /**
- * Whether the lease of a claim that is sent now would last until its renewal, which proves the next
+ * Whether the lease of a claim that is sent now would last until its renewal. The renewal proves the next
  * heartbeat. After a stall, the lease would not last: the older heartbeats are too old, and the newer ones
  * are too recent to be proven.
  */
@@ -158,7 +158,7 @@ export function lastsToRenewal(evidence: LeaseEvidence, nowMs: number, sessionTi
 
 /** Share of the session timeout by which a heartbeat must precede the write that proves it. */
 const proofGap = 1 / 4;
-/** Smallest share of the session timeout that a server is assumed to grant if its answer was lost. */
+/** Smallest share of the session timeout that a server whose answer was lost is assumed to have granted. */
 const doubtShare = 1 / 2;
 /** Share of the session timeout within which only one request is kept as evidence. */
 const evidenceShare = 1 / 100;
@@ -174,7 +174,7 @@ const reserveShare = 0.2;
 /**
  * Interval between renewals as a share of the session timeout. It does not depend on the success of earlier
  * renewals. In normal operation, the age of a lease therefore never exceeds the sum of the proof gap, two
- * intervals and two round trips.
+ * intervals, and two round trips.
  */
 const renewShare = 1 / 12;
 /**

@@ -1,8 +1,8 @@
 /**
- * Contact of a session with the ensemble, judged by the answers of its servers. A server that loses its
+ * Contact of a session with the ensemble, judged by the answers of the servers. A server that loses its
  * leader disconnects its clients and answers nothing. A node with unbroken contact therefore knows that the
- * ensemble was available. Not detected: an ensemble that commits nothing for some time but whose servers
- * still answer.
+ * ensemble was available. Not detected: an ensemble whose servers still answer but which commits nothing for
+ * some time.
  */
 export interface Touch {
   readonly sinceMs: number;
