@@ -12,8 +12,8 @@ export interface Access {
   readonly operators: readonly Identity[];
   readonly observers: readonly Identity[];
   /**
-   * Rights of every client. Use `all` during a migration to ACLs, while some of the group's agents do not
-   * support ACLs yet.
+   * Rights of every client. Use `all` during a migration to ACLs, as long as some of the group's agents do
+   * not support ACLs yet.
    */
   readonly world: (typeof worldRights)[number];
 }
@@ -40,7 +40,7 @@ function entries(identities: readonly Identity[], allowed: number): AclEntry[] {
 
 /**
  * Returns an operator's rights in addition to reading. Operators change the configuration, record that change
- * in the history, read the ensemble's clock by a write, and remove the znodes of an evicted node. They
+ * in the history, read the ensemble's clock with a write, and remove the znodes of an evicted node. They
  * neither elect nor claim, so they have no right to write the content of the election's znodes.
  */
 function operatorRights(paths: GroupPaths, path: string): number {

@@ -1,7 +1,7 @@
 /**
  * Durations in the form in which people write them: a number and a unit, such as `500ms`, `4s`, `1.5h` or
- * `2d`. The unit is required. A bare number that is read in the wrong unit would make a session timeout a
- * thousand times too long.
+ * `2d`. The unit is required. A bare number could be read in the wrong unit. A session timeout would then be
+ * a thousand times too long.
  */
 import ms, { type StringValue } from 'ms';
 import * as z from 'zod';
@@ -93,8 +93,8 @@ function whatWouldBeRight(input: unknown): string {
 }
 
 /**
- * Returns `firstMs`, doubled once for each of `times` after the first. The result is at most `longestMs`, but
- * never less than `firstMs`.
+ * Returns `firstMs`, doubled `times - 1` times. The result is at most `longestMs`, but never less than
+ * `firstMs`.
  */
 export function doubledMs(firstMs: number, longestMs: number, times: number): number {
   return Math.min(Math.max(firstMs, longestMs), firstMs * 2 ** Math.min(Math.max(times - 1, 0), 40));

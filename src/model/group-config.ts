@@ -204,7 +204,7 @@ export const groupConfigSchema = strictObject({
   drained: z.record(nameSchema, strictObject(byHand)).default({}),
   /** Flags that operators have set. A flag is a condition that conditional rules can use. */
   flags: z.record(nameSchema, strictObject(byHand)).default({}),
-  /** By node: the failure that an operator cleared, identified by its time. */
+  /** For each node, the failure that an operator cleared. The time of the failure identifies it. */
   clearedFailures: z.record(nameSchema, strictObject({ failedAt: instantSchema, ...byHand })).default({}),
 });
 
@@ -221,13 +221,13 @@ export function siteConfig(config: GroupConfig, site: string): SiteConfig {
   return Object.hasOwn(config.sites, site) ? (config.sites[site] ?? defaultSite) : defaultSite;
 }
 
-/** A change of a site's settings. */
+/** A change to a site's settings. */
 export interface SiteChange {
   readonly site: string;
   readonly settings: Partial<SiteConfig>;
 }
 
-/** Changes sites. A site that has only default settings afterwards needs no entry, and gets none. */
+/** Changes sites. Removes the entry of a changed site that has only default settings afterwards. */
 export function withSites(config: GroupConfig, changes: readonly SiteChange[]): GroupConfig {
   const changed = changes.map(({ site, settings }) => [site, { ...siteConfig(config, site), ...settings }]);
   const sites: GroupConfig['sites'] = { ...config.sites, ...Object.fromEntries(changed) };
@@ -252,8 +252,8 @@ export function overrideInForce({ override }: SiteConfig, nowMs: number): SiteOv
 }
 
 /**
- * Returns the override after `added` was put in front of it. The overrides that end later than `added` remain
- * behind it. The others can never be in force again.
+ * Returns the override that results from putting `added` in front of `present`. The overrides that end later
+ * than `added` remain behind it. The others can never apply again.
  */
 export function withOverride(present: SiteOverride | null, added: PlainOverride): SiteOverride {
   const later = present === null ? [] : chainOf(present).filter((one) => endMs(one) > endMs(added));

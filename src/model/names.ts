@@ -75,8 +75,8 @@ export function parseJson<T>(schema: z.ZodType<T>, text: string): Parsed<T> {
 }
 
 /**
- * Returns one line per issue, which says where it is, what is wrong, and what is expected. If there are very
- * many issues, lists only the first ones.
+ * Returns one line per issue. Each line says where the issue is, what is wrong, and what is expected. If
+ * there are very many issues, lists only the first ones.
  */
 export function describeIssues(error: z.ZodError): string[] {
   const lines = error.issues.map((issue) => {

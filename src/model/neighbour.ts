@@ -7,8 +7,8 @@ export interface Neighbour {
   /** The node that is READY in the other group. Null if there is none. */
   readonly leader: Place | null;
   /**
-   * Whether this group is the first one, ordered by root, in a cycle of groups that each have an affinity to
-   * the next. Its leader then stays where it is, so that the groups do not chase one another forever.
+   * Whether this group comes first, by root path, in a cycle of groups, each of which has an affinity to the
+   * next. In that case, its leader stays where it is, so that the groups do not chase one another forever.
    */
   readonly goesFirst: boolean;
 }

@@ -1,6 +1,6 @@
 /**
- * Handles values from outside before they are trusted, and in messages. Messages about such values are short,
- * whatever their content.
+ * Handles values from outside, before they are trusted and when they appear in messages. Messages about such
+ * values are short, whatever they contain.
  */
 
 const longestQuote = 120;
@@ -11,21 +11,21 @@ const longestList = 20;
  */
 const deepest = 64;
 
-/** Formats a value for a message. The result is on one line, and is cut if it is long. Never throws. */
+/** Formats a value for a message. The result is on one line, and is truncated if it is long. Never throws. */
 export function quoted(value: unknown): string {
   if (typeof value === 'string') return `"${cut(value)}"`;
   if (Array.isArray(value)) return 'a list';
   return typeof value === 'object' && value !== null ? 'an object' : cut(String(value));
 }
 
-/** Returns the text on one line, cut if it is long. */
+/** Returns the text on one line, truncated if it is long. */
 export function cut(text: string): string {
   return oneLine(text.length > longestQuote ? `${text.slice(0, longestQuote)}…` : text);
 }
 
 /**
- * Returns text that can neither control a terminal nor pass for other text. The result is on one line, with
- * invisible characters spelled out.
+ * Returns text that cannot control a terminal and cannot be mistaken for other text. The result is on one
+ * line, with invisible characters spelled out.
  */
 export function oneLine(text: string): string {
   return visible(text.replaceAll(/[\p{Cc}\p{Zl}\p{Zp}]+/gu, ' '));
@@ -71,7 +71,7 @@ function codeOf(character: string): string {
   return (character.codePointAt(0) ?? 0).toString(16).toUpperCase();
 }
 
-/** Returns the first lines, followed by the number of lines that were omitted. */
+/** Returns the first lines. If lines were omitted, a last line gives their number. */
 export function firstOf(lines: readonly string[]): string[] {
   const rest = lines.length - longestList;
   return rest <= 1 ? [...lines] : [...lines.slice(0, longestList), `and ${rest} more`];

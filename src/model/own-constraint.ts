@@ -17,8 +17,8 @@ export interface Finding {
   /** With `hard`, the node must not lead. With `soft`, the node ranks after all nodes without a finding. */
   readonly strength: 'hard' | 'soft';
   /**
-   * For display. The text continues the node's name ("it is unhealthy: …"), or follows "but" if the
-   * constraint is soft.
+   * For display. The text follows the node's name ("it is unhealthy: …"), or the word "but" if the constraint
+   * is soft.
    */
   readonly reason: string;
 }

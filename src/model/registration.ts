@@ -45,8 +45,8 @@ export const registrationSchema = z.object({
   /** The slot of the `elected` znode that `claimedUnder` refers to. */
   claimedSlot: slotSchema,
   /**
-   * The last failed takeover. It counts only under the version of `elected` that it names. The token is the
-   * one of the claim that the node released, or null if it had no claim.
+   * The last failed takeover. It counts only under the version of `elected` that it names. The token is that
+   * of the claim that the node released, or null if it had no claim.
    */
   lastFailure: z
     .object({

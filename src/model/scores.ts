@@ -14,7 +14,7 @@ import { longSchema, nameSchema } from './names.js';
 /** Number of client requests that a node receives per second. */
 export const requestsScore = 'requests';
 
-/** A score. A position in a log may need 64 bits, so the znode then stores it as a string of digits. */
+/** A score. A position in a log may need 64 bits. In that case, the znode stores it as a string of digits. */
 export type Score = number | bigint;
 
 const scoreSchema = z.union([z.number(), longSchema.transform(BigInt)]);
@@ -27,7 +27,7 @@ const mostEntries = 1000;
 
 /**
  * Returns a schema that counts the entries before it validates them, because electors read every node's
- * report again and again.
+ * report repeatedly.
  */
 function mapOf<T extends z.ZodType>(value: T) {
   return z
@@ -44,8 +44,8 @@ function isFew(input: unknown): boolean {
 export const scoreReportSchema = z.object({
   node: nameSchema,
   /**
-   * The incarnation that wrote the report. The report counts while the node's registration names the same
-   * incarnation.
+   * The incarnation that wrote the report. The report counts as long as the node's registration names the
+   * same incarnation.
    */
   incarnation: z.string().min(1),
   /** Scores by name. A score is missing if it was not measured, or not recently enough. */

@@ -1,6 +1,6 @@
 /**
  * Seats and their order. ZooKeeper's sequence number is a signed 32-bit counter that wraps around, so seats
- * are compared in serial number arithmetic (RFC 1982). The order is correct while all existing seats are
+ * are compared in serial number arithmetic (RFC 1982). The order is correct as long as all existing seats are
  * within 2^31 of each other.
  */
 
@@ -18,8 +18,8 @@ export interface SeatName {
 const seatPattern = /^(.*[A-Za-z0-9])-(\d{10}|-\d{9,10})$/;
 
 /**
- * Parses a seat's name. Returns null for any other name, which belongs to an unrelated znode that Petrel does
- * not touch.
+ * Parses a seat's name. Returns null for any other name. Such a name belongs to an unrelated znode, which
+ * Petrel does not touch.
  */
 export function parseSeatName(name: string): SeatName | null {
   const match = seatPattern.exec(name);

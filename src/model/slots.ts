@@ -64,8 +64,8 @@ function headOf(history: GroupSnapshot['history'], slot: number): GroupSnapshot[
 }
 
 /**
- * Returns the number of slots. If `elected` does not contain that number, uses the history, the configuration
- * and `known` instead.
+ * Returns the number of slots. If `elected` does not contain this number, derives it from the history, the
+ * configuration and `known`.
  */
 export function slotCount(
   { elected, history, config }: Pick<GroupSnapshot, 'elected' | 'history' | 'config'>,

@@ -7,8 +7,8 @@ import type { Place } from './znodes.js';
 export interface Conditions {
   /**
    * The kind of decision. `failure` means the successor of a failed leader or candidate, and `planned` means
-   * all other decisions. While the elected node could continue, this remains the value under which it was
-   * elected. A leader is therefore not replaced merely because the failure is over.
+   * all other decisions. As long as the elected node can continue, this keeps the value under which that node
+   * was elected. A leader is therefore not replaced merely because the failure is over.
    */
   readonly after: 'failure' | 'planned';
   /** The site of the leader that failed. Null if the decision does not follow a failure. */
@@ -36,7 +36,7 @@ export interface Candidate {
 }
 
 /**
- * A registered node, whether eligible or not. Even an ineligible node has clients and a vote that count. A
+ * A registered node, whether eligible or not. The clients and the vote of an ineligible node also count. A
  * node that crashed is not a peer.
  */
 export interface Peer {
@@ -55,7 +55,7 @@ export interface StrategyInput<Options> {
   /** The candidates and all other registered nodes, in order of node ids. */
   readonly peers: readonly Peer[];
   /**
-   * The node that leads and could continue. Null if the leader must be replaced. A strategy that compares
+   * The current leader, if it can continue. Null if the leader must be replaced. A strategy that compares
    * measurements ranks another node above the incumbent only if it is better by a margin, so that noise does
    * not move leadership.
    */

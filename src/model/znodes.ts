@@ -8,7 +8,7 @@ import { instantSchema, longSchema, nameSchema, strictObject } from './names.js'
 
 /**
  * Greatest valid term. No group will make that many decisions. A record with a later term is malformed, so
- * malformed data cannot use up the last term.
+ * that malformed data cannot use up the last term.
  */
 export const lastTerm = 2 ** 48;
 export const termSchema = z.int().min(0).max(lastTerm);
@@ -23,7 +23,7 @@ const longestTail = 20;
  */
 export const mostFailures = 1000;
 
-/** How a command or function failed. Contains only what helps an operator. */
+/** How a command or function failed. Contains only information that helps an operator. */
 export const failureDetailSchema = z.object({
   /** The step that failed, such as `takeover` or `prepare`. */
   phase: z.string(),
@@ -134,8 +134,8 @@ export const electedSchema = z.object({
     .optional()
     .catch(undefined),
   /**
-   * The site of the leader that failed, if this decision is about its successor. It remains set until a
-   * successor is found.
+   * The site of the leader that failed, if this decision is about its successor. The value remains set until
+   * a successor is found.
    */
   failedSite: nameSchema.nullable().default(null),
   failures: z.array(failureRecordSchema).max(mostFailures).default([]),
@@ -149,7 +149,10 @@ export const electedSchema = z.object({
 });
 export type Elected = z.infer<typeof electedSchema>;
 
-/** The decision that a leader which leaves puts into force itself, and what it rests on. */
+/**
+ * The decision that a departing leader puts into effect by itself, and the versions that the decision is
+ * based on.
+ */
 const preparedSchema = z.object({
   decision: electedSchema.extend({ node: nameSchema, site: nameSchema }),
   /** Versions of `elected` and of `config` under which the decision was made. */
@@ -157,16 +160,18 @@ const preparedSchema = z.object({
   configVersion: z.int(),
   /** Version of the registration of the decision's node. */
   nodeVersion: z.int(),
-  /** Names of the election znodes of the decision's node, at which it is notified. */
+  /** Names of the election znodes of the decision's node. The node is notified through them. */
   seats: z.array(z.string().regex(/^[^/]+$/)).min(1),
 });
 export type PreparedDecision = z.infer<typeof preparedSchema>;
 
-/** Content of `leader/successor`, which only the elector writes: which node follows if the leader leaves. */
+/**
+ * Content of `leader/successor`, which only the elector writes: which node leads next if the leader leaves.
+ */
 export const successorSchema = z.object({
-  /** Null if no node may follow without a new decision by the elector. */
+  /** Null if no node may lead next without a new decision by the elector. */
   prepared: preparedSchema.nullable(),
-  /** Why this node ranks first, or why there is none, for people. */
+  /** Why the node of the prepared decision ranks first, or why no decision is prepared, for display. */
   reason: z.string(),
 });
 export type Successor = z.infer<typeof successorSchema>;
@@ -197,9 +202,9 @@ export const claimSchema = z.object({
   electedVersion: z.int(),
   /**
    * The previous leadership, if this incarnation led under the same decision and lost that leadership.
-   * Contains the leadership's token and the reason of its end. `agoMs` is the time from its end to this
-   * claim, on the node's own clock. An unreadable value affects only the history and the count of lease
-   * losses.
+   * Contains the token of the previous leadership and the reason for its end. `agoMs` is the time from its
+   * end to this claim, on the node's own clock. An unreadable value affects only the history and the count of
+   * lease losses.
    */
   resumes: z
     .object({
@@ -300,7 +305,7 @@ const recordedSchema = z.object({ term: termSchema, fencingToken: longSchema.nul
  * recorded only once.
  */
 export const historyHeadSchema = recordedSchema.extend({
-  /** The same data for the slots after the first, by slot number. */
+  /** The same data for the slots after the first one, keyed by slot number. */
   slots: z.record(z.string(), recordedSchema).optional(),
 });
 export type HistoryHead = z.infer<typeof historyHeadSchema>;
