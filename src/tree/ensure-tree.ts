@@ -88,7 +88,7 @@ async function createMissing(store: Store, contents: readonly [string, string][]
 
 /**
  * Creates all the znodes in one commit. Returns false if this fails because another client creates some of
- * them, or because this node lacks permission for some.
+ * them or because this node lacks permission for some of them.
  */
 async function createAtOnce(store: Store, contents: readonly [string, string][]): Promise<boolean> {
   try {

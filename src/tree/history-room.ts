@@ -60,7 +60,7 @@ export function recordedText(unrecorded: string | null): string {
   return unrecorded === null ? '' : `; not recorded in the history: ${unrecorded}`;
 }
 
-/** Deletes all but the newest records. A failure, or a race with another client, has no consequences. */
+/** Deletes all but the newest records. A failure or a race with another client has no consequences. */
 export async function prune(
   store: Store,
   paths: GroupPaths,
@@ -76,7 +76,7 @@ export async function prune(
   }
 }
 
-/** Deletes the records and returns the number of those that this call deleted. */
+/** Deletes the records and returns how many of them this call deleted. */
 async function deleteRecords(store: Store, paths: GroupPaths, names: readonly string[]): Promise<number> {
   const deletions = names.map((name) => store.delete(paths.historyRecord(name), 'any'));
   return (await Promise.allSettled(deletions)).filter(({ status }) => status === 'fulfilled').length;

@@ -8,7 +8,7 @@ import { parseGroupConfig } from '../model/read-config.js';
 import { claimSchema } from '../model/znodes.js';
 import { isStoreError, type Store } from '../ports/store.js';
 
-/** Maximum number of groups that are followed to find a cycle of affinities. */
+/** Maximum number of groups that are followed in the search for a cycle of affinities. */
 const longestCircle = 16;
 
 /**
