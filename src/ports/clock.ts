@@ -5,7 +5,8 @@
 export interface Clock {
   /**
    * Returns milliseconds on a clock that never jumps (CLOCK_MONOTONIC). All processes on this machine share
-   * that clock from boot on. An instant that one process reads may be compared in another.
+   * that clock until the machine is rebooted. One process may therefore compare an instant that another
+   * process has read.
    */
   monotonicMs(): number;
   /** Returns milliseconds since the Unix epoch, for people and logs only. */

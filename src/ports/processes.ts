@@ -5,7 +5,7 @@
  *
  * A process group outlives the process that started it. Its id belongs to the group until its last process is
  * gone. After that, the system may reuse the id for unrelated processes. Not seen and not signalled: a
- * process that moved itself to another group (setsid, a service manager).
+ * process that has moved to another group (for example by setsid or a service manager).
  */
 import type { Readable } from 'node:stream';
 import type { Clock } from './clock.js';
@@ -13,11 +13,14 @@ import type { Clock } from './clock.js';
 export interface CommandLine {
   readonly program: string;
   readonly args: readonly string[];
-  /** Variables that are added to the environment of the starting process, after its secrets are removed. */
+  /**
+   * Variables for the environment of the command. They are added to the environment of the starting process,
+   * from which secrets are removed.
+   */
   readonly env: Readonly<Record<string, string>>;
   /**
-   * Whether the command writes to the output of the process that starts it. Its output cannot be read in that
-   * case.
+   * Whether the command writes to the output of the process that starts it. In that case, its output cannot
+   * be read.
    */
   readonly passesOutput: boolean;
 }
@@ -40,8 +43,8 @@ export interface StartedCommand {
   /** Resolves when the leader has ended or could not be started. Never rejects. */
   readonly exit: Promise<Exit>;
   /**
-   * Resolves when the leader has ended and all its output has been read. No process has its output open any
-   * more at that time. Never rejects.
+   * Resolves when the leader has ended and all its output has been read. At that time, no process has the
+   * output open any more. Never rejects.
    */
   readonly closed: Promise<void>;
 }

@@ -176,7 +176,7 @@ export interface CallOptions {
 
 export interface ReadOptions extends CallOptions {
   /**
-   * Whether to set a one-shot watch. `onChange` listeners are notified of the next change of the data that
+   * Whether to set a one-shot watch. `onChange` listeners are notified of the next change to the data that
    * was read.
    */
   readonly watch?: boolean;
@@ -197,8 +197,8 @@ export interface Store {
    */
   readonly negotiatedTimeoutMs: number;
   /**
-   * The greatest timeout that any server has granted to this session. Without contact, the session may last
-   * this long. 0 before the first connection.
+   * The greatest timeout that any server has granted to this session. If contact is lost, the session may
+   * last this long. 0 before the first connection.
    */
   readonly longestTimeoutMs: number;
   /**
@@ -255,8 +255,8 @@ export interface Store {
   onState(listener: (state: StoreState) => void): () => void;
 
   /**
-   * Changes from the connected server to the next one, for callers that have reason to doubt that server. The
-   * session continues.
+   * Changes from the connected server to the next one, for callers that have reason to doubt the connected
+   * server. The session continues.
    */
   changeServer(): void;
 

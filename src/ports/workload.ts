@@ -1,6 +1,6 @@
 /**
- * What a node does when its role changes. It runs commands (`src/hooks`) or a function of the user's own
- * process.
+ * The workload: what a node does when its role changes. A workload runs commands (`src/hooks`) or a function
+ * in the user's own process.
  *
  * Promised: runs never overlap, and start in the order in which they were requested. A release aborts every
  * run that is in progress or waiting before it, so that the release is never delayed. Every outcome settles,
@@ -45,7 +45,7 @@ export interface HookContext {
   readonly newLeader?: string | null;
   /** For a fence, the node to fence. */
   readonly target?: string;
-  /** Time limit of the run, counted from the start of the run. */
+  /** Time limit of the run, measured from the start of the run. */
   readonly timeoutMs: number;
   /** Time between the stop signal and the kill. */
   readonly graceMs: number;
@@ -75,8 +75,8 @@ export interface HookRun {
   /** Result of the run. Never rejects. */
   readonly outcome: Promise<HookResult>;
   /**
-   * Requests the run to stop now. Kills it after the grace time, or at `killAtMs` if that is sooner. A second
-   * call can only make the kill earlier. After the run has ended, a call does nothing.
+   * Requests that the run stop now. Kills it after the grace time, or at `killAtMs` if that is sooner. A
+   * second call can only make the kill earlier. After the run has ended, a call does nothing.
    */
   abort(reason: string, killAtMs?: number): void;
 }
@@ -91,9 +91,9 @@ export interface WorkloadLease {
 /** Reports that the leadership ended, or must end, although no release was requested. */
 export type WorkloadEnd =
   /**
-   * The lease was not renewed in time, or this process was stalled for that long. Runs in progress were
-   * aborted. The release has already run, and `release` is its outcome. `leaseLeftMs` is the remainder of the
-   * lease when the release had ended. It is negative if the lease had already ended, and null if unknown.
+   * The lease was not renewed in time, or this process was stalled past that time. Runs in progress were
+   * aborted. The release has already run, and `release` is its outcome. `leaseLeftMs` is the remaining time
+   * of the lease when the release ended. It is negative if the lease had already ended, and null if unknown.
    */
   | {
       readonly cause: 'lease-ended';
@@ -121,10 +121,10 @@ export interface Workload {
   run(context: HookContext): HookRun;
 
   /**
-   * Sets the current lease. This is called at every renewal during a leadership. If the lease passes without
-   * a renewal, the workload runs `release`. This works even if this process is frozen or dead, to the extent
-   * that the implementation states. A lease that has passed is not revived: after `lease-ended`, the next
-   * call begins a new leadership.
+   * Sets the current lease. This is called at every renewal during a leadership. If the lease is not renewed
+   * in time, the workload runs `release`. This works even if this process is frozen or dead, to the extent
+   * that the implementation states. A lease that was not renewed in time is not revived. After `lease-ended`,
+   * the next call begins a new leadership.
    */
   holdLease(lease: WorkloadLease, release: HookContext): void;
 
@@ -136,7 +136,7 @@ export interface Workload {
 
   /**
    * Subscribes to ends that were not requested. The returned function unsubscribes. If a lease ends by
-   * itself, this is reported before the outcomes of the runs that were aborted because of it.
+   * itself, its end is reported first. The outcomes of the runs that were aborted because of it follow.
    */
   onEnd(listener: (end: WorkloadEnd) => void): () => void;
 
