@@ -61,7 +61,7 @@ interface ReadyRule {
 
 const name = 'conditional';
 
-/** Ranks by the first rule that applies. Each rule names another strategy. */
+/** Ranks the nodes by the strategy that the first applicable rule names. */
 export const conditional: RegisteredStrategy = {
   name,
   description:

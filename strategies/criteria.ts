@@ -5,8 +5,8 @@
  *
  * The margin favors only the leader, and it applies to each score separately. If a value is better than the
  * leader's by less than the margin, it counts as being in the leader's class. Each score therefore remains an
- * order of classes, and the result remains an order of grades. A node that is better than the leader with the
- * margin is also better without it.
+ * order of classes, and the result remains an order of grades. If a node is better than the leader with the
+ * margin, it is also better without the margin.
  *
  * Not promised: that the leader is the best node. It is only certain that no other node is better by the
  * margin.
@@ -51,9 +51,9 @@ const tie = 'the leader ranks first, then the higher node id';
 type ConstraintContext = Pick<StrategyInput<unknown>, 'candidates' | 'incumbent'>;
 
 /**
- * Ranks by the first criterion. Candidates that are equal by one criterion are ranked by the next. If they
- * are equal by all criteria, the current leader comes first, followed by the nodes in descending order of
- * node ids (Becker et al. 2011).
+ * Ranks by the first criterion. Candidates that are equal by one criterion are ranked by the next. If
+ * candidates are equal by all criteria, the current leader comes first, followed by the other nodes in
+ * descending order of node ids (Becker et al. 2011).
  */
 export function rankBy(
   { candidates, incumbent }: ConstraintContext,
@@ -83,7 +83,7 @@ function levelsOf(scale: Scale, candidates: readonly Candidate[]): ReadonlyMap<s
 }
 
 interface Standing extends Reading {
-  /** The class in which the value counts. Null if there is no value. */
+  /** The class in which the value is counted. Null if there is no value. */
   readonly counted: Score | null;
   /** Whether the value is in a better class than the leader's value, but is not better by the margin. */
   readonly isHeld: boolean;

@@ -1,5 +1,5 @@
 /**
- * Questions to strategies and constraints that run elsewhere, such as user-defined ones, which run in a
+ * Questions to strategies and constraints that run elsewhere. User-defined ones, for example, run in another
  * thread. Code that depends on an answer does not wait for it. If the answer is missing, the code throws
  * Unanswered with the question. The caller then gets the answer and runs the code again.
  */
@@ -33,7 +33,7 @@ export interface OptionIssue {
 export type Answer =
   | { readonly problems: readonly OptionIssue[] }
   | { readonly ranking: readonly Ranked[] }
-  /** Findings by node id. A node without a finding is missing. */
+  /** Findings by node id. Nodes without a finding are omitted. */
   | { readonly findings: readonly (readonly [string, Finding])[] }
   | { readonly failure: string };
 

@@ -6,7 +6,7 @@ import type { Survey } from './survey.js';
 
 type Readings = ReadonlyMap<string, Reading>;
 
-/** Returns all candidates' readings of a score that nodes report. */
+/** Returns the readings of all candidates for a score that nodes report. */
 export function reported(candidates: readonly Candidate[], name: string): Readings {
   const reading = (value: Score | undefined): Reading =>
     value === undefined

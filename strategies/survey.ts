@@ -1,8 +1,8 @@
 /**
- * Derives from round-trip times how each candidate would perform as the leader: how fast a quorum answers it,
- * and how far away its clients are. Follows Becker, Junqueira and Serafini, *Leader Election for Replicated
- * Services Using Application Scores* (2011). Equations 1 and 2 of that paper are applied to round-trip times.
- * Clients are assumed to be next to the node that they send requests to.
+ * Uses round-trip times to estimate how each candidate would perform as the leader: how fast a quorum would
+ * answer it, and how far away its clients would be. Follows Becker, Junqueira and Serafini, *Leader Election
+ * for Replicated Services Using Application Scores* (2011). Equations 1 and 2 of that paper are applied to
+ * round-trip times. Clients are assumed to be next to the node that they send requests to.
  */
 import { present } from '../src/errors.js';
 import type { Peer, StrategyInput } from '../src/model/strategy.js';
@@ -87,8 +87,8 @@ function withCandidates({ candidates, peers }: ConstraintContext): Peer[] {
 }
 
 /**
- * Fills in the round-trip times between `node` and each peer. Uses the measurement by `node`, or the peer's
- * if `node` has none. A time is NaN if neither has one.
+ * Fills in the round-trip times between `node` and each peer. Uses the measurement by `node`. If `node` has
+ * none, uses the peer's measurement. A time is NaN if neither node has one.
  */
 function fillTrips(
   tripsMs: Float64Array,

@@ -9,7 +9,8 @@ export const siteFailed: Constraint = {
   check: ({ registration: { site } }, { config }) => {
     const declared = siteConfig(config, site).failed;
     if (declared === null) return null;
-    // A mark by an operator is always a hard constraint, regardless of the rule's strength.
+    // If an operator marked the site as failed, the constraint is always hard, regardless of the rule's
+    // strength.
     const strength = declared.byRule ? config.siteRules.failed.strength : 'hard';
     return { strength, reason: `site ${site} was marked failed by ${declared.by}: ${declared.reason}` };
   },
