@@ -3,7 +3,7 @@
  * score are divided into classes, and differences within a class do not count. A node is better than the
  * leader only if it is better by a margin.
  *
- * The margin favors only the leader, and it applies to each score separately. If a value is better than the
+ * The margin favours only the leader, and it applies to each score separately. If a value is better than the
  * leader's by less than the margin, it counts as being in the leader's class. Each score therefore remains an
  * order of classes, and the result remains an order of grades. If a node is better than the leader with the
  * margin, it is also better without the margin.

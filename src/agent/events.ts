@@ -6,7 +6,10 @@ import type { Elected, TransitionRecord } from '../model/znodes.js';
 import type { HookContext, HookResult } from '../ports/workload.js';
 
 export type AgentEvent =
-  /** A round has ended. The agent may know more about the group now, or was unable to read it. */
+  /**
+   * A round has ended. The agent may now know more about the group, or it was unable to read the group's
+   * state.
+   */
   | { readonly kind: 'round' }
   /** This node, as the elector, has committed a decision `tookMs` after it was woken. */
   | {

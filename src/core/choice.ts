@@ -2,8 +2,8 @@
  * The elector's choice: which node should lead, and why. One pure function serves automatic elections,
  * retries, requested switchovers and simulations.
  *
- * In this file, the present leader is the node that `elected` names, while that node is eligible. The owner
- * of `current` may be a different node: during a handover it is the outgoing node.
+ * In this file, the present leader is the node that `elected` names, as long as that node is eligible. The
+ * owner of `current` may be a different node: during a handover it is the outgoing node.
  */
 
 import { durationMs, formatDuration } from '../model/duration.js';

@@ -171,7 +171,7 @@ export interface Ineligible {
   readonly ineligibleReasons: readonly IneligibleReason[];
 }
 
-/** The findings about all nodes, as a decision about one leader uses them. */
+/** The findings about all nodes, in the form that a decision about one leader uses. */
 export interface Findings {
   readonly eligible: readonly Member[];
   readonly ineligible: readonly Ineligible[];

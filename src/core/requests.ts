@@ -30,8 +30,8 @@ export function missedAtMs({ notBefore }: Pick<SwitchoverRequest, 'notBefore'>):
 }
 
 /**
- * Whether a missed request remains after a decision that does not carry out any request. This is either a
- * request that was active until that decision, or a request that was missed earlier.
+ * Whether a missed request remains after a decision that carries out no request. That request was either
+ * active until the decision, or it was missed earlier.
  */
 export function missesRequest(config: GroupConfig, elected: Elected): boolean {
   if (config.switchover === null) return false;

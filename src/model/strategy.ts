@@ -77,7 +77,7 @@ export interface Ranked {
    * contains it.
    */
   readonly tie?: string | undefined;
-  /** The number by which the node was compared first. Missing if there is none. */
+  /** The first number by which the node was compared. Missing if there is none. */
   readonly score?: number | undefined;
 }
 

@@ -1,7 +1,7 @@
 /**
- * The file in a node's state directory that remembers its session between two runs of its agent. The content
- * suffices to end the earlier run's session immediately instead of waiting for its expiry. It never grants
- * leadership. Nodes of several groups can share a directory.
+ * The file in a node's state directory in which the node remembers its session between two runs of its agent.
+ * The content suffices to end the earlier run's session immediately instead of waiting for its expiry. It
+ * never grants leadership. Nodes of several groups can share a directory.
  *
  * The file contains the session's password, so only the file's owner can read it.
  */
