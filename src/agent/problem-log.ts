@@ -1,4 +1,4 @@
-/** Logs each problem that an agent encounters in its rounds once. */
+/** Logs the problems that an agent encounters in its rounds. Logs each problem once. */
 import type { Logger } from 'pino';
 import { type KnownTree, remadeText } from '../tree/ensure-tree.js';
 

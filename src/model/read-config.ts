@@ -42,8 +42,8 @@ function ruleProblems(config: NamedRules, rules: Rules): string[] {
 }
 
 /**
- * Returns the problems of a configuration, without those of the rules that it names. A rule that cannot be
- * used here does not make a configuration invalid.
+ * Returns the problems of a configuration itself, but not those of the rules that it names. A rule that
+ * cannot be used here does not make a configuration invalid.
  */
 export function formProblems(value: unknown): string[] {
   return readForm(value).problems;

@@ -1,6 +1,6 @@
 /**
- * Contents of a group's znodes. Unknown fields are ignored, because a newer version of Petrel may run next to
- * this one during an upgrade.
+ * Contents of a group's znodes. Unknown fields are ignored, because a newer version of Petrel may run
+ * alongside this one during an upgrade.
  */
 import * as z from 'zod';
 import { mostLeaders } from './group-config.js';

@@ -101,7 +101,8 @@ async function createAtOnce(store: Store, contents: readonly [string, string][])
 }
 
 /**
- * Creates an empty znode if it is missing, with its missing ancestors. Throws whatever `ensureTree` throws.
+ * Creates an empty znode and its missing ancestors, unless the znode exists. Throws whatever `ensureTree`
+ * throws.
  */
 export async function ensurePath(store: Store, path: string): Promise<void> {
   for (const each of ancestors(path)) {
