@@ -42,7 +42,7 @@ export async function makeSure(
   throw new PetrelError('REFUSED', 'not confirmed: nothing was changed');
 }
 
-/** Returns reasons not to proceed as lines for operators. A dry run prints them too. */
+/** Formats the reasons not to proceed as lines for operators. A dry run prints them too. */
 export function dangerLines(dangers: readonly string[]): string[] {
   return dangers.map((danger) => `  ! ${oneLine(danger)}`);
 }
@@ -55,7 +55,7 @@ export function isPersonThere(): boolean {
 async function isYes(question: string): Promise<boolean> {
   const lines = createInterface({ input: process.stdin, output: process.stderr });
   const ended = new Promise<string>((resolve) => lines.once('close', () => resolve('')));
-  // The terminal is now in raw mode, so ^C arrives here and not as a signal.
+  // The terminal is now in raw mode, so ^C arrives here instead of as a signal.
   lines.once('SIGINT', () => process.kill(process.pid, 'SIGINT'));
   try {
     const answer = await Promise.race([lines.question(`${question} [y/N] `), ended]);

@@ -35,7 +35,7 @@ const optionsSchema = z.object({
   wait: z.boolean().default(true),
 });
 
-/** Adds the options that every command that changes a group has. */
+/** Adds the options that are common to all commands that change a group. */
 export function changeOptions(command: Command): Command {
   return command
     .option('--reason <text>', 'reason for the change, shown in the history and in petrel list')
@@ -111,7 +111,7 @@ function levelOf(plan: Plan): number {
   return plan.ends.length > 0 || isUncertain(plan) ? levels.endsLeadership : levels.harmless;
 }
 
-/** Whether the change may end a leadership, although this process cannot determine it. */
+/** Whether the change might end a leadership, because this process cannot determine the elector's choice. */
 function isUncertain({ follows, config }: Plan): boolean {
   return follows === null && config?.paused === null;
 }
@@ -142,7 +142,10 @@ function dangersOf({ leavesNobody, follows }: Plan): string[] {
   return leavesNobody ? [`the group would have no leader: ${follows?.reason ?? 'no node is eligible'}`] : [];
 }
 
-/** Returns lines about leaders that stop leading because their slots end. No choice mentions them. */
+/**
+ * Returns lines about leaders that stop leading because their slots end. The elector's choices do not mention
+ * these leaders.
+ */
 function endsLines({ ends }: Plan): string[] {
   return ends
     .filter(({ slotEnds }) => slotEnds)
@@ -180,7 +183,7 @@ function exitCodeOf(outcome: Outcome, until: ChangeCommand['until'], expected: s
   return outcome.state === 'READY' && outcome.node === expected ? exitCodes.done : exitCodes.failed;
 }
 
-/** `more` lines follow the result in the output for people. */
+/** In the output for people, the lines in `more` follow the result. */
 function printable(result: ChangeResult, more: readonly string[] = []): Printable {
   return {
     json: result,
@@ -221,7 +224,7 @@ function followsLines(follows: ChangeResult['follows']): string[] {
 
 /**
  * Prints the outcome for operators. If the outcome is not READY, also prints the current state of the slot.
- * If the slot was removed, prints that of the first slot.
+ * If the slot was removed, prints the state of the first slot instead.
  */
 export async function printOutcome({ access }: Session, outcome: Outcome, slot = 1): Promise<void> {
   printText(outcomeText(outcome));

@@ -29,7 +29,7 @@ export interface Tried {
   readonly options: string;
   readonly agents: Pick<Stage['agents'], 'nodes' | 'siteOf' | 'isRunning' | 'guardianPid'>;
   readonly http: Pick<DevHttp, 'urlOf' | 'tokenFile'> | null;
-  /** Time after which a dead node is replaced if its guardian died with its agent. */
+  /** Time after which a dead node is replaced if its guardian died together with its agent. */
   readonly sessionTimeout: string;
   /** Whether Enter shows the commands again. */
   readonly isAtKeyboard: boolean;
@@ -59,7 +59,10 @@ export function whatToTry(view: Pick<GroupView, 'current' | 'members'>, tried: T
   ];
 }
 
-/** Returns changes between the sites. Site a has the higher priority unless that is overridden. */
+/**
+ * Returns commands that move leadership between the sites. Site a has the higher priority unless that is
+ * overridden.
+ */
 function moves(
   leader: string | null,
   agents: Pick<Tried['agents'], 'siteOf'>,
@@ -99,7 +102,7 @@ function waysToKill(
   ];
 }
 
-/** Describes the node whose guardian has ended. `petrel dev` does not start it again. */
+/** Describes a node whose guardian has ended. `petrel dev` does not restart the node. */
 export function leftText(node: string): string {
   return `${node} has left, because its guardian ended. To get it back, restart petrel dev`;
 }

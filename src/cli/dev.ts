@@ -28,7 +28,7 @@ import { hasKeyboard, onEnter } from './enter-key.js';
 import { stdoutLost } from './outlet.js';
 
 export interface DevOptions {
-  /** First port to try for ZooKeeper. If it is in use, another port is used. */
+  /** First port to try for ZooKeeper. If that port is in use, another port is used. */
   readonly port: number;
   /**
    * First port to try for the HTTP interface of the first agent. The other agents use the ports after it. 0
@@ -184,10 +184,10 @@ function summary({ cast, leader, term, leaderlessMs }: Outcome): string[] {
 
 /**
  * Returns a signal that aborts when a person or the system requests the end. If `once` is true, closed output
- * is no such request, because the outcome must set the exit code.
+ * does not count as such a request, because the outcome must set the exit code.
  *
- * The listeners stay for good. Further signals therefore never end this process before it has stopped what it
- * started.
+ * The listeners are never removed. Further signals therefore cannot end this process before it has stopped
+ * what it started.
  */
 function stopRequest({ once, print }: DevOptions): AbortSignal {
   const controller = new AbortController();
@@ -208,7 +208,10 @@ function aborted(signal: AbortSignal): Promise<undefined> {
   });
 }
 
-/** Shows what to try, now and when Enter is pressed, and each transition, until `stop` aborts. */
+/**
+ * Until `stop` aborts, shows each transition. Also shows the commands to try, now and whenever Enter is
+ * pressed.
+ */
 async function showGroup(
   stage: Stage & { readonly http: DevHttp | null },
   { root, print }: DevOptions,
@@ -241,7 +244,9 @@ async function showGroup(
   release();
 }
 
-/** Returns the command that runs this program. In a clone, that is the file `petrel` in its root. */
+/**
+ * Returns the command that runs this program. In a clone, that is the file `petrel` in the root of the clone.
+ */
 function invocation(): string {
   const program = realpathSync(process.argv[1] ?? '');
   return existsSync(join(dirname(program), '../../../petrel')) ? './petrel' : 'petrel';

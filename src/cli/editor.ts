@@ -35,11 +35,12 @@ export function chosenEditor(): string {
 }
 
 /**
- * Opens the file in the editor. Returns its content after the editor has exited. Throws PetrelError FAILED.
+ * Opens the file in the editor. Returns the file's content after the editor has exited. Throws PetrelError
+ * FAILED.
  */
 export async function edit({ path }: Draft, editor: string): Promise<Draft> {
   const ignore = () => {};
-  // Ignore ^C while the editor is running: it is for the editor only.
+  // Ignore ^C while the editor is running, because it is meant only for the editor.
   process.on('SIGINT', ignore);
   try {
     const child = spawn('/bin/sh', ['-c', `${editor} "$1"`, 'sh', path], {

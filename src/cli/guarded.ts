@@ -1,14 +1,14 @@
 /**
  * Decides which command lines start a guardian. The decision is made before the rest of the command line is
- * loaded, because a guardian does not load the rest. The few options with a value that may precede a command
- * are therefore listed here.
+ * loaded, because a guardian does not load the rest. Therefore, this module lists the few options that take a
+ * value and may precede a command.
  */
 import { guardianVariable } from '../guardian/variables.js';
 
 const guarded: readonly string[] = ['agent', 'run'];
 const endsAtOnce: readonly string[] = ['--help', '-h', '--version', '-V', '--dry-run'];
 
-/** The options with a value that every command has. */
+/** The options that take a value and that every command has. */
 export const valueOptions: readonly string[] = [
   '-c',
   '--config',
@@ -32,7 +32,9 @@ export const valueOptions: readonly string[] = [
   '--wait-timeout',
 ];
 
-/** Whether a guardian started this process (`src/guardian/parent.ts`). The guardian may have died since. */
+/**
+ * Whether a guardian started this process (`src/guardian/parent.ts`). That guardian may no longer be running.
+ */
 export function hasGuardian(): boolean {
   return process.send !== undefined && process.env[guardianVariable] !== undefined;
 }

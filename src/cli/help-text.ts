@@ -6,8 +6,8 @@ import { wrapped } from './layout.js';
 const continued = /^ {8,}\S/;
 
 /**
- * Returns a text for `addHelpText`. Paragraphs and items are wrapped for the terminal, wherever the source
- * breaks them. Lines that begin with blanks, such as examples and items, start a new line.
+ * Returns a text for `addHelpText`. Paragraphs and items are wrapped for the terminal, whatever line breaks
+ * the source contains. A line that begins with blanks, such as an example or an item, starts a new line.
  */
 export function helpText(text: string): (context: AddHelpTextContext) => string {
   return ({ command }) => {

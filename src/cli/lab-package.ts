@@ -1,6 +1,6 @@
 /**
  * Loads the package `petrel-lab`, for `petrel lab` and for the planning in `petrel simulate`. An agent does
- * not need the package. It is therefore installed separately, and only the commands that need it load it.
+ * not need the package. It is therefore installed separately, and loaded only by the commands that need it.
  */
 import type { Command } from 'commander';
 import { errorMessage, PetrelError } from '../errors.js';
@@ -30,8 +30,8 @@ export interface DescribedSituation extends Pick<Wanted, 'own' | 'listed'> {
 const packageName: string = 'petrel-lab';
 
 /**
- * Loads the package. `wantedBy` names the command or option that needs it. Throws PetrelError INVALID, which
- * says how to install the package.
+ * Loads the package. `wantedBy` names the command or option that needs the package. Throws PetrelError
+ * INVALID with an error that says how to install the package.
  */
 export async function loadLab(wantedBy: string): Promise<LabPackage> {
   try {
@@ -49,7 +49,7 @@ function missingText(wantedBy: string, error: unknown): string {
   return `${wantedBy} cannot load ${packageName}: ${errorMessage(error)}. Install the version that matches petrel: ${install}`;
 }
 
-/** Whether the error says that the package itself is missing, and not one of its dependencies. */
+/** Whether the error says that the package itself is missing, rather than one of its dependencies. */
 function isNotInstalled(error: unknown): boolean {
   return errorMessage(error).includes(`'${packageName}'`);
 }

@@ -1,28 +1,31 @@
-/** Fits text to the terminal: wraps lines between words, and lays tables out in the columns there are. */
+/** Fits text to the terminal: wraps lines between words, and fits tables into the available columns. */
 import { stripVTControlCharacters } from 'node:util';
 import CliTable from 'cli-table3';
 import { Help } from 'commander';
 import { styled } from './style.js';
 
-/** The room that output for people has. */
+/** The space that is available for output to people. */
 export interface Layout {
   /** Whether to show everything: every column, and exact times. */
   readonly isWide: boolean;
-  /** Columns of the terminal. Null if the output is not a terminal, so that there is no limit. */
+  /** Number of columns of the terminal. Null if the output is not a terminal, so that there is no limit. */
   readonly width: number | null;
 }
 
 export const unlimited: Layout = { isWide: true, width: null };
 
-/** Returns the columns of a terminal. Returns null if the stream is not a terminal or does not know them. */
+/**
+ * Returns the number of columns of a terminal. Returns null if the stream is not a terminal or does not
+ * report the number.
+ */
 export function widthOf({ isTTY, columns }: Partial<NodeJS.WriteStream>): number | null {
   return isTTY === true && columns !== undefined && columns > 0 ? columns : null;
 }
 
 /**
- * Wraps the lines that are too long. Continuation lines begin below the text of an item, such as
- * `--slot <n>  slot of the term`, and are otherwise indented by `hanging` more columns. Examples stay whole,
- * so that they can be copied.
+ * Wraps the lines that are too long. If a line is an item, such as `--slot <n>  slot of the term`, its
+ * continuation lines begin below the text of the item. Otherwise, continuation lines are indented by
+ * `hanging` more columns. Examples are not wrapped, so that they can be copied.
  */
 export function wrapped(text: string, width: number | null, hanging = 2): string {
   if (width === null) return text;
@@ -33,7 +36,7 @@ export function wrapped(text: string, width: number | null, hanging = 2): string
 }
 
 const example = /^ +petrel /;
-/** The beginning of an item: its term, and the gap before its text. */
+/** The beginning of an item: its term, and the gap between the term and its text. */
 const termOfItem = /^.{0,40} {2}(?=\S)/;
 
 function wrappedLine(line: string, width: number, hanging: number): string {
@@ -46,7 +49,7 @@ function wrappedLine(line: string, width: number, hanging: number): string {
   return [first, ...others.map((one) => `${indentation}${one}`)].join('\n');
 }
 
-/** Breaks a text between words. A word that is longer than a line has a line of its own. */
+/** Breaks a text between words. A word that is longer than a line gets a line of its own. */
 function linesOf(text: string, width: number): string[] {
   const help = new Help();
   help.minWidthToWrap = 1;
@@ -60,14 +63,14 @@ function lengthOf(line: string): number {
 export interface TableOptions {
   /** Titles of the columns that only the wide layout shows. */
   readonly wideOnly?: readonly string[];
-  /** By title: content that says as little as an empty cell. */
+  /** Content that means as little as an empty cell, keyed by column title. */
   readonly idle?: Readonly<Record<string, string>>;
 }
 
 /**
- * Returns a table whose columns are aligned without lines between them, as in kubectl. Columns without
- * content are left out, unless the layout is wide. The last column is wrapped if the table is too broad. If
- * that is not enough, each row becomes a paragraph with one line for each cell.
+ * Returns a table without lines between its columns, aligned as in kubectl. Columns without content are left
+ * out, unless the layout is wide. If the table is too wide, its last column is wrapped. If that is not
+ * enough, each row becomes a paragraph with one line for each cell.
  */
 export function table(
   header: readonly string[],
@@ -89,10 +92,10 @@ export function table(
   return narrowed(titles, shown, width) ?? paragraphs(titles, shown, width);
 }
 
-/** The last column is never narrower than this, unless its content is. */
+/** Minimum width of the last column, unless its content is narrower. */
 const narrowest = 20;
 
-/** Wraps the titles and the last column. Returns null if the table is too broad nevertheless. */
+/** Wraps the titles and the last column. Returns null if the table is still too wide. */
 function narrowed(
   header: readonly string[],
   rows: readonly (readonly string[])[],
@@ -118,7 +121,7 @@ function narrowed(
   );
 }
 
-/** Returns each row as a paragraph: the first cell, and below it the others with their titles. */
+/** Returns each row as a paragraph: the first cell, followed by the other cells with their titles. */
 function paragraphs(titles: readonly string[], rows: readonly (readonly string[])[], width: number): string {
   const longest = Math.max(...titles.map(lengthOf));
   return rows

@@ -17,7 +17,7 @@ import { styled } from './style.js';
 
 /**
  * Lists groups. `under` limits the search. If `under` is undefined, lists the groups in the settings file, or
- * all groups if the file names none. Throws PetrelError INVALID.
+ * all groups if the file does not name any. Throws PetrelError INVALID.
  */
 export async function listAll(command: Command, under: string | undefined): Promise<void> {
   if (under !== undefined && under !== '/' && !commonSettings.shape.root.safeParse(under).success)

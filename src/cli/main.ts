@@ -18,8 +18,8 @@ if (hasGuardian()) process.on('SIGHUP', () => {});
 
 async function beGuardian(): Promise<void> {
   const { runGuardian } = await import('../guardian/program.js');
-  // A guardian is almost idle. Without the optimizing compilers, it uses megabytes less memory. Set the flags
-  // only after everything is loaded, because Node.js' own precompiled code is not valid with other flags.
+  // A guardian is almost idle. It uses megabytes less memory without the optimizing compilers. Set the flags
+  // only after everything is loaded, because the precompiled code of Node.js is not valid with other flags.
   for (const flag of ['--no-opt', '--no-sparkplug']) v8.setFlagsFromString(flag);
   process.exit(await runGuardian(fileURLToPath(import.meta.url), args));
 }
@@ -28,7 +28,7 @@ async function beCommandLine(): Promise<void> {
   const { partFromGuardian, runCommandLine } = await import('./run.js');
   const { code, isMishap } = await runCommandLine(args);
   process.exitCode = code;
-  // After an unexpected error, stay with the guardian, which restarts the agent.
+  // After an unexpected error, do not part from the guardian, so that it restarts the agent.
   if (!isMishap) await partFromGuardian(code);
 }
 

@@ -7,7 +7,7 @@ import { errorMessage, PetrelError } from '../errors.js';
 
 const lost = new AbortController();
 
-/** Aborts when stdout can no longer be written. A command with endless output can then end. */
+/** Aborts when stdout can no longer be written, so that a command with endless output can end. */
 export const stdoutLost: AbortSignal = lost.signal;
 
 /** Makes the process survive failed writes. Call this once per process, before anything is written. */
@@ -18,9 +18,9 @@ export function outliveOutput(): void {
 }
 
 /**
- * Checks that the output was written, for a command whose only result is its output. Throws PetrelError
- * FAILED if it could not be written. It is not an error if the reader closes the output early (`petrel list |
- * head`).
+ * Checks that the output was written. Used for a command whose only result is its output. Throws PetrelError
+ * FAILED if the output could not be written. It is not an error if the reader closes the output early
+ * (`petrel list | head`).
  */
 export async function checkPrinted(): Promise<void> {
   await new Promise<void>((resolve) => process.stdout.write('', () => resolve()));

@@ -9,7 +9,7 @@ import { type Layout, widthOf, wrapped } from './layout.js';
 export interface Printable {
   /** The result as JSON. Its schema is next to the module that creates it. */
   readonly json: unknown;
-  /** Text for operators, in the room that there is. */
+  /** Returns text for operators that fits the layout. */
   pretty(layout: Layout): string;
   /** The result as a table. The first row contains the column names. */
   readonly rows: readonly (readonly string[])[];
@@ -19,12 +19,12 @@ export function print(format: OutputFormat, result: Printable): void {
   process.stdout.write(`${text(format, result)}\n`);
 }
 
-/** Prints text for people. Lines that are too long for the terminal are wrapped like in `wrapped`. */
+/** Prints text for people. Lines that are too long for the terminal are wrapped as in `wrapped`. */
 export function printText(text: string, hanging?: number): void {
   process.stdout.write(`${wrapped(text, widthOf(process.stdout), hanging)}\n`);
 }
 
-/** Whether the format is for people, and not for programs. */
+/** Whether the format is for people rather than for programs. */
 export function isForPeople(format: OutputFormat): boolean {
   return format === 'pretty' || format === 'wide';
 }

@@ -10,9 +10,9 @@ interface Family {
   readonly commands: readonly string[];
   /** Heading of the commands in the help. */
   readonly heading: string;
-  /** Whether these commands need all others, for example to describe them. */
+  /** Whether these commands need all other commands to be loaded, for example to describe them. */
   readonly needsAll?: boolean;
-  /** Loads the commands. `isNamed` says that one of them will be run, and not only listed. */
+  /** Loads the commands. `isNamed` is true if one of them will be run, and false if they are only listed. */
   load(isNamed: boolean): Promise<(program: Command) => void>;
 }
 
@@ -138,9 +138,9 @@ const families: readonly Family[] = [
 ];
 
 /**
- * Creates the program with the command `named`, or with all commands if that is unknown. Null means no
- * commands. When the program parses arguments, it throws CommanderError instead of exiting, and leaves the
- * error message to the caller.
+ * Creates the program with the command `named`. If that command is unknown, creates the program with all
+ * commands. Null means no commands. When the program parses arguments, it throws CommanderError instead of
+ * exiting, and leaves printing the error message to the caller.
  */
 export async function createProgram(named?: string | null): Promise<Command> {
   const program = new Command('petrel')
@@ -163,8 +163,8 @@ export async function createProgram(named?: string | null): Promise<Command> {
 const plainHelp = new Help();
 
 /**
- * The options of all commands are numerous, and rarely what the reader of a help looks for. Only
- * `petrel options` shows them. Lists of commands show names and short descriptions, which fit on one line.
+ * There are many options that all commands have, and readers of the help rarely look for them. Only `petrel
+ * options` shows these options. Lists of commands show names and short descriptions, which fit on one line.
  */
 const helpOf: HelpConfiguration = {
   minWidthToWrap: 30,
@@ -179,7 +179,7 @@ const helpOf: HelpConfiguration = {
       : plainHelp.visibleOptions(command),
 };
 
-/** Whether all commands have the option. Only such options of the program have a heading. */
+/** Whether all commands have the option. Among the program's options, only these have a heading. */
 function isCommon({ helpGroupHeading }: Option): boolean {
   return helpGroupHeading !== undefined;
 }

@@ -30,8 +30,8 @@ const closeTimeoutMs = 500;
 
 /**
  * Runs `work` with a connected session, on the group that the settings name. Throws PetrelError INVALID if
- * the settings name several groups, UNREACHABLE if no server responds in time, Interrupted on ^C, and
- * whatever `work` throws.
+ * the settings name several groups, and UNREACHABLE if no server responds in time. Throws Interrupted on ^C.
+ * Also throws whatever `work` throws.
  */
 export async function withSession<T>(command: Command, work: (session: Session) => Promise<T>): Promise<T> {
   const context = await readClientSettings(command);
@@ -42,8 +42,8 @@ export async function withSession<T>(command: Command, work: (session: Session) 
 }
 
 /**
- * Runs `work` like `withSession`, for work on no group or on many groups. In this case, `access` does not
- * contain a group that the user chose.
+ * Runs `work` like `withSession`, for work that concerns no group or many groups. In this case, `access` does
+ * not contain a group that the user chose.
  */
 export async function withEnsemble<T>(command: Command, work: (session: Session) => Promise<T>): Promise<T> {
   return await inTouch(await readClientSettings(command), work);
@@ -94,7 +94,7 @@ async function connect(store: Store, settings: ClientSettings, signal: AbortSign
   const timeoutMs = settings.connectTimeoutMs;
   try {
     await store.connected({ timeoutMs, signal });
-    // Wait until this server has every change that other clients committed before.
+    // Wait until this server has received every change that other clients have committed so far.
     await store.sync('/', { timeoutMs, signal });
   } catch (error) {
     if (!isStoreError(error) || !error.outcomeUnknown) throw error;

@@ -8,7 +8,7 @@ import type { LogLevel } from '../log.js';
 export interface ClientContext {
   readonly described: readonly DescribedSetting[];
   readonly settings: ClientSettings;
-  /** Silent by default. A command's own messages report errors, and the log must be requested. */
+  /** Silent by default. The command's own messages report errors, and users must request the log. */
   readonly logLevel: LogLevel;
 }
 

@@ -1,4 +1,7 @@
-/** Formats times for operators: how long ago or how far ahead, and exactly in the wide layout. */
+/**
+ * Formats times for operators. They are relative to the current time, as in "5m ago". The wide layout also
+ * shows exact times.
+ */
 import { formatDuration } from '../model/duration.js';
 import { fromInstant } from '../model/names.js';
 import type { Layout } from './layout.js';

@@ -1,4 +1,4 @@
-/** What `petrel help TOPIC` explains: things that concern many commands. */
+/** Texts that `petrel help TOPIC` shows. They explain things that concern many commands. */
 
 import { settingMeta } from '../config/setting.js';
 import { allSettings } from '../config/settings.js';

@@ -1,4 +1,4 @@
-/** Rewords the errors with which Commander reports wrong arguments, and points to the help of the command. */
+/** Rewords the errors that Commander reports for wrong arguments, and refers to the help of the command. */
 import { type Command, CommanderError } from 'commander';
 import { valueOptions } from './guarded.js';
 
@@ -11,8 +11,8 @@ interface Named {
 const helpFlags: readonly string[] = ['--help', '-h'];
 
 /**
- * Returns the arguments without a request for help if they name a subcommand that does not exist. Commander
- * would print the help of the parent, as if that had been requested.
+ * Returns the arguments without the request for help if they name a subcommand that does not exist.
+ * Otherwise, Commander would print the help of the parent command, as if the user had requested it.
  */
 export function unlessUnknown(program: Command, args: readonly string[]): readonly string[] {
   const { command, word } = named(program, args);
@@ -20,7 +20,7 @@ export function unlessUnknown(program: Command, args: readonly string[]): readon
   return args.filter((arg) => !helpFlags.includes(arg));
 }
 
-/** Returns the error in plain words. Any other error is returned as it is. */
+/** Returns a Commander error in plain words. Returns any other error unchanged. */
 export function inPlainWords(error: unknown, program: Command, args: readonly string[]): unknown {
   if (!(error instanceof CommanderError)) return error;
   const { command } = named(program, args);
@@ -81,7 +81,7 @@ function reworded({ code, message }: CommanderError, command: Command, path: str
   }
 }
 
-/** Continues a sentence with one that began on its own. */
+/** Makes a text that was a sentence of its own continue another sentence. */
 function lowerCase(sentence: string): string {
   return sentence.replace(/^[A-Z]/, (letter) => letter.toLowerCase()).replace(/\.$/, '');
 }

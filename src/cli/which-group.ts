@@ -1,4 +1,4 @@
-/** Decides which group a command applies to if the settings file belongs to an agent in several groups. */
+/** Decides which group a command applies to if the settings file is that of an agent in several groups. */
 
 import { type ChosenGroups, hasGroups } from '../config/group-settings.js';
 import { commonSettings } from '../config/node-settings.js';
@@ -10,8 +10,9 @@ import { cut } from '../model/outside.js';
 const shown = 5;
 
 /**
- * Returns the given root, or else the root of the only group. Returns the default root if there are no
- * groups. Throws PetrelError INVALID if there are several groups, because only the operator can choose.
+ * Returns the given root. If none is given, returns the root of the only group, or the default root if there
+ * are no groups. Throws PetrelError INVALID if there are several groups, because only the operator can
+ * choose.
  */
 export async function chosenRoot(
   root: string,

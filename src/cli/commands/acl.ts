@@ -63,7 +63,7 @@ settings keep creating znodes with other ACLs: restart them first, and check wit
 export const aclsSchema = z.array(
   z.object({
     path: z.string(),
-    /** The present ACL, without hashes of passwords. Null if it cannot be read. */
+    /** The current ACL, without password hashes. Null if it cannot be read. */
     acl: z.string().nullable(),
     wanted: z.string(),
     right: z.boolean(),
@@ -121,7 +121,10 @@ function lockedOutText(node: string): string {
   return `${node} runs without an agent’s credentials and would be locked out: before you do this, restart it with authFile and the acl.* settings, with acl.world set to all`;
 }
 
-/** Returns the wanted access. Throws PetrelError REFUSED for ACLs that would lock out this process. */
+/**
+ * Returns the access that the settings require. Throws PetrelError REFUSED for ACLs that would lock out this
+ * process.
+ */
 function ownAccess({ settings }: Session): Access {
   const own = identityOf(settings);
   const access = accessOf(settings, own);

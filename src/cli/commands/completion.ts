@@ -9,11 +9,11 @@ import { siteNames } from '../../group/listing.js';
 import { readGroup } from '../../group/view.js';
 import { withEnsemble, withSession } from '../session.js';
 
-/** What the value of an argument or option names. */
+/** Kind of thing that the value of an argument or option names. */
 type Kind = 'node' | 'site' | 'root' | 'format';
 type Names = Readonly<Partial<Record<Kind, readonly string[]>>>;
 
-/** By argument or option. */
+/** Kinds of values, keyed by argument or option. */
 const kinds: Readonly<Record<string, Kind>> = {
   node: 'node',
   to: 'node',
@@ -26,12 +26,12 @@ const kinds: Readonly<Record<string, Kind>> = {
   format: 'format',
 };
 
-/** A shell waits for the names, so servers that do not answer are soon given up. */
+/** The shell waits for the names. This process therefore soon gives up on servers that do not answer. */
 const patience = '1s';
 
 /**
  * Returns a function that adds the commands to a program that has all other commands. The library is an ES
- * module, which not every Node.js version can require, so it is imported here.
+ * module. It is imported here because some versions of Node.js cannot `require` ES modules.
  */
 export async function readCompletion(): Promise<(program: Command) => void> {
   const { default: tab } = await import('@bomb.sh/tab/commander');
@@ -70,7 +70,7 @@ function nameOf(flag: string | undefined): string {
   return flag?.replace(/^-+/, '') ?? '';
 }
 
-/** Returns the names that the last of the words may be. Returns none if the group cannot be read. */
+/** Returns the possible names for the last word. Returns none if the group cannot be read. */
 async function namesFor(program: Command, words: readonly string[]): Promise<Names> {
   const before = words.slice(0, -1);
   const line = parsed(before);
@@ -97,7 +97,7 @@ async function namesFor(program: Command, words: readonly string[]): Promise<Nam
   }
 }
 
-/** Returns what the word after these words names. */
+/** Returns the kind of thing that the word after these words names. */
 function kindOfLast(program: Command, before: readonly string[]): Kind | undefined {
   const command = before.reduce<Command>(
     (found, word) => found.commands.find((one) => [one.name(), ...one.aliases()].includes(word)) ?? found,
@@ -112,7 +112,10 @@ function kindOfLast(program: Command, before: readonly string[]): Kind | undefin
     .find((kind) => kind !== undefined);
 }
 
-/** Returns a command that has the options of these words, so that names come from the servers they name. */
+/**
+ * Returns a command with the options in these words, so that names are read from the servers that the options
+ * specify.
+ */
 function parsed(words: readonly string[]): Command {
   const line = new Command()
     .allowUnknownOption()

@@ -140,7 +140,7 @@ function pretty(keys: readonly ConfigKey[], layout: Layout): string {
 
 const actSchema = z.looseObject({ by: z.string(), reason: z.string(), at: z.string() });
 
-/** Describes the record of an operator's act. Other state is shown as it is stored. */
+/** Describes the record of an operator's action. Returns other state as it is stored. */
 function actText(value: unknown): string {
   const { data } = actSchema.safeParse(value);
   if (data === undefined) return valueText(value);

@@ -1,6 +1,6 @@
 /**
- * Defines the command `petrel lab` with the package petrel-lab. If the package is not installed, the command
- * says how to install it.
+ * Defines the command `petrel lab`, using the package petrel-lab. If the package is not installed, the
+ * command says how to install it.
  */
 import type { Command } from 'commander';
 import { errorMessage } from '../../errors.js';

@@ -141,7 +141,7 @@ function because({ node, reason }: Listing['elected']): string {
   return `${node === null ? 'No node elected' : `Elected: ${node}`} (${reason})`;
 }
 
-/** Returns lines below the table that the operator should see. */
+/** Returns the lines to print below the table. */
 function footer(list: Listing, nowMs: number, layout: Layout): string[] {
   const lines = [
     ...pausedLines(list, nowMs, layout),

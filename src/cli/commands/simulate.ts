@@ -139,7 +139,8 @@ async function writePlot(file: string, simulation: Simulation): Promise<void> {
 }
 
 /**
- * Throws if a simulated outcome has no leader. Scripts can therefore check before they take something down.
+ * Throws if a simulated outcome has no leader. A script can therefore check the outcome before it takes
+ * something down.
  */
 function refuseNobody({ outcomes, nodes }: Simulation): void {
   const failed = outcomes.filter(({ decides, node }) => decides && node === null);

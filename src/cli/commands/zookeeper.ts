@@ -45,7 +45,7 @@ export function addZooKeeper(program: Command): void {
     });
 }
 
-/** Starts the server. If the port is in use, the error also says which options choose another one. */
+/** Starts the server. If the port is in use, the error also names the options that choose another port. */
 async function start(options: DevelopmentServerOptions): Promise<DevelopmentServer> {
   try {
     return await startDevelopmentServer(options);
