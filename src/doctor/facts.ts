@@ -59,11 +59,11 @@ export interface SessionFacts {
 
 export interface GroupFacts {
   readonly root: string;
-  /** The wanted access rights. Null if the settings leave all znodes open. */
+  /** The access rights that the settings require. Null if the settings leave all znodes open. */
   readonly access: Access | null;
   /**
-   * Whether the settings say who may access the group. Without such settings, `access` is only a guess: that
-   * the own identity is the group's only agent.
+   * Whether the settings say who may access the group. Without such settings, `access` is only a guess, which
+   * assumes that this process's identity is the group's only agent.
    */
   readonly hasAclSettings: boolean;
   readonly znodes: readonly ZnodeAcl[];
@@ -75,7 +75,8 @@ export interface GroupFacts {
   /** Problems with the group's znodes, one line each. */
   readonly problems: readonly string[];
   /**
-   * The ensemble's clock compared with this machine's clock. Null if the ensemble's clock could not be read.
+   * Difference between the ensemble's clock and this machine's clock. Null if the ensemble's clock could not
+   * be read.
    */
   readonly clock: ClockFacts | null;
   /** Current fencing tokens. For a slot without a claim, the smallest token that its next claim can have. */
@@ -87,7 +88,10 @@ export interface SlotFacts {
   readonly leader: string | null;
   /** Why there is a leader or none, in one line. */
   readonly reason: string;
-  /** Whether a transition is under way and within its deadline, or is not due. */
+  /**
+   * True if a transition is under way and within its deadline. If no transition is under way, true if the
+   * slot has had no leader yet or is being removed.
+   */
   readonly isChanging: boolean;
 }
 
@@ -120,7 +124,7 @@ export interface ClockFacts {
 
 export interface NodeFacts {
   readonly version: string;
-  /** Why an agent would not start with these settings, in one line. Null if it would start. */
+  /** Why an agent would not start with these settings, in one line. Null if an agent would start. */
   readonly settings: string | null;
   /** Programs of hooks that cannot be executed, one line each. */
   readonly hooks: readonly string[];
@@ -168,13 +172,13 @@ export interface ListenOwner {
 
 export interface WireFacts {
   /**
-   * Whether a password is sent unencrypted: credentials are set, a server is on another machine, and TLS is
-   * off.
+   * Whether a password is sent unencrypted. It is if credentials are set, a server is on another machine, and
+   * TLS is off.
    */
   readonly isPasswordInClear: boolean;
   /**
-   * Whether the token is sent unencrypted: it is set, other machines can reach the HTTP server, and TLS is
-   * off.
+   * Whether the token is sent unencrypted. It is if the token is set, other machines can reach the HTTP
+   * server, and TLS is off.
    */
   readonly isTokenInClear: boolean;
 }
@@ -194,7 +198,7 @@ export interface SecretFile {
 }
 
 export interface SystemFacts {
-  /** Whether /proc shows processes. Without this, it is impossible to prove that a workload is dead. */
+  /** Whether /proc shows processes. If it does not, it is impossible to prove that a workload is dead. */
   readonly seesProcesses: boolean;
   /** Whether /bin/sh exists. The reaper needs it. */
   readonly hasShell: boolean;

@@ -96,7 +96,7 @@ function secretFiles(settings: AgentSettings, described: readonly DescribedSetti
   }));
 }
 
-/** Returns the settings files that contain secrets, by the place of each secret. */
+/** Returns the settings files that contain secrets, each with the key of the secret. */
 function secretsInSettings(described: readonly DescribedSetting[]): { key: string; path: string }[] {
   return described.flatMap(({ key, isSecret, source }) => {
     const path = /^(.*):\d+:\d+$/s.exec(source)?.[1];

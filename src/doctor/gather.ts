@@ -141,7 +141,10 @@ async function gatherGroup(
   };
 }
 
-/** Returns the current tokens. If `isWritten`, the clock's znode was just written with the newest zxid. */
+/**
+ * Returns the current tokens. `isWritten` means that the clock's znode has just been written, and has the
+ * newest zxid.
+ */
 async function tokensInForce(
   store: Store,
   view: GroupView,
@@ -180,7 +183,7 @@ function isUnelected(view: GroupView): boolean {
   return isGivenUp(decision) || (decision.node === null && decision.previous === null);
 }
 
-/** Why the slot has the leader that it has, or none, if no transition is under way. */
+/** Why the slot has its current leader, or no leader. Valid if no transition is under way. */
 function reasonOf(view: GroupView): string {
   const { node, reason } = effectiveDecision(view);
   const paused = view.config.value?.paused ?? null;
@@ -213,8 +216,8 @@ async function gatherMembers(
 }
 
 /**
- * Compares the clocks. A write reads the ensemble's clock at some time between the sending of the write and
- * its response.
+ * Compares the clocks. A write reads the ensemble's clock at some time between sending the write and
+ * receiving the response.
  */
 async function compareClocks(store: Store, paths: GroupPaths, clock: Clock): Promise<ClockFacts | null> {
   try {

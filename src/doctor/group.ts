@@ -34,8 +34,8 @@ export function checkGroup({ group, node }: Facts): Finding[] {
 }
 
 /**
- * Checks that every slot has a leader. Without one the service is down, whatever the reason: a pause or a
- * drained site may be deliberate, or forgotten.
+ * Checks that every slot has a leader. Without a leader, the service is down, whatever the reason. A pause or
+ * a drained site may be deliberate, but it may also have been forgotten.
  */
 export function checkLeadership({ group }: Facts): Finding[] {
   if (isProblem(group)) return [];
@@ -237,7 +237,7 @@ function checkProbes({ members }: GroupFacts): Finding[] {
 
 /**
  * Returns a finding if the probe port cannot be reached over TCP. Probes over UDP use the same port number,
- * so this check detects a missing machine for those too.
+ * so this check also detects a missing machine for UDP probes.
  */
 function unreached({ node, probe, unreachable }: MemberFacts): Finding[] {
   if (probe === null || unreachable === null) return [];

@@ -64,8 +64,8 @@ const answerSchema = z.union([
 type Answer = z.infer<typeof answerSchema>;
 
 /**
- * Identifies the agent by its response. An agent in several groups does not report its name, so it is assumed
- * to be this node's agent.
+ * Identifies the agent by its response. The response of an agent in several groups does not contain a node
+ * name, so that agent is assumed to be this node's agent.
  */
 async function ownerOf(place: ListenAddress, settings: ListenSettings): Promise<ListenFacts['owner']> {
   const answer = await healthOf(place, settings.httpTlsCert !== null);

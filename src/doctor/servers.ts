@@ -126,8 +126,8 @@ function checkTimings(servers: readonly ServerFacts[]): Finding[] {
 
 /**
  * Checks the session and its timeout. The lease requires that a quarter of the session timeout is at least
- * half a tick (docs/reference/protocol.md, The lease). Above that limit, a shorter timeout detects a dead
- * machine faster, and a longer one tolerates longer stalls.
+ * half a tick (docs/reference/protocol.md, The lease). Above that minimum, a shorter timeout detects a dead
+ * machine faster, and a longer timeout tolerates longer stalls.
  */
 export function checkSession({ session, servers }: Facts): Finding[] {
   if (isProblem(session)) {

@@ -3,7 +3,9 @@ import type { CertificateFacts, Facts, NodeFacts } from './facts.js';
 import { type Finding, finding, ok, orOk } from './finding.js';
 
 const dayMs = 86_400_000;
-/** A certificate that expires within this time is reported. Operators have enough time to renew it. */
+/**
+ * A certificate that expires within this time is reported, so that operators have enough time to renew it.
+ */
 const soonMs = 21 * dayMs;
 
 export function checkTransports({ node }: Facts): Finding[] {
