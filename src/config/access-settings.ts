@@ -79,7 +79,7 @@ export function identityOf(settings: AccessSettings): Identity | null {
 
 /**
  * Returns the access to a group, or null if new znodes are open to every client. `own` is the identity of
- * this process. If no agents are named, it is the only agent. Throws like `credentialsOf`.
+ * this process. If the settings name no agents, this process is the only agent. Throws like `credentialsOf`.
  */
 export function accessOf(settings: AccessSettings, own = identityOf(settings)): Access | null {
   const { aclAgents, aclOperators, aclObservers, aclWorld: world } = settings;

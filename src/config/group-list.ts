@@ -8,7 +8,7 @@ const mostGroups = 5_000;
 
 /**
  * Returns the schema of the list. Each entry contains the root of a group, and the settings that differ from
- * the top level.
+ * those at the top level.
  */
 export function groupList(of: GroupFields) {
   const hooks = strictObject({
@@ -43,7 +43,7 @@ export function groupList(of: GroupFields) {
 
 /**
  * Returns an error if a root is listed twice or is below another root. A group's znodes are below its root,
- * so the znodes of two such groups would mix. Null if there is no error.
+ * so the znodes of two such groups would be mixed. Null if there is no error.
  */
 function rootProblem(roots: readonly string[]): string | null {
   const seen = new Set(roots);

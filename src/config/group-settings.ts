@@ -3,8 +3,8 @@ import { ancestors } from './group-list.js';
 import type { AgentSettings } from './settings.js';
 
 /**
- * Returns the root, among these, whose group contains the znode. If there is none, returns `path`, which
- * makes the znode belong to no group.
+ * Returns the root, among these, whose group contains the znode. If there is none, returns `path`, so that
+ * the znode belongs to no group.
  */
 export function rootAmong(roots: ReadonlySet<string>, path: string): string {
   return ancestors(path).findLast((above) => roots.has(above)) ?? path;
@@ -43,7 +43,7 @@ export function checkGroups(settings: AgentSettings): void {
 }
 
 /**
- * Returns the settings of each group by root, for the groups in the list and the groups found below
+ * Returns the settings of each group, keyed by root. The groups are those in the list and those found below
  * `groupsUnder`. Settings that an entry omits come from the top level.
  */
 export function settingsByRoot(

@@ -9,7 +9,7 @@ export interface ListenAddress {
   readonly port: number;
 }
 
-/** `auto` means the usual address, or none if that is in use. */
+/** `auto` means the usual address, or no address if the usual one is in use. */
 export type Listen = ListenAddress | 'auto' | 'off';
 
 export const usualListen: ListenAddress = { host: '127.0.0.1', port: 8008 };

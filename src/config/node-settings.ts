@@ -140,7 +140,7 @@ export const reachSettings = commonSettings.pick({
   tlsServername: true,
 });
 
-/** Settings of a node. They apply to its one group, or to each of its groups. */
+/** Settings of a node. They apply to its only group, or to each of its groups. */
 export const nodeSettings = commonSettings.extend({
   nodeId: setting(nameSchema.prefault(hostname), {
     key: 'nodeId',

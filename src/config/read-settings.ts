@@ -87,7 +87,7 @@ export function settingOptions(settings: SettingsSchema<unknown>): Option[] {
 
 /**
  * Computes the effective settings. Throws PetrelError INVALID with all problems as reasons, each with its
- * place. `lack` decides how named files that cannot be read are treated: as problems, or as entries of
+ * place. `lack` determines whether named files that cannot be read are treated as problems or as entries of
  * `unreadable`.
  */
 export async function readSettings<Values extends object>(
@@ -259,7 +259,7 @@ function valueProblems({ schema, meta }: Field, { source, value }: Given): strin
   });
 }
 
-/** Whether the value should have been quoted in the file. YAML parses `site: 1` as a number, for example. */
+/** Whether the value should have been quoted in the file. For example, YAML parses `site: 1` as a number. */
 function isUnquoted(schema: Field['schema'], value: unknown): value is number | boolean {
   return (
     (typeof value === 'number' || typeof value === 'boolean') && z.safeParse(schema, String(value)).success
@@ -348,8 +348,8 @@ function valueText(name: string, value: unknown): string {
 }
 
 /**
- * Whether the variable has the form of those that Kubernetes sets in every pod for a Service named petrel,
- * such as PETREL_PORT=tcp://….
+ * Whether the variable looks like one that Kubernetes sets in every pod for a Service named petrel, such as
+ * PETREL_PORT=tcp://….
  */
 function isOfKubernetes(name: string, value = ''): boolean {
   return /_PORT$/.test(name) ? /^[a-z]+:\/\//.test(value) : /_SERVICE_(HOST|PORT)|_PORT_\d+_/.test(name);

@@ -23,8 +23,8 @@ export function readSecretText(key: string, path: string): string {
     );
   }
   const secret = text.replace(/\r?\n$/, '');
-  // Reject the file: earlier versions treated an extra line break as part of the secret, so ignoring it would
-  // silently change the secret.
+  // Reject the file. Earlier versions treated an extra line break as part of the secret, so ignoring the line
+  // break would silently change the secret.
   if (/[\r\n]$/.test(secret))
     throw new PetrelError('INVALID', `${key}: ${path} ends with an empty line: remove the empty line`);
   if (/[\r\n]/.test(secret)) throw new PetrelError('INVALID', `${key}: ${path} contains more than one line`);

@@ -27,7 +27,7 @@ export const groupsSettings = {
 export const agentSettings = nodeSettings.extend(groupsSettings);
 
 /**
- * Settings of `petrel run`. They are an agent's settings, without the hooks that the command of `petrel run`
+ * Settings of `petrel run`: those of an agent, except the hooks that the command given to `petrel run`
  * replaces.
  */
 export const runSettings = nodeSettings.omit({ onTakeover: true, onRelease: true }).extend({

@@ -37,8 +37,8 @@ export function tlsNote(tls: TlsOptions | undefined, settings: TlsSettings): Tls
 }
 
 /**
- * Returns the TLS options, or null if no TLS setting is given, which means a plaintext connection. Throws an
- * Error if a file cannot be read, and PetrelError INVALID for an unusable passphrase file.
+ * Returns the TLS options. Returns null if no TLS setting is given, which means a plaintext connection.
+ * Throws an Error if a file cannot be read, and PetrelError INVALID for an unusable passphrase file.
  */
 export function tlsOptions(settings: TlsSettings): TlsOptions | null {
   const tls = readTls(settings);

@@ -1,7 +1,7 @@
 /**
- * Parses YAML, and reports problems in helpful terms. The time is proportional to the length of the text,
- * however malformed the text is. The parser's own check for duplicate keys and its quoting of lines would
- * take longer, so both are off.
+ * Parses YAML, and reports problems in helpful terms. The parsing time is proportional to the length of the
+ * text, even if the text is malformed. The parser's own check for duplicate keys and its quoting of lines
+ * would take longer, so both are off.
  */
 import { type Document, isScalar, LineCounter, parseDocument, visit, type YAMLMap } from 'yaml';
 import { errorMessage } from '../errors.js';
