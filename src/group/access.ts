@@ -1,5 +1,5 @@
 /**
- * ACLs of a group's znodes: reads the present ACLs, determines the wanted ones, and sets them. In normal
+ * ACLs of a group's znodes: reads the current ACLs, determines the required ones, and sets them. In normal
  * operation, Petrel sets a znode's ACL only when it creates the znode. This file changes znodes that are
  * older or were created under other settings.
  */
@@ -20,7 +20,7 @@ import { isStoreError, type Store } from '../ports/store.js';
 
 export interface ZnodeAcl {
   readonly path: string;
-  /** The present ACL. Null if it does not allow this process to read it. */
+  /** The current ACL. Null if it does not allow this process to read it. */
   readonly acl: Acl | null;
   readonly wanted: Acl;
   readonly isRight: boolean;
@@ -72,9 +72,9 @@ export async function unlessForbidden<T>(call: Promise<T>): Promise<T | null> {
 }
 
 /**
- * Returns the znodes whose ACL is wrong and must be set. If the wanted ACLs allow everyone everything,
- * registrations made without credentials keep their ACL. Only that ACL later shows `lockedOut` that the agent
- * has no credentials.
+ * Returns the znodes whose ACL is wrong and must be set. If the required ACLs allow everyone everything,
+ * registrations made without credentials keep their ACL. Later, only that ACL shows `lockedOut` that the
+ * agent has no credentials.
  */
 export function toSet(znodes: readonly ZnodeAcl[], paths: GroupPaths, access: Access): ZnodeAcl[] {
   const kept = access.world === 'all' ? lockedOut(znodes, paths, access).map(paths.node) : [];
@@ -99,8 +99,8 @@ export async function setAcl(store: Store, { path, wanted, version }: ZnodeAcl):
 }
 
 /**
- * Returns the nodes that the wanted ACLs would lock out. The ACLs of their registrations name none of the
- * wanted agents, so their agents have no credentials or different ones.
+ * Returns the nodes that the required ACLs would lock out. The ACLs of their registrations name none of the
+ * agents in `access`, so their agents have no credentials or different ones.
  */
 export function lockedOut(znodes: readonly ZnodeAcl[], paths: GroupPaths, access: Access): string[] {
   const agents = access.agents.map(({ id }) => id);
@@ -152,9 +152,8 @@ export async function checkSameAccess(
 }
 
 /**
- * Whether the ACL allows one of these identities to create children. `own` contains names of identities.
- * Where hashes are hidden, the answer is a best guess. ZooKeeper itself rejects identities that lack
- * permission.
+ * Whether the ACL allows one of these identities to create children. `own` contains names of identities. If
+ * hashes are hidden, the answer is a best guess. ZooKeeper itself rejects identities that lack permission.
  */
 export function mayCreate(acl: Acl, own: readonly string[]): boolean {
   const names = ['world:anyone', ...own];

@@ -18,7 +18,7 @@ const slotShape = {
   /** Status of the leader. Null if there is no leader. */
   status: z.enum(['PROGRESS', 'READY']).nullable(),
   term: z.int().nullable(),
-  /** Describes the change of leader that is under way. Null if none is. */
+  /** Describes the change of leader that is under way. Null if no change is under way. */
   transition: z.string().nullable(),
 };
 export const slotLineSchema = z.object({ slot: z.int(), ...slotShape });

@@ -27,7 +27,7 @@ export const changeResultSchema = z.object({
   follows: z
     .object({ node: z.string().nullable(), changes: z.boolean(), cause: causeSchema, reason: z.string() })
     .nullable(),
-  /** The slot that `follows` and `term` refer to. */
+  /** The slot that `follows` and `term` describe. */
   slot: z.int(),
   /** The term that the change leads to. Null if no transition is expected. */
   term: z.int().nullable(),
@@ -70,8 +70,8 @@ export function isTransitionExpected({ config, follows, after }: Plan): boolean 
 }
 
 /**
- * Whether the plan requests a switchover. The switchover may be due later, but the next term will result from
- * it.
+ * Whether the plan requests a switchover. Even if the switchover is scheduled for later, it will cause the
+ * next term.
  */
 function asksForSwitchover({ before, config }: Plan): boolean {
   return (

@@ -1,7 +1,7 @@
 /**
- * Changes to a group's configuration. A request decides on what was read. Its decision is written by
- * compare-and-set, together with a record in the history. If another client has changed the configuration
- * first, the request decides again.
+ * Changes to a group's configuration. A request makes its decision from the group as it was read. The
+ * decision is written by compare-and-set, together with a record in the history. If another client has
+ * changed the configuration first, the request decides again.
  *
  * Not promised: that the elector acts on the change. `core` determines the elector's choice, and `wait.ts`
  * waits for its effect.
@@ -38,14 +38,14 @@ export interface Author {
   readonly reason: string | null;
 }
 
-/** Everything that a request decides on. */
+/** The input from which a request makes its decision. */
 export interface ChangeInput {
   readonly view: GroupView;
   readonly config: GroupConfig;
   readonly elected: Elected;
   /** The current time on the ensemble's clock, in milliseconds since the epoch. */
   readonly nowMs: number;
-  /** Author, reason and time of the request, in the form that the configuration records. */
+  /** Author, reason and time of the request, in the form in which the configuration records them. */
   readonly byHand: { readonly by: string; readonly reason: string; readonly at: string };
 }
 
@@ -78,7 +78,7 @@ export interface Plan extends Decision {
   readonly slot: number;
   /** The elector's choice after the change. Null if the choice cannot be determined. */
   readonly follows: Choice | null;
-  /** Whether a slot that the change keeps has a READY leader now and would have none after the change. */
+  /** Whether the change keeps a slot that now has a READY leader but would have none after the change. */
   readonly leavesNobody: boolean;
   /** Leaders, or elected nodes, whose leadership the change ends, with their slots. */
   readonly ends: readonly SlotLeader[];
@@ -100,8 +100,8 @@ export interface Change extends Plan {
 const attempts = 5;
 
 /**
- * Reads the group and decides on the request, but writes nothing. Throws whatever the request throws, and
- * StoreError.
+ * Reads the group and decides on the request, but writes nothing. Throws whatever the request throws. Also
+ * throws StoreError.
  */
 export async function planChange(access: GroupAccess, author: Author, request: Request): Promise<Plan> {
   return (await plan(access, author, request)).plan;
@@ -183,7 +183,7 @@ async function plan(access: GroupAccess, author: Author, request: Request) {
   return { plan: { ...decision, before, nowMs, after, slot, follows, leavesNobody, ends }, reading, record };
 }
 
-/** What the effect of a change depends on. */
+/** The state that the effect of a change depends on. */
 interface Seen {
   readonly before: GroupView;
   /** State of the group that the changed configuration's affinity names. */
@@ -191,8 +191,8 @@ interface Seen {
 }
 
 /**
- * Reads what the effect of the change depends on, but the group's present configuration does not: the scores
- * of nodes, or the state of another group. Returns null if everything has been read.
+ * Reads the scores of nodes, or the state of another group, if the effect of the change depends on them but
+ * the group's current configuration does not. Returns null if everything has been read.
  */
 async function whatItTakes(
   access: GroupAccess,
@@ -227,7 +227,7 @@ function decided(request: Request, input: ChangeInput, neighbour: GroupView['nei
 
 type Choices = ReadonlyMap<number, Choice>;
 
-/** Returns the leaders whose leadership ends because of the change, and not without it too. */
+/** Returns the leaders whose leadership ends because of the change, but would not end without it. */
 function endsOf(before: GroupView, after: GroupView, choices: Choices, nowMs: number): SlotLeader[] {
   const had = before.config.value?.leaders ?? 1;
   const keeps = after.config.value?.leaders ?? 1;
@@ -246,8 +246,8 @@ function endsOf(before: GroupView, after: GroupView, choices: Choices, nowMs: nu
 
 /**
  * Throws if the configuration is not valid. Checks the strategy and the constraints only if they change.
- * Otherwise, a strategy or constraint that fails or is unusable in this process would prevent operators from
- * pausing, draining or failing over.
+ * Otherwise, a strategy or constraint that fails or cannot be used in this process would prevent operators
+ * from pausing, draining or failing over.
  */
 function mustBeValid(config: GroupConfig, { members, rules }: GroupView, before: GroupConfig): void {
   const rankingOf = (one: GroupConfig) => [one.strategy, one.strategyOptions];

@@ -89,7 +89,7 @@ export function configDifferences(from: GroupConfig, to: GroupConfig): ConfigDif
   return [...differences, ...idleSites(from, to, differences)].toSorted((a, b) => (a.key < b.key ? -1 : 1));
 }
 
-/** Returns the differences that are only the entry of a site, with default settings. */
+/** Returns the differences that consist only of an added or removed entry of a site with default settings. */
 function idleSites(
   from: GroupConfig,
   to: GroupConfig,
@@ -104,16 +104,16 @@ function idleSites(
 }
 
 /**
- * Returns the leaves except empty objects. With them, adding the first entry to an object would also be
- * reported as a change of the object.
+ * Returns the leaves except empty objects. If they were included, adding the first entry to an object would
+ * also be reported as a change of the object.
  */
 function contents(config: GroupConfig): Leaf[] {
   return flatten(config).filter(({ value }) => JSON.stringify(value) !== '{}');
 }
 
 /**
- * Returns the configuration with an entry for each named site. A site that is not configured gets the
- * defaults.
+ * Returns the configuration with an entry for each named site. A site that is not configured gets an entry
+ * with the defaults.
  */
 function withSites(config: GroupConfig, names: readonly string[]): GroupConfig {
   return { ...config, sites: Object.fromEntries(names.map((name) => [name, siteConfig(config, name)])) };
@@ -162,7 +162,7 @@ export function assign(assignments: readonly Assignment[]): Request {
   };
 }
 
-/** Removes the entries of sites whose last setting was reset. */
+/** Removes the entries of sites whose last setting has been reset. */
 function withoutIdleSites(
   config: GroupConfig,
   read: readonly { readonly key: string; readonly value: unknown }[],

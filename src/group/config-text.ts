@@ -14,8 +14,8 @@ import { readGroup } from './view.js';
 import { visibleYaml } from './visible-yaml.js';
 
 /**
- * Parses a configuration. Throws PetrelError INVALID with one reason for each problem, which starts with the
- * key. Throws Unanswered.
+ * Parses a configuration. Throws PetrelError INVALID with one reason for each problem. Each reason starts
+ * with the key. Throws Unanswered.
  */
 export function parseConfigText(text: string, rules: Rules): GroupConfig {
   const value = yamlOf(text) ?? {};
@@ -39,8 +39,8 @@ function invalid(reasons: readonly string[]): PetrelError {
 }
 
 /**
- * Returns a request that replaces the whole configuration. The request applies only if the present version is
- * the one that was edited.
+ * Returns a request that replaces the whole configuration. The request applies only if the configuration is
+ * still at the version that was edited.
  */
 export function replaceBy(config: GroupConfig, version: number): Request {
   return ({ view, config: present }) => {
@@ -53,7 +53,10 @@ export function replaceBy(config: GroupConfig, version: number): Request {
 
 export interface ConfigText {
   readonly readable: boolean;
-  /** The configuration as YAML. If the znode's content is not a valid configuration, its text unchanged. */
+  /**
+   * The configuration as YAML. If the znode's content is not a valid configuration, this is the unchanged
+   * text of the znode.
+   */
   readonly text: string;
   readonly version: number;
 }

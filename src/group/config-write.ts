@@ -28,7 +28,7 @@ export interface ConfigWrite {
 
 /**
  * Result of a write. conflict: nothing was written, and the write can be retried. unknown: the reply was
- * lost, but the session was not.
+ * lost, but the session still exists.
  */
 export type WriteResult =
   | { readonly state: 'written'; readonly unrecorded: string | null }
@@ -76,8 +76,8 @@ function tooLarge(path: string, bytes: number, cause: Error): PetrelError {
 
 /**
  * Determines whether a write whose reply was lost took place. If `config` is at the next version, its content
- * decides. If others have written since, the history's record decides. If no record was written, the answer
- * is unknown, and the StoreError of the lost reply is thrown.
+ * decides. If others have written since, the record in the history decides. If no record was written, the
+ * answer is unknown, and this function throws the StoreError of the lost reply.
  */
 export async function wasWritten(
   { store, paths }: GroupAccess,
@@ -107,8 +107,8 @@ export function recordOperation(paths: GroupPaths, record: ChangeRecord): Operat
 }
 
 /**
- * Waits until the session is connected again. Throws `lost` if the session does not survive: only the same
- * session can find out whether the write took place.
+ * Waits until the session is connected again. Throws `lost` if the session ends, because only that session
+ * can find out whether the write took place.
  */
 async function inTouchAgain(store: Store, lost: Error): Promise<void> {
   try {

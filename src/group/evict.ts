@@ -1,8 +1,8 @@
 /**
- * Removes the znodes that a dead node left: its election znode and its registration. If an operator confirms
- * that the node is dead, its claim is removed too.
+ * Removes the znodes that a dead node left behind: its election znode and its registration. If an operator
+ * confirms that the node is dead, its claim is removed too.
  *
- * Not promised: that the node stays away. A node that is still running registers again.
+ * Not promised: that the node does not return. A node that is still running registers again.
  */
 
 import { effectiveDecision } from '../core/effective-decision.js';
@@ -27,26 +27,25 @@ export interface Eviction {
   /** Whether the claim stays in the tree. No other node can become leader while the claim exists. */
   readonly leavesClaim: boolean;
   /**
-   * Evidence that the node is running. Null if there is none. `leads` says whether all znodes indicate that
-   * the node is the leader now.
+   * Evidence that the node is running. Null if there is none. `leads` is true if all znodes indicate that the
+   * node is the current leader.
    */
   readonly alive: { readonly leads: boolean; readonly sign: string } | null;
   readonly before: GroupView;
-  /** Why the eviction is missing from the history. Null if it was recorded. */
+  /** Why the history does not contain the eviction. Null if it does. */
   readonly unrecorded: string | null;
 }
 
 export interface EvictOptions {
   readonly node: string;
-  /** Whether an operator states that the node is dead. If so, its claim is removed too. */
+  /** Whether an operator states that the node is dead. If this is true, the node's claim is removed too. */
   readonly dead: boolean;
 }
 
 const attempts = 5;
 
 /**
- * Determines what an eviction would remove. Throws PetrelError REFUSED if the node has left nothing in the
- * tree.
+ * Determines what an eviction would remove. Throws PetrelError REFUSED if the node has no znodes in the tree.
  */
 export async function planEviction(access: GroupAccess, options: EvictOptions): Promise<Eviction> {
   return (await plan(access, options)).eviction;
@@ -54,7 +53,7 @@ export async function planEviction(access: GroupAccess, options: EvictOptions): 
 
 /**
  * Evicts the node. Calls `accept` before every attempt. `accept` can stop the eviction by throwing. Throws
- * PetrelError REFUSED if the node has left nothing in the tree, and CONFLICT if its znodes changed in every
+ * PetrelError REFUSED if the node has no znodes in the tree, and CONFLICT if its znodes changed in every
  * attempt. Throws StoreError.
  */
 export async function evict(
@@ -138,8 +137,8 @@ async function plan(access: GroupAccess, { node, dead }: EvictOptions) {
 }
 
 /**
- * Returns the view of the slot whose claim the node owns. If there is none, returns a slot in which the node
- * is elected.
+ * Returns the view of the slot whose claim the node owns. If there is none, returns the view of a slot in
+ * which the node is elected.
  */
 function slotHeldBy(view: GroupView, node: string): GroupView {
   const slots = viewsOfSlots(view);
@@ -182,8 +181,8 @@ function check(path: string, version: number): Operation {
 }
 
 /**
- * Returns evidence that the node is running, or null if there is none. A running leader and a dead one whose
- * session has not ended have the same znodes.
+ * Returns evidence that the node is running, or null if there is none. A running leader has the same znodes
+ * as a dead leader whose session has not ended.
  */
 function signOfActivity(member: Member | null, claim: Claim | null, isElected: boolean): Eviction['alive'] {
   if (member === null) return null;

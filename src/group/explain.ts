@@ -27,14 +27,17 @@ export const explanationSchema = z.object({
   choice: z.object({
     node: nameSchema.nullable(),
     /**
-     * Whether the choice differs from the decision in `elected`. If it does not, that decision remains in
-     * force.
+     * Whether the choice differs from the decision in `elected`. If it does not differ, that decision remains
+     * in force.
      */
     changes: z.boolean(),
     cause: causeSchema,
     reason: z.string(),
   }),
-  /** The node that follows if the leader leaves, as the elector has published it. Null in a what-if. */
+  /**
+   * The node that becomes the next leader if the leader leaves, as the elector has published it. Null in a
+   * what-if.
+   */
   successor: successorListingSchema,
   /** The eligible nodes, best first. Nodes of the same grade are equally good. */
   ranking: z.array(
@@ -52,7 +55,8 @@ export type Explanation = z.infer<typeof explanationSchema>;
 
 /**
  * Explains the choice at `nowMs`, an instant on the ensemble's clock in milliseconds since the epoch. Throws
- * whatever `judge` throws. Throws PetrelError INVALID if a node or site to be left out is not registered.
+ * whatever `judge` throws. Throws PetrelError INVALID if a node or site that is assumed to be absent is not
+ * registered.
  */
 export function explain(view: GroupView, nowMs: number, whatIf: WhatIf = {}): Explanation {
   const { without = [], withoutSites = [] } = whatIf;
@@ -90,8 +94,8 @@ export function explain(view: GroupView, nowMs: number, whatIf: WhatIf = {}): Ex
 }
 
 /**
- * Explains why a node that ranks first does not lead: only the tie-break puts it before the elected node.
- * Returns null if another reason applies, which the choice's own reason then contains.
+ * Explains why a node that ranks first does not lead, if only the tie-break ranks it above the elected node.
+ * Returns null if another reason applies. In that case, the choice's own reason contains it.
  */
 export function tieText({ choice, ranking }: Pick<Explanation, 'choice' | 'ranking'>): string | null {
   const first = ranking[0];

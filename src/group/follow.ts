@@ -8,16 +8,16 @@ import { type GroupReading, type GroupView, readGroup } from './view.js';
 export interface FollowOptions {
   /** The changes that trigger a read. See `readGroup`. */
   readonly watch: 'all' | 'decisions';
-  /** Returns the longest time to wait until the next read. It is called after each read. */
+  /** Returns the longest time to wait until the next read. Called after each read. */
   readonly nextLookInMs: () => number;
   /** Stops following when aborted. The generator then returns. */
   readonly signal: AbortSignal;
 }
 
 /**
- * Yields the group as it is, and again after each change, reconnection and timeout. Changes that arrive while
- * the consumer is busy are merged into one. Throws StoreError if the session is over, or if reading fails for
- * a reason other than the connection.
+ * Yields the group, and then yields it again after each change, reconnection and timeout. Changes that arrive
+ * while the consumer is busy are merged into one. Throws StoreError if the session is over, or if reading
+ * fails for a reason other than the connection.
  */
 export async function* follow(
   access: GroupAccess,
@@ -43,8 +43,8 @@ export async function* follow(
 const retryMs = 1000;
 
 /**
- * Reads the group. Returns null if the connection broke during the read. The reconnection then rings the
- * bell.
+ * Reads the group. Returns null if the connection broke during the read. In that case, the reconnection rings
+ * the bell.
  */
 async function readWhileInTouch(
   reading: GroupReading,

@@ -1,6 +1,6 @@
 /**
- * Switchovers and failovers that operators request. A request names the term that it replaces, so a request
- * takes effect only once.
+ * Switchovers and failovers that operators request. A request names the term that it replaces, so it takes
+ * effect only once.
  */
 
 import { effectiveDecision } from '../core/effective-decision.js';
@@ -31,8 +31,8 @@ export interface SwitchoverOptions {
 }
 
 /**
- * Requests a planned handover. If the target is not eligible, the request is refused, with the reasons of
- * every node.
+ * Requests a planned handover. If the target is not eligible, the request is refused. The error lists the
+ * reasons of every node.
  */
 export function switchover({ to, notBeforeMs, slot }: SwitchoverOptions): Request {
   return (group) => {
@@ -116,8 +116,8 @@ function waitingRequest(view: ChangeInput['view'], config: ChangeInput['config']
 }
 
 /**
- * Returns text about the pending request that a new one replaces. Nothing else reports that the old request
- * will not be carried out.
+ * Returns text about the pending request that a new request replaces. Nothing else reports that the replaced
+ * request will not be carried out.
  */
 function replacedText({ view, config }: ChangeInput): string {
   const request = waitingRequest(view, config);
@@ -125,7 +125,7 @@ function replacedText({ view, config }: ChangeInput): string {
 }
 
 /**
- * Returns text about a switchover request that was not carried out in its term. The elector has recorded it
+ * Returns text about a switchover request that was not carried out in its term. The elector has recorded this
  * in the history, or will do so soon.
  */
 function missedText(view: ChangeInput['view'], { switchover: request }: ChangeInput['config']): string {
@@ -137,8 +137,8 @@ function missedText(view: ChangeInput['view'], { switchover: request }: ChangeIn
 }
 
 /**
- * Returns the scene of one slot. Throws PetrelError INVALID if the named slot does not exist, or if there are
- * several slots and none is named.
+ * Returns the input for one slot. Throws PetrelError INVALID if the named slot does not exist, or if there
+ * are several slots and none is named.
  */
 function inSlot(input: ChangeInput, slot: number | undefined): ChangeInput {
   const slots = viewsOfSlots(input.view);
@@ -230,7 +230,7 @@ function whyIneligible(input: ChangeInput, to: Target, atMs: number): string[] {
   ];
 }
 
-/** Returns why the node cannot lead even if forced. */
+/** Returns the reason why the node cannot lead even if it is forced to. */
 function unableText(input: ChangeInput, node: string): string {
   const { view } = input;
   const taken = elsewhereIn(input).busy.get(node);

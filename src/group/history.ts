@@ -16,14 +16,14 @@ import { mostRecords, newestRecords, type StoredRecord } from '../tree/records.j
 const gapSchema = z.object({
   /** Number of the slot. Missing if the group had only one slot. */
   slot: z.int().optional(),
-  /** Start of the gap, during which no leader was READY, as far as the records show. */
+  /** Start of the gap. During the gap, no leader was READY, as far as the records show. */
   from: instantSchema,
   /** End of the gap. Null while the gap lasts. */
   to: instantSchema.nullable(),
   lengthMs: z.number().nullable(),
   /**
    * Whether the gap may have begun earlier, by up to a session timeout or an outage. The loss of a leader is
-   * noticed late.
+   * noticed only some time later.
    */
   atLeast: z.boolean(),
 });
@@ -40,7 +40,7 @@ export const historySchema = z.object({
          * do not show it.
          */
         leaderlessMs: z.number().nullable(),
-        /** Whether the real time was longer, because it is counted from when the loss was noticed. */
+        /** Whether the real time was longer. True if the time is counted from when the loss was noticed. */
         leaderlessAtLeast: z.boolean(),
       }),
       changeRecordSchema,
@@ -52,7 +52,7 @@ export const historySchema = z.object({
 });
 export type History = z.infer<typeof historySchema>;
 
-/** Specifies the part of a history that is requested. */
+/** Specifies the requested part of a history. */
 export interface Wanted {
   /** Maximum number of records. The newest records are taken. */
   readonly limit: number;
@@ -68,7 +68,7 @@ export async function readHistory(store: Store, paths: GroupPaths, wanted: Wante
   return historyOf(paths, await newestRecords(store, paths, toRead(wanted)), wanted);
 }
 
-/** Returns the number of records that must be read for the request. */
+/** Returns the number of records that must be read to answer the request. */
 export function toRead({ limit, slot }: Wanted): number {
   return slot === undefined ? limit : mostRecords;
 }
@@ -96,7 +96,7 @@ function isWanted(record: HistoryRecord | null, slot: number | undefined): boole
   return slot === undefined || record?.kind !== 'transition' || slotOf(record) === slot;
 }
 
-/** Returns the gaps of all slots, oldest first. The gaps of each slot are computed separately. */
+/** Returns the gaps of all slots, oldest first. Gaps are computed for each slot separately. */
 function gapsOfSlots(newestFirst: readonly TransitionRecord[]): Map<TransitionRecord, Gap> {
   const slots = [...new Set(newestFirst.map(slotOf))];
   const found = new Map(
@@ -111,8 +111,8 @@ function gapsOfSlots(newestFirst: readonly TransitionRecord[]): Map<TransitionRe
 }
 
 /**
- * Returns the gap that ended with each transition of one slot. The gap of the newest transition may still
- * last.
+ * Returns the gap that ended with each transition of one slot. The gap of the newest transition may not have
+ * ended yet.
  */
 export function gapsOf<T extends Omit<TransitionRecord, 'outcome'>>(newestFirst: readonly T[]): Map<T, Gap> {
   const gaps = new Map<T, Gap>();
@@ -152,8 +152,8 @@ interface Loss {
 type Lost = Pick<TransitionRecord, 'cause' | 'electedAt' | 'claimedAt' | 'phases' | 'release' | 'resumes'>;
 
 /**
- * Returns when the previous leadership ended, according to the transition that followed it. Null if the
- * transition does not show this.
+ * Returns when the previous leadership ended. This is derived from the transition that followed it. Null if
+ * the transition does not show this.
  */
 function lossOf({ cause, electedAt, claimedAt, phases, release, resumes }: Lost): Loss | null {
   const at = (atMs: number, isNoticed = false): Loss => ({ atMs, isNoticed });
@@ -161,7 +161,8 @@ function lossOf({ cause, electedAt, claimedAt, phases, release, resumes }: Lost)
   if (cause === 'first') return null;
   if (release?.endedAt != null) return at(fromInstant(release.endedAt) - release.durationMs);
   if (cause === 'failure' || cause === 'retry' || cause === 'nobody') return at(fromInstant(electedAt), true);
-  // If no release is known, the leader left or died. It must have stopped some time before the next claim.
+  // If no release is known, the leader left or died. It must have stopped leading some time before the next
+  // claim.
   const isUnknown = phases.releaseMs === null;
   if (claimedAt !== null) return at(fromInstant(claimedAt) - (phases.releaseMs ?? 0), isUnknown);
   return phases.releaseMs === null ? null : at(fromInstant(electedAt));

@@ -39,8 +39,8 @@ export interface WhatIf {
 
 /**
  * Returns the choice at `nowMs` for the slot of `view`. `nowMs` is in milliseconds since the epoch, on the
- * ensemble's clock. Only the elector knows how long a node has been eligible, so the node is assumed to have
- * been eligible for long enough.
+ * ensemble's clock. Only the elector knows how long a node has been eligible. The node is therefore assumed
+ * to have been eligible for long enough.
  *
  * Throws PetrelError INVALID if the configuration cannot be read or names a rule that this process does not
  * have. Throws PetrelError FAILED if the strategy cannot rank the nodes or a constraint fails. Throws
@@ -53,8 +53,8 @@ export function judge(view: GroupView, nowMs: number, whatIf: WhatIf = {}): Choi
 }
 
 /**
- * Returns the choices for all slots, by slot. The choice for each slot takes the choices for earlier slots
- * into account, in the elector's order. Throws whatever `judge` throws.
+ * Returns the choices for all slots, keyed by slot. The choice for each slot takes the choices for earlier
+ * slots into account, in the elector's order. Throws whatever `judge` throws.
  */
 export function judgeSlots(view: GroupView, nowMs: number, whatIf: WhatIf = {}): ReadonlyMap<number, Choice> {
   const whole = view.whole ?? view;
@@ -166,8 +166,8 @@ function waitText(question: ChoiceInput, choice: Choice): string | null {
 }
 
 /**
- * Returns every node, with the reasons that keep it from leading at `nowMs`. Constraints that fail or that
- * this process does not have are left out. `judge` reports those. Throws Unanswered.
+ * Returns every node, with the reasons that keep it from leading at `nowMs`. Leaves out constraints that fail
+ * or that this process does not have, because `judge` reports those. Throws Unanswered.
  */
 export function judgeMembers(view: GroupView, config: GroupConfig, nowMs: number): readonly Judged[] {
   const { members } = view;

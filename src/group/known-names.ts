@@ -1,4 +1,4 @@
-/** Names of nodes and sites that operators give: checks that a group knows them. */
+/** Checks that a group knows the nodes and sites that operators name. */
 import { nearestOf } from '../config/nearest.js';
 import { PetrelError, type Remedy } from '../errors.js';
 import { cut, firstOf } from '../model/outside.js';
@@ -31,7 +31,8 @@ export function unknownName(what: string, name: string, known: readonly string[]
 function knownText(what: string, name: string, all: readonly string[]): string {
   const known = [...new Set(all)];
   const areFew = known.length <= fewNames;
-  // Names may be as short as one letter. Between few of them, do not guess that b stands for a.
+  // Names may be as short as one letter. If there are only a few names, do not guess that the operator wrote
+  // b instead of a.
   const nearest = nearestOf(name, known, areFew ? 0 : undefined);
   const question = nearest === undefined ? '' : `did you mean ${nearest}?`;
   if (question !== '' && !areFew) return question;

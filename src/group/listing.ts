@@ -34,11 +34,11 @@ const nodeStates = [
   'PROGRESS',
   /** The node leads. */
   'READY',
-  /** The node owns the claim, although another node or no node is elected. */
+  /** The node owns the claim, but another node or no node is elected. */
   'RELEASING',
   /** The node is shutting down, or an operator drained it. */
   'DRAINING',
-  /** The node cannot be elected for a time, after a failed takeover. */
+  /** The node had a failed takeover and cannot be elected for some time. */
   'BACKOFF',
   'UNHEALTHY',
 ] as const;
@@ -54,13 +54,11 @@ const nodeRoles = [
 
 export const siteListingSchema = z.object({
   site: nameSchema,
-  /** The priority that is in force. */
+  /** The current priority. */
   priority: z.int(),
-  /** Record of the operator who drained the site, and of the reason. Null if the site is not drained. */
+  /** Which operator drained the site, and why. Null if the site is not drained. */
   drained: z.object({ by: z.string(), reason: z.string(), at: instantSchema }).nullable(),
-  /**
-   * Record of who or what marked the site failed, and of the reason. Null if the site is not marked failed.
-   */
+  /** Who or what marked the site failed, and why. Null if the site is not marked failed. */
   failed: z.object({ byRule: z.boolean(), by: z.string(), reason: z.string(), at: instantSchema }).nullable(),
   override: z
     .object({
@@ -85,13 +83,13 @@ export const nodeListingSchema = z.object({
    * ineligible.
    */
   score: z.number().nullable(),
-  /** Scores that the node reports. Numbers of 64 bits are given as strings. */
+  /** Scores that the node reports. 64-bit numbers are given as strings. */
   scores: z.record(nameSchema, z.union([z.number(), longSchema])),
   /** The slot that the node leads or is elected to lead. Null if there is none. */
   slot: z.int().nullable(),
   /**
-   * Position of the node among the election znodes. Position 0 is the elector. Null if the node has no
-   * election znode.
+   * Position of the node among the election znodes. The node at position 0 is the elector. Null if the node
+   * has no election znode.
    */
   seat: z.int().nullable(),
   eligible: z.boolean(),
@@ -130,13 +128,13 @@ export const listingSchema = z.object({
   elected: electedListingSchema,
   leader: leaderSchema.nullable(),
   transition: transitionSchema.nullable(),
-  /** The node that follows if the leader leaves, as the elector has published it. */
+  /** The node that becomes the next leader if the leader leaves, as the elector has published it. */
   successor: successorListingSchema,
   /** State of every slot, including the first slot. The fields above describe the first slot. */
   leaders: z.array(slotListingSchema),
-  /** A switchover that an operator requested and that has not taken place. Null if there is none. */
+  /** A switchover that an operator requested but that has not taken place yet. Null if there is none. */
   switchover: switchoverSchema.nullable(),
-  /** A node that is better than the present leader, and why it does not lead. Null if there is none. */
+  /** A node that is better than the current leader, and why it does not lead. Null if there is none. */
   preferred: z.object({ node: nameSchema, reason: z.string() }).nullable(),
   sites: z.array(siteListingSchema),
   nodes: z.array(nodeListingSchema),
@@ -259,7 +257,8 @@ function siteListing(config: GroupConfig, site: string, nowMs: number): SiteList
         : {
             priority: override.priority,
             until: override.until,
-            // An override that ended may still be in the configuration, so the one in force is used.
+            // The configuration may still contain an override that has ended, so the current override is used
+            // here.
             priorityAfter: priorityAfter({ ...settings, override }),
             reason: override.reason,
             by: override.by,

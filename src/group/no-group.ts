@@ -1,4 +1,4 @@
-/** Describes a missing group: which ACL decides who can create it, and the identity of this process. */
+/** Describes a missing group: the ACL that determines who can create it, and the identity of this process. */
 
 import { PetrelError } from '../errors.js';
 import { type Acl, aclText, identitiesText } from '../model/acl.js';
@@ -7,7 +7,7 @@ import type { Store } from '../ports/store.js';
 import { mayCreate, unlessForbidden } from './access.js';
 
 /**
- * Returns an error for the operator. It names the ACL that decides which identities may create the group.
+ * Returns an error for the operator. It names the ACL that determines which identities may create the group.
  * Throws StoreError.
  */
 export async function noGroup(store: Store, { root }: GroupPaths): Promise<PetrelError> {
@@ -36,8 +36,8 @@ function isAllowed(acl: Acl | null, identities: readonly string[]): boolean {
 }
 
 /**
- * Returns the root or its nearest existing ancestor. The ACL of that znode decides. Null if not even the
- * chroot exists.
+ * Returns the root or its nearest existing ancestor. The ACL of that znode determines who may create the
+ * group. Null if not even the chroot exists.
  */
 async function nearest(store: Store, root: string): Promise<string | null> {
   for (let path = root; path !== ''; path = path.slice(0, path.lastIndexOf('/'))) {

@@ -6,7 +6,9 @@ import { toWholeSecond } from '../model/names.js';
 import type { ChangeInput, Request } from './change.js';
 import { mustBeKnown } from './known-names.js';
 
-/** Drains a node. The node is not elected until it is undrained. If it is the leader, it hands over. */
+/**
+ * Drains a node. The node cannot be elected until it is undrained. If the node is the leader, it hands over.
+ */
 export function drainNode(node: string, allowUnknown = false): Request {
   return ({ view, config, byHand }) => {
     const drained = Object.hasOwn(config.drained, node) ? config.drained[node] : undefined;

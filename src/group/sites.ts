@@ -28,8 +28,8 @@ export interface PriorityRequest {
 }
 
 /**
- * Overrides a site's priority, for a time or until it is reset. When a temporary override ends, an earlier
- * one that lasts longer applies again.
+ * Overrides a site's priority, for some time or until it is reset. When a temporary override ends, an earlier
+ * override that lasts longer applies again.
  */
 export function overridePriority({ site, priority, forMs, allowUnknown = false }: PriorityRequest): Request {
   return (input) => {
@@ -128,8 +128,8 @@ export function markSiteFailed(site: string, allowUnknown = false): Request {
 }
 
 /**
- * Marks a site healthy, even if a rule marked it failed. The rule then starts to count failures again from
- * zero.
+ * Marks a site healthy, even if a rule marked it failed. The rule then starts counting failures from zero
+ * again.
  */
 export function markSiteHealthy(site: string): Request {
   return (input) => {

@@ -1,6 +1,6 @@
 /**
- * Views of a group with several leaders, one for each slot. Anything about a leader must be read from the
- * view of its slot.
+ * Views of a group with several leaders, one for each slot. To get information about a leader, use the view
+ * of that leader's slot.
  */
 
 import { PetrelError } from '../errors.js';

@@ -1,5 +1,5 @@
 /**
- * Checks the versions of users' own strategies and constraints. Every agent has its own copy of them, and no
+ * Checks the versions of users' own strategies and constraints. Every agent has its own copy of these, and no
  * other check compares the copies.
  */
 
@@ -54,8 +54,8 @@ function strategyOf(rule: unknown): string | null {
 }
 
 /**
- * Reports a `size` below the number of registered nodes, because its quorum would not be a majority. `size`
- * is checked when an operator sets it, and again as nodes register.
+ * Reports a `size` that is less than the number of registered nodes, because its quorum would not be a
+ * majority. `size` is checked when an operator sets it, and again as nodes register.
  */
 export function sizeProblems(config: GroupConfig | null, registered: number): string[] {
   const size = config?.strategyOptions.size;

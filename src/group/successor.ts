@@ -1,4 +1,4 @@
-/** The node that follows if the leader leaves, as operators see it. */
+/** The node that becomes the next leader if the leader leaves, in the form in which operators see it. */
 import * as z from 'zod';
 import { preparedDecision } from '../core/prepared-decision.js';
 import { nameSchema } from '../model/names.js';
@@ -6,8 +6,8 @@ import { readyNode } from '../model/snapshot.js';
 import type { GroupView } from './view.js';
 
 /**
- * The node, and why. The node is null if the elector would decide then. Null if nothing is published about
- * the present leader.
+ * The node, and why. The node is null if the elector would decide only when the leader leaves. The whole
+ * value is null if nothing is published about the current leader.
  */
 export const successorListingSchema = z
   .object({ node: nameSchema.nullable(), reason: z.string() })

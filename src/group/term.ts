@@ -1,8 +1,8 @@
 /**
- * One transition, from the operators' changes that led to it until READY. The report covers the reason, who
- * decided, when each phase began and ended, the results of the hooks, and the nodes that failed before. It is
- * derived from the znodes. Instants are on the ensemble's clock. Durations of hooks are on the clock of the
- * node that ran them.
+ * Report of one transition, from the operators' changes that led to it until READY. It contains the reason,
+ * who decided, when each phase began and ended, the results of the hooks, and the nodes that failed before.
+ * It is derived from the znodes. Instants are on the ensemble's clock. Durations of hooks are on the clock of
+ * the node that ran them.
  */
 
 import * as z from 'zod';
@@ -63,13 +63,13 @@ export const termSchema = transitionRecordSchema.omit({ kind: true, phases: true
   outcome: z.enum([...transitionOutcomeSchema.options, 'UNDER_WAY']),
   lengths: transitionRecordSchema.shape.phases.extend({
     /**
-     * Milliseconds from the decision to READY. If the leader stopped leading and came back, the time counts
-     * from when it stopped.
+     * Milliseconds from the decision to READY. If the leader stopped leading and came back, milliseconds from
+     * when it stopped.
      */
     totalMs: z.number().nullable(),
     /** Milliseconds without a READY leader, including failed attempts. */
     leaderlessMs: z.number().nullable(),
-    /** Whether the real time was longer, because it is counted from when the loss was noticed. */
+    /** Whether the real time was longer. True if the time is counted from when the loss was noticed. */
     leaderlessAtLeast: z.boolean(),
   }),
   /** Steps in order. If a leader lost its lease and came back, they include the steps of each leadership. */
@@ -98,8 +98,8 @@ export interface TermQuery {
 }
 
 /**
- * Reads the report of a term. Throws PetrelError FAILED for a term that the group does not know or has
- * forgotten, and INVALID for a slot that has never existed. Throws StoreError.
+ * Reads the report of a term. Throws PetrelError FAILED if the group does not know the term or has forgotten
+ * it, and INVALID for a slot that has never existed. Throws StoreError.
  */
 export async function readTerm(
   store: Store,

@@ -8,7 +8,8 @@ import { isStoreError, type Store } from '../ports/store.js';
 import type { GroupView } from './view.js';
 
 /**
- * Reads the ensemble's clock by a write, which triggers no watches. The group must exist. Throws StoreError.
+ * Reads the ensemble's clock by means of a write, which triggers no watches. The group must exist. Throws
+ * StoreError.
  */
 export async function readEnsembleClock(
   store: Store,
@@ -32,7 +33,7 @@ export async function readEnsembleClock(
 
 /**
  * Reads the ensemble's clock. Without permission to write, returns the time of the newest change that `view`
- * contains. The true time is not earlier than that change. Throws StoreError.
+ * contains. The current time is not earlier than that. Throws StoreError.
  */
 export async function readOrEstimateClock(
   store: Store,
@@ -75,7 +76,7 @@ export class KeptClock {
 
 const instantPattern = /^(?<day>\d{4}-\d\d-\d\d)T[\d:.]+(?:Z|[+-]\d\d:\d\d)$/;
 
-/** Whether the day exists. The date parser silently turns 30 February into 2 March. */
+/** Whether the day exists. The date parser silently converts 30 February to 2 March. */
 function isDay(day: string): boolean {
   const parsed = new Date(`${day}T00:00:00Z`);
   return !Number.isNaN(parsed.getTime()) && parsed.toISOString().startsWith(day);

@@ -1,5 +1,5 @@
 /**
- * Checks whether a fencing token belongs to the present leadership.
+ * Checks whether a fencing token belongs to the current leadership.
  *
  * Not promised: that the token is still valid when the caller reads the answer. Anything may happen between
  * the answer and an action based on it. Only a store that checks the token itself, atomically with the write,
@@ -18,7 +18,7 @@ export const tokenVerdictSchema = z.object({
   token: longSchema,
   /** Whether the token is the newest of its slot, and its takeover or leadership continues. */
   valid: z.boolean(),
-  /** Token of the present leadership. Null if there is none. */
+  /** Token of the current leadership. Null if there is none. */
   newest: longSchema.nullable(),
   /** The node that has the newest token. Null if the claim cannot be read. */
   leader: z.object({ node: nameSchema, status: z.enum(['PROGRESS', 'READY']), term: z.int() }).nullable(),
@@ -48,8 +48,7 @@ export async function verifyToken({ store, paths }: GroupAccess, token: bigint):
 }
 
 /**
- * Returns the claim with this token. The claim may be in any slot. If there is none, returns the newest
- * claim.
+ * Returns the claim with this token, which may be in any slot. If there is none, returns the newest claim.
  */
 async function newestClaim(
   store: Store,

@@ -1,6 +1,6 @@
 /**
- * Describes a transition under way to operators: which node it is waiting for, since when, and how long that
- * may take.
+ * Describes the transition under way to operators: which node it is waiting for, since when, and how long
+ * that wait may take.
  */
 import * as z from 'zod';
 import { ownIneligibleReasons } from '../core/constraint.js';
@@ -58,8 +58,8 @@ function sinceOf(phase: Transition['phase'], view: GroupView, elected: Elected):
     case 'taking-over':
       return view.current?.createdAtMs;
     case 'releasing':
-      // A leader that keeps its claim reports every release attempt. The time still counts from the decision,
-      // not from the last report.
+      // A leader that keeps its claim reports every attempt to release. The time nevertheless counts from the
+      // decision, not from the last report.
       return view.elected.modifiedAtMs;
     case 'claiming':
       return waitedForSinceMs(view, elected);
@@ -73,9 +73,9 @@ const phases = {
 } as const;
 
 /**
- * Returns when the wait for the elected node's claim began: at the decision, or at the release of the
- * previous claim if that came later. A leader that lost its claim releases it before it claims again under
- * the same decision.
+ * Returns when the wait for the elected node's claim began. This is the time of the decision, or of the
+ * release of the previous claim if that came later. A leader that lost its claim releases that claim before
+ * it claims again under the same decision.
  */
 function waitedForSinceMs(
   { elected, history, members }: GroupView,
@@ -92,8 +92,8 @@ function waitedForSinceMs(
 }
 
 /**
- * Whether the elected node is ineligible and the group is paused. Such a node must not claim. No transition
- * waits for it or replaces it.
+ * Whether the elected node is ineligible and the group is paused. Such a node must not claim leadership. No
+ * transition waits for it or replaces it.
  */
 function waitsInPause(view: GroupView, config: GroupConfig, condition: Condition, nowMs: number): boolean {
   if (config.paused === null || condition.kind !== 'unclaimed') return false;
@@ -115,7 +115,7 @@ export function transitionText({ phase, node, to, elapsedMs, limitMs }: Transiti
   }
 }
 
-/** Describes the present state in one line: "Now: a1 leads (term 4)". */
+/** Describes the current state in one line: "Now: a1 leads (term 4)". */
 export function presentText(view: GroupView, nowMs: number): string {
   const transition = transitionOf(view, nowMs);
   if (transition !== null) return `Now: term ${transition.term}: ${transitionText(transition)}`;

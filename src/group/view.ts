@@ -1,9 +1,9 @@
 /**
  * A group as an operator sees it. One operation reads everything, and most of its requests are pipelined.
  *
- * An agent has a reader of its own, `src/agent/snapshot/observe.ts`. It reads only what its part requires,
- * through a cache of watched znodes, and fails if a znode of the tree is missing. This reader keeps nothing,
- * reads all znodes, and also shows which of them are missing or forbidden.
+ * An agent has its own reader, `src/agent/snapshot/observe.ts`. That reader reads only what the agent's part
+ * requires, through a cache of watched znodes, and fails if a znode of the tree is missing. The reader in
+ * this file caches nothing, reads all znodes, and also shows which of them are missing or forbidden.
  *
  * Not promised: that the view shows a single instant. The parts are read one after the other. Their order
  * ensures that a node seen READY is also seen registered. A malformed znode is reported as a problem of its
@@ -41,7 +41,7 @@ export type Seat = SeatName & { readonly owner: SessionId; readonly version: num
 export interface GroupView extends GroupSnapshot {
   /** Paths of the slot that the view concerns. */
   readonly paths: GroupPaths;
-  /** The rules by which the group is judged: those that this process has. */
+  /** The rules that this process has. They are used to judge the group. */
   readonly rules: Rules;
   /**
    * The whole group, if this view concerns a slot other than the first. Missing if this view is the whole
@@ -62,22 +62,22 @@ export type GroupReading = Pick<GroupAccess, 'store' | 'paths' | 'rules'>;
 
 export interface ReadGroupOptions {
   /**
-   * Watches to leave. all: on everything that was read, and on everything that was absent. decisions: the
-   * same, except that the content of registrations is not watched, only their list. A leader's registration
-   * changes with every renewal of its lease. Default: none.
+   * Watches to set. all: watches on everything that was read, and on everything that was absent. decisions:
+   * the same, except that only the list of registrations is watched, and not their content. A leader's
+   * registration changes with every renewal of its lease. Default: none.
    */
   readonly watch?: 'all' | 'decisions';
   /**
-   * Whether to read the scores even if the group's strategy does not compare them. Scores are never watched.
-   * Default: false.
+   * Whether to read the scores even if the group's strategy does not compare scores. Scores are never
+   * watched. Default: false.
    */
   readonly scores?: boolean | undefined;
 }
 
 interface Content {
   /**
-   * Content of the znode. Null if the ACL does not allow this process to read it. In an open group, for
-   * example, one agent may have restricted its own znode.
+   * Content of the znode. Null if the ACL does not allow this process to read it. For example, one agent in
+   * an open group may have restricted its own znode.
    */
   readonly text: string | null;
   readonly stat: Stat;
@@ -181,8 +181,8 @@ async function readOthers(
 }
 
 /**
- * Reads a znode. Returns null if the znode does not exist. If `watch` is true, its creation is watched in
- * that case.
+ * Reads a znode. Returns null if the znode does not exist. In that case, its creation is watched if `watch`
+ * is true.
  */
 async function readContent(store: Store, path: string, watch: boolean): Promise<Content | null> {
   return readOrAbsent(store, path, watch, async () => {
@@ -297,7 +297,7 @@ function claimOf(content: Content): Claim {
 const forbidden = { value: null, problem: 'its ACL does not allow reading it' } as const;
 /**
  * Stands for a missing znode. No znode has version -1, and the store rejects it as an expected version.
- * Nothing can therefore be written on the basis of a znode that was missing.
+ * Therefore, nothing can be written that is based on a missing znode.
  */
 const absent = { value: null, problem: 'the znode does not exist', version: -1, modifiedAtMs: 0 } as const;
 
@@ -374,7 +374,7 @@ export function sessionText(session: SessionId): string {
   return `0x${session.toString(16)}`;
 }
 
-/** Returns the same group, to be judged by other rules. */
+/** Returns the same group with other rules by which it is judged. */
 export function underRules(view: GroupView, rules: Rules): GroupView {
   const whole = view.whole === undefined ? {} : { whole: underRules(view.whole, rules) };
   return { ...view, ...whole, rules };

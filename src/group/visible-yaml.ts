@@ -2,7 +2,9 @@
 import { hasInvisible, visibleInQuotes } from '../model/outside.js';
 import { yaml } from '../on-demand.js';
 
-/** Returns YAML in which invisible characters are escaped, as in JSON. Parsing it gives the same value. */
+/**
+ * Returns YAML in which invisible characters are escaped, as in JSON. Parsing this YAML gives the same value.
+ */
 export function visibleYaml(value: unknown): string {
   const { Document, visit } = yaml();
   const document = new Document(value, { aliasDuplicateObjects: false });

@@ -2,7 +2,7 @@
  * Waits for the effect of a change on the group. Watches trigger most checks, and every check reads the group
  * again.
  *
- * Not promised: that the outcome lasts. It was true at one instant.
+ * Not promised: that the outcome lasts. It was true at only one instant.
  */
 
 import * as z from 'zod';
@@ -44,11 +44,11 @@ export type Outcome = z.infer<typeof outcomeSchema>;
 
 export interface WaitOptions {
   /**
-   * Longest time to wait. Default: the sum of the group's limits for the phases of a transition, and a
+   * Longest time to wait. Default: the sum of the group's time limits for the phases of a transition, plus a
    * margin.
    */
   readonly timeoutMs?: number;
-  /** Called with one line that describes what is being waited for, whenever that changes. */
+  /** Called whenever the reason for waiting changes, with one line that describes the new reason. */
   readonly onProgress?: (line: string) => void;
   readonly signal?: AbortSignal;
 }
@@ -139,7 +139,10 @@ function recordedOutcome(record: TransitionRecord): Outcome {
   return { state, term, node, reason: why, record };
 }
 
-/** Returns the longest time that a transition may take: the sum of the limits of its phases, and a margin. */
+/**
+ * Returns the longest time that a transition may take: the sum of the time limits of its phases, plus a
+ * margin.
+ */
 export function defaultWaitMs(view: GroupView): number {
   const { timeouts } = view.config.value ?? defaultGroupConfig;
   const phases = [timeouts.release, timeouts.grace, timeouts.claim, timeouts.takeover];
@@ -183,13 +186,13 @@ async function awaitGoal(
 }
 
 /**
- * Interval in milliseconds between checks that no watch triggers. They detect changes without a write, such
- * as the passage of time.
+ * Interval in milliseconds between checks that no watch triggers. They detect changes that happen without a
+ * write, for example because time passes.
  */
 const lookAgainMs = 2000;
 
 interface Hindrance {
-  /** Identifies the hindrance, so that it is reported only once. */
+  /** Identifies the hindrance, so that each hindrance is reported only once. */
   readonly key: string;
   readonly text: string;
 }
@@ -249,7 +252,7 @@ function hindranceOf(slots: readonly GroupView[], view: GroupView, nowMs: number
   };
 }
 
-/** Returns why no decision is due. Null if a decision is due, or if this cannot be determined. */
+/** Returns why no decision is due. Null if a decision is due, or if the reason cannot be determined. */
 function idleText(view: GroupView, nowMs: number): string | null {
   if (view.config.value === null) return null;
   const { node, changes, reason } = judge(view, nowMs);
