@@ -1,4 +1,4 @@
-/** Route about the agent that serves the page, and about the ensemble that it uses. */
+/** Route for information about the agent that serves the page, and about the ensemble that the agent uses. */
 import { hostname } from 'node:os';
 import * as z from 'zod';
 import { version } from '../version.js';
@@ -17,7 +17,7 @@ export const agentInfoSchema = z.object({
   node: z.string(),
   host: z.string(),
   pid: z.int(),
-  /** Whether the agent accepts changes over HTTP, which need a token. */
+  /** Whether the agent accepts changes over HTTP. Changes require a token. */
   changes: z.boolean(),
   /** State of the node's session with ZooKeeper. Null before the first session. */
   session: z.enum(sessionStates).nullable(),

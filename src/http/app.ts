@@ -1,6 +1,6 @@
 /**
  * The HTTP server, with its limits and the headers of every response. It finds the route of each request, and
- * checks what the route accepts. Other modules define the routes.
+ * checks the parts of the request that the route accepts. Other modules define the routes.
  */
 import { lookup } from 'node:dns/promises';
 import { once } from 'node:events';
@@ -40,7 +40,7 @@ export interface Certificate {
 
 const limits = {
   maxHeaderSize: 8 * 1024,
-  /** Milliseconds allowed for a client to send the headers of a request, and the whole request. */
+  /** Milliseconds within which a client must send the headers of a request, and the whole request. */
   headersTimeout: 5_000,
   requestTimeout: 10_000,
   connectionsCheckingInterval: 1_000,
@@ -59,14 +59,14 @@ interface Parts {
   readonly body: unknown;
 }
 
-/** A route whose types are forgotten. */
+/** A registered route, without the types of its parameters, query and body. */
 interface KnownRoute extends Described {
   readonly authorize: (head: Head) => void;
   readonly takesBody: boolean;
   readonly answer: (head: Head, parts: Parts) => Answer | Promise<Answer>;
 }
 
-/** Throws to reject a request. `place` is its route, or null if it has none. */
+/** Throws to reject a request. `place` is the request's route, or null if there is no such route. */
 export type Check = (head: Head, place: Place | null) => void;
 
 export class App {
@@ -77,7 +77,9 @@ export class App {
   /** Servers for further addresses of the same host name. */
   readonly #others: SocketServer[] = [];
 
-  /** Creates a server that has no routes and does not listen. Throws if the certificate is unusable. */
+  /**
+   * Creates a server without routes. The server does not listen yet. Throws if the certificate is unusable.
+   */
   constructor(log: Logger, certificate: Certificate | null) {
     this.#log = log;
     this.server = createLimited(
@@ -106,7 +108,7 @@ export class App {
     });
   }
 
-  /** Adds a check of every request. Checks run before the route. */
+  /** Adds a check that applies to every request. Checks run before the route. */
   addCheck(check: Check): void {
     this.#checks.push(check);
   }
@@ -137,8 +139,8 @@ export class App {
   }
 
   /**
-   * Answers a request. Up to the answer of a route that reads no body, nothing is awaited, so the answer is
-   * written in the event-loop turn in which it is made.
+   * Answers a request. If the route reads no body and its answer is not a promise, nothing is awaited. The
+   * answer is then written in the same event-loop turn in which it is made.
    */
   async #serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const { method = '', url = '', headers, socket } = request;
@@ -181,7 +183,7 @@ function valid<T>(part: keyof Parts, schema: z.ZodType<T>, value: unknown): T {
   return result.data;
 }
 
-/** Writes an answer. JSON that does not fit its schema is an error of Petrel, and is not sent. */
+/** Writes an answer. JSON that does not match its schema is a defect in Petrel, and is not sent. */
 function write(response: ServerResponse, answer: Answer, responses: Responses): void {
   if ('stream' in answer) {
     answer.stream(response);
@@ -200,8 +202,8 @@ function write(response: ServerResponse, answer: Answer, responses: Responses): 
 }
 
 /**
- * Returns the TLS options for a certificate, for a new server or for a running server whose certificate is
- * replaced.
+ * Returns the TLS options for a certificate. They serve to create a server, or to replace the certificate of
+ * a running server.
  */
 export function secured(certificate: Certificate): SecureContextOptions {
   return { ...certificate, minVersion: 'TLSv1.2' };
@@ -218,8 +220,8 @@ function createLimited(listener: RequestListener, certificate: Certificate | nul
 }
 
 /**
- * Delays pipelined requests. A response is computed only after the earlier responses on its connection were
- * sent, so it is current when it is sent. A connection with too many waiting requests is destroyed.
+ * Delays pipelined requests. A response is computed only after the earlier responses on its connection have
+ * been sent, so it is current when it is sent. A connection with too many waiting requests is destroyed.
  */
 function inTurn(listener: (request: IncomingMessage, response: ServerResponse) => void): RequestListener {
   const waiting = new WeakMap<Socket, number>();

@@ -1,5 +1,5 @@
 /**
- * Routes for the changes that operators make. They use the same functions as the commands, and all of them
+ * Routes for the changes that operators make. They use the same functions as the commands, and they all
  * require the token.
  */
 import * as z from 'zod';
@@ -44,8 +44,8 @@ export interface ChangesOptions {
 
 const changesAMinute = 60;
 /**
- * Number of requests without a valid token that are logged per minute and address. Further such requests are
- * rejected too, but not logged.
+ * Number of requests without a valid token that are logged, per minute and address. Further requests without
+ * a valid token are rejected too, but not logged.
  */
 const failuresAMinute = 10;
 
@@ -54,7 +54,7 @@ const oneLine = z
   .max(500, 'expected at most 500 characters')
   .regex(/^[^\p{Cc}\p{Cf}\p{Zl}\p{Zp}]*$/u, 'expected one line of printable characters');
 
-/** Fields that every change accepts, like the options of the commands. */
+/** Fields that every change accepts. They correspond to options of the commands. */
 const common = {
   reason: oneLine.optional().describe('reason for the change, shown in the history and in the status'),
   by: oneLine.optional().describe('name of the requester, shown in the history'),
@@ -117,7 +117,7 @@ export const changeAnswerSchema = changeResultSchema.omit({ outcome: true }).ext
 type ChangeAnswer = z.infer<typeof changeAnswerSchema>;
 
 const responses = {
-  /** Nothing had to be changed, or the request was a dry run. */
+  /** Nothing had to be changed, or the request was only a dry run. */
   200: changeAnswerSchema,
   202: changeAnswerSchema,
   ...failures,
@@ -265,7 +265,7 @@ function targetOf(to: string | undefined, toSite: string | undefined): Target {
   return toSite === undefined ? 'best-other' : { site: toSite };
 }
 
-/** Accepts only requests with the token, and limits the rate of changes to what a group can handle. */
+/** Accepts only requests with the token, and limits the rate of changes to a rate that a group can handle. */
 function authorization({ token, clock, log }: ChangesOptions) {
   const failed = new RateLimit(failuresAMinute, clock);
   const changed = new RateLimit(changesAMinute, clock);
@@ -277,8 +277,8 @@ function authorization({ token, clock, log }: ChangesOptions) {
     }
     const given = /^Bearer +(\S+)$/i.exec(headers.authorization ?? '')?.[1];
     const isRight = given !== undefined && token.accepts(given);
-    // Do not count requests with the token as failures: the failures of other clients, perhaps at the same
-    // address, must not limit them.
+    // Do not count requests with the token as failures. Otherwise, the failures of other clients, perhaps at
+    // the same address, would limit these requests.
     if (isRight) countOne(changed, ip, 'changes');
     else countOne(failed, ip, 'requests without the right token');
     if (isRight) return;

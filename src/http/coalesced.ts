@@ -10,8 +10,8 @@ export interface CoalescedOptions<T> {
 
 /**
  * Shares runs of some work among any number of callers. There is at most one run at a time, and at most one
- * per interval. A caller's run begins after its call, so the result includes everything that the caller did
- * before.
+ * run starts per interval. A caller's run begins after its call, so the result includes everything that the
+ * caller did before.
  */
 export class Coalesced<T> {
   readonly #options: CoalescedOptions<T>;

@@ -1,9 +1,9 @@
 /**
- * Limits on open connections. Each connection costs the agent a file descriptor, and time that lease renewals
- * need. Their number is therefore limited, and idle connections are closed in favour of active ones.
+ * Limits on open connections. Each connection costs the agent a file descriptor, and time that it needs for
+ * lease renewals. The number of connections is therefore limited, and idle connections are closed in favour
+ * of active ones.
  *
- * Not promised: a response for every client while another client fills all connections with readers of
- * events.
+ * Not promised: a response for every client while one client fills all connections with readers of events.
  */
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import { Server as SecureServer } from 'node:https';

@@ -12,7 +12,9 @@ import { reading, unread } from './route.js';
 
 const root = join(packageDirectory, 'docs');
 
-/** Paths of the pages, such as `guides/runbook.md`. Only these are served, so no other file can be read. */
+/**
+ * Paths of the pages, such as `guides/runbook.md`. Only these pages are served, so no other file can be read.
+ */
 const pages = kept(async () => {
   const paths = await readdir(root, { recursive: true });
   return new Set(paths.filter((path) => path.endsWith('.md')));
@@ -29,7 +31,7 @@ export function addDocs(app: App): void {
     responses: {},
     answer: async ({ params: { folder, page } }) => {
       const path = `${folder}/${page}`;
-      // A program that bundles Petrel may have left the documentation out.
+      // A program that bundles Petrel may have omitted the documentation.
       const known = await pages().catch(() => noPages);
       if (!known.has(path)) throw new Denial(404, 'NOT_FOUND', `no such page: ${cut(path)}`);
       const content = await readFile(join(root, path), 'utf8');

@@ -1,4 +1,4 @@
-/** Whether each ZooKeeper server of the ensemble serves clients, for the status page. */
+/** Determines whether each ZooKeeper server of the ensemble serves clients, for the status page. */
 import * as z from 'zod';
 import { readSummary } from '../doctor/servers.js';
 import { errorMessage } from '../errors.js';
@@ -23,10 +23,13 @@ export interface EnsembleOptions {
 }
 
 const timeoutMs = 2_000;
-/** Age up to which an answer is reused, so that many readers cost the servers no more than one. */
+/**
+ * Age up to which an answer is reused, so that many readers cause no more load on the servers than one
+ * reader.
+ */
 const maxAgeMs = 5_000;
 
-/** Asks the servers. Requests that come at about the same time share one answer. */
+/** Queries the servers. Requests that arrive at about the same time share one answer. */
 export class EnsembleHealth {
   readonly #options: EnsembleOptions;
   readonly #clock: Clock;

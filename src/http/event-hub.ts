@@ -1,7 +1,7 @@
 /**
  * Streams the state of the group to any number of readers as server-sent events. Each event is a complete
- * picture, so a reader that misses events still gets everything that applies. One follower of ZooKeeper
- * serves all readers, and it runs only while there are any.
+ * picture, so a reader that misses events still gets all current information. One follower of ZooKeeper
+ * serves all readers. It runs only while there are readers.
  *
  * Not promised: every change. Several changes during one read become one event. A reader that does not keep
  * up is disconnected, and can connect again.
@@ -26,8 +26,8 @@ export interface EventsOptions {
 }
 
 /**
- * Number of readers that are written to in one event-loop turn. Lease renewals and other requests run between
- * turns.
+ * Number of readers to which messages are written in one event-loop turn. Lease renewals and other requests
+ * run between these turns.
  */
 export const readersPerTurn = 50;
 /**
@@ -36,11 +36,11 @@ export const readersPerTurn = 50;
  */
 const maxBacklogBytes = 64 * 1024;
 /**
- * Interval between keep-alive messages to readers, in milliseconds. A reader that receives nothing for longer
- * must assume that its picture is outdated.
+ * Interval between keep-alive messages to readers, in milliseconds. A reader that receives nothing for a
+ * longer time must assume that its picture is outdated.
  */
 const aliveMs = 5_000;
-/** Longest time between reads of the group, in milliseconds. Some things change only because time passes. */
+/** Maximum time between reads of the group, in milliseconds. Some things change only because time passes. */
 const lookAgainMs = 5_000;
 const retryMs = 1_000;
 const alive = Buffer.from(': alive\n\n');
@@ -51,13 +51,15 @@ export const outOfTouchSchema = z.object({ reason: z.string() });
 export class EventHub {
   readonly #options: EventsOptions;
   readonly #readers = new Set<ServerResponse>();
-  /** Distinguishes the events of this incarnation of the agent from the events of other incarnations. */
+  /** Distinguishes the events of this incarnation of the agent from those of other incarnations. */
   readonly #prefix = randomBytes(6).toString('hex');
   #number = 0;
-  /** The newest event, for new readers. Null until there is one. */
+  /** The newest event, which new readers get. Null until there is an event. */
   #newest: Buffer | null = null;
   #said = '';
-  /** Messages that are still to be written, by reader, in the order of writing. */
+  /**
+   * Messages that have not been written yet, keyed by reader, in the order in which they are to be written.
+   */
   readonly #due = new Map<ServerResponse, Buffer>();
   #cancelTurn: (() => void) | null = null;
   #following: AbortController | null = null;
@@ -180,8 +182,8 @@ export class EventHub {
   }
 
   /**
-   * Schedules a message for the readers. A few readers are written to at a time. Each reader gets the message
-   * that is newest when it is written to.
+   * Schedules a message for the readers. The message is written to a few readers at a time. Each reader gets
+   * the message that is newest at the time of writing.
    */
   #give(readers: Iterable<ServerResponse>, message: Buffer): void {
     for (const reader of readers) this.#due.set(reader, message);
@@ -222,7 +224,7 @@ function isRefusal(error: unknown): boolean {
   return isPermissionError(error) || (error instanceof PetrelError && error.code === 'FORBIDDEN');
 }
 
-/** Leaves out elapsed times. A change of only these is no reason for an event. */
+/** Leaves out elapsed times. If only these change, no event is necessary. */
 function withoutElapsed(key: string, value: unknown): unknown {
   return key === 'elapsedMs' || key === 'asOf' ? undefined : value;
 }

@@ -73,7 +73,7 @@ export function answerError(log: Logger, error: unknown, { method, url }: Head):
   return { status, headers, json: failure };
 }
 
-/** Returns the error for a part of a request that does not fit its schema. */
+/** Returns the error for a part of a request that does not match its schema. */
 export function invalid(part: 'params' | 'query' | 'body', { issues }: z.ZodError): Denial {
   const reasons = firstOf(
     issues.map(
@@ -143,7 +143,7 @@ const brokenRequests: Readonly<Record<string, readonly [line: string, code: stri
   ERR_HTTP_REQUEST_TIMEOUT: ['408 Request Timeout', 'TIMEOUT', 'timed out while receiving the request'],
 };
 
-/** Answers a request that is too slow or is not HTTP, if possible, and closes the connection. */
+/** If possible, answers a request that is too slow or is not HTTP. Closes the connection in any case. */
 export function answerBrokenRequest({ code: cause = '' }: NodeJS.ErrnoException, socket: Duplex): void {
   if (cause === 'ECONNRESET' || socket.destroyed) return;
   const [line, code, message] = brokenRequests[cause] ?? [

@@ -1,7 +1,7 @@
 /**
- * The group, as the HTTP interface reads and changes it. A separate session is used. Readers therefore
- * neither delay the agent's lease renewals nor trigger its rounds, however many readers there are. The
- * session is open while it is in use, and for a short time after that.
+ * Reads and changes the group for the HTTP interface. A separate session is used. Readers therefore neither
+ * delay the agent's lease renewals nor trigger its rounds, however many readers there are. The session is
+ * open while it is in use, and for a short time after that.
  */
 import type { Rules } from '../../strategies/registry.js';
 import { errorMessage, PetrelError } from '../errors.js';
@@ -26,8 +26,8 @@ export interface GroupSessionOptions {
 }
 
 /**
- * The state of a group, and the time at which it was read, in milliseconds since the epoch on the ensemble's
- * clock.
+ * The state of a group, and the time at which it was read. The time is in milliseconds since the epoch, on
+ * the ensemble's clock.
  */
 export interface Look {
   readonly view: GroupView;
@@ -37,7 +37,7 @@ export interface Look {
 const connectTimeoutMs = 5_000;
 const idleMs = 30_000;
 const closeTimeoutMs = 500;
-/** Minimum time between two reads of the group, in milliseconds. It applies to any number of requests. */
+/** Minimum time between two reads of the group, in milliseconds. It applies to all requests together. */
 const minIntervalMs = 50;
 
 export class GroupSession {
@@ -113,7 +113,8 @@ export class GroupSession {
 
   async #read(access: GroupAccess): Promise<Look> {
     const { store } = access;
-    // Wait until this server has every change that other clients committed before. The commands do the same.
+    // Wait until this server has received every change that other clients have committed so far. The commands
+    // do the same.
     await store.sync('/');
     const view = await readGroup(access, { scores: true });
     return { view, nowMs: await this.#time.nowMs(store, view) };

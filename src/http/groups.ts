@@ -1,6 +1,6 @@
 /**
  * The groups that an agent's HTTP interface serves. If there are several groups, a request selects one by its
- * root. The readers of a group are created at the group's first request. All readers share one session.
+ * root. The readers of a group are created when the group is first requested. All readers share one session.
  */
 
 import * as z from 'zod';
@@ -21,13 +21,13 @@ export const ofRoot = {
   root: z.string().optional().describe('root path of the group; optional if the agent is in one group only'),
 };
 /**
- * Query of a route that selects a group. Other parameters are rejected, because a client might expect them to
- * change the result.
+ * Query of a route that selects a group. Other parameters are rejected, because a client might expect that
+ * they change the result.
  */
 export const rootQuery = strictObject(ofRoot);
 /**
- * Query of a route of which pollers use only the status line. Any other parameters are accepted, because
- * pollers may add them.
+ * Query of a route whose status line is all that pollers use. Any other parameters are accepted, because
+ * pollers may add some.
  */
 export const tolerantRootQuery = z.object(ofRoot);
 

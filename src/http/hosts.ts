@@ -1,10 +1,10 @@
 /**
- * Restricts the host names that clients may use to address an agent that listens on loopback only. Without
- * this check, a page from another site could point its own host name at this machine and read the group in a
- * local browser. The requests of such a page carry that host name.
+ * Restricts the host names that clients may use to address an agent that listens only on loopback. Without
+ * this check, a page from another site could make its own host name resolve to this machine, and then read
+ * the group in a local browser. The requests of such a page contain that host name.
  *
  * The paths that report this node's role to load balancers accept any host name. Load balancers send
- * arbitrary names, and the role reveals little.
+ * arbitrary host names, and the role reveals little.
  */
 import { hostText, isLoopback, type ListenAddress } from '../config/listen.js';
 import { quoted } from '../model/outside.js';
@@ -20,8 +20,8 @@ export interface Names {
 }
 
 /**
- * Rejects requests under other host names with status 421. An agent that other machines can reach accepts any
- * name, because clients may use names that it does not know.
+ * Rejects requests for other host names with status 421. An agent that other machines can reach accepts any
+ * host name, because clients may use names that the agent does not know.
  */
 export function refuseOtherNames(app: App, { listen, hosts, open }: Names): void {
   if (!isLoopback(listen.host)) return;

@@ -1,8 +1,8 @@
 /**
  * Measures how long a slot of a group had no leader, as seen by the elector. While the elector is connected,
- * it counts the time without a READY claim. While it is not connected, it counts the time after the last
- * instant at which any lease can still have been valid. A node that is not the elector counts nothing,
- * because it does not read the claim.
+ * this is the time without a READY claim. While it is not connected, this is the time after the last instant
+ * at which any lease can still have been valid. A node that is not the elector measures nothing, because it
+ * does not read the claim.
  *
  * Not counted: time in which a leader no longer acts but its claim remains, because the leader is releasing,
  * dead or cut off. The result is therefore a lower bound.
@@ -12,12 +12,14 @@ export interface Sight {
   readonly inTouch: boolean;
   /** Whether the slot's claim was READY when the group was last read. */
   readonly isLed: boolean;
-  /** Session timeout in milliseconds. After connectivity is lost, no lease lasts longer. */
+  /**
+   * Session timeout in milliseconds. After connectivity is lost, no lease remains valid for longer than this.
+   */
   readonly sessionTimeoutMs: number;
 }
 
 /**
- * Longest normal time between two observations, in milliseconds. A longer gap means that the process was
+ * Maximum normal time between two observations, in milliseconds. A longer gap means that the process was
  * stalled and observed nothing.
  */
 const longestGapMs = 35_000;
@@ -31,7 +33,7 @@ export class LeaderlessTime {
   #totalMs = 0;
 
   /**
-   * Records what is observed from `nowMs` on. `nowMs` is monotonic, and never earlier than in a previous
+   * Records what is observed from `nowMs` on. `nowMs` is monotonic. It is never earlier than in a previous
    * call.
    */
   see(sight: Sight, nowMs: number): void {

@@ -1,7 +1,7 @@
 /**
  * The page for Prometheus: metrics of the process, and of every group that the agent is in. Rendering a
- * thousand groups takes long, so rendering pauses after each group to let other work run. At the end, it
- * renders again the groups whose leadership on this node has changed in the meantime.
+ * thousand groups takes a long time, so rendering pauses after each group to let other work run. At the end,
+ * every group whose leadership on this node has changed in the meantime is rendered again.
  */
 import { collectDefaultMetrics, Registry } from 'prom-client';
 import type { ServedGroups } from '../node/served-groups.js';
@@ -50,8 +50,8 @@ export class MetricsPage {
   }
 
   /**
-   * Renders the page. The leadership on it is still current at the end of the event-loop turn in which the
-   * promise resolves.
+   * Renders the page. The leadership that it shows is still current at the end of the event-loop turn in
+   * which the promise resolves.
    */
   async text(): Promise<string> {
     const process = await this.#ofProcess();
@@ -73,7 +73,7 @@ export class MetricsPage {
 
   /**
    * Renders the metrics of the process. The registry is created at the first request, so it costs nothing if
-   * there is none.
+   * there is no request.
    */
   async #ofProcess(): Promise<string> {
     if (this.#process === null) {

@@ -2,7 +2,7 @@
  * Metrics of an agent in one group, following Prometheus' conventions. Gauges read the agent's state when the
  * page is rendered. Counters count the agent's events. Rendering sends no requests to ZooKeeper.
  *
- * Promised: `petrel_leader` is checked against the clock after everything else is rendered. If the two
+ * Promised: after everything else is rendered, `petrel_leader` is checked against the clock. If the two
  * disagree, the page is rendered again.
  */
 import { Counter, Gauge, Histogram, Registry } from 'prom-client';
@@ -45,7 +45,7 @@ const states = [
 export class Metrics {
   readonly #options: MetricsOptions;
   readonly #registry = new Registry();
-  /** Time without a leader, by slot. The time of a removed slot is kept. */
+  /** Time without a leader, keyed by slot. The time of a removed slot is kept. */
   readonly #leaderless = new Map([[1, new LeaderlessTime()]]);
   readonly #unlisten: readonly (() => void)[];
   readonly #counted: Counted;
@@ -73,8 +73,8 @@ export class Metrics {
   }
 
   /**
-   * Renders the metrics. The leadership in them is still current at the end of the event-loop turn in which
-   * the promise resolves.
+   * Renders the metrics. The leadership that they show is still current at the end of the event-loop turn in
+   * which the promise resolves.
    */
   async text(): Promise<string> {
     for (;;) {
@@ -238,7 +238,7 @@ export class Metrics {
   }
 }
 
-/** Counts events. Every series that an alert uses exists from the start. */
+/** Metrics that count events. Every series that an alert uses exists from the start. */
 class Counted {
   readonly #transitions;
   readonly #phases;
@@ -361,7 +361,8 @@ export function addMetrics(app: App, metrics: Rendered): void {
     summary: 'for Prometheus',
     tags: ['node'],
     responses: { 200: { description: 'its text format', content: { 'text/plain': z.string() } } },
-    // The response is written in the event-loop turn in which the text is made, so it is still current.
+    // The response is written in the same event-loop turn in which the text is completed, so it is still
+    // current.
     answer: async () => ({
       headers: { 'content-type': metrics.contentType },
       content: await metrics.text(),

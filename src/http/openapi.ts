@@ -11,7 +11,7 @@ export function describe(routes: readonly Described[]): Json {
     if (route.summary === undefined) continue;
     const path = route.path.replaceAll(/:(\w+)/g, '{$1}');
     const operations = paths[path] ?? {};
-    // HEAD follows from GET.
+    // HEAD is implied by GET.
     const methods = route.methods === reading ? ['GET'] : route.methods;
     for (const method of methods) operations[method.toLowerCase()] = operation(route);
     paths[path] = operations;
@@ -37,7 +37,7 @@ function operation({ summary, tags, secured, params, query, body, responses }: D
 }
 
 function requestBody(schema: z.ZodType): Json {
-  // No body counts as an empty object.
+  // A request without a body counts as one with an empty object.
   const required = !schema.safeParse({}).success;
   return { required, content: contents({ 'application/json': schema }, 'input') };
 }
@@ -71,7 +71,7 @@ function contents(types: Readonly<Record<string, z.ZodType>>, io: 'input' | 'out
   );
 }
 
-/** Checks on values, such as that two fields exclude each other, are not described. */
+/** The result does not contain checks on values, such as that two fields exclude each other. */
 function jsonSchema(schema: z.ZodType, io: 'input' | 'output'): Json {
   const { $schema: _, ...described } = z.toJSONSchema(schema, { io, unrepresentable: 'any' });
   return described;

@@ -11,7 +11,7 @@ export interface PageFile {
 }
 
 export interface PageFiles {
-  /** Hash of all files together. Every version of the page has a different hash. */
+  /** Hash of all files together. It is different for every version of the page. */
   readonly hash: string;
   readonly html: PageFile;
   readonly css: PageFile;

@@ -13,7 +13,7 @@ import { type Answer, type Head, reading, unread } from './route.js';
 
 /**
  * Content security policy of the page. It allows only the agent's own files and API, and forbids scripts that
- * are made from text.
+ * are generated from text.
  */
 const policy = [
   "default-src 'none'",
@@ -62,7 +62,7 @@ export function addPage(app: App, groups: Groups): void {
   for (const [path, part] of parts) {
     const answer = async ({ url, headers }: Head) => {
       const all = await files();
-      // An address with the current hash always means the same content. Under any other address, the content
+      // If an address contains the current hash, its content never changes. The content of any other address
       // may change.
       const isNamed = url === `${path}?${all.hash}`;
       return packed(headers, part(all), { 'cache-control': isNamed ? forGood : 'no-cache' });
@@ -71,7 +71,7 @@ export function addPage(app: App, groups: Groups): void {
   }
 }
 
-/** Returns a page with links to the groups, for an agent that is in several groups. */
+/** Returns a page with links to the groups. Used by an agent that is in several groups. */
 function linksTo(roots: readonly string[], hash: string): string {
   const links = roots.map(
     (root) => `<li><a href="?root=${encodeURIComponent(root)}">${asHtml(root)}</a></li>`,
@@ -105,7 +105,7 @@ function asHtml(text: string): string {
   return oneLine(text).replaceAll(/[&<>"]/g, (character) => `&#${character.charCodeAt(0)};`);
 }
 
-/** Returns an answer with a file, compressed if the client understands that. */
+/** Returns an answer with a file. The file is compressed if the client supports that. */
 function packed(
   requested: Head['headers'],
   { type, plain, gzipped }: PageFile,

@@ -3,11 +3,14 @@ import { isIPv6 } from 'node:net';
 import type { Clock } from '../ports/clock.js';
 
 const windowMs = 60_000;
-/** Number of clients that are counted. If there are more, the one that came first is forgotten. */
+/**
+ * Maximum number of clients whose requests are counted. If there are more, the client that was counted first
+ * is forgotten.
+ */
 const maxClients = 10_000;
 
 export class RateLimit {
-  /** Number of requests of one client in a window. */
+  /** Maximum number of requests that one client may make in a window. */
   readonly max: number;
   readonly #clock: Pick<Clock, 'monotonicMs'>;
   readonly #counts = new Map<string, number>();
@@ -18,7 +21,10 @@ export class RateLimit {
     this.#clock = clock;
   }
 
-  /** Counts a request. Returns the seconds until the next one is allowed, or null if this one is. */
+  /**
+   * Counts a request. Returns null if the request is allowed. Otherwise returns the seconds until the next
+   * request is allowed.
+   */
   count(ip: string): number | null {
     const nowMs = this.#clock.monotonicMs();
     if (nowMs >= this.#endsAtMs) {
@@ -34,7 +40,10 @@ export class RateLimit {
   }
 }
 
-/** Returns the address, or the first 64 bits of an IPv6 address: a client usually has all that share them. */
+/**
+ * Returns the address. For IPv6, returns its first 64 bits, because a client usually controls all addresses
+ * that share them.
+ */
 export function networkOf(ip: string): string {
   if (!isIPv6(ip) || ip.includes('.')) return ip;
   const [head = [], tail] = ip.split('::').map((part) => part.split(':').filter((group) => group !== ''));

@@ -22,7 +22,7 @@ export async function readJson(request: IncomingMessage): Promise<unknown> {
 async function readText(request: IncomingMessage): Promise<string> {
   const parts: Buffer[] = [];
   let bytes = 0;
-  // The request must not be destroyed when it is too long: the client could not receive the response.
+  // Do not destroy a request that is too long, because the client could then not receive the response.
   const chunks: AsyncIterable<unknown> = request.iterator({ destroyOnReturn: false });
   for await (const chunk of chunks) {
     if (!Buffer.isBuffer(chunk)) continue;
@@ -48,7 +48,7 @@ function parse(text: string): unknown {
   }
 }
 
-/** Rejects keys with which a copy of an object would get another prototype. */
+/** Rejects keys that would give a copy of the object another prototype. */
 function refusePrototypes(key: string, value: unknown): unknown {
   if (key === '__proto__') throw new SyntaxError('the key __proto__ is not allowed');
   return value;

@@ -2,9 +2,9 @@
  * Routes for the role of this node, for load balancers and similar clients. The status line alone gives the
  * answer. The routes send no requests to ZooKeeper.
  *
- * Promised: status 200 on `/leader` was true when the response was created, immediately before it is written.
- * It was therefore true at some time after the request was sent. For `leaseMs` from then on, no other node
- * can become leader because this process is slow, frozen or cut off.
+ * Promised: status 200 on `/leader` was true when the response was created, immediately before it was
+ * written. It was therefore true at some time after the request was sent. For `leaseMs` from then on, no
+ * other node can become leader because this process is slow, frozen or cut off.
  *
  * Not promised: the time that the response takes to arrive. The process may freeze between creating and
  * writing the response. A response that takes longer than `leaseMs` to arrive proves nothing.
@@ -26,10 +26,10 @@ export const roleSchema = z.object({
   node: nameSchema,
   site: nameSchema,
   root: z.string(),
-  /** Whether the node is READY, its lease is valid, and its workload is running as far as is known. */
+  /** Whether the node is READY, its lease is valid, and its workload is running, as far as this is known. */
   leads: z.boolean(),
   /**
-   * Milliseconds for which the node still leads if ZooKeeper does not respond again. Null if the node does
+   * Milliseconds for which the node still leads if ZooKeeper does not respond any more. Null if the node does
    * not lead.
    */
   leaseMs: z.int().nullable(),
@@ -47,7 +47,7 @@ export const roleSchema = z.object({
 });
 export type Role = z.infer<typeof roleSchema>;
 
-/** Response from an agent in several groups if the request selects no group. */
+/** Response of an agent in several groups if the request selects no group. */
 export const aliveSchema = z.object({ groups: z.int() });
 
 interface RoleRoute {
@@ -121,8 +121,8 @@ export function addRoles(app: App, groups: Groups, clock: Clock): void {
 }
 
 /**
- * Returns an answer without a check by the schema. The agent itself made it, and clients may poll a hundred
- * times a second.
+ * Returns an answer that is not checked against the schema. The agent itself created the value, and clients
+ * may poll a hundred times a second.
  */
 function asJson(value: Role | z.output<typeof aliveSchema>) {
   return {

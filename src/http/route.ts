@@ -1,8 +1,8 @@
-/** Routes of the HTTP interface: what each of them accepts and answers. */
+/** Routes of the HTTP interface, and what each of them accepts and answers. */
 import type { IncomingHttpHeaders, ServerResponse } from 'node:http';
 import * as z from 'zod';
 
-/** A request, as far as it is known before its parameters and its body are read. */
+/** The parts of a request that are known before its parameters and its body are read. */
 export interface Head {
   readonly method: string;
   /** Path and query, as the client sent them. */
@@ -24,13 +24,16 @@ interface Part {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** JSON is encoded by the schema of its status. Other content has its type among the headers. */
+/** JSON is encoded by the schema for its status. For other content, the headers contain the content type. */
 export type Answer =
   | (Part & { readonly json: unknown })
   | (Part & { readonly content: string | Buffer })
   | { readonly stream: (response: ServerResponse) => void };
 
-/** Schemas of the answers by status: of JSON, or of any content by its type. */
+/**
+ * Schemas of the answers, keyed by status. JSON has one schema. Other content has a schema for each content
+ * type.
+ */
 export type Responses = Readonly<Record<number, z.ZodType | OtherContent>>;
 export interface OtherContent {
   readonly description: string;
@@ -43,9 +46,9 @@ export interface Place {
   readonly path: string;
 }
 
-/** What the OpenAPI description says of a route. */
+/** The parts of a route that the OpenAPI description contains. */
 export interface Described extends Place {
-  /** A route without a summary is not described. */
+  /** Summary of the route. Without a summary, the route is not described. */
   readonly summary?: string;
   readonly tags?: readonly string[];
   /** Whether the route requires the token. */
@@ -68,10 +71,10 @@ export interface Route<Params, Query, Body> extends Described {
 /** Methods of a route that only reads. */
 export const reading: readonly string[] = ['GET', 'HEAD'];
 
-/** For what a route does not read. It accepts anything there. */
+/** Schemas for the parts of a request that a route does not read. They accept anything. */
 export const unread = { params: z.unknown(), query: z.unknown(), body: z.unknown() } as const;
 
-/** Returns the parameters in a path. Returns null if the path is not the route's. */
+/** Returns the parameters in a path. Returns null if the path does not belong to the route. */
 export function paramsAt({ path }: Place, given: string): Readonly<Record<string, string>> | null {
   const [parts, values] = [path.split('/'), given.split('/')];
   if (parts.length !== values.length) return null;

@@ -1,6 +1,6 @@
 /**
- * The HTTP interface of an agent. It never delays the agent or the process, because it rejects slow, broken
- * and excessive requests. It closes as soon as the agent has left the group.
+ * The HTTP interface of an agent. It rejects slow, broken and excessive requests, so it never delays the
+ * agent or the process. It closes as soon as the agent has left the group.
  */
 import { createHash } from 'node:crypto';
 import { Server as SecureServer } from 'node:https';
@@ -28,7 +28,7 @@ import { addRoles, rolePaths } from './roles.js';
 import { reading, unread } from './route.js';
 import { TokenCheck } from './token.js';
 
-/** Values that are read from files, and can be read again. */
+/** Values that are read from files, and that can be read again. */
 export interface Secrets {
   /** Token that permits changes. Null if changes are disabled. */
   readonly token: string | null;
@@ -111,8 +111,8 @@ export class HttpServer {
 
   /**
    * Replaces the secrets. The new ones apply from the next request and the next connection on. Returns
-   * whether they differ from the previous ones. Throws for an unusable certificate. In that case, nothing
-   * changes.
+   * whether they differ from the previous ones. Throws for an unusable certificate. In that case, the secrets
+   * are not replaced.
    */
   use(secrets: Secrets): boolean {
     const { token, certificate } = secrets;
@@ -146,7 +146,7 @@ export class HttpServer {
     addDocs(this.#app);
     addEvents(this.#app, this.#groups);
     addChanges(this.#app, { groups: this.#groups, token: this.#token, clock, log });
-    // The description is made at the first request: making it takes longer than most answers.
+    // The description is created at the first request, because creating it takes longer than most answers.
     let described: object | null = null;
     const answer = () => {
       described ??= describe(this.#app.routes);
@@ -164,7 +164,10 @@ function createApp(log: Logger, certificate: Certificate | null): App {
   }
 }
 
-/** Returns a digest of the secrets, for comparison. With it, the secrets themselves need not be kept. */
+/**
+ * Returns a digest of the secrets. It is used for comparison, so that the secrets themselves need not be
+ * kept.
+ */
 function digestOf({ token, certificate }: Secrets): string {
   const parts = [token, certificate?.cert.toString('base64'), certificate?.key.toString('base64')];
   return createHash('sha256').update(JSON.stringify(parts)).digest('hex');

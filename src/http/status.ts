@@ -1,4 +1,6 @@
-/** Content of `/status` and of the `status` event: a listing, and the time at which it was made. */
+/**
+ * Content of `/status` and of the `status` event: a listing, and the time at which the listing was created.
+ */
 
 import type * as z from 'zod';
 import { withAnswers } from '../group/judge.js';

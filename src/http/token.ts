@@ -3,7 +3,7 @@ import { createHash, timingSafeEqual } from 'node:crypto';
 
 export class TokenCheck {
   /**
-   * Digest of the token. The time for comparing digests depends neither on the content nor on the length of a
+   * Digest of the token. The time to compare digests depends neither on the content nor on the length of a
    * given token.
    */
   #digest: Buffer | null;
@@ -17,7 +17,7 @@ export class TokenCheck {
     this.#digest = digestOf(token);
   }
 
-  /** Whether a token is set. If none is, changes are disabled. */
+  /** Whether a token is set. If no token is set, changes are disabled. */
   get isSet(): boolean {
     return this.#digest !== null;
   }
