@@ -1,6 +1,6 @@
 /**
- * The strategies that a simulation compares. These are the named strategies, or by default the group's own
- * strategy and all others that can be tried.
+ * The strategies that a simulation compares: those that are named or, by default, the group's own strategy
+ * and all others that can be tried.
  */
 import type { ReadyStrategy, Rules } from '../../strategies/registry.js';
 import { PetrelError } from '../errors.js';
@@ -33,7 +33,7 @@ export interface Wanted {
    * otherwise those in `own` or `listed`.
    */
   readonly names: readonly string[];
-  /** Options for the named strategies. Null if none were given. */
+  /** Options for the strategies in `names`. Null if none were given. */
   readonly options: GroupConfig['strategyOptions'] | null;
 }
 
@@ -44,7 +44,7 @@ export interface ComparedStrategies {
 
 /**
  * Returns the strategies to compare. `size` is the number of nodes in the group. Throws PetrelError INVALID
- * if a named strategy cannot be used in this way. Throws Unanswered if the answer of a strategy is still
+ * if a strategy that must be compared cannot be used. Throws Unanswered if the answer of a strategy is still
  * pending.
  */
 export function comparedStrategies(wanted: Wanted, size: number, rules: Rules): ComparedStrategies {
@@ -101,8 +101,8 @@ interface Prepared {
 }
 
 /**
- * Prepares a strategy, with the group's size as an option if the strategy accepts it. A strategy that uses a
- * quorum needs that size, because it cannot count nodes that are down.
+ * Prepares a strategy. If the strategy accepts the group's size as an option, sets that option. A strategy
+ * that uses a quorum needs the size, because it cannot count nodes that are down.
  */
 function prepared({ strategy, strategyOptions }: Named, size: number, rules: Rules): Prepared {
   const withSize = { strategy, strategyOptions: { size, ...strategyOptions } };

@@ -97,8 +97,8 @@ function byName([a]: readonly [string, unknown], [b]: readonly [string, unknown]
 }
 
 /**
- * Returns the round-trip time that strategies would use. This is the leader's measurement, or the peer's if
- * the leader has none. Returns NaN if neither has one.
+ * Returns the round-trip time that strategies would use. This is the leader's measurement, or the peer's
+ * measurement if the leader has none. Returns NaN if neither has one.
  */
 function roundTripMs(leader: Peer, peer: Peer): number {
   if (leader.node === peer.node) return 0;
@@ -109,7 +109,7 @@ function sumMs(a: number | null, b: number | null): number | null {
   return a === null || b === null ? null : rounded(a + b);
 }
 
-/** Rounds to `digits` decimal places. Further digits in sums of fractions have no meaning. */
+/** Rounds to `digits` decimal places. In sums of fractions, further digits have no meaning. */
 export function rounded(value: number, digits = 3): number {
   return Math.round(value * 10 ** digits) / 10 ** digits;
 }

@@ -1,4 +1,4 @@
-/** The losses that a simulation assumes: nodes, or sites with all their nodes. */
+/** The losses that a simulation assumes: lost nodes, or lost sites with all their nodes. */
 import { PetrelError } from '../errors.js';
 import { unknownName } from '../group/known-names.js';
 import { quoted } from '../model/outside.js';

@@ -1,6 +1,7 @@
 /**
- * Simulates the effect of an election: the node that each strategy would elect after the loss of some nodes,
- * and the latency of its clients. The result is compared with the best one that any choice could give.
+ * Simulates the effect of an election: which node each strategy would elect after the loss of some nodes, and
+ * the latency that clients would then have. The result is compared with the best result that any choice could
+ * give.
  *
  * Latencies follow Becker, Junqueira and Serafini, *Leader Election for Replicated Services Using Application
  * Scores* (2011). A client sends a request to its own node, which forwards it to the leader. The leader
@@ -20,8 +21,8 @@ import type { Situation } from './situation.js';
 
 const milliseconds = z.number().nullable();
 /**
- * Difference from the best possible value, also as a percentage of that value. The percentage is null if the
- * best value is 0 and this one is not.
+ * Difference from the best possible value, in milliseconds and as a percentage of that value. The percentage
+ * is null if the best value is 0 and this value is not.
  */
 const aboveSchema = z.object({ ms: z.number(), percent: z.number().nullable() }).nullable();
 const bestSchema = z.object({ node: nameSchema, ms: z.number() }).nullable();
@@ -46,7 +47,7 @@ const outcomeSchema = z.object({
 export type Outcome = z.infer<typeof outcomeSchema>;
 
 export const simulationSchema = z.object({
-  /** Name of the file, or root of the group, that the simulation is about. */
+  /** Name of the file, or root of the group, that is simulated. */
   of: z.string(),
   /** |N|: number of nodes in the group, including lost nodes. */
   size: z.int(),
@@ -58,7 +59,7 @@ export const simulationSchema = z.object({
   outcomes: z.array(outcomeSchema),
   /** Strategies that were left out because they lack the data that they need. */
   leftOut: z.array(z.object({ strategy: z.string(), reason: z.string() })),
-  /** The best values that any eligible node reaches. */
+  /** The best values that any eligible node would give. */
   best: z.object({ mean: bestSchema, worst: bestSchema }),
   /** The nodes that were not lost. */
   nodes: z.array(
@@ -174,7 +175,7 @@ function quorumOf(size: number): number {
   return Math.floor(size / 2) + 1;
 }
 
-/** Whether the strategy uses a quorum but too few nodes remain for one. */
+/** Whether the strategy uses a quorum, but too few nodes remain for a quorum. */
 function lacksQuorum(
   { needsQuorum, choice: { ranking } }: Choosing,
   { size, left }: ConstraintContext,
@@ -205,8 +206,8 @@ function outcome(choosing: Choosing, context: ConstraintContext): Outcome {
     strategy: strategy.name,
     node: node.node,
     site: node.site,
-    // Report only the strategy's own part of the reason. The other part, which node would be replaced, is the
-    // same for all strategies.
+    // Report only the part of the reason that comes from the strategy. The other part, which node would be
+    // replaced, is the same for all strategies.
     reason: choice.reason.endsWith(ranked.reason) ? ranked.reason : choice.reason,
     meanMs,
     worstMs,

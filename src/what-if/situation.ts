@@ -1,5 +1,5 @@
 /**
- * The input of a simulation: a group and the nodes that are lost. `petrel-lab` adds groups that a file
+ * The input of a simulation: a group, and the nodes that are lost. `petrel-lab` adds groups that a file
  * describes.
  */
 
@@ -22,7 +22,7 @@ export interface Situation {
   readonly size: number;
   /** Name of the score that contains a node's rate of requests. */
   readonly load: string;
-  /** What the result is based on, as notes for operators. */
+  /** Notes for operators about the data on which the result is based. */
   readonly notes: readonly string[];
 }
 
@@ -51,8 +51,8 @@ export function liveSituation(view: GroupView, nowMs: number, { lose, size }: As
 }
 
 /**
- * Whether the previous leader is no longer registered. It still counts as a node of the group, because
- * strategies assume this too.
+ * Whether the previous leader is no longer registered. It still counts as a node of the group, as strategies
+ * also assume.
  */
 function leaderIsMissing(view: GroupView): boolean {
   const previous = previousLeader(view, view.members);
@@ -60,8 +60,8 @@ function leaderIsMissing(view: GroupView): boolean {
 }
 
 /**
- * Returns `given`, or the option `size` of the group's own strategy if `given` is missing. If both are
- * missing, returns the number of known nodes. Throws PetrelError INVALID if `given` is too small.
+ * Returns `given`. If `given` is missing, returns the option `size` of the group's own strategy. If that is
+ * missing too, returns the number of known nodes. Throws PetrelError INVALID if `given` is too small.
  */
 export function sizeOf(given: number | undefined, { size }: Record<string, unknown>, known: number): number {
   if (given === undefined)
