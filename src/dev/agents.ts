@@ -20,7 +20,7 @@ export interface DevAgentsOptions {
   readonly flagsOf?: (node: string) => readonly string[];
   /** Site of each node. */
   readonly sites: Readonly<Record<string, string>>;
-  /** Destination of the agents' logs. By default, the output of this process. */
+  /** Destination of the agents' logs. By default, this is the output of this process. */
   readonly output?: 'inherit' | 'ignore';
 }
 
@@ -49,7 +49,7 @@ export class DevAgents implements AsyncDisposable {
     return () => this.#ended.off('end', listener);
   }
 
-  /** Whether the node's guardian is running. If it is, the node has an agent, or will have one again. */
+  /** Whether the node's guardian is running. If it is, the node has an agent or will have one soon. */
   isRunning(node: string): boolean {
     const guardian = this.#guardians.get(node);
     return guardian !== undefined && !isOver(guardian);
@@ -66,9 +66,9 @@ export class DevAgents implements AsyncDisposable {
     const { petrel, flags, flagsOf = () => [], output = 'inherit' } = this.#options;
     const [program = process.execPath, ...first] = petrel;
     const stdio: StdioOptions = ['ignore', output, output, 'ipc'];
-    // The process is detached, so that ^C reaches only this process, which then stops the nodes one by one.
-    // Secrets are removed from the environment, because the nodes have their own token and a ZooKeeper
-    // without passwords.
+    // Detach the process, so that ^C reaches only this process, which then stops the nodes one by one. Remove
+    // secrets from the environment, because the nodes have their own token, and a ZooKeeper without
+    // passwords.
     const options = { detached: true, stdio, env: withoutSecrets(process.env) };
     const own = ['--node-id', node, '--site', this.siteOf(node), ...flagsOf(node)];
     const args = [...first, 'agent', ...own, ...flags];
@@ -77,9 +77,7 @@ export class DevAgents implements AsyncDisposable {
     this.#guardians.set(node, guardian);
   }
 
-  /**
-   * Restarts the nodes that have no agent because their guardian is waiting before it starts the next one.
-   */
+  /** Restarts the nodes that have no agent because their guardian delays the start of the next agent. */
   async hurry(): Promise<void> {
     const waiting = this.nodes.filter((node) => this.isRunning(node) && this.#agentOf(node) === null);
     await Promise.all(waiting.map((node) => this.stop(node)));
@@ -107,14 +105,14 @@ export class DevAgents implements AsyncDisposable {
     return pid;
   }
 
-  /** Requests that the node leave the group. */
+  /** Requests that the node leaves the group. */
   term(node: string): void {
     this.#guardians.get(node)?.kill('SIGTERM');
   }
 
   /**
-   * Sends SIGKILL to the agent, to the guardian, or to both in immediate succession. Returns their process
-   * ids after they have exited. Throws PetrelError FAILED if one of them cannot be found.
+   * Sends SIGKILL to the agent, to the guardian, or to both in immediate succession. Returns the process ids
+   * of the killed processes after they have exited. Throws PetrelError FAILED if one of them cannot be found.
    */
   async kill(node: string, part: NodePart): Promise<number[]> {
     const pids = [
@@ -156,8 +154,8 @@ export function isRunning(pid: number): boolean {
 }
 
 /**
- * Returns the child processes of a process. In Node.js, the main thread starts all of them, so its children
- * are enough.
+ * Returns the child processes of a process. In Node.js, the main thread starts all child processes, so it is
+ * enough to read the children of that thread.
  */
 function childrenOf(pid: number): number[] {
   return textOf(`/proc/${pid}/task/${pid}/children`).split(' ').filter(Boolean).map(Number);

@@ -1,7 +1,7 @@
 /**
- * Reports the events of a group as lines of text. It observes the group from outside: from the transactions
- * that ZooKeeper commits, and from the events that the hooks write. It also adds up the time without a READY
- * node.
+ * Reports the events of a group as lines of text. It observes the group from outside, through the
+ * transactions that ZooKeeper commits and the events that the hooks write. It also adds up the time without a
+ * READY node.
  */
 
 import type { Commit, WriteOperation } from '../embedded/commit.js';
@@ -25,7 +25,10 @@ export class Chronicle {
   readonly #options: ChronicleOptions;
   readonly #sessions = new Map<bigint, string>();
   readonly #draining = new Set<string>();
-  /** Fencing tokens by node, of takeovers that have begun and have not been released. */
+  /**
+   * Fencing tokens, keyed by node, of takeovers that have begun but have not been followed by a completed
+   * release.
+   */
   readonly #begun = new Map<string, bigint>();
   #term = -1;
   #owner: string | null = null;
@@ -50,7 +53,8 @@ export class Chronicle {
   }
 
   /**
-   * Returns the fencing token of a takeover that this node has begun and not released. Null if there is none.
+   * Returns the fencing token of a takeover that this node has begun but not yet released. Null if there is
+   * none.
    */
   begunUnder(node: string): bigint | null {
     return this.#begun.get(node) ?? null;
@@ -59,8 +63,8 @@ export class Chronicle {
   /** Records that the agent of this node, its guardian, or both were killed. */
   killed(text: string, node: string): void {
     this.#options.line(text);
-    // The workload ends immediately: the survivor of agent and guardian ends it, or the reaper if neither
-    // survives.
+    // The workload ends immediately. The agent or the guardian ends it, whichever survives. If neither
+    // survives, the reaper ends it.
     if (this.#ready === node) this.#noLongerReady();
   }
 

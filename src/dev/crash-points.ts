@@ -124,7 +124,7 @@ export function stepOf(step: StepName): Step {
 }
 
 /**
- * Returns the processes that may be killed in a transition. In a first election, and in one after the
+ * Returns the processes that may be killed in a transition. In a first election, and in an election after the
  * leader's death, there is no old leader.
  */
 export function victimsIn(transition: Transition): Victim[] {

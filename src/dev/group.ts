@@ -49,13 +49,13 @@ export class DevGroup {
     this.#options = options;
   }
 
-  /** Reports that something has changed. Waits then check their condition again. */
+  /** Reports that something has changed. All pending waits then check their condition again. */
   changed(): void {
     this.#wake();
   }
 
   /**
-   * Joins all nodes to a paused group that has never had a leader. The node that becomes the elector joins
+   * Makes all nodes join a paused group that has never had a leader. The node that becomes the elector joins
    * first.
    */
   async newGroup(): Promise<Cast> {
@@ -97,8 +97,8 @@ export class DevGroup {
   }
 
   /**
-   * Returns a configuration in which the first node of `order` is elected next, and no unrequested transition
-   * happens.
+   * Returns a configuration in which the first node of `order` is elected next, and no transition happens
+   * without a request.
    */
   #config(order: readonly string[]): Partial<GroupConfig> {
     const strategy = { strategy: 'preference-list', strategyOptions: { order } };
@@ -115,7 +115,7 @@ export class DevGroup {
     await this.configure({ switchover: request });
   }
 
-  /** Changes the configuration by compare-and-set, because the elector may also write it. */
+  /** Changes the configuration by compare-and-set, because the elector may also write the configuration. */
   async configure(change: Partial<GroupConfig>): Promise<void> {
     const { store, paths } = this.#stage;
     for (;;) {
@@ -130,7 +130,7 @@ export class DevGroup {
     }
   }
 
-  /** Waits until `isSo` is true. Reads the group at every change, and at an interval. */
+  /** Waits until `isSo` is true. Reads the group after every change, and at an interval. */
   async until(wanted: string, isSo: (view: GroupView) => boolean): Promise<GroupView> {
     const untilMs = systemClock.monotonicMs() + this.#options.patienceMs;
     for (;;) {

@@ -1,5 +1,5 @@
 /**
- * Hooks of a development group. They record when they start and end, and wait or fail on request. They
+ * Hooks of a development group. They record when they start and end, and they wait or fail on request. They
  * communicate through files in one directory, so observers need no access to the agents. If the directory is
  * removed, hooks no longer wait.
  */
@@ -13,13 +13,13 @@ export interface HookEvent {
   readonly node: string;
   readonly phase: HookPhase;
   readonly event: 'started' | 'failed' | 'ended';
-  /** Fencing token. 0 if there is none so far. */
+  /** Fencing token. 0 if there is no token yet. */
   readonly token: bigint;
   readonly pid: number;
 }
 
 /**
- * Script of the hooks. A takeover hook runs its command before it waits, and other hooks run theirs after
+ * Script of the hooks. A takeover hook runs its command before it waits. Other hooks run their command after
  * waiting. The workload is therefore running while a hook waits.
  */
 const script = `#!/bin/sh
@@ -67,7 +67,7 @@ export class DevHooks implements Disposable {
     return () => this.#listeners.delete(listener);
   }
 
-  /** Makes this hook wait from its next start on. `resume` lets it end. */
+  /** Makes this hook wait, starting with its next run. `resume` lets it end. */
   hold(node: string, phase: HookPhase): void {
     writeFileSync(join(this.#dir, `hold.${node}.${phase}`), '');
   }

@@ -16,11 +16,11 @@ export interface DevHttp {
 }
 
 /**
- * Assigns the ports. The first node gets the port `first`, and the other nodes get the ports after it. A port
- * that is in use is replaced by any free port. If `first` is 0, any free ports are used.
+ * Assigns the ports. The first node gets the port `first`, and the other nodes get the ports after it. If a
+ * port is in use, any free port replaces it. If `first` is 0, any free ports are used.
  *
- * The ports are not reserved. If another process takes one before its agent does, the agent exits and reports
- * it.
+ * The ports are not reserved. If another process takes a port before the agent does, the agent exits and
+ * reports this.
  */
 export async function devHttp(nodes: readonly string[], first: number, dir: string): Promise<DevHttp> {
   const tokenFile = join(dir, 'token');
@@ -34,7 +34,10 @@ export async function devHttp(nodes: readonly string[], first: number, dir: stri
   };
 }
 
-/** Finds free ports. All ports are kept open until the last one is known, so that they differ. */
+/**
+ * Finds free ports. All ports are kept open until the last one has been found, so that all of them are
+ * different.
+ */
 async function freePorts(first: number, count: number): Promise<number[]> {
   const holders = [];
   try {

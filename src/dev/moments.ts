@@ -1,6 +1,6 @@
 /**
- * Defines how each step of a change of leader is recognized from outside, and how the group is stopped at
- * that step.
+ * Defines how to recognize each step of a change of leader from outside, and how to stop the group at that
+ * step.
  */
 
 import type { Write, WriteOperation } from '../embedded/commit.js';
@@ -24,10 +24,10 @@ export interface Cast {
 export type Sign =
   /** ZooKeeper receives a write that `matches`, and pauses before or after applying it. */
   | { readonly at: Moment; matches(write: Write): boolean }
-  /** This hook is running on this node, and is prevented from ending. */
+  /** This hook is running on this node. It is prevented from ending. */
   | { readonly runs: HookPhase; readonly on: string };
 
-/** Returns how to recognize a step. `term` is the term at the beginning of the transition. */
+/** Returns the sign by which to recognize a step. `term` is the term at the beginning of the transition. */
 export function signOf(step: StepName, cast: Cast, paths: GroupPaths, term: number): Sign {
   const { candidate } = cast;
   const leader = cast.leader ?? '';

@@ -1,7 +1,7 @@
 /**
  * Brings a development group to a crash point, kills a process exactly at that point, and waits until the
- * group has recovered. The point is recognized from outside: from the writes that ZooKeeper receives, and
- * from the events that the hooks record. Until the kill is done, the development server pauses, or the hook
+ * group has recovered. The point is recognized from outside, by the writes that ZooKeeper receives and the
+ * events that the hooks record. Until the process has been killed, the development server pauses, or the hook
  * waits.
  */
 
@@ -24,8 +24,8 @@ export interface RehearsalOptions {
   /** Settings of the group that differ from the default configuration. */
   readonly config?: Partial<GroupConfig>;
   /**
-   * Time limit for each wait, in milliseconds. The group must be complete, reach the crash point, and
-   * recover, each within this time. The default is one minute.
+   * Time limit for each wait, in milliseconds. The limit applies separately to completing the group, to
+   * reaching the crash point, and to recovering. The default is one minute.
    */
   readonly patienceMs?: number;
 }
@@ -40,7 +40,7 @@ export interface Outcome {
   readonly leaderlessMs: number;
 }
 
-/** Steps at which the old leader cannot know of the decision. */
+/** Steps at which the old leader cannot yet know of the decision. */
 const beforeRelease: readonly StepName[] = ['leaving-announced', 'decided'];
 
 export class Rehearsal implements Disposable {
@@ -52,10 +52,10 @@ export class Rehearsal implements Disposable {
   readonly #end = new AbortController();
   /** Ends the pause at the current step. The argument says whether the author of the step is dead. */
   #goOn: (isAuthorDead: boolean) => void = () => {};
-  /** Whether the roles are assigned. Events that happen before are not reported. */
+  /** Whether the roles have been assigned. Events that happen before that are not reported. */
   #isOn = false;
   #killedAtMs: number | null = null;
-  /** Fencing token of the leadership that the kill ends. Null if it ends none. */
+  /** Fencing token of the leadership that the kill ends. Null if the kill ends no leadership. */
   #ending: bigint | null = null;
   /** Process ids of agents that are dead or leaving the group. */
   readonly #parting = new Set<number>();
@@ -81,7 +81,7 @@ export class Rehearsal implements Disposable {
 
   /**
    * Plays one crash point. A first election requires a group that no node has joined. A killed agent is
-   * restarted by its guardian. A node whose guardian was killed stays away until the next play. Throws
+   * restarted by its guardian. If a guardian was killed, its node remains absent until the next play. Throws
    * PetrelError FAILED if an expected event does not happen in time.
    */
   async play(point: CrashPoint): Promise<Outcome> {
@@ -130,7 +130,7 @@ export class Rehearsal implements Disposable {
     const { elected } = await readGroup({ store, paths, rules: builtInRules });
     const sign = signOf(point.step, cast, paths, elected.value?.term ?? 0);
     const reached = Promise.all([this.#sign(sign), this.#prepareFirst(point, cast)]);
-    // If a later step fails, this promise is no longer awaited, so its rejection must be handled here.
+    // If a later step fails, nothing awaits this promise any more, so its rejection must be handled here.
     reached.catch(() => {});
     if (point.transition === 'failed') hooks.fail(cast.candidate, 'takeover', true);
     this.#chronicle.begin();
@@ -145,7 +145,7 @@ export class Rehearsal implements Disposable {
   /**
    * Makes the candidate finish its preparation first. Normally, the old leader releases while the candidate
    * prepares, and either may finish first. If the candidate must be killed while it prepares, this function
-   * makes the release run at that time. Resolves when that state is reached.
+   * makes the release run at the same time. Resolves when that state is reached.
    */
   async #prepareFirst({ step, transition }: CrashPoint, { leader, candidate }: Cast): Promise<void> {
     if (leader === null || transition === 'failover' || beforeRelease.includes(step)) return;
@@ -170,7 +170,7 @@ export class Rehearsal implements Disposable {
     });
   }
 
-  /** Waits until the sign of a step is recognized, and keeps the group in that state. */
+  /** Waits until the sign of a step is recognized, and then keeps the group in that state. */
   async #sign(sign: Sign): Promise<void> {
     const { server, hooks } = this.#stage;
     if ('at' in sign) {
@@ -202,7 +202,7 @@ export class Rehearsal implements Disposable {
     }
   }
 
-  /** Kills the victim. Returns the node whose agent was killed, or null if none was. */
+  /** Kills the victim. Returns the node whose agent was killed, or null if no agent was killed. */
   async #kill(victim: Victim, cast: Cast): Promise<string | null> {
     const { server } = this.#stage;
     if (victim === 'zookeeper') {

@@ -1,4 +1,4 @@
-/** Observes the transitions of a development group: the records that its elector adds to the history. */
+/** Observes the transitions of a development group, which its elector records in the history. */
 import type { Commit } from '../embedded/commit.js';
 import { parseJson } from '../model/names.js';
 import type { GroupPaths } from '../model/paths.js';
