@@ -1,5 +1,5 @@
 /**
- * The groups directly below a path. Each child of the path is one group. A watch reports new and removed
+ * The groups directly below a path. Each child of the path is one group. A watch reports added and removed
  * children.
  */
 import type { Logger } from 'pino';

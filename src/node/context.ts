@@ -1,5 +1,5 @@
 /**
- * The parts of a node that do not depend on its groups: its session, its guardian, and the supervisors of its
+ * The parts of a node that do not depend on its groups: the session, the guardian, and the supervisors of the
  * hooks.
  */
 import { systemHost } from '../agent/session/process-life.js';

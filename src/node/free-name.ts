@@ -1,7 +1,7 @@
 /**
- * Determines a name for a node without a configured id: the host name, with a number if other nodes of the
- * same group run on this machine. The number is the lowest free one. A restarted node therefore gets the same
- * name and keeps the group's knowledge about it.
+ * Determines a name for a node without a configured id. The name is the host name. If other nodes of the same
+ * group run on this machine, a number is appended, which is the lowest free one. A restarted node therefore
+ * gets the same name, and the group still has its information about the node.
  *
  * Not promised: that two machines with the same host name are distinguished. Set node ids in that case.
  */

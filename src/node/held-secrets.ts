@@ -1,6 +1,6 @@
 /**
- * Secrets that a node reads from files only at its start. A changed file requires a restart, and so does a
- * changed path.
+ * Secrets that a node reads from files only when it starts. If the file or its path changes, the node must be
+ * restarted.
  */
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
@@ -14,7 +14,7 @@ const held = [
   { name: 'probeSecretFile', key: 'probe.secretFile' },
 ] as const;
 
-/** Digests of the secrets, by the name of the setting that names the file. */
+/** Digests of the secrets, keyed by the name of the setting that names the file. */
 export type HeldSecrets = ReadonlyMap<string, string>;
 
 export function heldSecrets(settings: Named): HeldSecrets {

@@ -27,9 +27,9 @@ const sessionTimeoutMs = 10_000;
 const callTimeoutMs = 5_000;
 
 /**
- * Opens the HTTP interface. Returns null if HTTP is off, or if no address is configured and the default
- * address is not available. Throws PetrelError INVALID for an unusable token or certificate, and FAILED if
- * the server cannot listen.
+ * Opens the HTTP interface. Returns null if HTTP is off. Also returns null if no address is configured and
+ * the default address is not available. Throws PetrelError INVALID for an unusable token or certificate, and
+ * FAILED if the server cannot listen.
  */
 export async function openHttp(
   settings: NodeSettings,

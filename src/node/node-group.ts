@@ -61,7 +61,7 @@ export class NodeGroup {
   readonly #scores: NodeScores;
   #tracing: Tracing | null = null;
 
-  /** Prepares the node's part in the group. Does not register before `run`. */
+  /** Prepares the node's part in the group. The node is not registered before `run`. */
   constructor(options: NodeGroupOptions) {
     const { settings, work, probes, log } = options;
     const { nodeId: node, root, site, priority, tags, scores: sources } = settings;
@@ -107,7 +107,7 @@ export class NodeGroup {
     await this.agent.run();
   }
 
-  /** Ends the workload of a group that was never run. Never rejects. */
+  /** Ends the workload of a group for which `run` was never called. Never rejects. */
   async giveUp(): Promise<void> {
     await this.#workload.close();
   }

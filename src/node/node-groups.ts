@@ -1,7 +1,7 @@
 /**
- * The groups that a node is in. They are independent of one another. A group that cannot be joined (no
- * permission, duplicate node id, a hook that cannot be executed) is retried and does not affect the others.
- * The node leaves a group gracefully when the group is no longer wanted.
+ * The groups that a node is in. They are independent of one another. If a group cannot be joined (no
+ * permission, duplicate node id, a hook that cannot be executed), the node tries again. This does not affect
+ * the other groups. When a group is no longer wanted, the node leaves it gracefully.
  */
 import type { AgentSettings } from '../config/settings.js';
 import { errorMessage, PetrelError } from '../errors.js';
@@ -83,7 +83,7 @@ export class NodeGroups {
     this.#options.onGroups();
   }
 
-  /** Leaves all groups. A second call skips the wait for successors. */
+  /** Leaves all groups. On a second call, no longer waits for successors. */
   stop(): void {
     this.#isLeaving = true;
     for (const place of this.#places.values()) {

@@ -1,6 +1,6 @@
 /**
- * The scores of one node. Its sources measure scores, and its application can set others. All are published
- * to its group.
+ * The scores of one node. Its sources measure scores, and its application can set other scores. All scores
+ * are published to the node's group.
  */
 import { type ReportingAgent, ScorePublisher } from '../agent/scores/score-publisher.js';
 import { PetrelError } from '../errors.js';
@@ -31,7 +31,7 @@ export class NodeScores {
   #measuring: ScoreSources | null = null;
   #publisher: ScorePublisher | null = null;
 
-  /** Prepares the scores. Does not measure before `begin`. */
+  /** Prepares the scores. Measures nothing before `begin`. */
   constructor(options: NodeScoresOptions) {
     this.#options = options;
     this.#sources = options.sources;
@@ -72,7 +72,7 @@ export class NodeScores {
     this.#measurements.report(name, score, tolerance);
   }
 
-  /** Ends the measurements, and kills any that are running. Never rejects. */
+  /** Ends the measurements, and kills measurements that are still running. Never rejects. */
   async close(): Promise<void> {
     this.#publisher?.close();
     await this.#measuring?.close();

@@ -27,9 +27,9 @@ export interface NodeOptions {
   readonly probe: Prober | null;
   /** Memory of the session. Null if the session is not remembered across restarts. */
   readonly sessionMemory: SessionMemory | null;
-  /** Store for fencing tokens. Null if a restart forgets the tokens that were seen. */
+  /** Store for fencing tokens. Null if the tokens that were seen are forgotten at a restart. */
   readonly tokenStore: TokenStore | null;
-  /** Membership in a shared session. Replaces `store` and `sessionMemory`. */
+  /** Membership in a shared session. If it is present, it replaces `store` and `sessionMemory`. */
   readonly membership?: Membership;
   readonly workload: Workload;
   readonly workloadPlace: WorkloadPlace;

@@ -2,9 +2,9 @@
  * Reloads settings on SIGHUP while a node runs. Applies the settings that a running node can change, and
  * reports those that require a restart. Invalid settings change nothing.
  *
- * Not reloaded: flags and environment, which are fixed for a process, and the content of files whose paths
- * are settings, such as certificates. Hooks are not reloaded either: a leadership that was taken over with
- * one set of hooks is released with the same set.
+ * Not reloaded: flags and environment variables, which are fixed for a process, and the content of files
+ * whose paths are settings, such as certificates. Hooks are not reloaded either: if leadership was taken over
+ * with one set of hooks, it is released with the same set.
  */
 import { isDeepStrictEqual } from 'node:util';
 import {
@@ -40,7 +40,7 @@ export type LiveSettings = Pick<NodeSettings, (typeof liveNames)[number]>;
 export interface Reread<Values extends NodeSettings = NodeSettings>
   extends Omit<EffectiveSettings<Values>, 'values'> {
   readonly values: Values;
-  /** Settings that differ from those at the node's start. */
+  /** Settings that differ from those with which the node started. */
   readonly differing: readonly SettingName[];
 }
 
@@ -48,8 +48,8 @@ export interface Reread<Values extends NodeSettings = NodeSettings>
 export type Rereading<Values extends NodeSettings = NodeSettings> = () => Promise<Reread<Values>>;
 
 /**
- * Returns a function that reads the settings again from the same sources. `first` contains the settings at
- * the start.
+ * Returns a function that reads the settings again from the same sources. `first` contains the settings with
+ * which the node started.
  */
 export function rereading<Values extends NodeSettings>(
   schema: SettingsSchema<Values>,
@@ -75,7 +75,7 @@ export interface ReloadOptions<Values extends NodeSettings> {
   took?(values: Values): void;
   /** Names of settings that `took` applies in addition to the live ones. */
   readonly taken?: readonly string[];
-  /** Called when the reload has ended, even if the reload failed. */
+  /** Called when the reload has ended, even if it failed. */
   done(): void;
 }
 
@@ -89,7 +89,7 @@ export class Reload<Values extends NodeSettings> {
     this.#inForce = options.first;
   }
 
-  /** Starts a reload, which waits for any earlier reload. Never throws. */
+  /** Starts a reload. The reload waits for any earlier reload. Never throws. */
   begin(): void {
     this.#underWay = this.#underWay.then(() => this.#reload());
   }
@@ -131,7 +131,7 @@ export interface LiveChange {
   readonly changed: readonly string[];
 }
 
-/** Returns how the new values change a running node's settings. */
+/** Returns how the new values change the settings of a running node. */
 export function liveChange(before: LiveSettings, values: LiveSettings): LiveChange {
   // A node without a health check counts as healthy. With a new check, it would be unhealthy until that check
   // succeeds.

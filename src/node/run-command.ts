@@ -13,12 +13,12 @@ import { runNode } from './run-node.js';
 import type { NodeWorkload } from './workload.js';
 
 /**
- * Runs until the command has ended for good or the process receives a request to leave. Resolves with the
- * command's exit code, or with 128 plus the number of the signal that ended the command. A signal that makes
- * this process leave before the command has run gives the same kind of code.
+ * Runs until the command has ended permanently, or until the process receives a request to leave. Resolves
+ * with the command's exit code, or with 128 plus the number of the signal that ended the command. If a signal
+ * makes this process leave before the command has run, the code is 128 plus the number of that signal.
  *
- * Throws PetrelError LEADERSHIP_LOST if losing leadership ended a command that is run only once, and FAILED
- * if the command could not be started. Also throws whatever `runNode` throws.
+ * Throws PetrelError LEADERSHIP_LOST if the command must run only once and was ended by a loss of leadership.
+ * Throws PetrelError FAILED if the command could not be started. Also throws whatever `runNode` throws.
  */
 export async function runCommand(
   settings: RunSettings,
@@ -90,7 +90,7 @@ class Run implements NodeWorkload {
     return this.#signal === null ? exitCodes.failed : codeOfSignal(this.#signal);
   }
 
-  /** Called when a leadership has ended, and its command with it. */
+  /** Called when a leadership has ended, and its command too. */
   #stopped(workload: CommandEnd | null): void {
     if (this.#signal !== null) this.#end ??= workload === null ? null : { workload };
     else if (this.#settings.restart === 'no') this.#leave('lost');

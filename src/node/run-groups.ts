@@ -24,8 +24,8 @@ import { StatusOfGroups } from './status-of-groups.js';
 import { hookWorkload, type NodeWorkload } from './workload.js';
 
 /**
- * Runs until the node has left all its groups, like `runNode` for one group. On SIGHUP, and when children of
- * `groupsUnder` are created or deleted, joins new groups and leaves removed ones.
+ * Runs until the node has left all its groups, like `runNode` for one group. Joins new groups and leaves
+ * removed ones on SIGHUP, and when children of `groupsUnder` are created or deleted.
  *
  * Throws PetrelError INVALID for incompatible settings. Also throws whatever opening a `SessionFile` and
  * `openHttp` throw. Errors of a single group are logged.
@@ -134,7 +134,7 @@ function ineligibleReason({ shared }: NodeContext, root: string): string | null 
   return 'processes of this group’s workload may still be running; the claim remains until the session ends';
 }
 
-/** The wanted groups, which the settings and the children of `groupsUnder` determine. */
+/** The wanted groups. They are determined by the settings and the children of `groupsUnder`. */
 class WantedGroups {
   readonly #context: NodeContext;
   readonly #log: Logger;

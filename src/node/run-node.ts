@@ -35,11 +35,11 @@ export async function runAgent(
 }
 
 /**
- * Runs until the node has left. On SIGTERM or SIGINT, the node hands over and leaves. A second signal skips
- * the wait for a successor. On SIGHUP, the node reloads its settings.
+ * Runs until the node has left. On SIGTERM or SIGINT, the node hands over and leaves. After a second signal,
+ * it no longer waits for a successor. On SIGHUP, the node reloads its settings.
  *
- * Throws PetrelError INVALID for a command that cannot be executed, or if the node cannot listen on the
- * address for probes. Also throws whatever `TokenFile.open`, `openHttp` and `Agent.run` throw.
+ * Throws PetrelError INVALID if a command cannot be executed, or if the node cannot listen on the address for
+ * probes. Also throws whatever `TokenFile.open`, `openHttp` and `Agent.run` throw.
  */
 export async function runNode(
   settings: NodeSettings,

@@ -1,4 +1,4 @@
-/** The groups that an agent is in, as its HTTP interface uses them. */
+/** The groups that an agent is in, in the form in which its HTTP interface uses them. */
 import type { Agent } from '../agent/agent.js';
 
 export interface ServedGroup {
@@ -10,7 +10,7 @@ export interface ServedGroup {
 export interface ServedGroups {
   /** Groups that the agent is currently in. */
   all(): readonly ServedGroup[];
-  /** Calls `listener` for each current group, and later for each new one. */
+  /** Calls `listener` for each current group, and later for each group that is added. */
   onCome(listener: (group: ServedGroup) => void): void;
   onGone(listener: (root: string) => void): void;
 }

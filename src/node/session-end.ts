@@ -1,8 +1,8 @@
 /**
  * Computes how much one session may own. When a session ends, servers log the paths of all its ephemeral
- * znodes as one entry. If an entry is too long to be read back, it crashes the servers, and they cannot start
- * again (ZOOKEEPER-4306). ZooKeeper does not refuse the requests that lead to such an entry. A session that
- * owns many znodes must therefore count them itself.
+ * znodes as one entry. If an entry is too long to be read back, the servers crash and cannot start again
+ * (ZOOKEEPER-4306). ZooKeeper does not refuse the requests that lead to such an entry. Therefore, a process
+ * whose session owns many znodes must count them itself.
  */
 import { groupPaths } from '../model/paths.js';
 
@@ -20,8 +20,8 @@ const lengthBytes = 4;
 const sequence = '0000000000';
 
 /**
- * Returns the number of bytes that one group adds to the entry of a session. The session owns the group's
- * registration, scores and election znode, and at most one claim.
+ * Returns the number of bytes that one group adds to the log entry for the end of a session. The session owns
+ * the group's registration, scores and election znode, and at most one claim.
  */
 export function endBytesOf(root: string, node: string): number {
   const paths = groupPaths(root);

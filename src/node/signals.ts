@@ -1,13 +1,13 @@
 /**
- * Requests to a node in the foreground to leave or to reload its settings. The requests arrive as signals or
- * from the node's guardian.
+ * Requests to a node in the foreground to leave, or to reload its settings. They arrive as signals or from
+ * the node's guardian.
  */
 import type { GuardianChannel } from '../guardian/channel.js';
 import { leaveSignals } from '../guardian/leave-signals.js';
 import { type HandledSignal, handledSignals } from '../guardian/messages.js';
 import type { Logger } from '../log.js';
 
-/** A node that can leave all its groups. A second call of `stop` skips the wait for a successor. */
+/** A node that can leave all its groups. On a second call of `stop`, it no longer waits for a successor. */
 export interface Leaving {
   stop(): void;
 }
@@ -23,7 +23,7 @@ export interface SignalOptions {
 type Source = 'signal' | 'guardian' | 'parent';
 
 /**
- * Handles signals until the returned function is called. After that, signals are ignored, because a signal
+ * Handles signals until the returned function is called. From then on, signals are ignored, because a signal
  * would kill a process that is about to end normally.
  */
 export function leaveOnSignal(
@@ -33,8 +33,8 @@ export function leaveOnSignal(
 ): () => void {
   const sources = new Set<Source>();
   let isOver = false;
-  // A signal to a whole service reaches both the agent and the guardian. Therefore, only a second request
-  // from the same source means that the node must leave faster.
+  // A signal that is sent to a whole service reaches both the agent and the guardian. Therefore, only a
+  // second request from the same source means that the node must leave faster.
   const leave = (signal: HandledSignal, source: Source) => {
     if (sources.size === 0 || sources.has(source)) {
       log.info({ signal }, `${signal}: leaving the group`);

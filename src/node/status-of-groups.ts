@@ -1,6 +1,6 @@
 /**
- * Reports the state of a node with many groups to its guardian, as one line of text. The rate of updates is
- * limited, so operators can read them.
+ * Reports the state of a node with many groups to the node's guardian, as one line of text. The rate of
+ * updates is limited, so that operators can read them.
  */
 import type { Clock } from '../ports/clock.js';
 import type { NodeGroups } from './node-groups.js';

@@ -1,6 +1,6 @@
 /**
  * An agent's traces, which follow OpenTelemetry's conventions. They are sent if the environment names an
- * exporter. Otherwise, none of the tracing code is loaded.
+ * exporter. If it does not, none of the tracing code is loaded.
  */
 import type { Agent } from '../agent/agent.js';
 import { errorMessage } from '../errors.js';
@@ -26,7 +26,7 @@ export const tracingPackages = [
   '@opentelemetry/sdk-trace@^2.12.1',
 ] as const;
 
-/** Starts tracing. Returns null if tracing is off. An error disables only the traces. */
+/** Starts tracing. Returns null if tracing is off. If an error occurs, only the traces are disabled. */
 export async function openTracing(agent: Agent, traced: Traced, log: Logger): Promise<Tracing | null> {
   const { wanted, problem } = readExporter(process.env);
   if (problem !== null) log.warn(`tracing is off: ${problem}`);

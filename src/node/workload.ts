@@ -11,13 +11,13 @@ export interface NodeWorkload {
   readonly foreground: boolean;
   /** Environment variables for commands, as in `CommandWorkload`. */
   readonly environment: Readonly<Record<string, string>>;
-  /** Returns the agent's workload. It wraps the workload that runs the commands. */
+  /** Returns the agent's workload, which wraps the workload that runs the commands. */
   workload(commands: CommandWorkload): Workload;
-  /** Called when the agent is about to run. */
+  /** Called immediately before the agent runs. */
   begins(agent: Agent): void;
   /** Called when the node has received a request to leave. */
   signalled(signal: NodeJS.Signals): void;
-  /** Exit codes of the node's guardian for cases in which no agent can report one. */
+  /** Exit codes that the node's guardian uses if no agent can report one. */
   readonly codes: Pick<Hello, 'codeAtDeath' | 'codeOnSignal'>;
 }
 
