@@ -2,9 +2,9 @@
  * The workload of a service that leads inside its own process: a function that is called with leadership. The
  * function's signal fires when leadership must end.
  *
- * Not promised: that the function stops. A function cannot be killed. Until it settles, the claim is kept as
- * long as the session exists. After that, only the fencing token protects the stores to which the function
- * writes.
+ * Not promised: that the function stops. A function cannot be killed. Until the function settles, the claim
+ * is kept as long as the session exists. After that, only the fencing token protects the stores to which the
+ * function writes.
  */
 
 import { errorMessage, PetrelError, present } from '../errors.js';
@@ -27,31 +27,31 @@ export interface Leadership {
   /** Slot that this node leads. 1 if the group has one leader. */
   readonly slot: number;
   /**
-   * Number that grows with every leadership in the group. A store that remembers the highest token seen can
-   * reject requests with older ones.
+   * Number that grows with every leadership in the group. A store that remembers the highest token it has
+   * seen can reject requests with older tokens.
    */
   readonly fencingToken: bigint;
-  /** Reason for which this node was elected. */
+  /** Reason why this node was elected. */
   readonly reason: string;
   /** Id of the previous leader. Null if there was none. */
   readonly previousLeader: string | null;
   /**
-   * Whether leadership is still valid. Checked against the clock, so the answer is correct even in a process
-   * that was just frozen.
+   * Whether leadership is still valid. This is checked against the clock, so the answer is correct even in a
+   * process that has just been frozen.
    */
   readonly held: boolean;
 }
 
 /**
  * Called when this node takes over. The function must settle soon after the signal fires. The signal's reason
- * is a PetrelError LEADERSHIP_LOST, whose message explains why.
+ * is a PetrelError LEADERSHIP_LOST. Its message explains why leadership was lost.
  */
 export type LeaderFunction = (leadership: Leadership, signal: AbortSignal) => Promise<void> | void;
 
 export interface LeaderFunctions {
   /** Runs while this node leads. If the function settles before the signal fires, leadership is released. */
   readonly work: LeaderFunction;
-  /** Runs before the node is READY, to recover or warm up. The takeover fails if the promise rejects. */
+  /** Runs before the node is READY, for recovery or warm-up. The takeover fails if the promise rejects. */
   readonly takeover?: LeaderFunction;
 }
 
@@ -72,12 +72,12 @@ export class FunctionWorkload implements Workload {
   #service: Service | null = null;
   #lease: WorkloadLease | null = null;
   #cancelLease: () => void = () => {};
-  /** Waiting hook runs, each of which waits for a call of `use`. Calling an entry ends that run. */
+  /** Hook runs that are waiting for a call of `use`. Calling an entry ends that run. */
   readonly #awaiting = new Set<(end: Partial<HookResult>) => void>();
-  /** Time that a function may take to settle after its signal has fired, as configured in the group. */
+  /** Time within which a function must settle after its signal has fired, as configured in the group. */
   #settleWithinMs = 0;
 
-  /** `isHeld` returns whether this node leads at this instant. */
+  /** `isHeld` returns whether this node leads at the time of the call. */
   constructor(clock: Clock, isHeld: () => boolean, log: Logger) {
     this.#listeners = new Listeners(log, 'the workload');
     this.#clock = clock;
@@ -91,7 +91,7 @@ export class FunctionWorkload implements Workload {
 
   /**
    * Whether this phase must run. A process may be elected before it has a work function, for example because
-   * its previous incarnation led. Only then does the prepare phase run: it waits for a work function.
+   * its previous incarnation led. The prepare phase runs only in that case, and waits for a work function.
    */
   has(phase: Phase): boolean {
     if (phase === 'prepare') return this.#functions === null;
@@ -107,7 +107,7 @@ export class FunctionWorkload implements Workload {
   }
 
   /**
-   * Starts the work function when READY has been written. Returns its leadership. Returns null if there is no
+   * Starts the work function after READY has been written. Returns its leadership, or null if there is no
    * leadership for which to start it.
    */
   startWork(): Leadership | null {
@@ -127,7 +127,7 @@ export class FunctionWorkload implements Workload {
     return leadership;
   }
 
-  /** Whether the work function was started and its signal has not fired. */
+  /** Whether the work function has been started and its signal has not fired. */
   get isAtWork(): boolean {
     return this.#service?.isAtWork === true && !this.#service.controller.signal.aborted;
   }
@@ -164,7 +164,7 @@ export class FunctionWorkload implements Workload {
     return this.#listeners.add(listener);
   }
 
-  /** Revokes leadership and waits for the running function, at most as long as a release may take. */
+  /** Revokes leadership and waits for the running function. Waits at most as long as a release may take. */
   async close(): Promise<boolean> {
     this.revoke('the node is leaving');
     this.#endAwaiting({ result: 'aborted', error: 'the node is leaving' });
@@ -234,7 +234,10 @@ export class FunctionWorkload implements Workload {
     return await this.#settled(service, context.timeoutMs);
   }
 
-  /** Waits for the function, and returns the result of the release: whether the function settled in time. */
+  /**
+   * Waits for the function. Returns the result of the release, which depends on whether the function settled
+   * in time.
+   */
   async #settled(service: Service, timeoutMs: number): Promise<HookResult> {
     const startedAtMs = this.#clock.monotonicMs();
     const ended = await this.#within(service.running ?? Promise.resolve(outcomeOf(0)), timeoutMs, () => {});

@@ -1,8 +1,11 @@
-/** Determines the ACLs of the znodes that a process creates, from the options with which it joins. */
+/**
+ * Determines the ACLs of the znodes that a process creates. They follow from the options with which the
+ * process joins.
+ */
 import { accessOptions, checkAgent } from '../config/access-settings.js';
 import type { JoinSettings } from './join-options.js';
 
-/** Returns the ACLs. Throws PetrelError INVALID for an ACL that would lock this process out. */
+/** Returns the ACLs. Throws PetrelError INVALID for an ACL that would lock out this process. */
 export function joinAccess({ credentials, acl, root }: JoinSettings): ReturnType<typeof accessOptions> {
   const settings = {
     auth: credentials === undefined ? null : `digest:${credentials}`,

@@ -14,8 +14,8 @@ export interface ProbeOptions {
   /** Address of this machine on which to answer probes, in the form `HOST:PORT`. */
   readonly listen: string;
   /**
-   * `HOST` or `HOST:PORT` at which other nodes reach the listener. Default: the listen address. If this is a
-   * wildcard address, its host is replaced by the host name.
+   * `HOST` or `HOST:PORT` at which other nodes reach the listener. Default: the listen address. If the listen
+   * address is a wildcard address, its host is replaced by the host name.
    */
   readonly address?: string | undefined;
   /** Transport for probes. The default `auto` uses UDP, and TCP if UDP is blocked. */
@@ -35,7 +35,8 @@ export interface ProbeOptions {
  */
 export interface AclOptions {
   /**
-   * Identities of agents, which may do everything. They must include the `credentials`. Default: only those.
+   * Identities of agents, which may do everything. They must include the identity of `credentials`. Default:
+   * only that identity.
    */
   readonly agents?: readonly string[] | undefined;
   /** Identities of operators, who may change the group with commands. */
@@ -65,11 +66,11 @@ export interface JoinOptions {
    */
   readonly scores?: Readonly<Record<string, ScoreSourceOptions>> | undefined;
   /**
-   * Your own strategies, which the group's configuration may name. Each is a path of an ES module or the name
-   * of a package.
+   * Your own strategies, which the group's configuration may name. Each is the path of an ES module or the
+   * name of a package.
    */
   readonly strategies?: readonly string[] | undefined;
-  /** Your own constraints. Each is a path of an ES module or the name of a package. */
+  /** Your own constraints. Each is the path of an ES module or the name of a package. */
   readonly constraints?: readonly string[] | undefined;
   /** Requested session timeout. The ensemble may grant a different one. Default: `6s`. */
   readonly sessionTimeout?: string | undefined;
@@ -90,7 +91,10 @@ export interface JoinOptions {
   readonly probe?: ProbeOptions | undefined;
   /** A pino logger. By default, nothing is logged. */
   readonly logger?: Logger | undefined;
-  /** Signal that cancels the join while it is in progress. Later, the signal makes the process leave. */
+  /**
+   * Signal that cancels the join while the join is in progress. After the join, the signal makes the process
+   * leave.
+   */
   readonly signal?: AbortSignal | undefined;
 }
 

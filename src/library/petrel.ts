@@ -45,7 +45,7 @@ export interface PetrelEvents {
 
 const silent = pino({ level: 'silent' });
 
-/** Resources that were opened before the agent. */
+/** Resources that were opened before the agent was created. */
 interface Opened {
   readonly prober: Prober | null;
   readonly rules: Rules;
@@ -207,7 +207,7 @@ export class Petrel implements AsyncDisposable {
 
   /**
    * Hands over leadership if this process has it, leaves the group, and releases every handle. Never rejects,
-   * and may be called at any time. Takes up to two session timeouts while ZooKeeper is unreachable.
+   * and may be called at any time. While ZooKeeper is unreachable, takes up to two session timeouts.
    *
    * Waits for the running functions to settle. While a function ignores its signal, the claim is kept and
    * this promise does not resolve.
@@ -285,8 +285,8 @@ export class Petrel implements AsyncDisposable {
   }
 
   /**
-   * Returns the error of a join that the signal has cancelled: the signal's reason. If time ran out before
-   * ZooKeeper could be reached, returns an error that says so.
+   * Returns the error for a join that the signal has cancelled. This is the signal's reason. If the time ran
+   * out before ZooKeeper could be reached, returns an error that says so instead.
    */
   #whyAborted(reason: unknown): unknown {
     if (!(reason instanceof DOMException) || reason.name !== 'TimeoutError') return reason;
