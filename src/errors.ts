@@ -13,13 +13,15 @@ export type PetrelErrorCode =
   | 'UNREACHABLE'
   /** ZooKeeper denied permission. */
   | 'FORBIDDEN'
-  /** Petrel refuses the request, for reasons that the error lists. Nothing was changed. */
+  /** Petrel refused the request, for reasons that the error lists. Nothing was changed. */
   | 'REFUSED'
   /** Another client is changing the same data, or changed it first. Nothing was changed. */
   | 'CONFLICT'
   /** Another running agent has this node id. */
   | 'DUPLICATE_NODE'
-  /** The operation was still in progress when the time to wait ended. It may still succeed. */
+  /**
+   * The time limit was reached while the operation was still in progress. The operation may still succeed.
+   */
   | 'UNDER_WAY'
   /** Leadership ended. */
   | 'LEADERSHIP_LOST'
@@ -49,7 +51,7 @@ export type Remedy =
 export class PetrelError extends Error {
   override readonly name = 'PetrelError';
   readonly code: PetrelErrorCode;
-  /** Reasons in one line each: why a request was refused, or what is invalid in an input. */
+  /** Reasons why a request was refused, or problems in an input. Each reason is one line. */
   readonly reasons: readonly string[];
   readonly remedies: readonly Remedy[];
 
@@ -66,8 +68,8 @@ export class PetrelError extends Error {
 }
 
 /**
- * Reports a violated invariant of the code. No code catches this error: the process ends, and its guardian
- * starts another.
+ * Reports a violated invariant of the code. No code catches this error. The process ends, and its guardian
+ * starts another one.
  */
 export class BrokenInvariant extends Error {
   override readonly name = 'BrokenInvariant';
@@ -80,8 +82,8 @@ export function isAddressInUse(error: unknown): boolean {
 }
 
 /**
- * Returns `value`, which is present unless the code has a bug. `what` names the value for developers. Throws
- * BrokenInvariant.
+ * Returns `value`. If `value` is missing, the code has a bug, and the function throws BrokenInvariant. `what`
+ * names the value for developers.
  */
 export function present<T>(value: T, what: string): NonNullable<T> {
   if (value === null || value === undefined) throw new BrokenInvariant(`${what} is missing`);
@@ -89,7 +91,7 @@ export function present<T>(value: T, what: string): NonNullable<T> {
 }
 
 /**
- * Returns the text of any thrown value. Never throws, although a value may have no text or a getter that
+ * Returns the text of any thrown value. Never throws, even if the value has no text or has a getter that
  * fails.
  */
 export function errorMessage(error: unknown): string {

@@ -9,7 +9,7 @@ export const exitCodes = {
   forbidden: 4,
   /** A request was refused, with reasons. Nothing was changed. */
   refused: 5,
-  /** The operation was still in progress when the time to wait ended. */
+  /** The time limit was reached while the operation was still in progress. */
   underWay: 6,
   leadershipLost: 7,
   interrupted: 130,

@@ -1,7 +1,7 @@
 /**
  * Writes lines to a file descriptor without ever blocking or failing. A log that cannot be written (its disk
  * is full, or its collector hangs or is gone) must not stop a leader. Lines that do not fit into the buffer
- * are dropped, as are lines that the system refuses.
+ * are dropped. Lines that the system refuses are dropped too.
  *
  * Not promised: that a process can end while one of its writes is blocked. Node.js waits for that write.
  */
@@ -20,8 +20,8 @@ export class LineWriter {
   constructor(fd: number, maxBytes: number) {
     this.#fd = fd;
     this.#maxBytes = maxBytes;
-    // Starts the threads that will write. If none could be started later for the first line, Node.js would
-    // abort.
+    // Start the threads that will write. If none of them could be started later, for the first line, Node.js
+    // would abort.
     fstat(fd, () => {});
     process.once('exit', () => this.#writeRest());
   }
@@ -56,7 +56,7 @@ export class LineWriter {
     try {
       writeSync(this.#fd, this.#take());
     } catch {
-      // A write error at exit cannot be reported any more.
+      // An error while writing at exit can no longer be reported.
     }
   }
 

@@ -1,4 +1,4 @@
-/** Sets of listeners. A listener that fails affects neither the other listeners nor the caller. */
+/** Sets of listeners. If a listener fails, this affects neither the other listeners nor the caller. */
 
 import { errorMessage } from './errors.js';
 
@@ -7,14 +7,14 @@ interface Log {
 }
 
 /**
- * Calls a listener. `onError` receives an error that the listener throws, or with which its promise rejects.
+ * Calls a listener. If the listener throws an error, or if its promise rejects, `onError` receives the error.
  */
 export function callListener(call: () => unknown, onError: (error: unknown) => void): void {
   const failed = (error: unknown): void => {
     try {
       onError(error);
     } catch {
-      // A logger reads the thrown value, and a getter of that value may throw too.
+      // A logger reads the thrown value, and a getter of that value may throw in turn.
     }
   };
   try {

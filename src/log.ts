@@ -1,8 +1,8 @@
 /**
  * The log, written to stderr as JSON lines, or as pretty lines on a terminal. stdout is reserved for the
  * output of commands. JSON lines contain all fields. Pretty lines contain only the message, which states what
- * people need to know. With level debug or trace, they also contain the fields, except those that are too
- * long for one line.
+ * people need to know. At level debug or trace, pretty lines also contain the fields, except those that are
+ * too long for one line.
  *
  * Writing JSON lines never blocks, and lines that cannot be written are dropped. Writing pretty lines can
  * block: a stalled terminal stalls the process. Secrets are censored by the name of their key, at the top
@@ -65,10 +65,10 @@ export function createLogger({ level, format, fields = {} }: LogOptions): Logger
   );
 }
 
-/** Logger for an agent in simulated time, whose log is not read. It opens no file. */
+/** Logger for an agent in simulated time. Nobody reads its log. It opens no file. */
 export const silentLogger: Logger = pino({ level: 'silent' }, { write: () => {} });
 
-/** Returns a line of JSON without invisible characters and without characters that control a terminal. */
+/** Returns a line of JSON without invisible characters and without terminal control characters. */
 function harmless(json: string): string {
   return visible(json).replaceAll(/\\(?:\\|u00[01][0-9a-f])|[\u007f-\u009f]/g, (found) =>
     found === '\\\\' ? found : ' ',

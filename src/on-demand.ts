@@ -1,6 +1,6 @@
 /**
- * Dependencies that few commands use. They are loaded on first use, because loading them takes longer than
- * running most commands.
+ * Dependencies that few commands use. They are loaded when they are first used, because loading them takes
+ * longer than most commands.
  */
 import { createRequire } from 'node:module';
 import type pretty from 'pino-pretty';

@@ -1,10 +1,10 @@
-/** Locates the program with which a worker thread starts. */
+/** Finds the program with which a worker thread starts. */
 import { createRequire } from 'node:module';
 import { pathToFileURL } from 'node:url';
 
 /**
- * Returns the URL of the module `name` next to `module`. It is the compiled module, or, if Petrel runs from
- * source, the source and a loader for it.
+ * Returns the URL of a program that runs the module `name` next to `module`. This is the compiled module
+ * itself. If Petrel runs from source, it is a program that registers a loader and then imports the source.
  */
 export function threadProgram(module: string, name: string): URL {
   if (module.endsWith('.js')) return new URL(`./${name}.js`, module);

@@ -6,8 +6,8 @@ import * as z from 'zod';
 const packageSchema = z.object({ name: z.literal('petrel'), version: z.string() });
 
 /**
- * The directory in which Petrel is installed, and Petrel's version from the package.json there. The nearest
- * such directory above this file counts.
+ * The directory in which Petrel is installed, and Petrel's version from the package.json in that directory.
+ * It is the nearest such directory above this file.
  */
 export const { packageDirectory, version } = readPackage(dirname(fileURLToPath(import.meta.url)));
 
