@@ -1,4 +1,4 @@
-/** An election that can be run. */
+/** An election algorithm that can be run. */
 import type { Conditions } from './conditions.js';
 import type { Expectation, Protocol } from './protocol.js';
 import { type Measures, simulate } from './simulate.js';

@@ -1,11 +1,11 @@
 /**
- * Tracks which node each live node considers the leader: whether all agree on one, how many nodes consider
- * themselves the leader, and for how long.
+ * Tracks which node each live node considers the leader. From this, it computes whether all nodes agree on
+ * one leader, how many nodes consider themselves the leader, and for how long.
  */
 
 /**
- * Recorded for a node that knows that another node leads, but not which one. This answer contradicts no other
- * node.
+ * Recorded for a node that knows that another node is the leader, but not which one. This answer contradicts
+ * no other answer.
  */
 export const somebodyElse = -2;
 /** Recorded for a node that knows of no leader. */
@@ -20,8 +20,8 @@ export class Census {
   #unsure = 0;
   #elsewhere = 0;
   /**
-   * Number of live nodes that consider themselves the leader, and the sum of their node numbers. With one
-   * leader, the sum is that leader's number.
+   * Number of live nodes that consider themselves the leader, and the sum of their node numbers. If there is
+   * one leader, the sum is the number of that leader.
    */
   #leaders = 0;
   #sumOfLeaders = 0;
@@ -54,12 +54,12 @@ export class Census {
     return this.#agreedSince;
   }
 
-  /** Number of times that an agreement, which lasted for some time, has ended. */
+  /** Number of agreements that have ended. Only agreements that lasted for some time are counted. */
   get breaks(): number {
     return this.#breaks;
   }
 
-  /** Number of live nodes that consider another node, the live one with the highest number, the leader. */
+  /** Number of other live nodes that consider the live node with the highest number the leader. */
   get followersOfHighest(): number {
     const highest = this.#isLive.lastIndexOf(1);
     return (this.#followers[highest] ?? 0) - (this.#leaderOf[highest] === highest ? 1 : 0);
@@ -110,15 +110,15 @@ export class Census {
   }
 
   /**
-   * Returns the share of time in which not all nodes agreed, and the mean number of leaders, both since
-   * instant 0.
+   * Returns the share of time in which not all nodes agreed, and the mean number of leaders. Both are
+   * measured since instant 0.
    */
   shares(at: number): { readonly disagreement: number; readonly leaders: number } {
     const total = Math.max(at, 1);
     return { disagreement: 1 - this.agreedTicks(at) / total, leaders: this.#leadersTicks / total };
   }
 
-  /** Returns the time in which all agreed, since instant 0, in ticks. */
+  /** Returns the time, in ticks, in which all nodes agreed since instant 0. */
   agreedTicks(at: number): number {
     this.#pass(at);
     return this.#agreedTicks;

@@ -81,7 +81,8 @@ function panel(chart: Chart): string {
 }
 
 /**
- * Returns the colour of a series. A series that is not measured has the colour of the measured one before it.
+ * Returns the colour of a series. A series that is not measured has the same colour as the last measured
+ * series before it.
  */
 function colourOf(series: readonly Series[], index: number): string {
   const measured = series.slice(0, index + 1).filter(({ kind }) => kind === 'measured').length;

@@ -27,15 +27,15 @@ export const scenarios = [
  * - start: all nodes begin at the same time.
  * - crash: the leader crashes.
  * - crashes: the leader crashes. At a random instant within twice the detection time, the highest other node
- *   crashes, too.
- * - bye: the leader announces that it leaves.
- * - alarm: a follower wrongly believes the leader dead.
+ *   crashes too.
+ * - bye: the leader announces that it is leaving.
+ * - alarm: a follower wrongly believes that the leader is dead.
  * - join: a node joins late.
  * - restart: the leader crashes and returns without its memory.
- * - midway: like start, but the node with the highest number crashes within the time in which a message could
- *   go round all nodes. If elections take that long, the node crashes during the election.
- * - partition: the network separates the leader and the lowest nodes, a minority, from all others and from
- *   the server. Messages between the sides are lost. After `apartMs`, the network is whole again.
+ * - midway: like start, but the node with the highest number crashes within the time that a message could
+ *   need to go round all nodes. If elections take that long, the node crashes during the election.
+ * - partition: the network separates a minority (the leader and the lowest nodes) from all other nodes and
+ *   from the server. Messages between the sides are lost. The separation ends after `apartMs`.
  *
  * All events except start and midway happen after all nodes have agreed and a calm period has passed.
  */
@@ -47,7 +47,7 @@ export const conditionsSchema = z.object({
   delay: delaySchema.default({ kind: 'constant', ms: 10 }),
   /** The probability that a copy of a message is lost. */
   loss: z.number().min(0).max(0.95).default(0),
-  /** Whether all receivers of a multicast share one fate: all miss it, or none does. */
+  /** Whether all receivers of a multicast share the same fate: either all of them miss it, or none does. */
   correlated: z.boolean().default(false),
   /**
    * Order of node numbers on the ring. `random` selects a random order. With `rising` or `falling`, the
@@ -55,15 +55,16 @@ export const conditionsSchema = z.object({
    */
   order: z.enum(['random', 'rising', 'falling']).default('random'),
   /**
-   * The nodes that begin an election, if its algorithm allows a few to begin. A number means this number of
-   * nodes, drawn at random. `highest` is the node with the highest number, and `after-highest` its successor.
+   * The nodes that begin an election, if its algorithm allows only some nodes to begin. A number means this
+   * number of nodes, drawn at random. `highest` is the node with the highest number, and `after-highest` is
+   * its successor.
    */
   initiators: z
     .union([z.literal('all'), z.literal('highest'), z.literal('after-highest'), z.int().min(1)])
     .default('all'),
   /** The node that learns of a crash first. `all` means that all nodes learn of it at the same time. */
   noticedBy: z.enum(['all', 'lowest', 'highest']).default('all'),
-  /** The number of the node that joins late. */
+  /** Whether the node that joins late has the highest or the lowest number. */
   joiner: z.enum(['highest', 'lowest']).default('highest'),
   /** TA: interval between two announcements of a leader, or between two renewals of a lease. */
   announceMs: z.number().positive().default(1000),
@@ -79,14 +80,15 @@ export const conditionsSchema = z.object({
    * most nodes wait long.
    */
   suppressRate: z.number().min(-50).max(50).default(0),
-  /** Number of times that a leader announces that it leaves. */
+  /** Number of times that a leader announces that it is leaving. */
   byes: z.int().min(1).max(100).default(1),
-  /** Time from a crash to its detection by a failure detector, or by ZooKeeper as a session timeout. */
+  /** Time until a crash is detected by a failure detector, or by ZooKeeper as a session timeout. */
   detectMs: z.number().positive().default(3000),
   /** The probability that a node never learns of a crash. */
   missed: z.number().min(0).max(1).default(0),
   /**
-   * Number of times per second that a live node is wrongly believed dead. Each mistake lasts for `detectMs`.
+   * Number of times per second that a live node is wrongly believed to be dead. Each mistake lasts for
+   * `detectMs`.
    */
   mistakesPerS: z.number().min(0).default(0),
   /** Time for which the leader is away in the scenario `restart`. */
@@ -98,7 +100,7 @@ export const conditionsSchema = z.object({
    * detector and every listener would have noticed a crash.
    */
   observeMs: z.number().positive().nullable().default(null),
-  /** Simulated time after which an election that does not end is abandoned. */
+  /** Simulated time after which an election that has not ended is abandoned. */
   limitMs: z.number().positive().default(600_000),
 });
 export type Conditions = z.infer<typeof conditionsSchema>;
@@ -155,8 +157,9 @@ export function answerLimitMs({ delay, loss }: Conditions): number {
 export const retryDelays = 4;
 
 /**
- * Returns TL. The default without loss is the time of three announcements. With loss, it is the time of so
- * many announcements that one false alarm in the whole group is expected in a thousand periods.
+ * Returns TL. Without loss, the default is the time of three announcements. With loss, the default is the
+ * time of as many announcements as are needed to expect only one false alarm in the whole group in a thousand
+ * periods.
  */
 export function listenMs({ listenMs: given, announceMs, loss, nodes }: Conditions): number {
   if (given !== null) return given;

@@ -1,4 +1,4 @@
-/** Runs many elections under many conditions, summarizes them, and compares them with theory. */
+/** Runs many elections under many conditions, summarizes them, and compares the results with theory. */
 
 import * as z from 'zod';
 import { algorithms } from './algorithms/index.js';
@@ -32,7 +32,7 @@ export const judgedSchema = z.object({
   measured: summarySchema.nullable(),
   /**
    * Whether the measurement confirms the expectation. A mean must be within three standard errors of the
-   * expected value, or, for few runs, within the equivalent quantile of Student's t. Any other expectation
+   * expected value or, for few runs, within the equivalent quantile of Student's t. Any other expectation
    * must be met in every run. Null if there are too few runs to decide.
    */
   holds: z.boolean().nullable(),
@@ -49,7 +49,10 @@ export const resultSchema = z.object({
 });
 export type Result = z.infer<typeof resultSchema>;
 
-/** Number of simulated nodes per task, over all its runs. Tasks then take about the same time. */
+/**
+ * Number of simulated nodes per task, counted over all its runs. This makes all tasks take about the same
+ * time.
+ */
 const nodesOfTask = 1000;
 
 export function tasksOf(cases: readonly Case[], runs: number, seed: number): Task[] {
@@ -62,8 +65,8 @@ export function tasksOf(cases: readonly Case[], runs: number, seed: number): Tas
 }
 
 /**
- * Runs a task. A run's seed depends only on the base seed, the case and the run's number. The worker and
- * other tasks do not affect it.
+ * Runs a task. A run's seed depends only on the base seed, the case and the number of the run. It does not
+ * depend on the worker or on other tasks.
  */
 export async function runTask({ algorithm, conditions, seed, from, to }: Task): Promise<Measures[]> {
   const one = algorithms.get(algorithm);
@@ -76,7 +79,7 @@ export async function runTask({ algorithm, conditions, seed, from, to }: Task): 
   return measures;
 }
 
-/** Returns the measures of the runs of one case that come from one seed. */
+/** Returns the measures of those runs of one case that come from one seed. */
 export type RunsOf = (one: Case, seed: number) => readonly Measures[];
 
 /** `measured` contains the measures of each task, in the order of `tasks`. */

@@ -1,10 +1,13 @@
-/** The simulated network. It decides how long messages take and which are lost, and it counts them. */
+/**
+ * The simulated network. It determines how long messages take and which messages are lost, and it counts
+ * them.
+ */
 import { type Conditions, drawDelayMs, drawWay } from './conditions.js';
 import { type Events, ticks } from './events.js';
 import type { Random } from './random.js';
 
 export interface Traffic {
-  /** Number of messages sent. A multicast counts as one. */
+  /** Number of messages sent. A multicast counts as one message. */
   messages: number;
   /** Number of copies that arrived. */
   deliveries: number;
@@ -54,9 +57,9 @@ export class Network<Message> {
   }
 
   /**
-   * Sends one message. `count` is the number of messages that it represents, which are lost or late together.
-   * A message with a `count` of 0 is not counted. `depth` is the length of the causal chain of messages that
-   * led to this one.
+   * Sends one message. `count` is the number of messages that it represents. These messages are lost or
+   * delayed together. A message with a `count` of 0 is not counted. `depth` is the length of the causal chain
+   * of messages that led to this one.
    */
   send(to: number, from: number, message: Message, depth: number, count = 1): void {
     const { ms, copies } = this.#isReliable
@@ -69,7 +72,7 @@ export class Network<Message> {
     else this.#events.plan(this.#events.now + ticks(ms), 'arrival', arrive);
   }
 
-  /** Sends one message to each other node. */
+  /** Sends a separate message to each other node. */
   sendAll(from: number, message: Message, depth: number): void {
     const { nodes, delay } = this.#conditions;
     if (this.#conditions.loss > 0 || delay.kind !== 'constant') {
@@ -80,7 +83,7 @@ export class Network<Message> {
     this.#arrive(delay.ms, () => this.#handAll(from, message, depth, 0));
   }
 
-  /** Sends one message, with a copy to each other node. */
+  /** Sends one message of which each other node gets a copy. */
   multicast(from: number, message: Message, depth: number): void {
     const { nodes, loss, correlated, delay } = this.#conditions;
     this.#sent(1, this.#sizeOf(message));
@@ -132,8 +135,8 @@ export class Network<Message> {
 }
 
 /**
- * Returns a size in bytes. A number counts 8, and a kind or a boolean counts 1. A text counts its length. A
- * list or record counts the sum of its parts.
+ * Returns a size in bytes. A number counts as 8 bytes, and a kind or a boolean as 1. A text counts as its
+ * length. A list or record counts as the sum of its parts.
  */
 export function plainSize(content: unknown): number {
   if (typeof content === 'number' || typeof content === 'bigint') return 8;

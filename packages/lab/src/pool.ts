@@ -1,4 +1,4 @@
-/** Runs tasks on all cores. The results are the same for any number of workers. */
+/** Runs tasks on all processor cores. The results are the same for any number of workers. */
 
 import { Worker } from 'node:worker_threads';
 import { threadProgram } from 'petrel/internals';
@@ -10,7 +10,10 @@ const doneSchema = z.array(z.record(z.string(), z.number()));
 
 export interface PoolOptions {
   readonly workers: number;
-  /** Time for which the calling thread runs tasks itself. Short work finishes before a worker could start. */
+  /**
+   * Time for which the calling thread runs tasks itself. If there is little work, it finishes before a worker
+   * could start.
+   */
   readonly aloneMs: number;
   /** Called with the number of runs that have finished. */
   progress(runs: number): void;
@@ -43,7 +46,7 @@ export async function runTasks(tasks: readonly Task[], options: PoolOptions): Pr
   return done;
 }
 
-/** Runs one worker thread, which takes one task after the other. */
+/** Runs one worker thread, which processes one task after the other. */
 async function work(
   tasks: readonly Task[],
   take: () => number,

@@ -1,8 +1,10 @@
-/** An election as the laboratory sees it: the program of a node, and the expectations of theory. */
+/**
+ * An election in the form that the laboratory uses: the program of a node, and the theoretical expectations.
+ */
 import type { Conditions } from './conditions.js';
 
 export interface Timer {
-  /** Makes the timer fire once after `ms`. Replaces the time set before. */
+  /** Makes the timer fire once after `ms`. Replaces any time that was set before. */
   set(ms: number): void;
   stop(): void;
 }
@@ -16,23 +18,23 @@ export interface Context<Message> {
   readonly n: number;
   readonly conditions: Conditions;
   readonly random: () => number;
-  /** A number that all nodes of a run share. Nodes derive common data from it. */
+  /** A number that all nodes of a run share, and from which they derive common data. */
   readonly seed: number;
   nowMs(): number;
-  /** The number of this incarnation of the node, from 0. */
+  /** The number of this incarnation of the node, counted from 0. */
   readonly incarnation: number;
   /**
    * Sends one message to one node or to the server. `count` is the number of messages that this one
    * represents. A message with a `count` of 0 is not counted.
    */
   send(to: number, message: Message, count?: number): void;
-  /** Sends one message to each other node. */
+  /** Sends a separate message to each other node. */
   sendAll(message: Message): void;
-  /** Sends one message, with a copy to each other node. */
+  /** Sends one message of which each other node gets a copy. */
   multicast(message: Message): void;
   /**
-   * Returns the next node on the ring that this node does not believe dead. Returns this node if there is no
-   * other.
+   * Returns the next node on the ring that this node does not believe to be dead. Returns this node if there
+   * is no other.
    */
   successor(): number;
   predecessor(): number;
@@ -44,7 +46,7 @@ export interface Context<Message> {
   follow(leader: number): void;
   /** The leader that this node recognizes. */
   leader(): number;
-  /** Counts an event that matters only in this election. */
+  /** Counts an event that matters only for this algorithm. */
   count(what: string, by?: number): void;
 }
 
@@ -54,8 +56,8 @@ export interface Node<Message> {
   start(initiates: boolean): void;
   receive(message: Message, from: number): void;
   /**
-   * Reports that a node is dead. The report may be wrong. `incarnation` is that of the reported node,
-   * from 0.
+   * Reports that a node is dead. The report may be wrong. `incarnation` is the number of the reported node's
+   * incarnation, counted from 0.
    */
   suspect?(node: number, incarnation: number): void;
   /** Reports that a node is alive after it was reported dead. */
@@ -67,15 +69,15 @@ export interface Node<Message> {
 export interface Expectation {
   readonly measure: string;
   readonly value: number;
-  /** A `mean` is compared with the mean over all runs. The other kinds apply to each run. */
+  /** A `mean` is compared with the mean over all runs. The other kinds must hold in each run. */
   readonly kind: 'exact' | 'mean' | 'at most' | 'at least';
-  /** Where the expectation comes from, and how to read it. */
+  /** The source of the expectation, and how to read it. */
   readonly source: string;
 }
 
 export interface Protocol<Message> {
   readonly name: string;
-  /** One-line description for readers. */
+  /** One-line description for users. */
   readonly title: string;
   /**
    * Whether lost copies are sent again until they arrive, as with TCP. If false, the protocol handles loss
@@ -84,17 +86,20 @@ export interface Protocol<Message> {
   readonly isReliable: boolean;
   /**
    * The nodes that a failure detector notifies of crashes: all nodes, or only the server. `none` means that
-   * the protocol detects crashes itself.
+   * the protocol itself detects crashes.
    */
   readonly detector: 'nodes' | 'server' | 'none';
-  /** Whether a node's code continues in promises. The simulation lets it finish before the next event. */
+  /**
+   * Whether a node's code continues in promises. The simulation waits for that code to finish before the next
+   * event.
+   */
   readonly isAsync?: boolean;
-  /** Returns the size of a message. By default, a number counts 8 bytes and a kind 1 byte. */
+  /** Returns the size of a message. By default, a number counts as 8 bytes and a kind as 1 byte. */
   size?(message: Message): number;
   node(context: Context<Message>): Node<Message>;
   /** Creates the server that all nodes use. Its number is `n`, and it never fails. */
   server?(context: Context<Message>): Node<Message>;
-  /** Returns the expectations that apply if failure detectors miss nothing and make no mistakes. */
+  /** Returns the expectations that apply if failure detectors miss no crashes and make no mistakes. */
   expect(conditions: Conditions): readonly Expectation[];
   /** Expectations that apply under all conditions. */
   readonly always?: readonly Expectation[];

@@ -13,7 +13,9 @@ export interface Random {
   shuffle(items: Int32Array): void;
 }
 
-/** Returns the seed of one run. It does not depend on other runs, their order, or the number of workers. */
+/**
+ * Returns the seed of one run. It does not depend on other runs, on their order, or on the number of workers.
+ */
 export function seedOf(seed: number, ...labels: readonly (string | number)[]): number {
   // The hash is FNV-1a.
   let hash = 0x811c9dc5;
@@ -24,8 +26,8 @@ export function seedOf(seed: number, ...labels: readonly (string | number)[]): n
 }
 
 export function randomFrom(seed: number): Random {
-  // The generator's first numbers reflect its initial state directly. The seed is mixed so that similar seeds
-  // give dissimilar states.
+  // The first numbers that the generator returns reflect its initial state directly. The seed is therefore
+  // mixed, so that similar seeds give dissimilar states.
   const generator = xoroshiro128plusFromState([1, 2, 3, 4].map((word) => mixed(seed + word * 0x9e3779b9)));
   const next = () => (generator.next() >>> 0) / 2 ** 32;
   const below = (n: number) => Math.floor(next() * n);
@@ -39,7 +41,7 @@ function mixed(word: number): number {
   return twice ^ (twice >>> 16);
 }
 
-/** Shuffles with the algorithm of Fisher and Yates. */
+/** Shuffles the items with the Fisher–Yates algorithm. */
 function shuffle(items: Int32Array, below: Random['below']): void {
   for (let last = items.length - 1; last > 0; last -= 1) {
     const other = below(last + 1);

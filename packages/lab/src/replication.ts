@@ -1,11 +1,11 @@
 /**
  * A replicated service over a wide area, as in section 5 of D. Becker, F. Junqueira, M. Serafini, Leader
- * Election for Replicated Services Using Application Scores (2011). A client sends a request to the server of
+ * Election for Replicated Services Using Application Scores (2011). A client sends a request to the server in
  * its data centre, which forwards it to the leader. The leader processes the request and waits until a quorum
  * has acknowledged it. The answer returns the same way.
  *
- * Four values do not come from the paper, but are assumptions. They are the leader's processing time, the
- * variation of the links, the size of a snapshot, and its transfer speed.
+ * Four values are assumptions that do not come from the paper: the leader's processing time, the variation of
+ * the links, the size of a snapshot, and its transfer speed.
  */
 import { builtInRules, prepareStrategy } from 'petrel/internals';
 import { Events, ticks } from './events.js';
@@ -22,9 +22,12 @@ const roundTripsMs: Readonly<Record<string, number>> = {
 
 export interface Deployment {
   readonly name: string;
-  /** The locations of the data centres D1, D2 and so on, in that order. */
+  /** The locations of the data centres D1, D2 and so on, in this order. */
   readonly places: readonly string[];
-  /** The data centre (from 1) of each remaining server. The fifth server, p5, led and crashed. */
+  /**
+   * The data centre of each remaining server, counted from 1. The fifth server, p5, was the leader and
+   * crashed.
+   */
   readonly servers: Readonly<Record<string, number>>;
 }
 
@@ -106,11 +109,11 @@ export interface Service {
   /** Relative request rates of the data centres, starting with D1. */
   readonly loads: readonly number[];
   readonly leader: string;
-  /** Time for which the leader works on each request. It works on one request at a time. */
+  /** Time for which the leader works on each request. The leader works on one request at a time. */
   readonly workMs: number;
   readonly requestsPerS: number;
   readonly requests: number;
-  /** Largest share by which a one-way delay is prolonged. The share is drawn again for each message. */
+  /** The largest share by which a one-way delay is prolonged. A new share is drawn for each message. */
   readonly jitter: number;
   readonly seed: number;
 }
@@ -216,8 +219,8 @@ class Serving {
 
 export interface Recovery {
   /**
-   * The election timer T of Algorithm 1. The election always waits for it, because the crashed leader sends
-   * no proposal.
+   * The election timer T of Algorithm 1. Every election waits for this timer, because the crashed leader
+   * sends no proposal.
    */
   readonly electionMs: number;
   readonly snapshotBytes: number;
@@ -235,7 +238,7 @@ export const usualRecovery = {
 
 /**
  * Returns, for each data centre, the time from the detection of the crash until its clients are served again.
- * It includes the proposals and votes of all remaining servers (Algorithm 1) and a snapshot from the new
+ * This includes the proposals and votes of all remaining servers (Algorithm 1), and a snapshot from the new
  * leader to each follower. A quorum must have received the snapshot, and so must the data centre's own
  * server.
  */
@@ -269,8 +272,8 @@ function nth(instants: readonly number[]): number {
 }
 
 /**
- * Returns the transfer time of a snapshot. Either the link's bandwidth limits it, or one window per round
- * trip.
+ * Returns the transfer time of a snapshot. The transfer is limited either by the link's bandwidth or to one
+ * window per round trip.
  */
 function transferMs(tripMs: number, given: Recovery): number {
   const byWindow = tripMs === 0 ? Number.POSITIVE_INFINITY : (given.windowBytes / tripMs) * 1000;

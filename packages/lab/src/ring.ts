@@ -1,4 +1,6 @@
-/** The nodes on a ring. Each node knows their order, and skips nodes that it believes dead. */
+/**
+ * The nodes on a ring. Each node knows the order of the nodes, and skips nodes that it believes to be dead.
+ */
 import type { Conditions } from './conditions.js';
 import type { Random } from './random.js';
 

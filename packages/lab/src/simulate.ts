@@ -10,24 +10,25 @@ import { World } from './world.js';
  * scenario has happened, all live nodes agree, and no message is in transit. If messages are always in
  * transit, it ends when the nodes have agreed for a long time.
  *
- *   agreed        1 if the election ended, else 0; if 0, there is no `time`
+ *   agreed        1 if the election ended, otherwise 0; if 0, there is no `time`
  *   time          ms until all agreed
- *   messages      messages sent; a multicast is one
+ *   messages      messages sent; a multicast counts as one
  *   deliveries    copies that arrived
  *   bytes         bytes sent
- *   rounds        the longest chain of messages, each sent by a node that had received the one before
+ *   rounds        length of the longest chain of messages, each sent by the receiver of the previous one
  *   misled        nodes that consider a dead node the leader at the end
- *   leaders       the most nodes that led at one time
+ *   leaders       largest number of nodes that led at the same time
  *   disagreement  share of the whole time, including the calm before and after, in which not all agreed
  *   upkeep        messages per second in the calm afterwards
  *   inconsistent  share of the calm afterwards in which not all agreed
  *   departures    how often per second an agreement ended in the calm afterwards
- *   followers     nodes that follow the live node with the highest number, when the election ends
+ *   followers     nodes that follow the live node with the highest number at the end of the election
  *
  * In the scenario `partition`, the time begins when the network separates. `leaders of the minority` and
- * `leaders of the majority` count nodes that lead just before it is whole again.
+ * `leaders of the majority` count the nodes that lead just before the separation ends.
  *
- * The measures include those that the algorithm itself counts, also in the calm afterwards.
+ * The measures also include events that the algorithm itself counts. These are counted in the calm afterwards
+ * too.
  */
 export type Measures = Readonly<Record<string, number>>;
 
@@ -115,8 +116,8 @@ class Run<Message> {
   }
 
   /**
-   * Whether the election has ended. With slow messages and frequent renewals, a message is always in transit.
-   * A long agreement therefore suffices.
+   * Whether the election has ended. If messages are slow and renewals are frequent, a message is always in
+   * transit. A long agreement is therefore sufficient.
    */
   #isSettled(from: number): boolean {
     const { events, census, network } = this.#world;
@@ -157,7 +158,7 @@ class Run<Message> {
     this.#planLater(awayMs, () => this.#world.begin(leader, true));
   }
 
-  /** Plans a crash at a random instant within the time in which a message could go round all nodes. */
+  /** Plans a crash at a random instant within the time that a message could need to go round all nodes. */
   #planCrash(): void {
     const { nodes, delay } = this.#conditions;
     const afterMs = this.#world.random.next() * nodes * meanDelayMs(delay);
@@ -198,7 +199,7 @@ class Run<Message> {
 
   #mistake(node: number, suspected: number): void {
     const { events } = this.#world;
-    // A node never believes itself dead.
+    // A node never believes that it is itself dead.
     if (node === suspected) return;
     this.#world.suspect(node, suspected, this.#world.incarnationOf(suspected));
     const until = events.now + ticks(this.#conditions.detectMs);
@@ -206,8 +207,8 @@ class Run<Message> {
   }
 
   /**
-   * Plans mistakes of the failure detector at random instants. Any node may wrongly believe any other node
-   * dead.
+   * Plans mistakes of the failure detector at random instants. Any node may wrongly believe that any other
+   * node is dead.
    */
   #planMistake(): void {
     const { events, random, census } = this.#world;

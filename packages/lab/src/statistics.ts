@@ -7,7 +7,10 @@ export const summarySchema = z.object({
   ci: z.number().nullable(),
   least: z.number(),
   most: z.number(),
-  /** Number of runs that have the measure. For example, an election that did not end has no time. */
+  /**
+   * Number of runs that have a value for this measure. For example, an election that did not end has no
+   * `time`.
+   */
   runs: z.int(),
 });
 export type Summary = z.infer<typeof summarySchema>;
@@ -29,14 +32,14 @@ export function standardErrorOf({ ci, runs }: Pick<Summary, 'ci' | 'runs'>): num
 
 /**
  * Returns the largest accepted distance between the mean and the expected value. For very many runs, it is
- * three standard errors. Returns null for a single run, which does not suffice.
+ * three standard errors. Returns null for a single run, because one run is not enough.
  */
 export function toleranceOf({ ci, runs }: Summary): number | null {
   const standardError = standardErrorOf({ ci, runs });
   return standardError === null ? null : standardError * studentT(runs - 1, threeErrors);
 }
 
-/** A quantile of the normal distribution: the share `p` of all values lies below `z`. */
+/** A quantile of the normal distribution: a share `p` of all values lies below `z`. */
 interface Quantile {
   readonly z: number;
   readonly p: number;

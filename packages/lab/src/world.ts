@@ -1,4 +1,4 @@
-/** The simulated world: nodes on a network that begin, crash, return, and are believed dead. */
+/** The simulated world: nodes on a network that begin, crash, return, and are believed to be dead. */
 
 import { Census } from './census.js';
 import type { Conditions } from './conditions.js';
@@ -8,7 +8,7 @@ import type { Context, Node, Protocol, Timer } from './protocol.js';
 import { type Random, randomFrom } from './random.js';
 import { Ring } from './ring.js';
 
-/** The position of a node, in which its incarnations follow one another. */
+/** The position of a node. The node's incarnations follow one another in it. */
 interface Seat<Message> {
   node: Node<Message> | null;
   incarnation: number;
@@ -109,12 +109,12 @@ export class World<Message> {
     for (const seat of this.#seats) seat.depth = 0;
   }
 
-  /** Makes all nodes believe a node dead until it begins. */
+  /** Makes all nodes believe that a node is dead until it begins. */
   expectLate(id: number): void {
     for (const seat of this.#seats) seat.suspects.add(id);
   }
 
-  /** Starts a node. All nodes learn that the node is there, but not that it may have been away. */
+  /** Starts a node. All nodes learn that the node is alive, but not that it may have been away. */
   begin(id: number, initiates: boolean): void {
     for (const seat of this.#seats) seat.suspects.delete(id);
     this.census.enter(id, this.events.now);
@@ -122,7 +122,7 @@ export class World<Message> {
     this.#begin(id, (context) => this.#protocol.node(context))?.start(initiates);
   }
 
-  /** Ends a node. If `isPolite`, the node may announce its departure first. */
+  /** Ends a node. If `isPolite` is true, the node may announce its departure first. */
   end(id: number, isPolite: boolean): void {
     const seat = this.#seat(id);
     this.#calls(id);
@@ -133,7 +133,7 @@ export class World<Message> {
     this.#planDetection(id, seat.incarnation);
   }
 
-  /** Makes `node` believe `dead` dead. */
+  /** Makes `node` believe that `dead` is dead. */
   suspect(node: number, dead: number, incarnation: number): void {
     const seat = this.#seat(node);
     if (seat.node === null || node === dead) return;
@@ -141,7 +141,7 @@ export class World<Message> {
     seat.node.suspect?.(dead, incarnation);
   }
 
-  /** Reports to `node` that `dead` is alive, if it is. */
+  /** Reports to `node` that `dead` is alive, if that is the case. */
   trust(node: number, dead: number): void {
     const seat = this.#seat(node);
     if (seat.node === null || !(dead === this.server || this.census.isLive(dead))) return;
@@ -149,7 +149,10 @@ export class World<Message> {
     seat.node.restored?.(dead);
   }
 
-  /** Separates a minority from all others. Each side believes the other dead after the detection time. */
+  /**
+   * Separates a minority from all other nodes. Each side believes that the other side is dead after the
+   * detection time.
+   */
   separate(minority: ReadonlySet<number>): void {
     this.#minority = minority;
     const { detector } = this.#protocol;
@@ -174,7 +177,7 @@ export class World<Message> {
     this.#minority = null;
   }
 
-  /** Calls `act` for each node and each node that it cannot reach. */
+  /** Calls `act` for each pair of a node and another node that it cannot reach. */
   #eachPair(act: (node: number, other: number) => void): void {
     const isServed = this.#protocol.detector === 'server';
     const all = Array.from(this.#seats.keys());

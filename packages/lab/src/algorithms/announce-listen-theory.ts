@@ -1,7 +1,7 @@
 /**
- * The theory of announce–listen, as far as E. Schooler's chapter on leader election states it. Where a
- * printed formula differs from the derived one, this module contains both. N is the number of nodes, R = N−1
- * the number of receivers, and l the loss. TA, TL, TS and Δ are explained in `Conditions`.
+ * The theory of announce–listen, as far as E. Schooler's chapter on leader election states it. If a printed
+ * formula differs from the derived one, this module contains both. N is the number of nodes, R = N−1 the
+ * number of receivers, and l the loss. TA, TL, TS and Δ are explained in `Conditions`.
  */
 
 import { type Conditions, listenMs, meanDelayMs } from '../conditions.js';
@@ -22,11 +22,11 @@ export interface Variant {
   readonly waits: boolean;
   readonly prefers: 'highest' | 'earliest';
   readonly bye: boolean;
-  /** When a new node asks which node leads. */
+  /** When a new node asks which node is the leader. */
   readonly query: 'never' | 'at once' | 'after waiting';
 }
 
-/** Returns the mean wait of the node that will lead, among `n` nodes that wait for up to TS. */
+/** Returns the mean wait of the node that becomes the leader, among `n` nodes that wait for up to TS. */
 export function meanWaitMs(
   variant: Pick<Variant, 'waits' | 'prefers'>,
   n: number,
@@ -40,9 +40,9 @@ export function meanWaitMs(
 
 /**
  * Returns the mean time from the leader's crash to agreement on the next leader: TL + 2Δ − E[td] + E[ts]. The
- * time td since the leader's last announcement has the mean TA/2. Correlated loss does not change the sum. It
- * shortens the first term, because the last announcement heard is older, and lengthens the last term by the
- * same amount.
+ * mean of td, the time since the leader's last announcement, is TA/2. Correlated loss does not change the
+ * sum. It shortens the first term, because the last announcement heard is older, and lengthens the last term
+ * by the same amount.
  */
 export function reestablishMs(variant: Pick<Variant, 'waits' | 'prefers'>, given: Conditions): number {
   const { nodes, announceMs, delay } = given;
@@ -51,7 +51,8 @@ export function reestablishMs(variant: Pick<Variant, 'waits' | 'prefers'>, given
 
 /**
  * Returns the mean time from the first of b Byes to agreement on the next leader, under correlated loss.
- * Derived: if all Byes are lost, the time is that after a crash. Otherwise it is 2Δ + E[ts] + TA·l/(1−l).
+ * Derived: if all Byes are lost, the time is the same as after a crash. Otherwise it is 2Δ + E[ts] +
+ * TA·l/(1−l).
  */
 export function byeMs(variant: Pick<Variant, 'waits' | 'prefers'>, given: Conditions): number {
   const { nodes, loss, delay, byes, announceMs } = given;
@@ -61,9 +62,9 @@ export function byeMs(variant: Pick<Variant, 'waits' | 'prefers'>, given: Condit
 }
 
 /**
- * Returns the mean time until a late joiner and all others agree. If it has the highest number, that is the
- * leadership delay. Otherwise it must hear the leader's next announcement, and it loses as many under
- * correlated loss as under uncorrelated. The formulas under loss are derived.
+ * Returns the mean time until a late joiner and all others agree. If the joiner has the highest number, this
+ * is the leadership delay. Otherwise, the joiner must hear the leader's next announcement. It loses as many
+ * announcements under correlated loss as under uncorrelated loss. The formulas under loss are derived.
  */
 export function joinMs(variant: Pick<Variant, 'waits' | 'prefers'>, given: Conditions): number {
   const { nodes, joiner, announceMs, loss, delay } = given;
@@ -74,8 +75,9 @@ export function joinMs(variant: Pick<Variant, 'waits' | 'prefers'>, given: Condi
 }
 
 /**
- * Returns the mean time until a late joiner that asks has its answer, or has heard an announcement before.
- * `waits` says whether it waits for up to TS before it asks, as in Suppress-then-Query. Uniform waits.
+ * Returns the mean time until a late joiner that sends a query has its answer, or has heard an announcement
+ * before. If `waits` is true, the joiner waits for up to TS before it sends the query, as in
+ * Suppress-then-Query. Waits are uniform.
  */
 export function queryMs(given: Conditions, waits: boolean): number {
   const { announceMs, suppressMs, delay } = given;
@@ -87,7 +89,9 @@ export function queryMs(given: Conditions, waits: boolean): number {
   return integral((ms) => (1 - ms / announceMs) * unanswered(ms), 0, announceMs);
 }
 
-/** Whether false alarms are impossible. They are always possible with loss: TL does not prevent them. */
+/**
+ * Whether false alarms are impossible. With loss, they are always possible, because TL does not prevent them.
+ */
 export function hasNoFalseAlarms(given: Conditions): boolean {
   const { loss, announceMs, suppressMs, delay } = given;
   return loss === 0 && listenMs(given) >= announceMs && announceMs >= suppressMs + meanDelayMs(delay);

@@ -1,14 +1,14 @@
 /**
- * Announce and listen: the leader announces itself to all nodes repeatedly. A node that hears a better leader
- * is silent. A node that hears no leader for a while considers itself the leader. The source is E. Schooler's
- * chapter on leader election.
+ * Announce and listen: the leader announces itself to all nodes repeatedly. When a node hears a better
+ * leader, it falls silent. When a node hears no leader for some time, it considers itself the leader. The
+ * source is E. Schooler's chapter on leader election.
  *
  * LE-A announces immediately. LE-S first waits for a random time, so that most nodes are silenced before
  * their first announcement. Both prefer the highest number. LE-M waits like LE-S, but prefers the node that
- * woke first, so that the preference matches the wait. With `Bye`, a leader announces that it leaves, several
- * times if loss makes that necessary. With `Query`, a new node asks which node leads. With
- * `Suppress-then-Query`, it first waits as in LE-S, and asks only if it has heard neither a leader nor a
- * query.
+ * woke first, so that the preference matches the wait. With `Bye`, a leader announces that it is leaving. It
+ * repeats this announcement if loss makes that necessary. With `Query`, a new node asks which node is the
+ * leader. With `Suppress-then-Query`, the new node first waits as in LE-S, and asks only if it has heard
+ * neither a leader nor a query.
  */
 
 import { type Algorithm, algorithm } from '../algorithm.js';
@@ -36,14 +36,14 @@ class AnnounceListen implements Node<Message> {
   readonly #wake: Timer;
   readonly #announcing: Timer;
   readonly #listening: Timer;
-  /** Instant at which this node began to consider itself the leader. Null while it waits or listens. */
+  /** Instant at which this node began to consider itself the leader. Null while the node waits or listens. */
   #woke: number | null = null;
   #leader: Heard | null = null;
-  /** The best announcement heard since the leader's last one. */
+  /** The best announcement heard since the leader's last announcement. */
   #next: Heard | null = null;
   /** Instant of the last query that this node sent or heard. */
   #queryAtMs: number | null = null;
-  /** Whether this node waits for the answer to a query, its own or another node's. */
+  /** Whether this node is waiting for the answer to a query, its own or another node's. */
   #hasAsked = false;
 
   constructor(context: Context<Message>, variant: Variant) {
@@ -149,7 +149,8 @@ class AnnounceListen implements Node<Message> {
   }
 
   /**
-   * Follows the best other node heard since the leader's last announcement. If there is none, waits to lead.
+   * Follows the best other node heard since the leader's last announcement. If there is no such node, waits
+   * before it leads.
    */
   #giveUp(): void {
     const next = this.#next;

@@ -1,7 +1,7 @@
 /**
- * The ring without ids: all nodes run the same deterministic program and know n. In a synchronous ring, all
- * nodes are in the same state after each round, by induction. Therefore either all lead or none does, for any
- * program. Each run draws its program at random.
+ * The ring without ids: all nodes run the same deterministic program and know n. By induction, all nodes of a
+ * synchronous ring are in the same state after each round. Therefore, for any program, either all nodes lead
+ * or none does. Each run draws its program at random.
  */
 
 import { algorithm } from '../algorithm.js';
@@ -20,7 +20,7 @@ interface Message {
 
 /** The program that all nodes of a run execute. */
 interface Program {
-  /** Maps a node's own state and the state it received to its next state. */
+  /** Maps a node's own state and the state that it received to its next state. */
   next(own: number, heard: number): number;
   leads(state: number): boolean;
 }

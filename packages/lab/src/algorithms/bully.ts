@@ -1,7 +1,7 @@
 /**
- * Bully: a node that misses the coordinator sends an election message to all nodes with higher numbers. An OK
- * from one of them silences it. If no OK arrives in time, the node announces itself to all lower nodes as the
- * coordinator. A node that receives an election message starts its own election.
+ * Bully: when a node misses the coordinator, it sends an election message to all nodes with higher numbers.
+ * An OK from one of them silences it. If no OK arrives in time, the node announces itself to all lower nodes
+ * as the coordinator. A node that receives an election message starts its own election.
  */
 
 import { algorithm } from '../algorithm.js';
@@ -80,8 +80,8 @@ class Process implements Node<Message> {
   }
 
   /**
-   * A higher node continues the election. If that node crashes in the meantime, the timer starts a new
-   * election.
+   * A higher node continues the election. If that node crashes in the meantime, this node's timer starts a
+   * new election.
    */
   #silenced(): void {
     if (!this.#isElecting) return;
@@ -97,7 +97,7 @@ class Process implements Node<Message> {
   }
 
   #notified(from: number): void {
-    // A sender that is lower did not know of this node.
+    // A sender with a lower number did not know of this node.
     if (from < this.#context.id) {
       this.#elect();
       return;
@@ -115,8 +115,8 @@ class Process implements Node<Message> {
 
 /**
  * Returns the largest number of election messages among N processes after the highest one has crashed. The
- * literature's N(N−1)/2 also counts a message from the lowest process to the crashed one, which the lowest
- * knows to be dead.
+ * literature's N(N−1)/2 also counts a message from the lowest process to the crashed one. The lowest process,
+ * however, knows that the crashed one is dead.
  */
 export function mostElectionMessages(n: number): number {
   return (n * (n - 1)) / 2 - 1;

@@ -2,8 +2,8 @@
  * Hirschberg and Sinclair: an election on a ring, in both directions. In phase k, a node that is still in the
  * election sends a probe to each side, up to 2^k nodes away. A node with a higher number drops the probe.
  * Otherwise, the last node that the probe reaches sends it back as a reply. After two replies, the next phase
- * begins, and the node sends probes to both sides again. One printed version leaves out this step. A node
- * whose own probe returns leads, and notifies all nodes in one round.
+ * begins, and the node sends probes to both sides again. (One printed version leaves out this step.) When a
+ * node's own probe returns to it, the node becomes the leader and notifies all nodes in one round.
  */
 
 import { algorithm } from '../algorithm.js';
@@ -133,7 +133,7 @@ class Candidate implements Node<Message> {
     this.#probeBothSides();
   }
 
-  /** The node's probes return from both sides, but it announces itself only once. */
+  /** Although the node's probes return from both sides, it announces itself only once. */
   #lead(): void {
     if (this.#leads) return;
     this.#leads = true;
@@ -166,7 +166,7 @@ export function messageBound(n: number): number {
 
 /**
  * Returns the upper bound on the number of nodes that begin a phase. For `k` ≥ 1, at least 2^(k−1) nodes lie
- * between any two of them, all of which lost to one of the two.
+ * between any two of these nodes, and have lost to one of the two.
  */
 export function initiatorBound(n: number, phase: number): number {
   return phase === 0 ? n : Math.floor(n / (2 ** (phase - 1) + 1));

@@ -1,4 +1,4 @@
-/** The registry of all elections that the laboratory knows. */
+/** The registry of all election algorithms in the laboratory. */
 import type { Algorithm } from '../algorithm.js';
 import { announceListen } from './announce-listen.js';
 import { anonymousRing } from './anonymous-ring.js';
@@ -12,7 +12,7 @@ import { ringByAttribute } from './ring-by-attribute.js';
 import { synchronousRings } from './synchronous-ring.js';
 import { zooKeeperRecipes } from './zookeeper-recipe.js';
 
-/** All elections, in the order in which tables show them. */
+/** All algorithms, in the order in which tables show them. */
 const all: readonly Algorithm[] = [
   anonymousRing,
   ...synchronousRings,

@@ -1,7 +1,7 @@
 /**
  * LeLann, Chang and Roberts: an election on a ring, in one direction. A node sends its number. Each node
- * passes on numbers higher than its own and drops lower ones. The node whose own number returns leads, and
- * notifies all nodes in one round.
+ * passes on numbers that are higher than its own and drops lower ones. When a node's own number returns to
+ * it, the node becomes the leader and notifies all nodes in one round.
  *
  * Each restart begins a separate epoch. Nodes drop messages of earlier epochs.
  */
@@ -91,7 +91,7 @@ class Candidate implements Node<Message> {
 
 /**
  * Returns the number of messages if numbers rise in the direction of the messages: n + (n−1). The highest
- * number goes all the way round, and each other number one step.
+ * number goes all the way round the ring, and each other number goes one step.
  */
 export function fewestMessages(n: number): number {
   return 2 * n - 1;
@@ -107,7 +107,7 @@ export function mostMessages(n: number): number {
 
 /**
  * Returns the mean number of messages if numbers are in random order: n·Hₙ. A number makes a k-th step if it
- * is the highest of the k numbers that start with it.
+ * is the highest of k consecutive numbers on the ring, starting with itself.
  */
 export function meanMessages(n: number): number {
   let harmonic = 0;

@@ -1,22 +1,22 @@
 /**
- * What loss does to announcements that a leader repeats every TA. R = N−1 is the number of receivers, l the
- * loss, and K = ⌊TL/TA⌋ the number of announcements after whose loss a receiver gives up the leader. Formulas
- * that are called derived are not in the sources that this project has.
+ * The effect of loss on announcements that a leader repeats every TA. R = N−1 is the number of receivers, l
+ * the loss, and K = ⌊TL/TA⌋. A receiver gives up the leader after it has lost K announcements. Formulas that
+ * are called derived are not in the sources that this project has.
  */
 import { type Conditions, listenMs } from '../conditions.js';
 
 /**
  * Returns the mean number of announcements that are lost before one arrives, if all receivers lose the same
- * ones.
+ * announcements.
  */
 export function lostInRow(loss: number): number {
   return loss / (1 - loss);
 }
 
 /**
- * Returns A, the mean number of announcements until each of R receivers has heard one, if each loses its own.
- * The chapter has an alternating sum of binomials. This function sums P(some receiver has heard none of k
- * announcements) instead, which does not alternate.
+ * Returns A, the mean number of announcements until each of R receivers has heard one, if losses are
+ * independent. The chapter has an alternating sum of binomials. This function sums P(some receiver has heard
+ * none of k announcements) instead, which does not alternate.
  */
 export function attemptsUntilAllHear(receivers: number, loss: number): number {
   if (loss === 0 || receivers === 0) return receivers === 0 ? 0 : 1;
@@ -40,7 +40,7 @@ export function attemptsAsPrinted(receivers: number, loss: number): number {
 
 /**
  * Returns Q(i, n, r) for all i from 0 to n: the probability that exactly i of n receivers have heard an
- * announcement after r rounds, if each loses its own. Derived, by recurrence over the rounds: of the n−j
+ * announcement after r rounds, if losses are independent. Derived by recurrence over the rounds: of the n−j
  * receivers that have heard none, i−j hear this one.
  */
 export function heardShares(n: number, rounds: number, loss: number): number[] {
@@ -59,7 +59,10 @@ function hearing(missing: number, hear: number, loss: number): number {
   return binomial(missing, hear) * (1 - loss) ** hear * loss ** (missing - hear);
 }
 
-/** Returns the mean number of rounds until all receivers have heard: the sum of 1 − Q(n, n, r). Derived. */
+/**
+ * Returns the mean number of rounds until all receivers have heard an announcement: the sum of 1 − Q(n, n,
+ * r). Derived.
+ */
 export function averageRounds(n: number, loss: number): number {
   let sum = 0;
   for (let rounds = 0; ; rounds += 1) {
@@ -98,8 +101,8 @@ function someMissed(given: Conditions, lost: number): number {
 
 /**
  * Returns the share of time in which the state is inconsistent: some node follows no leader, or another one.
- * Derived: that is so while some receiver has heard nothing for TL. Of each TA, the part TL mod TA needs one
- * more lost announcement.
+ * Derived: the state is inconsistent while some receiver has heard nothing for TL. During the part TL mod TA
+ * of each TA, this requires one more lost announcement.
  */
 export function inconsistentShare(given: Conditions): number {
   const { announceMs } = given;
@@ -111,9 +114,10 @@ export function inconsistentShare(given: Conditions): number {
 
 /**
  * Returns the number of false departures per second: instants at which the first receiver gives up a leader
- * that is alive. Derived. For one receiver, it is (1−l)·l^K per TA. For several, no receiver may have given
- * up just before. If TL is a multiple of TA, that means: no receiver has lost K announcements at one of them,
- * and one has at the next. Otherwise it means that no receiver has lost K+1, and one has lost K.
+ * that is alive. Derived. For one receiver, the number is (1−l)·l^K per TA. For several receivers, no
+ * receiver may have given up just before. If TL is a multiple of TA, this means that no receiver has lost K
+ * announcements at one announcement, but some receiver has at the next. Otherwise, it means that no receiver
+ * has lost K+1 announcements, but some receiver has lost K.
  */
 export function falseDeparturesPerS(given: Conditions): number {
   const { loss, announceMs } = given;

@@ -1,8 +1,8 @@
 /**
- * Majority vote with a master's lease, as in Chubby. A node that knows of no master waits for a random time,
- * then asks all nodes for their votes. A node votes for at most one node while its vote lasts. A node with a
- * majority is master until its lease ends. The lease starts at the node's request, and the master asks for
- * votes again long before it ends.
+ * Majority vote with a master's lease, as in Chubby. If a node knows of no master, it waits for a random
+ * time, and then asks all nodes for their votes. While a node's vote lasts, the node votes for no other node.
+ * When a node has a majority, it is master until its lease ends. The lease starts at the time of the node's
+ * request. The master asks for votes again long before the lease ends.
  *
  * A node that returns without its memory may have voted before. It waits until such a vote would have ended.
  */
@@ -26,8 +26,8 @@ class Server implements Node<Message> {
   /** The node that this node voted for, and the instant at which the vote ends. */
   #vote = { for: nobody, untilMs: 0 };
   /**
-   * Number of votes by the instant of the request. With slow messages, the node asks again before all have
-   * answered.
+   * Number of votes, keyed by the instant of the request. If messages are slow, the node asks again before
+   * all nodes have answered.
    */
   readonly #votes = new Map<number, number>();
   #leaseUntilMs = 0;
@@ -122,8 +122,8 @@ class Server implements Node<Message> {
 
 /**
  * Returns the probability of a split vote among `awake` nodes. A vote is split if too many nodes wake within
- * Δ of the first and vote for themselves. The first node then has no majority of n. Gaps between uniform
- * waits give P(Bin(awake, Δ/TS) ≥ awake − majority + 1).
+ * Δ of the first node and vote for themselves. The first node then does not get a majority of n. Gaps between
+ * uniform waits give P(Bin(awake, Δ/TS) ≥ awake − majority + 1).
  */
 export function splitShare(n: number, awake: number, deltaShare: number): number {
   const enough = awake - Math.floor(n / 2);
@@ -136,7 +136,7 @@ export function splitShare(n: number, awake: number, deltaShare: number): number
   return 1 - fewer;
 }
 
-/** Largest probability of split votes that has no visible effect on the mean. */
+/** The largest probability of split votes that still has no visible effect on the mean. */
 const rarely = 1e-3;
 
 function expect(given: Conditions): Expectation[] {

@@ -19,8 +19,8 @@ export const oracles: Readonly<
   /** Gives the score 1 to one process per epoch, in rotation, and 0 to the others. */
   rotating: (n) => (id, epoch) => (epoch % n === id ? 1 : 0),
   /**
-   * Gives a process a better score the less time it needs to reach a quorum. Processes are placed at random
-   * on a square.
+   * Gives a process a better score if it needs less time to reach a quorum. Processes are placed at random on
+   * a square.
    */
   latency: (n, seed) => {
     const random = randomFrom(seed);

@@ -2,10 +2,10 @@
  * POLE, Algorithm 1 of D. Becker, F. Junqueira, M. Serafini, Leader Election for Replicated Services Using
  * Application Scores (2011). Processes propose themselves with their scores. A process that has the proposals
  * of all processes decides immediately. A process that has the proposals of a majority waits for the election
- * timer, then decides. A process that decides votes for the best proposal. A process that already has a
- * leader answers a proposal with its vote. A process follows a leader once a majority has cast equal votes in
- * one epoch, and the leader has cast the same vote. The retry timer sends lost messages again and doubles its
- * interval each time.
+ * timer, and then decides. When a process decides, it votes for the best proposal. A process that already has
+ * a leader answers a proposal with its vote. A process follows a leader once a majority has cast equal votes
+ * in one epoch, and the leader has cast the same vote. The retry timer sends lost messages again and doubles
+ * its interval each time.
  *
  * Lines 29 to 32 of the paper set the timer to T+1 so that it fires immediately. This module uses a timer
  * instead.
@@ -37,7 +37,7 @@ class Process implements Node<Message> {
   readonly #proposed = new Set<number>();
   #best: Proposal = { id: nobody, score: 0 };
   /**
-   * The process that this one votes for in the current epoch. `nobody` while this process has not decided.
+   * The process for which this process votes in the current epoch. `nobody` until this process has decided.
    */
   #choice = nobody;
   readonly #votes = new Votes();
@@ -54,8 +54,8 @@ class Process implements Node<Message> {
   }
 
   /**
-   * Elects if the leader is dead, or if too few processes are left to follow one. The paper leaves the second
-   * case to the service: its leader and followers give up without a quorum.
+   * Starts an election if the leader is dead, or if too few processes are left to follow a leader. The paper
+   * leaves the second case to the service, whose leader and followers give up without a quorum.
    */
   suspect(node: number): void {
     const { n, isSuspected, leader } = this.#context;
@@ -116,7 +116,7 @@ class Process implements Node<Message> {
 
   #again(): void {
     this.#retryMs *= 2;
-    // All votes of this epoch have arrived without agreement, so only a new epoch can bring agreement.
+    // All votes of this epoch have arrived without agreement. Only a new epoch can bring agreement.
     if (this.#choice !== nobody && this.#votes.of(this.#epoch) >= this.#context.n - 1) {
       this.#enter(this.#epoch + 1);
       return;
@@ -154,7 +154,7 @@ class Process implements Node<Message> {
     const { id } = this.#context;
     const isFollowed = this.#context.leader() !== nobody;
     if (isFollowed || !this.#isMajority(votes)) return;
-    // A process that returns without its memory accepts the votes of other processes for itself.
+    // A process that returns without its memory accepts the votes that other processes cast for it.
     const isOwn = leader === id;
     if (!isOwn && !this.#votes.has(leader, epoch, leader)) return;
     this.#epoch = epoch;

@@ -1,14 +1,14 @@
 /**
  * The ring election by attribute, in one direction. The election message carries the best `id:attribute` so
- * far; in this module the attribute is the number itself. When the message returns to the process that it
- * names, that process sends an elected message once round the ring. With several initiators, a process drops
- * the elections of initiators lower than one that it has seen.
+ * far. In this module, the attribute is the number itself. When the message returns to the process that it
+ * names, that process sends an elected message once round the ring. If there are several initiators, a
+ * process drops the elections of any initiator that is lower than one that it has seen.
  *
- * In this form it does not survive a crash during an election. There are two repairs. The first uses
- * timeouts: a predecessor detects a silent successor, and a process detects an election that does not end. In
- * the second, a failure detector restarts the election. That repair is only as good as its detector. If a
- * crash is not detected, processes keep following the dead process. If the detector reports crashes that did
- * not happen, it is possible that no election ever ends.
+ * In this form, the algorithm does not survive a crash during an election. There are two repairs. The first
+ * uses timeouts: a predecessor detects a silent successor, and a process detects an election that does not
+ * end. In the second, a failure detector restarts the election. This repair is only as good as its detector.
+ * If a crash is not detected, processes keep following the dead process. If the detector reports crashes that
+ * did not happen, it is possible that no election ever ends.
  */
 
 import { type Algorithm, algorithm } from '../algorithm.js';
@@ -18,7 +18,7 @@ import type { Context, Expectation, Node, Timer } from '../protocol.js';
 type Message =
   | { readonly kind: 'election'; readonly epoch: number; readonly initiator: number; readonly best: number }
   | { readonly kind: 'elected'; readonly epoch: number; readonly leader: number }
-  /** Pings and acks are only sent by the variant with timeouts. */
+  /** Only the variant with timeouts sends pings and acks. */
   | { readonly kind: 'ping' }
   | { readonly kind: 'ack' };
 type Election = Extract<Message, { kind: 'election' }>;
@@ -80,14 +80,14 @@ class Process implements Node<Message> {
     else this.#learn(message);
   }
 
-  /** Restarts the silence timer. In the variant with timeouts, the predecessor sends at least its pings. */
+  /** Restarts the silence timer. In the variant with timeouts, the predecessor sends at least pings. */
   #hear(): void {
     if (this.#repair !== 'timeouts') return;
     const { conditions } = this.#context;
     this.#silence.set(2 * conditions.announceMs + answerLimitMs(conditions));
   }
 
-  /** Handles a silent predecessor: either it is gone, or it believes that this node is gone. */
+  /** Handles a silent predecessor. Either the predecessor is gone, or it believes that this node is gone. */
   #passedOver(): void {
     this.#hear();
     const predecessor = this.#context.predecessor();
@@ -120,7 +120,7 @@ class Process implements Node<Message> {
     const { id } = this.#context;
     const { initiator, best } = election;
     if (initiator < this.#largest) return;
-    // The timer is not restarted with every message, because a message that names a departed process keeps
+    // Do not restart the timer with every message, because a message that names a departed process keeps
     // arriving.
     if (this.#largest === none) this.#waitForEnd();
     this.#largest = initiator;
@@ -134,7 +134,7 @@ class Process implements Node<Message> {
   }
 
   /**
-   * Whether this message has gone round without reaching the process that it names. That process is then
+   * Whether this message has gone round without reaching the process that it names. If so, that process is
    * gone.
    */
   #hasPassed({ epoch, initiator, best }: Election): boolean {
@@ -143,8 +143,8 @@ class Process implements Node<Message> {
   }
 
   /**
-   * Starts a timer that allows for two rounds of the election message and one of the elected message. The
-   * node whose timer fires first restarts the election.
+   * Starts a timer that allows for two rounds of the election message and one round of the elected message.
+   * The node whose timer fires first restarts the election.
    */
   #waitForEnd(): void {
     if (this.#repair !== 'timeouts') return;
@@ -208,8 +208,8 @@ class SuccessorWatch {
     this.#to = to;
     if (message !== null) this.#unanswered.push(message);
     if (this.#isWaiting) return;
-    // The timeout starts at the first unanswered message. Pings are more frequent than the timeout of a lossy
-    // network, so a restart at each one would postpone it forever.
+    // The timeout starts at the first unanswered message. In a lossy network, the timeout is longer than the
+    // interval between pings. Restarting it at each ping would therefore postpone it forever.
     this.#isWaiting = true;
     this.#timeout.set(answerLimitMs(this.#context.conditions));
   }

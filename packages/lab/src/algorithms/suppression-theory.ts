@@ -1,9 +1,10 @@
 /**
- * How long nodes wait before they announce themselves, and how many announce or ask before they are silenced.
+ * How long nodes wait before they announce themselves, and how many nodes announce themselves or ask before
+ * they are silenced.
  *
  * A wait lies between 0 and TS. Its density is proportional to e^(rate·t/TS). Rate 0 is the uniform wait of
- * E. Schooler's chapter. A positive rate makes most nodes wait long, and a negative one makes most wait
- * briefly. Times are given as shares of TS.
+ * E. Schooler's chapter. With a positive rate, most waits are long. With a negative rate, most waits are
+ * short. Times are given as shares of TS.
  */
 
 /** Returns P, the probability that a wait is at most `share` of TS. */
@@ -15,7 +16,7 @@ function density(share: number, rate: number): number {
   return rate === 0 ? 1 : (rate * Math.exp(rate * share)) / Math.expm1(rate);
 }
 
-/** Draws a wait, as a share of TS, from a number between 0 and 1. */
+/** Draws a wait, as a share of TS. `drawn` is a random number between 0 and 1. */
 export function drawWait(drawn: number, rate: number): number {
   return rate === 0 ? drawn : Math.log1p(drawn * Math.expm1(rate)) / rate;
 }
@@ -46,16 +47,17 @@ export function suppressionMessages(
 }
 
 /**
- * Returns the number of nodes that speak before the first message silences all others, whichever node it is
- * from: N·P(Δ) + ∫ N·p(t)·(1−P(t−Δ))^(N−1) dt.
+ * Returns the number of nodes that speak before the first message, from whichever node, silences all others:
+ * N·P(Δ) + ∫ N·p(t)·(1−P(t−Δ))^(N−1) dt.
  */
 export function messagesUntilFirst(n: number, delayMs: number, suppressMs: number, rate = 0): number {
   return unsilenced(n, delayMs / suppressMs, rate, (share) => n * (1 - share) ** (n - 1));
 }
 
 /**
- * Sums the nodes that speak before the first message can arrive, and those that speak later. `speaking`
- * returns the number of nodes that are not silenced, for the share of waits that ended Δ before.
+ * Adds the number of nodes that speak before the first message can arrive to the number of nodes that speak
+ * later. `speaking` returns the number of nodes that are not silenced. Its argument is the share of waits
+ * that ended at least Δ earlier.
  */
 function unsilenced(n: number, delay: number, rate: number, speaking: (share: number) => number): number {
   if (delay >= 1) return n;

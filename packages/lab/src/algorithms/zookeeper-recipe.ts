@@ -1,7 +1,8 @@
 /**
- * ZooKeeper's recipe: every node creates a sequential ephemeral znode, and the lowest leads. In one variant,
- * each node watches the znode just below its own, so that one node is woken when a znode disappears. In the
- * other, all nodes watch the lowest znode, so that all are woken: the herd effect.
+ * ZooKeeper's recipe: every node creates a sequential ephemeral znode, and the node with the lowest znode
+ * becomes the leader. In one variant, each node watches the znode just below its own, so that only one node
+ * is woken when a znode disappears. In the other variant, all nodes watch the lowest znode, so that all are
+ * woken. This is the herd effect.
  *
  * The simulation leaves out the traffic between ZooKeeper's own servers, and the pings that keep sessions
  * alive.
@@ -30,8 +31,8 @@ type Message =
 
 /**
  * The znode that a node watches. `below` is the znode just below its own. `lowest` is the lowest znode, which
- * causes the herd effect. `misprint` is the largest j ≥ i, as one version of the recipe prints it; it never
- * lies below, so no node is woken.
+ * causes the herd effect. `misprint` is the largest j ≥ i, as one version of the recipe prints it. That znode
+ * never lies below the node's own, so no node is woken.
  */
 export type Watches = 'below' | 'lowest' | 'misprint';
 
@@ -69,8 +70,8 @@ class Client implements Node<Message> {
   }
 
   /**
-   * Reads the list of znodes again instead of trusting the report. A client that cannot reach ZooKeeper for
-   * its session timeout knows that its session has ended.
+   * Reads the list of znodes again instead of trusting the report. If a client cannot reach ZooKeeper for its
+   * session timeout, it knows that its session has ended.
    */
   suspect(node: number): void {
     if (node === this.#context.n) {
@@ -101,8 +102,8 @@ class Client implements Node<Message> {
       this.#context.follow(this.#context.id);
       return;
     }
-    // Only a node that watches the lowest znode notices when another node's becomes the lowest. A lowest
-    // znode from this node's own earlier incarnation does not make it the leader.
+    // Only a node that watches the lowest znode notices when another node's znode becomes the lowest. A
+    // lowest znode from this node's own earlier incarnation does not make it the leader.
     const isKnown = this.#watches === 'lowest' && lowest.owner !== this.#context.id;
     this.#context.follow(isKnown ? lowest.owner : somebodyElse);
     const watched = watchedBy(this.#watches, children, this.#own);

@@ -1,4 +1,7 @@
-/** The command `petrel lab`, which simulates elections of the literature and Petrel's own side by side. */
+/**
+ * The command `petrel lab`, which simulates election algorithms from the literature and Petrel's own election
+ * side by side.
+ */
 
 import { writeFile } from 'node:fs/promises';
 import { availableParallelism } from 'node:os';
@@ -56,7 +59,7 @@ export function defineLab(lab: Command): void {
   });
 }
 
-/** Returns the options that accept several values. Each value makes a separate case. */
+/** Returns the options that accept several values. Each value adds a separate case. */
 function caseOptions(): Option[] {
   return [
     new Option('--nodes <n,…>', 'number of nodes')
@@ -135,7 +138,7 @@ function runOptions(): Option[] {
 }
 
 /**
- * Throws PetrelError INVALID if the options name elections or conditions. Published experiments run only
+ * Throws PetrelError INVALID if the options name algorithms or conditions. Published experiments run only
  * under their published conditions.
  */
 function refuseConditions(command: Command, names: readonly string[]): void {
@@ -156,7 +159,7 @@ const alsoOfReproductions = new Set(['reproduce', 'seed', 'workers', 'plot']);
 /** Runs the laboratory. Its modules are loaded only when they are needed. */
 async function runLab(command: Command, names: readonly string[], options: Options): Promise<void> {
   const format = await readFormat(command);
-  // An unwritable plot file must be reported before a long run, not after it.
+  // Report an unwritable plot file before a long run, not after it.
   if (options.plot !== undefined) await writePlot(options.plot, '', 'a');
   const shown = await (options.reproduce === undefined
     ? measured(names, options)

@@ -12,8 +12,8 @@ export function progressBar(total: number): Progress {
     {
       format: '{bar} {percentage} % | {value} of {total} runs | {eta_formatted} left',
       clearOnComplete: true,
-      // The bar is short, so that the terminal's line wrap can stay enabled. An interrupt would leave it
-      // disabled.
+      // The bar is short, so the terminal's line wrap can stay enabled. If the bar disabled line wrap, an
+      // interrupt would leave it disabled.
       barsize: 24,
       linewrap: true,
     },

@@ -31,7 +31,7 @@ function cells({ figure, point, from, expected, measured, standardError, ...rest
   ];
 }
 
-/** Returns the least and the most deviation of a seed. */
+/** Returns the smallest and the largest deviation over the seeds. */
 function spread(expected: number | null, { least, most }: Pick<Compared, 'least' | 'most'>): string {
   const [low, high] = [least, most].map((value) => offPercentOf(value, expected));
   if (least === most || low === undefined || high === undefined || low === null || high === null) return '-';
@@ -42,7 +42,7 @@ function percent(value: number): string {
   return `${value.toFixed(1)} %`;
 }
 
-/** Returns four significant digits, or all digits before the point. */
+/** Returns four significant digits, or all digits before the decimal point if there are more than four. */
 function number(value: number): string {
   return String(Math.abs(value) >= 1000 ? Math.round(value) : Number(value.toPrecision(4)));
 }

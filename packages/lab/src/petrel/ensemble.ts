@@ -1,6 +1,6 @@
 /**
- * ZooKeeper as one server that never fails: the state machine and the protocol of Petrel's development
- * server.
+ * ZooKeeper as one server that never fails. It consists of the state machine and the protocol of Petrel's
+ * development server.
  */
 
 import {
@@ -83,7 +83,7 @@ export class Ensemble implements Node<Packet> {
     for (const session of sessions) this.#deliver(this.#database.endSession(session, this.#nowMs()) ?? []);
   }
 
-  /** Lets a node that was cut off open a new session. */
+  /** Allows a node that was cut off to open a new session. */
   restored(node: number): void {
     for (const owner of this.#ended) if (owner.startsWith(`node ${node},`)) this.#ended.delete(owner);
   }

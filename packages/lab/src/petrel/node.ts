@@ -59,7 +59,7 @@ export class AgentNode implements Node<Packet> {
 
   start(): void {
     this.#agent.run().catch((error: unknown) => {
-      // The group may refuse to admit the node. The node then takes no part in the election.
+      // The group may refuse to admit the node. In that case, the node takes no part in the election.
       if (!(error instanceof PetrelError)) throw error;
     });
   }
@@ -87,7 +87,10 @@ export class AgentNode implements Node<Packet> {
     return store;
   }
 
-  /** Reports the leader. Reports another node as soon as it is elected, but this node only once it leads. */
+  /**
+   * Reports the leader. Another node is reported as soon as it is elected. This node is reported only once it
+   * leads.
+   */
   #look(): void {
     const { id, follow } = this.#context;
     const named = this.#agent.snapshot?.elected.value?.node ?? null;

@@ -21,7 +21,7 @@ export function clockOf<Message>(context: Context<Message>): Clock {
   return {
     monotonicMs: () => context.nowMs(),
     wallMs: () => wallMs(context.nowMs()),
-    // The timer must not fire early because of rounded sums. A caller that is woken too early would
+    // The timer must not fire early because of rounded sums. If a caller were woken too early, it would
     // repeatedly wait for zero time.
     timer: (delayMs, fire) => after((Math.ceil(Math.max(0, delayMs) * ticksOfMs) + 1) / ticksOfMs, fire),
     turn: (fire) => after(0, fire),

@@ -1,7 +1,7 @@
 /**
- * The schema of a deployment file, from which the outcome of an election is predicted. A deployment consists
- * of nodes in sites, the distances between sites, and the locations of the clients. The file is YAML; JSON is
- * valid YAML.
+ * The schema of a deployment file, from which Petrel predicts the outcome of an election. A deployment
+ * consists of nodes in sites, the distances between sites, and the locations of the clients. The file is
+ * YAML. JSON is also valid, because it is a subset of YAML.
  */
 import { lastTerm, longSchema, nameSchema, strictObject } from 'petrel/internals';
 import * as z from 'zod';
@@ -49,8 +49,8 @@ const siteSchema = strictObject({
   /** Requests from the clients at the site. The clients are spread evenly over the site's nodes. */
   requests,
   /**
-   * Round trips that this site measures, by site. The entry for the site itself is the round trip between its
-   * own nodes, 0 by default.
+   * Round trips that this site measures, keyed by site. The entry for the site itself is the round trip
+   * between the site's own nodes. Its default is 0.
    */
   roundTripsMs: roundTrips,
 });
@@ -59,7 +59,7 @@ const nodeSchema = strictObject({
   site: nameSchema,
   priority,
   scores: z.record(nameSchema, score, 'expected scores as NAME: NUMBER').default({}),
-  /** Round trips to single nodes, where they differ from those between the sites. */
+  /** Round trips to single nodes. Needed only if they differ from the round trips between the sites. */
   roundTripsMs: roundTrips,
 });
 
@@ -69,7 +69,7 @@ const strategyOptions = z.record(z.string(), z.unknown(), 'expected options as N
 export const deploymentSchema = strictObject({
   sites: z.record(nameSchema, siteSchema, 'expected sites as NAME: {…}'),
   nodes: z.record(nameSchema, nodeSchema, 'expected nodes as NAME: {site: SITE}'),
-  /** The node that leads, or that led until it was lost. */
+  /** The current leader, or the node that led until it was lost. */
   leader: nameSchema.nullable().default(null),
   /** The current term. An election begins the next term. */
   term: z

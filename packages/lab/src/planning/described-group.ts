@@ -1,6 +1,6 @@
 /**
- * Converts a deployment file to the form of a group read from ZooKeeper, so that the same code works on both.
- * Every node is registered and healthy, and reports the measurements that the file gives it.
+ * Converts a deployment file to the form of a group that was read from ZooKeeper, so that the same code works
+ * on both. Every node is registered and healthy, and reports the measurements that the file contains for it.
  */
 import {
   builtInRules,
@@ -24,8 +24,8 @@ import { roundTripMs } from './round-trips.js';
 export const describedAtMs = 0;
 
 /**
- * Converts a deployment to a group. Spreads the clients of a site over those of its nodes that are not
- * `lost`. If all nodes of a site are lost, its clients are lost too.
+ * Converts a deployment to a group. Spreads the clients of a site over those nodes of the site that are not
+ * `lost`. If all nodes of a site are lost, the site's clients are lost too.
  */
 export function describedGroup(deployment: Deployment, lost: ReadonlySet<string>): GroupView {
   const { strategy, strategyOptions, sites } = deployment;

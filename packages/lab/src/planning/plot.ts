@@ -9,7 +9,10 @@ import { type Attributes, element, escaped } from '../svg.js';
 
 const width = 900;
 const rowHeight = 52;
-/** The names of strategies and nodes are left of the bars. The right margin has room for the last figure. */
+/**
+ * The names of strategies and nodes are to the left of the bars. The right margin has room for the last
+ * number.
+ */
 const area = { left: 210, right: width - 170, top: 96 };
 const colours = { mean: '#1f6fb4', worst: '#f0a860', text: '#222222', faint: '#5f6368', grid: '#e3e6ea' };
 const longestLabel = 28;

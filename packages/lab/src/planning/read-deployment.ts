@@ -16,16 +16,16 @@ import { type Deployment, deploymentSchema, mostNodes } from './deployment.js';
 import { missingRoundTrips } from './round-trips.js';
 
 /**
- * Largest length of a deployment file. No deployment needs more, because round trips between nodes follow
- * from those between their sites.
+ * Maximum length of a deployment file. No deployment needs a longer file, because round trips between nodes
+ * follow from those between their sites.
  */
 const longestText = 2 ** 21;
 
-/** The largest number of problems that are shown. Finding the position of each one takes a search. */
+/** Maximum number of problems that are shown. Finding the position of each problem requires a search. */
 const mostPlaced = 30;
 
 interface Problem {
-  /** The keys that lead to the problem in the file. */
+  /** The keys that lead to the problem's place in the file. */
   readonly path: readonly PropertyKey[];
   readonly message: string;
 }
@@ -133,7 +133,7 @@ function invalid(place: string, all: readonly string[]): PetrelError {
   return new PetrelError('INVALID', message, { reasons });
 }
 
-/** Returns the problems that can be detected only in the deployment as a whole. */
+/** Returns the problems that can be detected only by looking at the deployment as a whole. */
 function contradictions(deployment: Deployment): Problem[] {
   const found = [
     ...nodeProblems(deployment),
@@ -141,7 +141,7 @@ function contradictions(deployment: Deployment): Problem[] {
     ...requestProblems(deployment),
     ...lossProblems(deployment),
   ];
-  // Distance problems are checked last, because a misspelt name would also be reported as a missing distance.
+  // Check distances last, because a misspelt name would also be reported as a missing distance.
   return found.length > 0 ? found : distanceProblems(deployment);
 }
 

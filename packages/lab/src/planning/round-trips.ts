@@ -4,9 +4,9 @@ import type { Deployment } from './deployment.js';
 type Table = Pick<Deployment, 'sites' | 'nodes'>;
 
 /**
- * Returns the round trip that `from` measures to `to`. A value for the two nodes takes precedence over one
- * for their sites. A value given only in the other direction applies to both. Returns undefined if no value
- * is given.
+ * Returns the round trip that `from` measures to `to`. A value for the two nodes takes precedence over a
+ * value for their sites. A value that is given only in the other direction applies to both directions.
+ * Returns undefined if no value is given.
  */
 export function roundTripMs({ sites, nodes }: Table, from: string, to: string): number | undefined {
   const between = own(own(nodes, from)?.roundTripsMs, to) ?? own(own(nodes, to)?.roundTripsMs, from);
@@ -21,12 +21,15 @@ export function roundTripMs({ sites, nodes }: Table, from: string, to: string): 
   );
 }
 
-/** Reads only own properties, because a name in the file may equal an inherited property of every object. */
+/**
+ * Reads only own properties, because a name in the file may be the same as a property that every object
+ * inherits.
+ */
 function own<T>(record: Readonly<Record<string, T>> | undefined, name: string): T | undefined {
   return record !== undefined && Object.hasOwn(record, name) ? record[name] : undefined;
 }
 
-/** Returns at most `most` pairs of sites with a missing round trip between their nodes. */
+/** Returns at most `most` pairs of sites for which the round trip between their nodes is missing. */
 export function missingRoundTrips(table: Table, most: number): string[] {
   const names = Object.keys(table.nodes);
   const missing = new Set<string>();

@@ -1,6 +1,6 @@
 /**
  * Announce–listen beyond the leadership delay: suppression, loss, late joiners, departures. Δ = 0.1 s and TA
- * = TS = 1 s. The sources at hand do not state most of these formulas, so that they are derived.
+ * = TS = 1 s. The available sources do not state most of these formulas, so they are derived.
  */
 import { byeMs, joinMs, meanWaitMs, queryMs } from '../algorithms/announce-listen-theory.js';
 import {
@@ -130,7 +130,7 @@ export const rounds = planOf(100, [
   },
 ]);
 
-/** Joins happen while nobody gives up the leader, so that only the joiner's own delay is measured. */
+/** Joins happen while no node gives up the leader, so that only the joiner's own delay is measured. */
 const join = { nodes: 20, delay, scenario: 'join', listenMs: 10_000, observeMs: 1 } as const;
 
 export const joiners = planOf(20, [

@@ -14,7 +14,7 @@ const kinds = [
   { name: 'le-m', waits: true, prefers: 'earliest' },
 ] as const;
 const ms = { label: 'ms' };
-/** Estimates when the converging message was sent. The chapter's plots leave Δ out. */
+/** Estimates when the converging message was sent. The chapter's plots leave out Δ. */
 const sentMs = meanOf('time', (time) => time - delayMs);
 
 const figures: readonly Figure[] = [
@@ -66,7 +66,7 @@ const figures: readonly Figure[] = [
         name: 'LE-S',
         cases: sizes.map((nodes) => electionOf('le-s', { nodes, delay, loss: 0.4 })),
         estimate: sentMs,
-        // The chapter prints A for A−1, and N for N−1.
+        // The chapter prints A instead of A−1, and N instead of N−1.
         from: 'derived',
         expected: ({ nodes }) => 500 + 1000 * (attemptsUntilAllHear(nodes - 1, 0.4) - 1),
       },

@@ -1,6 +1,6 @@
 /**
  * Two crashes, and partitions. Messages take 10 ms, a crash is detected after 3 s, and a network is separated
- * for 20 s. No source has formulas for two crashes.
+ * for 20 s. No source contains formulas for two crashes.
  */
 import type { Conditions } from '../conditions.js';
 import { type Curve, electionOf, type Figure, meanOf, mostOf, overNodes, planOf } from './reproduction.js';
@@ -34,7 +34,10 @@ function figure(title: string, label: string, of: typeof parted, rest: Pick<Curv
   return { title, x: overNodes, y: { label }, curves };
 }
 
-/** What Algorithm 1 must show under a partition: a leader on the majority's side alone, and never two. */
+/**
+ * What Algorithm 1 must show under a partition: only the majority's side has a leader, and there are never
+ * two.
+ */
 const [poleParted] = parted.filter(({ name }) => name === 'pole');
 const poleFigure: Figure = {
   title: 'POLE, Algorithm 1, while a minority with the leader is cut off',

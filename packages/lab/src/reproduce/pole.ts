@@ -1,6 +1,6 @@
 /**
  * Reproduces section 5 of D. Becker et al. (2011): the waiting times of clients and the recovery times, for
- * each data centre and elected leader. Latencies are compared with the published values where these are
+ * each data centre and elected leader. Latencies are compared with the published values if these are
  * available. Recovery times come only from the model.
  */
 import type { Chart } from '../chart.js';
@@ -26,11 +26,11 @@ interface Situation {
   readonly published?: Published;
 }
 
-/** Measurements in the paper: the mean, and the value in each data centre. */
+/** Measurements in the paper: the mean, and the value for each data centre. */
 interface Published {
   readonly meanMs: number;
   readonly centresMs?: readonly number[];
-  /** Whether the paper gives the mean only as half of another one. */
+  /** Whether the paper gives this mean only as half of another mean. */
   readonly isHalf?: boolean;
 }
 
@@ -96,16 +96,16 @@ export const pole: Plan = {
 };
 
 interface Played extends Situation {
-  /** The deployment, and the data centres that requests come from. */
+  /** The deployment, and the data centres from which requests come. */
   readonly place: string;
   /** The elected server, and the strategies that elect it. */
   readonly election: string;
-  /** What was served from each seed. */
+  /** What was served with each seed. */
   readonly served: readonly Served[];
   readonly recoveryMs: readonly number[];
 }
 
-/** Serves requests under each elected server, once for all strategies that elect the same one. */
+/** Serves requests under each elected server. Strategies that elect the same server share one result. */
 function play(situation: Situation, seeds: readonly number[]): Played[] {
   const { deployment, loads, strategies, term } = situation;
   const place = `${deployment.name}, requests ${loads.join(':')}`;

@@ -1,6 +1,6 @@
 /**
  * Reproduces a part of the literature: draws its figures again, and reports the deviation of each point.
- * Every point is measured from several seeds, so that its standard error and its spread are known.
+ * Every point is measured with several seeds, so that its standard error and its spread are known.
  */
 import * as z from 'zod';
 import type { Chart, Point, Series } from '../chart.js';
@@ -9,7 +9,10 @@ import type { Case, RunsOf } from '../experiment.js';
 import type { Measures } from '../simulate.js';
 import { standardErrorOf, summarize } from '../statistics.js';
 
-/** Number of seeds of each reproduction. The first is the given one, and the others follow it. */
+/**
+ * Number of seeds of each reproduction. The first seed is the given one, and the others are the numbers after
+ * it.
+ */
 export const seedsOfReproduction = 10;
 
 export const comparedSchema = z.object({
@@ -18,24 +21,24 @@ export const comparedSchema = z.object({
   /**
    * Origin of the expected value.
    * - published: a number that the source prints.
-   * - formula: the value of a formula of the source. The source does not print this number.
-   * - bound: the same, of an upper bound.
-   * - derived: the value of a formula that this project derived, or corrected.
-   * - none: nothing is expected, and the value is only measured.
+   * - formula: the value of a formula in the source. The source does not print this number.
+   * - bound: the value of a formula in the source for an upper bound.
+   * - derived: the value of a formula that this project has derived or corrected.
+   * - none: no value is expected, and the value is only measured.
    */
   from: z.enum(['published', 'formula', 'bound', 'derived', 'none']),
   expected: z.number().nullable(),
-  /** The mean over the seeds. For a bound, the most over all runs. */
+  /** The mean over the seeds. For a bound, the largest value over all runs. */
   measured: z.number(),
   /** Standard error of the measured value. Null if the value does not vary. */
   standardError: z.number().nullable(),
-  /** Number of seeds, and the least and the most value of a seed. */
+  /** Number of seeds, followed by the smallest and the largest value of a seed. */
   seeds: z.int(),
   least: z.number(),
   most: z.number(),
   /**
-   * Deviation from the expected value, in percent. For a bound, this is the used share of the bound in
-   * percent, minus 100. Null if nothing or zero is expected.
+   * Deviation from the expected value, in percent. For a bound, this is the share of the bound that is used,
+   * in percent, minus 100. Null if nothing or zero is expected.
    */
   offPercent: z.number().nullable(),
 });
@@ -46,7 +49,7 @@ export interface Reproduction {
   readonly points: readonly Compared[];
 }
 
-/** The runs that a reproduction needs, and the function that builds it from them. */
+/** The runs that a reproduction needs, and the function that creates the reproduction from them. */
 export interface Plan {
   readonly cases: readonly Case[];
   /** Number of runs of each case, for each seed. */
@@ -54,7 +57,7 @@ export interface Plan {
   make(runsOf: RunsOf, seeds: readonly number[]): Reproduction;
 }
 
-/** Returns a value that the runs of one seed give. NaN if they give none. */
+/** Returns a value computed from the runs of one seed. NaN if these runs give no value. */
 export type Estimate = (runs: readonly Measures[], given: Conditions) => number;
 
 export interface Curve {
@@ -84,7 +87,7 @@ export function electionOf(algorithm: string, given: z.input<typeof conditionsSc
   return { algorithm, conditions: conditionsSchema.parse(given) };
 }
 
-/** Estimates the mean of a measure, over the runs that have it. */
+/** Estimates the mean of a measure over those runs that have a value for it. */
 export function meanOf(
   measure: string,
   change: (value: number, given: Conditions) => number = same,

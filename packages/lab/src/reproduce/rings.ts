@@ -25,7 +25,7 @@ function curve(
 const election = { estimate: meanOf('election messages'), from: 'formula' } as const;
 const all = { estimate: meanOf('messages'), from: 'formula' } as const;
 const bound = { estimate: mostOf('messages'), from: 'bound' } as const;
-/** Formulas of the literature that this project corrected. */
+/** Formulas from the literature that this project has corrected. */
 const corrected = { ...election, from: 'derived' } as const;
 const crash = { scenario: 'crash' } as const;
 const axes = {
