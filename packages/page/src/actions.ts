@@ -16,7 +16,7 @@ export type Action =
 export interface Fields {
   /** The slot whose leader hands over. Empty if the group has only one slot. */
   readonly slot: string;
-  /** Target of the switchover: `node:NAME` or `site:NAME`. Empty for the best other node. */
+  /** Target of the switchover: `node:NAME` or `site:NAME`. Empty if the target is the best other node. */
   readonly to: string;
   readonly priority: string;
   /** Length of the override. Empty for an override that lasts until it is reset. */
@@ -29,7 +29,7 @@ export type FieldName = keyof Fields;
 
 export const noFields: Fields = { slot: '', to: '', priority: '0', length: '2h', at: '', reason: '', by: '' };
 
-/** Who makes changes, and why. */
+/** The name of the operator who makes changes, and the reason. */
 export type Author = Pick<Fields, 'by' | 'reason'>;
 
 /** Returns the initial content of the fields. */
@@ -172,8 +172,7 @@ function given(name: string, text: string): Record<string, string> {
 }
 
 /**
- * Converts digits to a number. Returns other text unchanged, so that the agent reports which values are
- * allowed.
+ * Converts digits to a number. Returns other text unchanged. The agent then reports which values are allowed.
  */
 function numberOf(text: string): number | string {
   return /^\d+$/.test(text.trim()) ? Number(text) : text;
@@ -238,7 +237,8 @@ export function nodeActions({ node, state, eligible }: NodeStatus): Action[] {
 }
 
 /**
- * Returns a key of all data that can affect a preview. When the key changes, the preview is requested again.
+ * Returns a key of all data that can affect a preview. When the key changes, the page requests the preview
+ * again.
  */
 export function previewKey({ leaders, paused, switchover, sites, nodes }: Status): string {
   const eligible = nodes.map(({ node, state, eligible }) => [node, state, eligible]);

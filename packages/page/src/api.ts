@@ -8,7 +8,7 @@ export type Answer<T> = { readonly ok: true; readonly value: T } | Failed;
 
 export interface Failed {
   readonly ok: false;
-  /** The HTTP status. 0 means that the page received no response, or did not understand it. */
+  /** The HTTP status. 0 means that the page received no response, or could not interpret it. */
   readonly status: number;
   readonly message: string;
   readonly reasons: readonly string[];

@@ -9,7 +9,7 @@ export function useNow(everyMs: number): number {
     const timer = setInterval(() => setNow(performance.now()), everyMs);
     return () => clearInterval(timer);
   }, [everyMs]);
-  // A component that renders between two updates must not see an instant before the status arrived.
+  // If a component renders between two updates, it must not see an instant before the arrival of the status.
   return Math.max(nowMs, performance.now());
 }
 

@@ -1,6 +1,6 @@
 /**
- * Reads the changes of the group from `/events`. EventSource does not report the comments that the agent
- * sends as heartbeats. With EventSource, a dead connection would therefore look like a quiet group.
+ * Reads the changes of the group from `/events`. EventSource is not used, because it does not report the
+ * comments that the agent sends as heartbeats. A dead connection would therefore look like a quiet group.
  */
 
 import { ofGroup } from './root.js';
@@ -30,14 +30,14 @@ function eventOf(block: string): ServerEvent[] {
 }
 
 export interface EventsHandler {
-  /** Called when data has arrived, even if it is only a heartbeat. */
+  /** Called when data has arrived, even if the data is only a heartbeat. */
   received(): void;
   event(event: ServerEvent): void;
 }
 
 /**
- * Reads events until the agent or the network ends the stream. The promise rejects with the cause and never
- * resolves.
+ * Reads events until the agent or the network ends the stream. The promise never resolves. It rejects with
+ * the cause of the end.
  */
 export async function readEvents(handler: EventsHandler, signal: AbortSignal): Promise<never> {
   const response = await fetch(`.${ofGroup('/events')}`, {

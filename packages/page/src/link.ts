@@ -1,6 +1,6 @@
 /**
- * The state of the connection to the agent, and the age of the displayed status. A page that shows old data
- * as current is worse than no page.
+ * The state of the connection to the agent, and the age of the displayed status. A page that presents old
+ * data as current is worse than no page.
  */
 import { wholeText } from './times.js';
 
@@ -18,21 +18,21 @@ export interface Link {
    * Instant at which the displayed status was last known to be current, on the page's own monotonic clock.
    */
   readonly heldAtMs: number;
-  /** Reason why the link is not live. Empty while it is live. */
+  /** Reason why the link is not live. Empty if it is live. */
   readonly reason: string;
 }
 
 export const noLink: Link = { state: 'connecting', heldAtMs: 0, reason: '' };
 
 /**
- * The agent sends a heartbeat at least every 5 s. After `quietMs` without a heartbeat, the page shows the
- * length of the silence. After `silenceMs`, the page treats the connection as lost.
+ * The agent sends a heartbeat at least every 5 s. After `quietMs` without a heartbeat, the page shows how
+ * long the silence has lasted. After `silenceMs`, the page treats the connection as lost.
  */
 const quietMs = 6_000;
 export const silenceMs = 12_000;
 
 /**
- * Records that data has arrived from the agent. If the link is live, this shows that the status is still
+ * Records that data has arrived from the agent. If the link is live, the data shows that the status is still
  * current.
  */
 export function received(link: Link, nowMs: number): Link {

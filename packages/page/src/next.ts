@@ -2,12 +2,12 @@
 import type { Explanation, Status } from './schemas.js';
 import { isSeveral, type SlotStatus, slotsOf } from './slots.js';
 
-/** Largest number of slots that are queried. A group may have very many slots. */
+/** Maximum number of slots that are queried. A group may have very many slots. */
 const mostQueries = 10;
 
 /**
- * Returns one query per slot. If the slot has a registered leader, the query asks which node would follow it.
- * Otherwise it asks which node would lead now.
+ * Returns one query per slot. If the slot has a registered leader, the query asks which node would become the
+ * next leader. Otherwise, it asks which node would lead now.
  */
 export function nextQueries(status: Status): string[] {
   return slotsOf(status)
@@ -66,19 +66,20 @@ export function nextOf(explanation: Explanation, published: Published | null): N
 }
 
 /**
- * Returns which node follows the leader. If the elector has published the successor, uses the words of
- * `petrel list`. Otherwise, describes the choice that the elector would make without the leader.
+ * Returns which node becomes the next leader. If the elector has published the successor, uses the words of
+ * `petrel list`. Otherwise, describes the choice that the elector would make without the current leader.
  */
 function followsText(
   { choice, ranking }: Explanation,
   leader: string,
   published: Published | null,
 ): Pick<Next, 'headline' | 'reason'> {
-  // While the group is paused, the choice is the leader itself, although it is assumed to be gone.
+  // While the group is paused, the choice is the leader itself, even though the leader is assumed to be gone.
   const chosen = choice.node === leader ? null : choice.node;
   const successor = published?.leader?.node === leader ? published.successor : null;
   if (successor?.node == null) {
-    // The reason of the choice begins with what is only assumed here: the leader is no longer registered.
+    // The reason of the choice begins with something that is only assumed here, namely that the leader is no
+    // longer registered.
     const best = ranking[0]?.node === chosen ? ranking[0]?.reason : undefined;
     const headline = `If ${leader} left now, ${chosen ?? 'no node'} would follow`;
     return { headline, reason: best ?? choice.reason };

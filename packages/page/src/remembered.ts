@@ -1,11 +1,11 @@
 /**
  * Remembers who makes changes and why, so that the page asks only once. The name is kept for later visits.
- * The reason is kept only while the tab is open, because on another day it would be wrong. The token is never
+ * The reason is kept only while the tab is open, because it would be wrong on another day. The token is never
  * kept.
  */
 import type { Author } from './actions.js';
 
-/** Storage that also works in a browser that forbids it. Then nothing is remembered. */
+/** Storage that also works in a browser that forbids storage. In that case, nothing is remembered. */
 interface Kept {
   read(): string;
   write(text: string): void;
@@ -24,7 +24,7 @@ function kept(open: () => Storage, key: string): Kept {
       try {
         open().setItem(key, text);
       } catch {
-        // The browser forbids storage, or it is full.
+        // The browser forbids storage, or the storage is full.
       }
     },
   };

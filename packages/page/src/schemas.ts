@@ -1,7 +1,7 @@
 /**
- * The parts of the agent's responses that the page reads. They are defined here a second time, in zod's small
- * variant. The agent's own schemas (`src/group`, `src/http`) would be larger for a browser to load than the
- * rest of the page. Tests ensure that both versions agree.
+ * The parts of the agent's responses that the page reads. They are defined a second time here, in zod's small
+ * variant. If the page used the agent's own schemas (`src/group`, `src/http`), a browser would load more code
+ * for them than for the rest of the page. Tests ensure that both versions agree.
  */
 import * as z from 'zod/mini';
 

@@ -1,4 +1,4 @@
-/** Prepares sites as columns and nodes as cards. */
+/** Prepares the sites as columns, and the nodes as cards. */
 import type { NodeState, NodeStatus, SiteStatus, Status } from './schemas.js';
 import { isSeveral } from './slots.js';
 
@@ -14,8 +14,8 @@ export interface SiteColumn {
 export interface NodeCard extends NodeStatus {
   readonly look: Look;
   /**
-   * The node's state, for example "READY". In a group with several leaders it includes the slot: "slot 2 ·
-   * READY".
+   * The node's state, for example "READY". In a group with several leaders, the tag includes the slot: "slot
+   * 2 · READY".
    */
   readonly tag: string;
   /** The node's roles in words: the elector, the leader, the candidate. */
@@ -39,7 +39,7 @@ const looks: Readonly<Record<NodeState, Look>> = {
 
 const inOrder = new Intl.Collator('en', { numeric: true });
 
-/** Returns the columns, ordered by name, so that no column moves when leadership does. */
+/** Returns the columns, ordered by name, so that no column moves when leadership moves. */
 export function columnsOf(status: Status): SiteColumn[] {
   const { sites, nodes, problems } = status;
   const several = isSeveral(status);
@@ -83,7 +83,7 @@ function cardOf(node: NodeStatus, several: boolean, problems: readonly string[])
   return { ...node, look: looks[node.state], tag, parts, problems };
 }
 
-/** Largest number of nodes for which the page offers no search. */
+/** The page offers a search if there are more nodes than this. */
 const manyNodes = 24;
 
 export function isMany(status: Status | undefined): boolean {

@@ -1,12 +1,14 @@
-/** Presents each slot of a group with several leaders like a group with one leader. */
+/** Presents each slot of a group with several leaders as if it were a group with one leader. */
 import type { History, Status } from './schemas.js';
 
-/** The group's status, in which all fields about a leader come from one slot. */
+/** The group's status, in which all fields about a leader describe the leader of one slot. */
 export interface SlotStatus extends Status {
   readonly slot: number;
 }
 
-/** Returns the slots in order. In a group with one leader, the only slot equals the group's status. */
+/**
+ * Returns the slots in order. In a group with one leader, the only slot is the same as the group's status.
+ */
 export function slotsOf(status: Status): SlotStatus[] {
   return status.leaders.map(({ slot, elected, leader, transition, preferred }) => {
     return { ...status, slot, elected, leader, transition, preferred };

@@ -78,7 +78,9 @@ export class Store {
   };
   #receivedAtMs = 0;
 
-  /** `page` identifies the version of this page, to detect that an agent serves another one. */
+  /**
+   * `page` identifies the version of this page. It serves to detect that the agent serves another version.
+   */
   constructor(page: string) {
     this.#page = page;
   }
@@ -206,7 +208,7 @@ export class Store {
   }
 }
 
-/** Runs one read at a time. If another one was requested in the meantime, runs it afterwards. */
+/** Runs one read at a time. If another read is requested in the meantime, runs it afterwards. */
 class Latest {
   readonly #read: () => Promise<void>;
   #busy = false;

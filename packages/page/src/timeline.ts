@@ -18,7 +18,7 @@ export interface TransitionRow {
   readonly reason: string;
   readonly failed: boolean;
   readonly bars: readonly Bar[];
-  /** Time without a leader. Null if the records do not contain it. */
+  /** Time without a leader. Null if the records do not show it. */
   readonly leaderlessMs: number | null;
   readonly leaderlessAtLeast: boolean;
   /** Lines that describe the failure of a hook. */
@@ -36,7 +36,7 @@ export interface ChangeRow {
 export interface Bar {
   readonly phase: 'release' | 'claim' | 'takeover';
   readonly lengthMs: number;
-  /** Length as a share of the longest change of leader shown, from 0 to 1. */
+  /** Length as a share of the longest displayed change of leader, from 0 to 1. */
   readonly share: number;
 }
 
@@ -95,7 +95,7 @@ function headlineOf({ node, previous, outcome, cause, resumes }: TransitionRecor
 type Part = Pick<Bar, 'phase' | 'lengthMs'>;
 
 /**
- * Returns the phases of a transition without overlap. The recorded time to the claim includes the release,
+ * Returns the phases of a transition without overlap. The recorded time until the claim includes the release,
  * unless the release ended before the transition.
  */
 function parts({ phases: { releaseMs, claimMs, takeoverMs }, release }: TransitionRecord): Part[] {
@@ -130,10 +130,10 @@ export interface Strip {
 }
 
 export interface Span {
-  /** The node that led. Null if no node led. */
+  /** The node that led. Null if no node led during this period. */
   readonly leader: string | null;
   readonly term: number | null;
-  /** Start as a share of the whole strip, from 0 to 1. The same unit applies to `length`. */
+  /** Start as a share of the whole strip, from 0 to 1. `length` has the same unit. */
   readonly start: number;
   readonly length: number;
   readonly lengthMs: number;
@@ -182,10 +182,13 @@ export function stripOf(
   };
 }
 
-/** Number of colours for leaders. Further leaders share one hatching, so that no colour means two nodes. */
+/**
+ * Number of colours for leaders. Any further leaders share one hatching, so that no colour stands for two
+ * nodes.
+ */
 export const leaderHues = 6;
 
-/** Colour of a leader, or `other` if all colours belong to other leaders. */
+/** Colour of a leader. `other` if all colours are taken by other leaders. */
 export type Hue = number | 'other';
 
 const inOrder = new Intl.Collator('en', { numeric: true });
@@ -197,7 +200,10 @@ export function huesOf(strips: readonly Strip[]): ReadonlyMap<string, Hue> {
   return new Map(names.map((name, index) => [name, index < leaderHues ? index : 'other']));
 }
 
-/** Returns the gap since the last leader, if the page has seen it but the records do not contain it yet. */
+/**
+ * Returns the gap since the last leader. Used if the page has seen the gap but the records do not contain it
+ * yet.
+ */
 function openGap(
   last: Leadership | undefined,
   known: readonly { readonly toMs: number }[],
@@ -214,8 +220,8 @@ function leadershipOf(record: History['records'][number]): Leadership[] {
 }
 
 /**
- * Returns a key of the parts of a status that extend the history. With this key, the history is not read
- * again at every change of a score.
+ * Returns a key of those parts of a status that extend the history. The history is read again only when this
+ * key changes, and not whenever a score changes.
  */
 export function historyKey({ leaders, paused, switchover, sites, nodes }: Status): string {
   const drained = nodes.filter(({ state }) => state === 'DRAINING').map(({ node }) => node);

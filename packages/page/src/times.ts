@@ -30,7 +30,7 @@ export function wholeText(lengthMs: number): string {
 
 /**
  * Formats a duration that is measured against a limit, as in `petrel list`. Durations below ten minutes are
- * in seconds.
+ * given in seconds.
  */
 export function countText(lengthMs: number): string {
   return lengthMs < 10 * minuteMs ? `${Math.floor(Math.max(0, lengthMs) / secondMs)} s` : wholeText(lengthMs);
@@ -42,8 +42,8 @@ function two(length: number, large: number, largeName: string, small: number, sm
 }
 
 /**
- * Formats an instant relative to `nowMs`, for example "3 min ago" or "in 2 h". A time ahead is rounded to the
- * nearest unit shown, so that a change for two hours starts with "in 2 h".
+ * Formats an instant relative to `nowMs`, for example "3 min ago" or "in 2 h". A future time is rounded to
+ * the nearest unit shown, so that a change that lasts two hours is first shown as "in 2 h".
  */
 export function agoText(instant: string, nowMs: number): string {
   const aheadMs = Date.parse(instant) - nowMs;
@@ -62,8 +62,8 @@ export function whenText(instant: string, nowMs: number): string {
 }
 
 /**
- * Formats an instant in the reader's own time zone, for example "14:03:22 UTC+1". The date precedes it if it
- * differs from that of `nowMs`.
+ * Formats an instant in the reader's own time zone, for example "14:03:22 UTC+1". If the date differs from
+ * the date of `nowMs`, the text begins with the date.
  */
 export function clockText(instant: string, nowMs: number): string {
   return localText(instant, nowMs, (at) => [at.getHours(), at.getMinutes(), at.getSeconds()]);
@@ -80,7 +80,10 @@ function localText(instant: string, nowMs: number, timeOf: (at: Date) => number[
   return `${at.getFullYear()}-${twoDigits(at.getMonth() + 1)}-${twoDigits(at.getDate())} ${time}`;
 }
 
-/** Formats a time zone as "UTC", "UTC+1" or "UTC-3:30", because names such as "CST" are ambiguous. */
+/**
+ * Formats a time zone as "UTC", "UTC+1" or "UTC-3:30". Names such as "CST" are not used, because they are
+ * ambiguous.
+ */
 export function zoneText(offsetMinutes: number): string {
   if (offsetMinutes === 0) return 'UTC';
   const [hours, minutes] = [Math.floor(Math.abs(offsetMinutes) / 60), Math.abs(offsetMinutes) % 60];
@@ -89,7 +92,7 @@ export function zoneText(offsetMinutes: number): string {
 
 const timestamp = /\b\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z/g;
 
-/** Replaces each timestamp in a sentence, for example by "14:10 UTC+1 (in 2 h)". */
+/** Replaces each timestamp in a sentence, for example with "14:10 UTC+1 (in 2 h)". */
 export function localTimes(sentence: string, nowMs: number): string {
   return sentence.replaceAll(timestamp, (instant) =>
     Number.isNaN(Date.parse(instant))

@@ -1,7 +1,10 @@
-/** What the page says about a token that the agent rejected. */
+/** Text that the page shows about a token that the agent has rejected. */
 import type { Failed } from './api.js';
 
-/** Returns what the operator can do. The agent's own message is meant for programs. */
+/**
+ * Returns what the operator can do. If the token was rejected, this replaces the agent's own message, which
+ * is meant for programs.
+ */
 export function refusalText({ status, message }: Failed): string {
   if (status !== 401) return message;
   return 'This is not the token of this agent. The token is in the file that the agent’s setting http.tokenFile names, or in its variable PETREL_HTTP_TOKEN.';

@@ -1,6 +1,6 @@
 /**
- * Prepares a change of leader as steps: those that are done, the one that is running with its limit, and
- * those ahead.
+ * Prepares a change of leader as steps: those that are done, the current one with its limit, and those that
+ * are still to come.
  */
 import { type Phase, phases, type Status } from './schemas.js';
 import { isSeveral, slotsOf } from './slots.js';
@@ -16,7 +16,7 @@ export interface ObservedTransition {
   readonly from: string | null;
 }
 
-/** Returns the observations after one more status. Returns null if it contains no transition. */
+/** Returns the observations after one more status. Returns null if that status contains no transition. */
 export function observe(
   before: ObservedTransition | null,
   { transition, asOf }: Status,
@@ -31,7 +31,7 @@ export function observe(
   };
 }
 
-/** Observations by slot, for each slot with a transition in progress. */
+/** Observations, keyed by slot. Contains each slot with a transition in progress. */
 export type ObservedTransitions = ReadonlyMap<number, ObservedTransition>;
 
 export function observeAll(before: ObservedTransitions, status: Status): ObservedTransitions {
@@ -48,11 +48,11 @@ export interface Step {
   readonly state: 'done' | 'now' | 'ahead';
   readonly label: string;
   /**
-   * Duration of the step. For the step that is running, it is the time until the status was sent. Null if the
-   * page does not know it.
+   * Duration of the step. For the current step, this is the time from its start until the status was sent.
+   * Null if the page does not know the duration.
    */
   readonly elapsedMs: number | null;
-  /** Limit of the step if it is running, otherwise null. */
+  /** Limit of the step if it is the current step. Null for any other step. */
   readonly limitMs: number | null;
 }
 

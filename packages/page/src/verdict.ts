@@ -21,7 +21,7 @@ export interface Verdict {
 }
 
 export interface Clock {
-  /** Time since the start of the phase, when the status was sent. */
+  /** Time from the start of the phase until the status was sent. */
   readonly elapsedMs: number;
   readonly limitMs: number;
 }
@@ -33,7 +33,7 @@ export function verdictOf(status: Status, elapsedMs: number): Verdict {
 
 const worstFirst = ['leaderless', 'moving', 'led'] as const satisfies readonly Tone[];
 
-/** Returns the verdict on a group with several slots. Its tone is that of the slot in the worst state. */
+/** Returns the verdict on a group with several slots. It has the tone of the slot in the worst state. */
 function ofSeveral(status: Status, elapsedMs: number): Verdict {
   const each = slotsOf(status).map((own) => ({ slot: own.slot, ...verdictOfSlot(own, elapsedMs) }));
   const led = each.filter(({ leaderless }) => !leaderless).length;
@@ -75,15 +75,15 @@ export interface Leaderless {
   /** Start of the period, in milliseconds since the epoch, on the ensemble's clock. */
   readonly sinceMs: number;
   /**
-   * Whether the page saw a leader just before the period. Otherwise the group may have had no leader for
-   * longer.
+   * Whether the page saw a leader immediately before the period. If it did not, the group may have had no
+   * leader for longer.
    */
   readonly exact: boolean;
 }
 
 /**
- * Returns the period without a leader after one more status. `before` contains the previous status. Returns
- * null while a node leads.
+ * Returns the period without a leader after one more status. `before` contains the previous status, and the
+ * period without a leader that was known then. Returns null while a node leads.
  */
 export function leaderlessAfter(
   before: { readonly status: Status; readonly leaderless: Leaderless | null } | null,
@@ -95,7 +95,7 @@ export function leaderlessAfter(
   return { sinceMs: Date.parse(leader?.status === 'PROGRESS' ? leader.since : asOf), exact: false };
 }
 
-/** The current period without a leader of each slot. Slots that have a leader are not included. */
+/** The current period without a leader, for each slot. Slots that have a leader are not included. */
 export type LeaderlessSlots = ReadonlyMap<number, Leaderless>;
 
 export function leaderlessSlots(
