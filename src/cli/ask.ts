@@ -10,8 +10,8 @@ export interface ChoiceInput {
   /** Facts that the operator should know before answering, one line each. */
   readonly facts?: readonly string[];
   /**
-   * Reasons not to proceed, one line each. If there are any and there is no terminal, the command is refused.
-   * If there are none and there is no terminal, the command proceeds.
+   * Reasons not to proceed, one line each. Without a terminal, the command is refused if there are any
+   * reasons, and proceeds if there are none.
    */
   readonly dangers: readonly string[];
 }

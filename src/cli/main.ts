@@ -28,7 +28,7 @@ async function beCommandLine(): Promise<void> {
   const { partFromGuardian, runCommandLine } = await import('./run.js');
   const { code, isMishap } = await runCommandLine(args);
   process.exitCode = code;
-  // After an unexpected error, do not part from the guardian, so that it restarts the agent.
+  // After an unexpected error, stay with the guardian, so that it restarts the agent.
   if (!isMishap) await partFromGuardian(code);
 }
 

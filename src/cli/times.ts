@@ -1,6 +1,6 @@
 /**
- * Formats times for operators. They are relative to the current time, as in "5m ago". The wide layout also
- * shows exact times.
+ * Formats times for operators. Times are relative to the current time, as in "5m ago". The wide layout shows
+ * exact times.
  */
 import { formatDuration } from '../model/duration.js';
 import { fromInstant } from '../model/names.js';

@@ -33,7 +33,9 @@ function positiveSeconds(text: string): number {
 
 const watchSchema = z.object({ watch: z.union([z.number(), z.literal(true)]).optional() });
 
-/** Prints the result once. With `--watch`, prints it until ^C, or until the output is closed. */
+/**
+ * Prints the result once. With `--watch`, prints it again and again until ^C, or until the output is closed.
+ */
 export async function show(command: Command, draw: Draw): Promise<void> {
   const { watch } = watchSchema.parse(command.opts());
   if (watch === undefined) return withSession(command, (session) => showOnce(session, draw));

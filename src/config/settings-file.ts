@@ -1,4 +1,4 @@
-/** Reads the settings file, which is YAML. The place of every key is kept for error messages. */
+/** Reads the settings file, which is YAML. The position of every key is kept for error messages. */
 
 import { readFile } from 'node:fs/promises';
 import { type Document, isMap, isScalar, type Node, type Pair } from 'yaml';

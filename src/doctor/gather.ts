@@ -1,6 +1,6 @@
 /**
- * Gathers the facts for the checks. If a fact cannot be determined, that is recorded as the fact's problem,
- * and no error is thrown.
+ * Gathers the facts for the checks. If a fact cannot be determined, the problem is recorded in place of the
+ * fact, and no error is thrown.
  */
 import { builtInRules } from '../../strategies/index.js';
 import { accessOf, hasAclSettings } from '../config/access-settings.js';

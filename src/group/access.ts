@@ -24,13 +24,13 @@ export interface ZnodeAcl {
   readonly acl: Acl | null;
   readonly wanted: Acl;
   readonly isRight: boolean;
-  /** Version of the ACL, on which the change is conditional. */
+  /** Version of the ACL. The ACL is changed only if it still has this version. */
   readonly version: number;
 }
 
 /**
  * Reads the ACLs of the group's root and of everything below it. Returns an empty list if there is no group.
- * If `access` is null, everything should be open. Throws StoreError.
+ * If `access` is null, all znodes should be open. Throws StoreError.
  */
 export async function readAcls(store: Store, paths: GroupPaths, access: Access | null): Promise<ZnodeAcl[]> {
   const all: ZnodeAcl[] = [];

@@ -61,7 +61,7 @@ export interface Decision {
 /**
  * Decides on a change, as a pure function. Throws PetrelError with reasons: REFUSED if the group does not
  * allow the change, CONFLICT while another request or transition is under way. Throws Unanswered if a
- * strategy must be queried first. It is called again after the query.
+ * strategy must be queried first. After the query, the function is called again.
  */
 export type Request = (input: ChangeInput) => Decision;
 
@@ -72,8 +72,9 @@ export interface Plan extends Decision {
   /** The group as it will be after the change. */
   readonly after: GroupView;
   /**
-   * The slot that `follows` refers to: the decision's own slot, or else the first slot in which the choice
-   * changes something, or else slot 1.
+   * The slot that `follows` describes. This is the slot that the decision concerns. If the decision concerns
+   * all slots, it is the first slot in which the choice changes something, or slot 1 if there is no such
+   * slot.
    */
   readonly slot: number;
   /** The elector's choice after the change. Null if the choice cannot be determined. */

@@ -26,7 +26,10 @@ const ownCommands: readonly { readonly pattern: RegExp; readonly command: string
   { pattern: /^sites\..+\.override\b/, command: 'petrel site priority or petrel site reset' },
 ];
 
-/** Returns the command that changes the key, which is state and not a setting. Returns null for a setting. */
+/**
+ * Returns the command that changes the key, if the key is state rather than a setting. Returns null for a
+ * setting.
+ */
 export function commandOf(key: string): string | null {
   return ownCommands.find(({ pattern }) => pattern.test(key))?.command ?? null;
 }
@@ -125,8 +128,8 @@ interface Leaf {
 }
 
 /**
- * Returns an object's leaves under dotted keys. These count as leaves too: an empty object, a list, and a
- * record of an operator's action (an object with `by`).
+ * Returns an object's leaves, with dotted keys. Empty objects, lists, and records of an operator's action
+ * (objects with `by`) also count as leaves.
  */
 function flatten(value: unknown, key = ''): Leaf[] {
   const isBranch = typeof value === 'object' && value !== null && !Array.isArray(value) && !('by' in value);

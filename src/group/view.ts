@@ -256,7 +256,7 @@ function isScoring(config: GroupConfig | null, rules: Rules): boolean {
 
 type Reports = ReadonlyMap<string, Parsed<ScoreReport>>;
 
-/** Reads the nodes' scores, by node. Nodes that report no scores are missing from the result. */
+/** Reads the nodes' scores, keyed by node. Nodes that report no scores are missing from the result. */
 async function readScores(store: Store, paths: GroupPaths, nodes: readonly string[]): Promise<Reports> {
   const reads = nodes.toSorted().map(async (node): Promise<[string, Parsed<ScoreReport>][]> => {
     try {

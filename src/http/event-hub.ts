@@ -54,7 +54,7 @@ export class EventHub {
   /** Distinguishes the events of this incarnation of the agent from those of other incarnations. */
   readonly #prefix = randomBytes(6).toString('hex');
   #number = 0;
-  /** The newest event, which new readers get. Null until there is an event. */
+  /** The newest event. It is the first event that a new reader gets. Null until there is an event. */
   #newest: Buffer | null = null;
   #said = '';
   /**

@@ -333,7 +333,7 @@ function ofSnapshot<T>(
   return snapshot === null ? null : read(snapshot);
 }
 
-/** Whether the slot has a leader. An abandoned slot needs no leader, and counts as led. */
+/** Whether the slot has a leader. An abandoned slot needs no leader, and counts as having one. */
 function isLed({ current, elected }: SlotState): boolean {
   return current?.value?.status === 'READY' || (elected.value !== null && isGivenUp(elected.value));
 }

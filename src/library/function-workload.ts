@@ -24,7 +24,7 @@ import type {
 export interface Leadership {
   /** Term of the leadership, which counts decisions. For display only. */
   readonly term: number;
-  /** Slot that this node leads. 1 if the group has one leader. */
+  /** Slot that this node leads. It is 1 if the group has only one leader. */
   readonly slot: number;
   /**
    * Number that grows with every leadership in the group. A store that remembers the highest token it has

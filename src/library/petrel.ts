@@ -1,8 +1,8 @@
 /**
  * Leadership inside your own process: join a group, and have a function called while this process leads.
  *
- * Promised, as long as this process gets to run: when leadership ends, `leads` is false and the signal has
- * fired before any listener is notified of the end, and before any other node can be READY.
+ * Promised, as long as nothing prevents this process from running: when leadership ends, `leads` is false and
+ * the signal has fired before any listener is notified of the end, and before any other node can be READY.
  * `FunctionWorkload` describes what is not promised.
  */
 

@@ -37,7 +37,7 @@ export class NodeScores {
     this.#sources = options.sources;
   }
 
-  /** The current scores, by name. */
+  /** The current scores, keyed by name. */
   get values(): ReadonlyMap<string, Score> {
     return this.#measurements.values;
   }

@@ -155,8 +155,8 @@ function Acceptance({ accepted, onAccepted }: AcceptanceProps) {
 
 /**
  * Requests a preview again when the change or the group has changed. The reason and the operator's name do
- * not affect the result. The preview is requested again after they are entered, and the last response remains
- * valid in the meantime.
+ * not affect the result. After they are entered, the preview is requested again. In the meantime, the last
+ * response remains valid.
  */
 function usePreview(store: Store, status: Status, action: Action, fields: Fields, hasToken: boolean) {
   const [preview, setPreview] = useState<PreviewState>({ state: 'waiting' });

@@ -66,7 +66,10 @@ function Rows({ rows, nowMs }: { readonly rows: readonly Row[]; readonly nowMs: 
 
 /** Width of the drawing, in the drawing's own units. */
 const wide = 1000;
-/** Smallest width of a gap. A short gap without a leader must remain visible between two days with one. */
+/**
+ * Minimum width of a gap. A short gap without a leader must remain visible even between two days with a
+ * leader.
+ */
 const leastGap = 3;
 
 interface StripChartProps {

@@ -28,7 +28,7 @@ export function NextSection({ known }: { readonly known: Known }) {
   );
 }
 
-/** Shows one slot, with its nodes collapsed. Nearly the same nodes are eligible in all slots. */
+/** Shows one slot, with its nodes collapsed, because nearly the same nodes are eligible in all slots. */
 function NextInSlot({ next }: { readonly next: Next }) {
   return (
     <details class="next-slot">

@@ -1,4 +1,4 @@
-/** Sentences from the agent, with the instants in them in the reader's own time zone. */
+/** Sentences from the agent. Instants in them are shown in the reader's own time zone. */
 import { type ComponentChildren, createContext } from 'preact';
 import { useContext } from 'preact/hooks';
 import { ensembleNowMs, useNow } from './clock.js';

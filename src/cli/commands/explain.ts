@@ -48,8 +48,8 @@ export function addExplain(program: Command): void {
 }
 
 /**
- * Returns a strategy with its options. The group's own strategy has the group's options. Any other strategy
- * has its defaults.
+ * Returns a strategy with its options. The group's own strategy gets the group's options. Any other strategy
+ * gets its defaults.
  */
 function otherStrategy(view: GroupView, name: string) {
   const config = readableConfig(view);

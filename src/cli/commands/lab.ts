@@ -7,8 +7,8 @@ import { errorMessage } from '../../errors.js';
 import { loadLab } from '../lab-package.js';
 
 /**
- * Returns a function that adds the command. Loads the package only if `isNamed`, because the help can list
- * the command without it.
+ * Returns a function that adds the command. Loads the package only if `isNamed` is true, because the help can
+ * list the command without the package.
  */
 export async function readLab(isNamed: boolean): Promise<(program: Command) => void> {
   const define = isNamed ? await definition() : () => {};
