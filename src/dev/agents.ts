@@ -67,7 +67,7 @@ export class DevAgents implements AsyncDisposable {
     const [program = process.execPath, ...first] = petrel;
     const stdio: StdioOptions = ['ignore', output, output, 'ipc'];
     // Detach the process, so that ^C reaches only this process, which then stops the nodes one by one. Remove
-    // secrets from the environment, because the nodes have their own token, and a ZooKeeper without
+    // secrets from the environment, because the nodes have their own token and use a ZooKeeper without
     // passwords.
     const options = { detached: true, stdio, env: withoutSecrets(process.env) };
     const own = ['--node-id', node, '--site', this.siteOf(node), ...flagsOf(node)];
@@ -105,7 +105,7 @@ export class DevAgents implements AsyncDisposable {
     return pid;
   }
 
-  /** Requests that the node leaves the group. */
+  /** Requests that the node leave the group. */
   term(node: string): void {
     this.#guardians.get(node)?.kill('SIGTERM');
   }

@@ -53,8 +53,8 @@ export class Chronicle {
   }
 
   /**
-   * Returns the fencing token of a takeover that this node has begun but not yet released. Null if there is
-   * none.
+   * Returns the fencing token of a takeover that this node has begun, if no completed release has followed.
+   * Null if there is no such takeover.
    */
   begunUnder(node: string): bigint | null {
     return this.#begun.get(node) ?? null;

@@ -283,7 +283,7 @@ function epochProblems({ tokenEpoch }: GroupConfig, before: GroupConfig): string
   ];
 }
 
-/** Returns the elector's choices by slot, in slot order. Empty if the choices cannot be determined. */
+/** Returns the elector's choices, keyed by slot, in slot order. Empty if the choices cannot be determined. */
 function choicesOrNull(view: GroupView, nowMs: number): Choices {
   try {
     return new Map([...judgeSlots(view, nowMs)].toSorted(([one], [other]) => one - other));

@@ -23,7 +23,7 @@ export const explanationSchema = z.object({
   without: z.object({ nodes: z.array(z.string()), sites: z.array(z.string()) }),
   /** Content of `leader/elected`: the decision in force. */
   elected: z.object({ node: nameSchema.nullable(), term: z.int() }),
-  /** The node that would be elected now. Null if none would be. */
+  /** The node that would be elected now. Null if no node would be elected. */
   choice: z.object({
     node: nameSchema.nullable(),
     /**

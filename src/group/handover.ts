@@ -31,8 +31,8 @@ export interface SwitchoverOptions {
 }
 
 /**
- * Requests a planned handover. If the target is not eligible, the request is refused. The error lists the
- * reasons of every node.
+ * Requests a planned handover. If the target is not eligible, the request is refused. The error lists why
+ * each node is ineligible.
  */
 export function switchover({ to, notBeforeMs, slot }: SwitchoverOptions): Request {
   return (group) => {

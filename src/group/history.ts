@@ -54,7 +54,7 @@ export type History = z.infer<typeof historySchema>;
 
 /** Specifies the requested part of a history. */
 export interface Wanted {
-  /** Maximum number of records. The newest records are taken. */
+  /** Maximum number of records. If there are more, the newest are returned. */
   readonly limit: number;
   /**
    * The slot whose transitions are requested. Undefined for all slots. Operators' changes concern the whole

@@ -28,9 +28,9 @@ import type { GroupView } from './view.js';
 const nodeStates = [
   /** The node is registered, and none of the other states applies. */
   'STANDBY',
-  /** The node is elected, but it has not claimed. */
+  /** The node is elected, but it has not claimed leadership. */
   'ELECTED',
-  /** The node has claimed, and is taking over. */
+  /** The node has claimed leadership, and is taking over. */
   'PROGRESS',
   /** The node leads. */
   'READY',

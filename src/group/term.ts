@@ -63,8 +63,8 @@ export const termSchema = transitionRecordSchema.omit({ kind: true, phases: true
   outcome: z.enum([...transitionOutcomeSchema.options, 'UNDER_WAY']),
   lengths: transitionRecordSchema.shape.phases.extend({
     /**
-     * Milliseconds from the decision to READY. If the leader stopped leading and came back, milliseconds from
-     * when it stopped.
+     * Milliseconds from the decision to READY. If the leader stopped leading and came back, the time counts
+     * from when it stopped.
      */
     totalMs: z.number().nullable(),
     /** Milliseconds without a READY leader, including failed attempts. */

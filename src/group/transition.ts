@@ -16,8 +16,8 @@ import type { GroupView } from './view.js';
 export const transitionSchema = z.object({
   term: z.int(),
   /**
-   * releasing: the old leader still owns its claim. claiming: the elected node has not claimed. taking-over:
-   * the elected node has claimed but is not READY.
+   * releasing: the old leader still owns its claim. claiming: the elected node has not claimed leadership.
+   * taking-over: the elected node has claimed leadership but is not READY.
    */
   phase: z.enum(['releasing', 'claiming', 'taking-over']),
   /** The node that the transition is waiting for. Null if the claim's owner is not known. */

@@ -374,7 +374,7 @@ export function sessionText(session: SessionId): string {
   return `0x${session.toString(16)}`;
 }
 
-/** Returns the same group with other rules by which it is judged. */
+/** Returns the same group with other rules for judging it. */
 export function underRules(view: GroupView, rules: Rules): GroupView {
   const whole = view.whole === undefined ? {} : { whole: underRules(view.whole, rules) };
   return { ...view, ...whole, rules };

@@ -115,7 +115,7 @@ export class App {
 
   /** Resolves once the server is listening. */
   async listen({ host, port }: ListenAddress): Promise<void> {
-    // Clients may take either address of localhost.
+    // Clients may use either address of localhost.
     const isName = host.toLowerCase() === 'localhost';
     const found = isName ? await lookup(host, { all: true }) : [];
     const [first = host, ...others] = found.map(({ address }) => address);
@@ -202,7 +202,7 @@ function write(response: ServerResponse, answer: Answer, responses: Responses): 
 }
 
 /**
- * Returns the TLS options for a certificate. They serve to create a server, or to replace the certificate of
+ * Returns the TLS options for a certificate. They are used for a new server, or to replace the certificate of
  * a running server.
  */
 export function secured(certificate: Certificate): SecureContextOptions {

@@ -265,7 +265,7 @@ function targetOf(to: string | undefined, toSite: string | undefined): Target {
   return toSite === undefined ? 'best-other' : { site: toSite };
 }
 
-/** Accepts only requests with the token, and limits the rate of changes to a rate that a group can handle. */
+/** Accepts only requests with the token, and limits changes to a rate that a group can handle. */
 function authorization({ token, clock, log }: ChangesOptions) {
   const failed = new RateLimit(failuresAMinute, clock);
   const changed = new RateLimit(changesAMinute, clock);

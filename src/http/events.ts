@@ -10,7 +10,7 @@ const maxReaders = 1_000;
 export function addEvents(app: App, groups: Groups): void {
   app.add({
     ...unread,
-    // A stream has no end, and therefore no HEAD.
+    // A stream never ends, so there is no HEAD.
     methods: ['GET'],
     path: '/events',
     summary:

@@ -26,7 +26,7 @@ export const ofRoot = {
  */
 export const rootQuery = strictObject(ofRoot);
 /**
- * Query of a route whose status line is all that pollers use. Any other parameters are accepted, because
+ * Query of a route that pollers call only for its status line. Any other parameters are accepted, because
  * pollers may add some.
  */
 export const tolerantRootQuery = z.object(ofRoot);

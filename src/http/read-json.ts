@@ -5,8 +5,8 @@ import { Denial } from './failures.js';
 const maxBytes = 16 * 1024;
 
 /**
- * Reads JSON. No body counts as an empty object. Any other content type is rejected, because a page from
- * another site can send other types without a CORS preflight. Throws Denial.
+ * Reads JSON. A missing or empty body counts as an empty object. Any content type other than JSON is
+ * rejected, because a page from another site can send other types without a CORS preflight. Throws Denial.
  */
 export async function readJson(request: IncomingMessage): Promise<unknown> {
   const { 'content-type': type, 'content-length': length } = request.headers;

@@ -29,8 +29,8 @@ export const roleSchema = z.object({
   /** Whether the node is READY, its lease is valid, and its workload is running, as far as this is known. */
   leads: z.boolean(),
   /**
-   * Milliseconds for which the node still leads if ZooKeeper does not respond any more. Null if the node does
-   * not lead.
+   * Milliseconds for which the node still leads if ZooKeeper stops responding. Null if the node does not
+   * lead.
    */
   leaseMs: z.int().nullable(),
   /** Stage of the node's leadership. Null if it has none. */

@@ -22,7 +22,7 @@ import type {
 } from '../ports/workload.js';
 
 export interface Leadership {
-  /** Term of the leadership, which counts decisions. For display only. */
+  /** Term of the leadership. Terms count decisions. For display only. */
   readonly term: number;
   /** Slot that this node leads. It is 1 if the group has only one leader. */
   readonly slot: number;

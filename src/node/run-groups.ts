@@ -27,8 +27,8 @@ import { hookWorkload, type NodeWorkload } from './workload.js';
  * Runs until the node has left all its groups, like `runNode` for one group. Joins new groups and leaves
  * removed ones on SIGHUP, and when children of `groupsUnder` are created or deleted.
  *
- * Throws PetrelError INVALID for incompatible settings. Also throws whatever opening a `SessionFile` and
- * `openHttp` throw. Errors of a single group are logged.
+ * Throws PetrelError INVALID for incompatible settings. Also throws whatever opening a `SessionFile` or
+ * `openHttp` throws. Errors of a single group are logged.
  */
 export async function runGroups(
   settings: AgentSettings,

@@ -21,8 +21,8 @@ import { leaveOnSignal } from './signals.js';
 import { hookWorkload, type NodeWorkload } from './workload.js';
 
 /**
- * Runs a node whose workload is its hooks, until the node has left. Throws whatever `runNode` and opening a
- * `SessionFile` throw.
+ * Runs a node whose workload is its hooks, until the node has left. Throws whatever `runNode` or opening a
+ * `SessionFile` throws.
  */
 export async function runAgent(
   settings: AgentSettings,
@@ -39,7 +39,7 @@ export async function runAgent(
  * it no longer waits for a successor. On SIGHUP, the node reloads its settings.
  *
  * Throws PetrelError INVALID if a command cannot be executed, or if the node cannot listen on the address for
- * probes. Also throws whatever `TokenFile.open`, `openHttp` and `Agent.run` throw.
+ * probes. Also throws whatever `TokenFile.open`, `openHttp` or `Agent.run` throws.
  */
 export async function runNode(
   settings: NodeSettings,

@@ -22,8 +22,8 @@ export interface Latencies {
 const shareDigits = 6;
 
 /**
- * Latencies by node id. If `isLoadUnknown` is true, all nodes are assumed to receive the same number of
- * requests.
+ * Latencies, keyed by node id. If `isLoadUnknown` is true, all nodes are assumed to receive the same number
+ * of requests.
  */
 export interface LatencyTable {
   readonly of: ReadonlyMap<string, Latencies>;

@@ -77,7 +77,7 @@ export const conditionsSchema = z.object({
   suppressMs: z.number().positive().default(1000),
   /**
    * The density of a wait t is proportional to e^(rate·t/TS). 0 means uniform waits. With a positive rate,
-   * most nodes wait long.
+   * most waits are long.
    */
   suppressRate: z.number().min(-50).max(50).default(0),
   /** Number of times that a leader announces that it is leaving. */
@@ -157,9 +157,8 @@ export function answerLimitMs({ delay, loss }: Conditions): number {
 export const retryDelays = 4;
 
 /**
- * Returns TL. Without loss, the default is the time of three announcements. With loss, the default is the
- * time of as many announcements as are needed to expect only one false alarm in the whole group in a thousand
- * periods.
+ * Returns TL. Without loss, the default is the time of three announcements. With loss, it is the time of so
+ * many announcements that only one false alarm is expected in the whole group in a thousand periods.
  */
 export function listenMs({ listenMs: given, announceMs, loss, nodes }: Conditions): number {
   if (given !== null) return given;

@@ -25,8 +25,8 @@ export interface Deployment {
   /** The locations of the data centres D1, D2 and so on, in this order. */
   readonly places: readonly string[];
   /**
-   * The data centre of each remaining server, counted from 1. The fifth server, p5, was the leader and
-   * crashed.
+   * The number of each remaining server's data centre, counted from 1. The fifth server, p5, was the leader
+   * and crashed.
    */
   readonly servers: Readonly<Record<string, number>>;
 }

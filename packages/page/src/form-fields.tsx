@@ -107,7 +107,9 @@ function SlotChoice({ name, value, status, onValue }: FieldProps) {
   );
 }
 
-/** Shows the possible targets. It omits nodes that already lead a slot, because no node may lead two. */
+/**
+ * Shows the possible targets. It omits nodes that already lead a slot, because no node may lead two slots.
+ */
 function TargetChoice({ name, value, status, onValue }: FieldProps) {
   const taken = slotsOf(status).map(({ leader }) => leader?.node);
   const others = status.nodes.filter(({ node }) => !taken.includes(node));
