@@ -121,7 +121,10 @@ export class Agent {
     };
     this.#earlier = new EarlierIncarnations({ ...options, ...this.#sharing, paths: this.#paths });
     const scores = new ScoreReader({ ...options, paths: this.#paths });
-    this.#elector = new Elector(shared);
+    this.#elector = new Elector({
+      ...shared,
+      ownClaim: (store, decided) => this.#leadershipRunner.ownClaim(this.#roundOf(store, decided)),
+    });
     this.#watchdog = new ElectorWatchdog({
       clock,
       elector: this.#elector,

@@ -72,6 +72,7 @@ export class Decider {
       readsClock,
       isDue: hands.isDue,
       sent: (...call) => this.#sent(...call),
+      claims: (...call) => this.#claims(...call),
     });
   }
 
@@ -222,7 +223,7 @@ export class Decider {
     assumed: readonly Operation[],
   ): Agent {
     const { node } = agent;
-    const value = { ...agent.registration, claimedUnder: electedVersion, lastFailure: null };
+    const value = withClaim(agent.registration, electedVersion);
     const request = requestFor(
       { for: 'claim', elected, electedVersion, view },
       { check: 'seat', id: agent.seat ?? -1 },
@@ -232,6 +233,20 @@ export class Decider {
       { set: 'member', node, value, version: null },
     );
     return this.#sent({ ...agent, registration: value }, request);
+  }
+
+  /** Returns the decision together with the agent's claim. Null if the agent would not claim at once. */
+  #claims(agent: Agent, request: Request, decided: Tree, nowMs: number): Request | null {
+    const action = leadershipStep(this.#input(agent, decided, nowMs));
+    if (action?.do !== 'claim') return null;
+    const { elected, electedVersion } = action;
+    const { node } = agent;
+    return requestFor(
+      { for: 'decide-and-claim', elected, electedVersion, view: decided },
+      ...request.operations,
+      { create: 'current', value: content(agent, 'PROGRESS', elected, electedVersion) },
+      { set: 'member', node, value: withClaim(agent.registration, electedVersion), version: null },
+    );
   }
 
   begin(agent: Agent, token: bigint, elected: Elected, claimedUnder: number): Agent {
@@ -246,8 +261,9 @@ export class Decider {
   }
 
   /** Returns the agent after its claim has been written. The takeover begins without another read. */
-  claimed(agent: Agent, token: bigint, purpose: Extract<Purpose, { for: 'claim' }>, nowMs: number): Agent {
+  claimed(before: Agent, token: bigint, purpose: ClaimPurpose, nowMs: number): Agent {
     const { elected, electedVersion, view } = purpose;
+    const agent = { ...before, registration: withClaim(before.registration, electedVersion) };
     const begun = lookAgain(this.begin(agent, token, elected, electedVersion));
     const made: Claim = {
       value: content(agent, 'PROGRESS', elected, electedVersion),
@@ -352,6 +368,12 @@ export class Decider {
     };
     return { agent: this.#sent(spent, request), acted: true };
   }
+}
+
+type ClaimPurpose = Extract<Purpose, { for: 'claim' | 'decide-and-claim' }>;
+
+function withClaim(registration: Registration, electedVersion: number): Registration {
+  return { ...registration, claimedUnder: electedVersion, lastFailure: null };
 }
 
 function content(

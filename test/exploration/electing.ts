@@ -23,6 +23,11 @@ export interface ElectingOptions {
   readonly readsClock: boolean;
   isDue(round: ElectorRound): boolean;
   sent(agent: Agent, request: Request, rest: Rest | null): Agent;
+  /**
+   * Returns the request that also makes the agent's claim. Null if the agent would not claim at once after it
+   * has read `decided`.
+   */
+  claims(agent: Agent, request: Request, decided: Tree, nowMs: number): Request | null;
 }
 
 export class Electing {
@@ -94,7 +99,13 @@ export class Electing {
       const both = requestFor(purpose, ...operations, ...publishing(next));
       return this.#options.sent(agent, both, { actions: later.slice(1), view });
     }
-    return this.#options.sent(agent, this.#requestFor(agent, action, view), rest);
+    const request = this.#requestFor(agent, action, view);
+    if (action.do !== 'write-elected' || view.elected === null)
+      return this.#options.sent(agent, request, rest);
+    const { elected: value, electedVersion } = action;
+    const elected = { ...view.elected, value, problem: null, version: electedVersion + 1 };
+    const both = this.#options.claims(agent, request, { ...view, elected }, nowMs);
+    return this.#options.sent(agent, both ?? request, rest);
   }
 
   #requestFor(agent: Agent, action: Exclude<ElectorAction, { do: 'alarm' | 'fence' }>, view: Tree): Request {

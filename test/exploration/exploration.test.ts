@@ -23,6 +23,11 @@ describe('every interleaving of a small group', () => {
     scenarioOf('leave-3', { faults: ['lose'] }),
     scenarioOf('leave-2-paused', { faults: [], maxFaults: 0 }),
     scenarioOf('leave-3-asked', { faults: [], maxFaults: 0 }),
+    scenarioOf('crash-2'),
+    scenarioOf('crash-2-elsewhere', { faults: ['crash', 'lose'] }),
+    scenarioOf('crash-3', { faults: ['crash', 'lose'] }),
+    scenarioOf('crash-2-paused', { faults: ['crash', 'lose'] }),
+    scenarioOf('crash-3-asked'),
     scenarioOf('question-c'),
     scenarioOf('question-d', { maxFaults: 1 }),
   ])('$name: keeps every invariant, and comes to rest with a leader', (scenario) => {

@@ -358,7 +358,7 @@ export function facetsFor(setting: Setting, readsClock: boolean): Facets {
   };
   const putPurpose = (out: FacetWriter, purpose: Purpose) => {
     out.plain(numberOf(purpose.for));
-    if (purpose.for === 'claim')
+    if (purpose.for === 'claim' || purpose.for === 'decide-and-claim')
       out.put(kinds.electedVersion, purpose.electedVersion).add(tree(purpose.view));
     if (purpose.for === 'adopt') {
       out.put(kinds.electedVersion, purpose.electedVersion).put(kinds.token, Number(purpose.token));

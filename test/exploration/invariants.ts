@@ -8,7 +8,7 @@ import { durationMs } from '../../src/model/duration.js';
 import { fromInstant } from '../../src/model/names.js';
 import type { Elected } from '../../src/model/znodes.js';
 import { epoch0Ms, ineligibleReasons } from '../core/builders.js';
-import type { Agent, Request, World } from './world.js';
+import type { Agent, Request, Tree, World } from './world.js';
 
 /** Checks invariant 2: no two workloads run at the same time. Returns the violation, or null. */
 export function judgeWork(world: World): string | null {
@@ -31,6 +31,8 @@ export function judgeWrite(before: World, agent: Agent, request: Request, after:
       return judgeClaim(before, agent, purpose.electedVersion);
     case 'ready':
       return judgeReady(before, agent);
+    case 'decide-and-claim':
+      return judgeElected(before, after) ?? judgeOwnClaim(before, agent, purpose);
     case 'elected':
       return judgeElected(before, after);
     case 'give-away':
@@ -86,6 +88,34 @@ function judgeClaim({ tree }: World, agent: Agent, version: number): string | nu
   const reported = tree.members.find(({ node }) => node === agent.node)?.value?.lastFailure;
   const own = agent.failedUnder === version || reported?.electedVersion === version;
   return own ? `${agent.node} claims again under version ${version} of elected, in which it failed` : null;
+}
+
+/**
+ * Checks that an elector which elects its own node and claims in one write has read the decision that it
+ * replaces, and that no operator has objected in the meantime. Returns the violation, or null.
+ */
+function judgeOwnClaim(
+  { tree, nowMs, skewMs }: World,
+  { node, session }: Agent,
+  { elected, electedVersion, view }: Extract<Request['purpose'], { for: 'claim' | 'decide-and-claim' }>,
+): string | null {
+  const was = tree.elected;
+  if (elected.node !== node) return `${node} claims in the write that elects ${elected.node}`;
+  if (!tree.seats.some(({ owner }) => owner === session)) return `${node} elects itself without a seat`;
+  if (was === null || was.version + 1 !== electedVersion)
+    return `${node} elects itself over a decision that it has not read`;
+  const group = tree.config?.value;
+  const to = group?.switchover?.replacesTerm === was.value?.term ? group?.switchover?.to : undefined;
+  const requested = typeof to === 'object' && 'node' in to ? to.node : null;
+  if (group == null || requested === node) return null;
+  if (group.paused !== null && was.value?.node !== node) return `${node} elects itself in a paused group`;
+  const isEligible = ({ members }: Tree) => {
+    const target = members.find((one) => one.node === requested);
+    if (target === undefined) return false;
+    return ineligibleReasons(target, group, elected.failures, epoch0Ms + nowMs + skewMs).length === 0;
+  };
+  if (!isEligible(view) || !isEligible(tree)) return null;
+  return `${node} elects itself although ${requested} is requested`;
 }
 
 /**

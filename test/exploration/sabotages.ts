@@ -44,6 +44,15 @@ function withoutSeat(which: 'own' | 'other'): Hands {
   };
 }
 
+/** Returns functions that change the operations of all writes with one purpose. */
+function sending(purpose: Request['purpose']['for'], change: (operation: Operation) => Operation): Hands {
+  return {
+    ...goodHands,
+    send: (request) =>
+      request.purpose.for === purpose ? { ...request, operations: request.operations.map(change) } : request,
+  };
+}
+
 function overAny(operation: Operation): Operation {
   const isDecision = 'set' in operation && operation.set === 'elected';
   return isDecision ? { ...operation, version: anyVersion } : operation;
@@ -117,15 +126,7 @@ export const sabotages: readonly Broken[] = [
   {
     rule: 'a handover sets elected at the version that it rests on',
     scenario: scenarioOf('leave-3-ill', { faults: ['unhealthy'], maxFaults: 1 }),
-    sabotage: {
-      hands: {
-        ...goodHands,
-        send: (request) =>
-          request.purpose.for === 'hand-over'
-            ? { ...request, operations: request.operations.map(overAny) }
-            : request,
-      },
-    },
+    sabotage: { hands: sending('hand-over', overAny) },
     finding: /hands over while .* is elected/,
   },
   {
@@ -157,6 +158,30 @@ export const sabotages: readonly Broken[] = [
       ),
     },
     finding: /hands over while its workload may live/,
+  },
+  {
+    rule: 'an elector that elects itself and claims in one write checks its seat',
+    scenario: scenarioOf('crash-2-ill', { faults: ['crash', 'delete-seat'] }),
+    sabotage: { hands: without('decide-and-claim', checks('seat')) },
+    finding: /elects itself without a seat/,
+  },
+  {
+    rule: 'an elector that elects itself and claims in one write checks the version of config',
+    scenario: scenarioOf('crash-2-paused', { faults: ['crash'], maxFaults: 1 }),
+    sabotage: { hands: without('decide-and-claim', checks('config')) },
+    finding: /elects itself in a paused group/,
+  },
+  {
+    rule: 'an elector that elects itself does not overrule a request that it has not read',
+    scenario: scenarioOf('crash-3-asked', { faults: ['crash'] }),
+    sabotage: { hands: without('decide-and-claim', checks('config')) },
+    finding: /elects itself although b1 is requested/,
+  },
+  {
+    rule: 'an elector that elects itself and claims in one write sets elected at the version that it rests on',
+    scenario: scenarioOf('crash-2-leaving', { faults: [], maxFaults: 0 }),
+    sabotage: { hands: sending('decide-and-claim', overAny) },
+    finding: /over a decision that it has not read/,
   },
   {
     rule: 'a node remembers under which version it failed',

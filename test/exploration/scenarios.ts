@@ -143,6 +143,15 @@ const handingOver: Witness = {
   },
 };
 
+const decidingAndClaiming: Witness = {
+  what: 'an elector replaces a leader by itself, and claims in the same write',
+  isSeen: (before, after) => {
+    const { elected, current } = before.tree;
+    const isMade = after.tree.elected?.version === (elected?.version ?? 0) + 1;
+    return isMade && elected?.value?.node != null && current === null && after.tree.current !== null;
+  },
+};
+
 const light = [
   'crash',
   'expire',
@@ -377,6 +386,91 @@ export const scenarios: readonly Scenario[] = [
     faults: ['crash'],
     maxFaults: 1,
     witness: handingOver,
+  },
+  {
+    name: 'crash-2',
+    about: 'two nodes; the leader, which is the elector, fails in any way, or the other node does',
+    setting: { shortSessions: true, publishes: true },
+    nodes: ['a1', 'b1'],
+    isLed: true,
+    faults: light,
+    maxFaults: 1,
+    witness: decidingAndClaiming,
+  },
+  {
+    name: 'crash-2-elsewhere',
+    about: 'two nodes; the leader fails in any way, or the elector does, which follows it',
+    setting: { shortSessions: true },
+    nodes: ['b1', 'a1'],
+    isLed: true,
+    faults: ['crash', 'expire', 'lose', 'takeover-fails'],
+    maxFaults: 2,
+    witness: decidingAndClaiming,
+  },
+  {
+    name: 'crash-3',
+    about: 'three nodes; the leader, which is the elector, fails, and the next elector follows it',
+    setting: { shortSessions: true, publishes: true },
+    nodes: ['a1', 'a2', 'b1'],
+    isLed: true,
+    faults: light,
+    maxFaults: 1,
+    witness: decidingAndClaiming,
+  },
+  {
+    name: 'crash-2-paused',
+    about: 'two nodes; the leader fails; the group is paused and resumed at any time',
+    setting: { shortSessions: true },
+    nodes: ['b1', 'a1'],
+    isLed: true,
+    changes: [pause, resume],
+    faults: ['crash', 'lose', 'takeover-fails'],
+    maxFaults: 2,
+    witness: decidingAndClaiming,
+  },
+  {
+    name: 'crash-3-asked',
+    about: 'three nodes; the leader fails; a switchover to a node that would not follow, at any time',
+    setting: { shortSessions: true },
+    nodes: ['a1', 'a2', 'b1'],
+    isLed: true,
+    changes: [switchoverTo('b1')],
+    faults: ['crash', 'lose'],
+    maxFaults: 1,
+    witness: decidingAndClaiming,
+  },
+  {
+    name: 'crash-2-leaving',
+    about: 'two nodes; the leader fails, while it or the elector that would follow it is stopped; two faults',
+    setting: { shortSessions: true, publishes: true },
+    nodes: ['b1', 'a1'],
+    isLed: true,
+    changes: [stop('a1'), stop('b1')],
+    faults: ['crash', 'lose'],
+    maxFaults: 2,
+    witness: decidingAndClaiming,
+  },
+  {
+    name: 'crash-2-evicted',
+    about:
+      'the leader and the node that follows it crash; that one is evicted, and another machine replaces it',
+    setting: { shortSessions: true },
+    nodes: ['b1', 'a1'],
+    isLed: true,
+    changes: [secondMachine('b1'), eviction('b1', true)],
+    faults: ['crash'],
+    maxFaults: 2,
+    witness: decidingAndClaiming,
+  },
+  {
+    name: 'crash-2-ill',
+    about: 'two nodes; the leader fails, and the elector becomes unhealthy or loses its seat',
+    setting: { shortSessions: true },
+    nodes: ['b1', 'a1'],
+    isLed: true,
+    faults: ['crash', 'unhealthy', 'delete-seat'],
+    maxFaults: 2,
+    witness: decidingAndClaiming,
   },
   {
     name: 'health-2',

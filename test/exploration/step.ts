@@ -96,7 +96,8 @@ export function requestText({ purpose, operations }: Request): string {
   if (elected !== undefined && 'set' in elected && elected.set === 'elected') {
     const { node, term, cause, failures } = elected.value;
     const inBackoff = failures.filter(({ until }) => until !== null).map((one) => `${one.node}×${one.count}`);
-    return `elected: ${node ?? 'nobody'}, term ${term}, ${cause}, over version ${elected.version}${inBackoff.length === 0 ? '' : `, excluded ${inBackoff.join()}`}`;
+    const claims = purpose.for === 'decide-and-claim' ? ', and claim' : '';
+    return `elected: ${node ?? 'nobody'}, term ${term}, ${cause}, over version ${elected.version}${inBackoff.length === 0 ? '' : `, excluded ${inBackoff.join()}`}${claims}`;
   }
   return purpose.for === 'claim' ? `claim under version ${purpose.electedVersion}` : purpose.for;
 }

@@ -224,7 +224,7 @@ export class Rulebook {
     const { world, answer } = apply(steps.world, request, agent.session);
     const { purpose } = request;
     const wrote = answer !== null && purpose.for !== 'clock';
-    const isCounted = wrote && this.#rules.maxMoves !== null && purpose.for === 'elected';
+    const isCounted = wrote && this.#rules.maxMoves !== null && decides(purpose);
     const after = wrote ? withNewest(isCounted ? withMove(world, steps.world) : world, request) : world;
     const { maxMoves } = this.#rules;
     const flaps =
@@ -274,9 +274,9 @@ export class Rulebook {
     const { purpose } = request;
     switch (purpose.for) {
       case 'claim':
-        return answer === null
-          ? lookAgain(agent)
-          : this.#decider.claimed(agent, answer.token, purpose, nowMs);
+      case 'decide-and-claim':
+        if (answer !== null) return this.#decider.claimed(agent, answer.token, purpose, nowMs);
+        return purpose.for === 'claim' ? lookAgain(agent) : this.#carryOn(agent, rest, nowMs);
       case 'adopt':
         if (answer === null) return lookAgain(agent);
         return lookAgain(this.#decider.begin(agent, purpose.token, purpose.elected, purpose.electedVersion));
@@ -322,8 +322,14 @@ export class Rulebook {
   }
 }
 
+/** Whether an elector makes a decision by the write. */
+function decides(purpose: Request['purpose']): boolean {
+  return purpose.for === 'elected' || purpose.for === 'decide-and-claim';
+}
+
 const unrest: readonly string[] = [
   'elected',
+  'decide-and-claim',
   'hand-over',
   'publish-successor',
   'unseat',
@@ -362,7 +368,7 @@ function withMove(world: World, before: World): World {
 
 function withNewest(world: World, { purpose }: Request): World {
   const term = world.tree.elected?.value?.term ?? 0;
-  const decides = purpose.for === 'elected' || purpose.for === 'hand-over';
-  if (!decides || term <= world.newestTerm) return world;
+  if (!decides(purpose) && purpose.for !== 'hand-over') return world;
+  if (term <= world.newestTerm) return world;
   return { ...world, newestTerm: term };
 }

@@ -93,7 +93,14 @@ export type Operation =
  * true when the write is applied.
  */
 export type Purpose =
-  | { readonly for: 'claim'; readonly elected: Elected; readonly electedVersion: number; readonly view: Tree }
+  | {
+      /** A claim after a decision, or together with this node's own decision. */
+      readonly for: 'claim' | 'decide-and-claim';
+      readonly elected: Elected;
+      readonly electedVersion: number;
+      /** What the node has read, and what it has decided. */
+      readonly view: Tree;
+    }
   | {
       readonly for: 'adopt';
       readonly elected: Elected;

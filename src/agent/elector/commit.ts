@@ -6,10 +6,18 @@ import { type GroupPaths, pathsOfSlot } from '../../model/paths.js';
 import { slotView } from '../../model/slots.js';
 import type { CircuitBreaker, GroupSnapshot, Member } from '../../model/snapshot.js';
 import { type HistoryHead, initialHistoryHead, type TransitionRecord } from '../../model/znodes.js';
-import { isPermissionError, isStoreError, type Operation, type StoreError } from '../../ports/store.js';
+import {
+  isPermissionError,
+  isStoreError,
+  type Operation,
+  type Stat,
+  type StoreError,
+} from '../../ports/store.js';
 import type { Commit, Decision } from '../../slots/group-round.js';
 import { withRoom } from '../../tree/history-room.js';
 import { ifStillTrue } from '../conditional-write.js';
+import { creating } from '../leadership/claim-writes.js';
+import type { OwnClaim } from '../leadership/own-claim.js';
 import { checkSeat, encode } from '../membership.js';
 import { unrecorded } from './record-pause.js';
 import type { ElectorTurn, Unwritten } from './turn.js';
@@ -21,32 +29,46 @@ export interface Committed {
   readonly isUnrecorded: boolean;
   /** Whether a quota or an ACL refused the commit's successor. Missing if neither did. */
   readonly isUnpublished?: boolean;
+  /** The result of the write to `elected`, if this node's claim was written with it. Missing if it was not. */
+  readonly claimed?: Stat;
 }
 
 /**
- * Writes the commit. Returns null if its conditions no longer hold. The commit is written without the parts
- * that this node has no permission for (a circuit breaker's record, a seat, the successor), and without
- * records and a successor that a quota refuses. Throws StoreError.
+ * Writes the commit, together with this node's claim if there is one. Returns null if its conditions no longer
+ * hold. The commit is written without the parts that this node has no permission for (the claim, a circuit
+ * breaker's record, a seat, the successor), and without a claim, records and a successor that a quota refuses.
+ * Throws StoreError.
  */
 export async function writeCommit(
   turn: ElectorTurn,
   paths: GroupPaths,
   commit: Commit,
   log: Logger,
+  claim: OwnClaim | null = null,
 ): Promise<Committed | null> {
   const { store } = turn;
-  const operations = commitOperations(turn, paths, commit);
+  const operations = commitOperations(turn, paths, commit, claim);
   // Only the check of the seat is left, if nothing but a refused successor was to be written.
   if (operations.length === 1) return { recorded: null, isUnrecorded: false };
   try {
-    const results = await ifStillTrue(() => withRoom(store, paths, () => store.multi(operations)));
+    const write = () => store.multi(operations);
+    const results = await ifStillTrue(claim === null ? () => withRoom(store, paths, write) : write);
     if (results === null) return null;
-    const head = results[operations.findIndex(({ path }) => path === paths.history)];
+    const statOf = (written: string) => {
+      const result = results[operations.findIndex(({ type, path }) => type === 'set' && path === written)];
+      return result?.type === 'set' ? result.stat : null;
+    };
+    const head = statOf(paths.history);
+    const elected = statOf(paths.elected);
     return {
-      recorded: head?.type === 'set' ? head.stat.numChildren + commit.records.length : null,
+      recorded: head === null ? null : head.numChildren + commit.records.length,
       isUnrecorded: false,
+      ...(claim === null || elected === null ? {} : { claimed: elected }),
     };
   } catch (error) {
+    // The claim then comes later, alone.
+    if (claim !== null && (isPermissionError(error) || isStoreError(error, 'QUOTA_EXCEEDED')))
+      return await writeCommit(turn, paths, commit, log);
     if (isRefusedSuccessor(error, paths, commit)) {
       log.error({ path: error.path }, `cannot publish the successor: ${error.message}`);
       const written = await writeCommit(turn, paths, unpublished(commit), log);
@@ -117,12 +139,17 @@ function withoutSeat(member: Member, paths: GroupPaths, path: string | undefined
   return others.length === seatNames.length ? member : { ...member, seatNames: others };
 }
 
-function commitOperations(turn: ElectorTurn, paths: GroupPaths, commit: Commit): Operation[] {
+function commitOperations(
+  turn: ElectorTurn,
+  paths: GroupPaths,
+  commit: Commit,
+  claim: OwnClaim | null,
+): Operation[] {
   const { records, headVersion } = commit;
   const { history } = turn.snapshot;
   return [
     checkSeat(paths, turn.seat),
-    ...deciding(turn, paths, commit),
+    ...deciding(turn, paths, commit, claim),
     ...(headVersion === null ? [] : recording(paths, records, history, headVersion)),
     ...counting(commit.circuitBreaker),
     ...publishing(paths, commit.successor),
@@ -133,6 +160,7 @@ function deciding(
   turn: ElectorTurn,
   paths: GroupPaths,
   { decisions, unchanged: standing, configVersion }: Commit,
+  claim: OwnClaim | null,
 ): Operation[] {
   if (decisions.length === 0) return [];
   const others = standing.map(({ slot, electedVersion: version }): Operation => {
@@ -142,8 +170,15 @@ function deciding(
     return { type: 'set', path: pathsOfSlot(paths, slot).elected, data: encode(elected), version };
   });
   const also = decisions.flatMap((decision) => notifying(turn, paths, decision));
-  if (turn.unwritten !== null) also.push(registering(paths, turn.unwritten));
+  if (claim !== null) also.push(...claiming(paths, claim));
+  else if (turn.unwritten !== null) also.push(registering(paths, turn.unwritten));
   return [{ type: 'check', path: paths.config, version: configVersion }, ...others, ...written, ...also];
+}
+
+/** Returns the operations with which this node claims, if the multi elects it. */
+function claiming(paths: GroupPaths, { content, registration }: OwnClaim): Operation[] {
+  const path = paths.node(registration.node);
+  return [creating(paths, content), { type: 'set', path, data: encode(registration), version: 'any' }];
 }
 
 /**

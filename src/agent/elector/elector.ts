@@ -33,6 +33,7 @@ import { isHeldByOthers } from '../../tree/foreign.js';
 import { prune, withRoom } from '../../tree/history-room.js';
 import { ifStillTrue } from '../conditional-write.js';
 import type { AgentEvent } from '../events.js';
+import type { OwnClaim } from '../leadership/own-claim.js';
 import { encode } from '../membership.js';
 import { MalformedReport } from '../snapshot/malformed.js';
 import { canNotify, precedesLeader, unpublished, writeCommit } from './commit.js';
@@ -40,7 +41,15 @@ import { type ConfigAction, configure, logChange } from './configure.js';
 import { DecisionLog } from './decision-log.js';
 import { type FenceNews, Fencer, type FencerOptions } from './fencer.js';
 import { RecordPause } from './record-pause.js';
-import { abandonedText, type ElectorTurn, haveAllGivenUp, lastResort, type TurnResult } from './turn.js';
+import {
+  abandonedText,
+  type DecisionMade,
+  type ElectorTurn,
+  haveAllGivenUp,
+  lastResort,
+  type TurnResult,
+  withDecisions,
+} from './turn.js';
 
 export interface ElectorOptions extends FencerOptions {
   readonly rules: Rules;
@@ -50,6 +59,8 @@ export interface ElectorOptions extends FencerOptions {
   updateRegistration(change: Partial<Registration>): Registration;
   /** Last readable configuration. Null if no configuration could be read so far. */
   config(): GroupConfig | null;
+  /** Returns the claim that this node would make at once, if it read this snapshot. Null if it would not. */
+  ownClaim(store: Store, decided: GroupSnapshot): OwnClaim | null;
 }
 
 /**
@@ -103,7 +114,7 @@ export class Elector {
     const round = await this.#decide(turn);
     this.#decisions.look(round, turn.snapshot, this.#options.config() ?? defaultGroupConfig);
     let newSeat: string | null = null;
-    const decisions: Decision[] = [];
+    const decisions: DecisionMade[] = [];
     const due = round.actions
       .flatMap((each) => this.#recordPause.leaves(each))
       .flatMap((each) => this.#withoutRefused(each));
@@ -246,13 +257,15 @@ export class Elector {
 
   /**
    * Writes all decisions and records in one multi. The multi checks or writes everything that a decision
-   * depends on. Returns the decisions that were written.
+   * depends on. It also makes this node's claim, if this node is elected and would claim at once. Returns the
+   * decisions that were written.
    */
-  async #commit(turn: ElectorTurn, commit: Commit): Promise<readonly Decision[]> {
+  async #commit(turn: ElectorTurn, commit: Commit): Promise<readonly DecisionMade[]> {
     const { decisions, records } = commit;
     await this.#openSlots(turn, decisions);
     const { paths, log } = this.#options;
-    const committed = await writeCommit(turn, paths, commit, log);
+    const claim = this.#ownClaim(turn, decisions);
+    const committed = await writeCommit(turn, paths, commit, log, claim);
     if (committed === null) return [];
     if (committed.isUnrecorded) this.#recordPause.begin();
     if (committed.isUnpublished === true)
@@ -268,11 +281,20 @@ export class Elector {
       if (decisions.length === 0) this.#logRecord(record);
       this.#options.notify({ kind: 'recorded', record });
     }
+    const { claimed } = committed;
+    const made = claimed === undefined ? undefined : await claim?.begin(claimed);
     if (committed.recorded !== null) {
       const keep = (turn.snapshot.config.value ?? this.#options.config() ?? defaultGroupConfig).historySize;
       await prune(turn.store, paths, { recorded: committed.recorded, keep }, log);
     }
-    return decisions;
+    return decisions.map((decision) => ({ ...decision, claim: made }));
+  }
+
+  /** Returns this node's claim, if the decisions elect this node and it would claim at once. */
+  #ownClaim({ store, snapshot }: ElectorTurn, decisions: readonly Decision[]): OwnClaim | null {
+    const { node, ownClaim } = this.#options;
+    const isElected = decisions.some(({ elected }) => elected.node === node);
+    return isElected ? ownClaim(store, withDecisions(snapshot, decisions)) : null;
   }
 
   /** Creates the znodes of new slots before any node looks for them, if the number of slots grows. */

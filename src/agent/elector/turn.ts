@@ -3,7 +3,7 @@
 import type { GroupConfig } from '../../model/group-config.js';
 import type { Registration } from '../../model/registration.js';
 import { slotStates } from '../../model/slots.js';
-import type { GroupSnapshot, Member } from '../../model/snapshot.js';
+import type { Claim, GroupSnapshot, Member } from '../../model/snapshot.js';
 import type { Store } from '../../ports/store.js';
 import type { Decision } from '../../slots/group-round.js';
 
@@ -29,9 +29,13 @@ export interface ElectorTurn {
   readonly unwritten: Unwritten | null;
 }
 
+/** A decision that was written. `claim` is the claim that was written with it, if it elects this node. */
+export interface DecisionMade extends Decision {
+  readonly claim?: Claim | undefined;
+}
+
 export interface TurnResult {
-  /** Decisions that were made and written. */
-  readonly decisions: readonly Decision[];
+  readonly decisions: readonly DecisionMade[];
   /** Whether anything was written. The group must then be read again. */
   readonly acted: boolean;
   readonly recheckInMs: number | null;
@@ -49,14 +53,17 @@ export function withUnwritten(members: readonly Member[], unwritten: Unwritten |
 }
 
 /** Returns the snapshot with these decisions applied, so that the node that made them need not read them. */
-export function withDecisions(snapshot: GroupSnapshot, decisions: readonly Decision[]): GroupSnapshot {
+export function withDecisions(snapshot: GroupSnapshot, decisions: readonly DecisionMade[]): GroupSnapshot {
   const [first, ...others] = slotStates(snapshot).map((state) => {
     const made = decisions.find(({ slot }) => slot === state.slot);
     if (made === undefined) return state;
-    const { electedVersion, elected: value } = made;
-    return { ...state, elected: { ...state.elected, value, problem: null, version: electedVersion + 1 } };
+    const { electedVersion, elected: value, claim = state.current } = made;
+    const elected = { ...state.elected, value, problem: null, version: electedVersion + 1 };
+    return { ...state, elected, current: claim };
   });
-  return first === undefined ? snapshot : { ...snapshot, elected: first.elected, others };
+  return first === undefined
+    ? snapshot
+    : { ...snapshot, elected: first.elected, current: first.current, others };
 }
 
 /** Rules that every node can evaluate. */

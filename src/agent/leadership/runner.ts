@@ -20,9 +20,10 @@ import { type Lease, noLease } from '../../lease/lease.js';
 import { defaultGroupConfig } from '../../model/group-config.js';
 import { named } from '../../model/named-slot.js';
 import { type GroupPaths, pathsOfSlot } from '../../model/paths.js';
-import { slotStates, slotsOfNode, slotView } from '../../model/slots.js';
+import { slotCount, slotStates, slotsOfNode, slotView } from '../../model/slots.js';
+import type { Claim } from '../../model/snapshot.js';
 import { type ClaimContent, type Elected, type FailureDetail, noCommand } from '../../model/znodes.js';
-import type { Store } from '../../ports/store.js';
+import type { Stat, Store } from '../../ports/store.js';
 import type { HookContext, HookResult, HookRun, Phase, WorkloadEnd } from '../../ports/workload.js';
 import { ifStillTrue } from '../conditional-write.js';
 import { claimedUnder, type DecisionKnown, failedUnder } from '../elector/slot-decision.js';
@@ -34,6 +35,7 @@ import { detailOf } from './failure-detail.js';
 import { isHandedOver } from './handover.js';
 import { hookContext } from './hook-context.js';
 import type { LeadershipOptions, LeadershipRound } from './options.js';
+import type { OwnClaim } from './own-claim.js';
 import { isPlannedEnd } from './planned-end.js';
 import { Preparation } from './preparation.js';
 import { RenewedLease } from './renewed-lease.js';
@@ -302,17 +304,45 @@ export class LeadershipRunner {
     // A refused claim must not be reported: the elector would not fence the owner of another claim.
     if (results === null) updateRegistration({ claimedUnder: before, claimedSlot, lastFailure });
     const written = results?.at(-1);
-    if (written?.type !== 'set' || round.snapshot === null) return true;
-    // Takes over without reading the new claim, because no node leads until the takeover is complete.
-    const current = claimMade(content, written.stat, store.sessionId);
-    this.#begin(store, current.token, elected, electedVersion, true);
-    await this.step({ ...round, snapshot: { ...round.snapshot, current } });
+    if (written?.type === 'set') await this.#claimed(round, elected, content, written.stat);
     return true;
   }
 
   #newClaim({ term }: Elected, electedVersion: number): ClaimContent {
     const resumes = this.#ended.before({ slot: this.#slot, term });
     return claimContent(this.#options, { status: 'PROGRESS', term, electedVersion, resumes });
+  }
+
+  /** Takes over without reading the new claim, because no node leads until the takeover is complete. */
+  async #claimed(round: LeadershipRound, by: Elected, content: ClaimContent, stat: Stat): Promise<Claim> {
+    const { store, snapshot } = round;
+    const current = claimMade(content, stat, store.sessionId);
+    this.#begin(store, current.token, by, content.electedVersion, true);
+    if (snapshot !== null) await this.step({ ...round, snapshot: { ...snapshot, current } });
+    return current;
+  }
+
+  /**
+   * Returns the claim that this node would make at once if the decision in this snapshot were in force. Null if
+   * it would not claim, would have to wait, or if the group has several leaders.
+   */
+  ownClaim(group: LeadershipRound): OwnClaim | null {
+    if (group.snapshot === null || slotCount(group.snapshot, slotStates(group.snapshot).length) > 1)
+      return null;
+    const round = this.#inSlot(group);
+    const action = this.#next(round);
+    if (action?.do !== 'claim' || this.#gate.isClosed(round.store)) return null;
+    const { updateRegistration } = this.#options;
+    const content = this.#newClaim(action.elected, action.electedVersion);
+    const change = claimedUnder(this.#slot, action.electedVersion);
+    return {
+      content,
+      registration: { ...updateRegistration({}), ...change },
+      begin: async (stat) => {
+        updateRegistration(change);
+        return await this.#claimed(round, action.elected, content, stat);
+      },
+    };
   }
 
   /**

@@ -10,9 +10,8 @@ import { slotStates } from '../../model/slots.js';
 import type { GroupSnapshot } from '../../model/snapshot.js';
 import type { Clock } from '../../ports/clock.js';
 import type { Store } from '../../ports/store.js';
-import type { Decision } from '../../slots/group-round.js';
 import { type KnownTree, nothingKnown } from '../../tree/ensure-tree.js';
-import { withDecisions } from '../elector/turn.js';
+import { type DecisionMade, withDecisions } from '../elector/turn.js';
 import type { TokenMemory } from '../leadership/token-memory.js';
 import {
   covers,
@@ -166,7 +165,7 @@ export class SnapshotReader {
   }
 
   /** Applies decisions that this node made from the last snapshot. The result is used until the next read. */
-  decided(decisions: readonly Decision[]): GroupSnapshot | null {
+  decided(decisions: readonly DecisionMade[]): GroupSnapshot | null {
     if (this.#snapshot === null) return null;
     this.#snapshot = withDecisions(this.#snapshot, decisions);
     for (const { slot } of decisions) this.#reads?.wrote(pathsOfSlot(this.#options.paths, slot).elected);

@@ -13,8 +13,8 @@ export const electingSabotages: readonly Sabotage[] = [
     name: 'elects without its seat',
     rule: 'A decision checks the own seat: a node that lost it writes nothing',
     in: 'commitOperations',
-    find: 'checkSeat(paths, turn.seat), ...deciding(turn, paths, commit),',
-    replace: '...deciding(turn, paths, commit),',
+    find: 'checkSeat(paths, turn.seat), ...deciding(turn, paths, commit, claim),',
+    replace: '...deciding(turn, paths, commit, claim),',
   },
   {
     name: 'elects on an old configuration',
@@ -32,8 +32,8 @@ export const electingSabotages: readonly Sabotage[] = [
     also: [
       {
         in: 'commitOperations',
-        find: 'checkSeat(paths, turn.seat), ...deciding(turn, paths, commit),',
-        replace: '...deciding(turn, paths, commit),',
+        find: 'checkSeat(paths, turn.seat), ...deciding(turn, paths, commit, claim),',
+        replace: '...deciding(turn, paths, commit, claim),',
       },
     ],
   },

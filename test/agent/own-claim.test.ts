@@ -1,0 +1,230 @@
+/** An elector that elects its own node claims leadership in the transaction of its decision. */
+import { describe, expect, it } from 'vitest';
+import type { Commit } from '../../src/embedded/commit.js';
+import { electedSchema } from '../../src/model/znodes.js';
+import { type Operation, type Store, StoreError } from '../../src/ports/store.js';
+import { type DevelopmentServer, startDevelopmentServer } from '../../src/testing.js';
+import { byHand, Group, type Member, type MemberOptions } from '../support/agent-group.js';
+import { startProxy } from '../support/proxy.js';
+import { RecordingWorkload } from '../support/recording-workload.js';
+import { until } from '../support/until.js';
+
+interface Scene extends AsyncDisposable {
+  readonly server: DevelopmentServer;
+  readonly group: Group;
+  readonly b: Member;
+  /** Describes each write of the group's znodes since the start, without ends of sessions, as `type path`. */
+  readonly writes: string[][];
+  /** Ends the session of the leader `a`, which notices nothing. */
+  kill(): Promise<void>;
+}
+
+/** Starts `a` and `b` in this order. Resolves once `a` leads, and nothing is left to write. */
+async function led(order: readonly ('a' | 'b')[], options: MemberOptions = {}): Promise<Scene> {
+  const server = await startDevelopmentServer();
+  const way = await startProxy({ target: server.connectString });
+  const group = await Group.found(server.connectString, { failback: 'manual' });
+  const start = { a: { connect: way.address, priority: 300 }, b: options };
+  for (const node of order) await group.start(node, start[node]).joined();
+  await until(async () => (await group.elected()).node !== null);
+  if ((await group.elected()).node !== 'a') await group.switchover('a');
+  await group.ready('a');
+  await until(async () =>
+    (await group.history()).some((one) => one.kind === 'transition' && one.node === 'a'),
+  );
+  const member = (node: string) => group.members.find((one) => one.node === node);
+  const [a, b] = [member('a'), member('b')];
+  if (a === undefined || b === undefined) throw new Error('nobody');
+  const writes: string[][] = [];
+  server.onCommit(({ operations, endsSession }: Commit) => {
+    const made = operations.filter(({ type }) => type !== 'check');
+    if (made.length > 0 && endsSession === null)
+      writes.push(made.map(({ type, path }) => `${type} ${path.slice(group.root.length + 1)}`));
+  });
+  const kill = async () => {
+    way.blackHole();
+    await a.expire(server.connectString);
+  };
+  const close = async () => {
+    await way.heal();
+    await group[Symbol.asyncDispose]();
+    await way[Symbol.asyncDispose]();
+    await server.close();
+  };
+  return { server, group, b, writes, kill, [Symbol.asyncDispose]: close };
+}
+
+const decision = ['setData leader/elected', 'setData election/b'];
+const claim = ['create leader/current', 'setData nodes/b'];
+
+/** Returns the writes that elect or claim, without the sequence of the seat. */
+function steps({ writes }: Scene): string[][] {
+  return writes
+    .map((write) => write.map((one) => one.replace(/^(setData election\/b)-\d+$/, '$1')))
+    .filter((write) => write.includes('setData leader/elected') || write.includes('create leader/current'));
+}
+
+async function terms(group: Group): Promise<number[]> {
+  return (await group.history()).flatMap((one) => (one.kind === 'transition' ? [one.term] : []));
+}
+
+describe('an elector that follows a leader which has died', () => {
+  const orders: [string, ('a' | 'b')[]][] = [
+    ['the elector', ['a', 'b']],
+    ['another node', ['b', 'a']],
+  ];
+
+  it.each(orders)('decides and claims in one write, if that was %s', async (_, order) => {
+    await using scene = await led(order);
+    const { group, writes } = scene;
+    const before = await group.elected();
+    await scene.kill();
+    const ready = await group.ready('b');
+    // A new elector may have to read the clock first.
+    const first = writes.find((write) => !write.includes('setData clock'));
+    expect(first).toContain('create leader/current');
+    expect(steps(scene)).toEqual([[...decision, ...claim]]);
+    const { data, stat } = await group.store.getData(group.paths.elected);
+    expect(electedSchema.parse(JSON.parse(data.toString('utf8')))).toMatchObject({
+      ...{ node: 'b', by: 'b', cause: 'failure', term: before.term + 1, previous: { node: 'a' } },
+    });
+    expect(ready).toMatchObject({ term: before.term + 1, electedVersion: stat.version, resumes: null });
+    // The zxid of the transaction is the fencing token.
+    expect(ready.stat.czxid).toBe(stat.mzxid);
+    expect(scene.b.status.fencingToken).toBe(stat.mzxid);
+    const record = await until(async () => {
+      const history = await group.history();
+      return history.find((one) => one.kind === 'transition' && one.term === ready.term) ?? null;
+    });
+    expect(record).toMatchObject({
+      ...{ node: 'b', by: 'b', cause: 'failure', outcome: 'READY', previous: { node: 'a' } },
+      ...{ fencingToken: String(stat.mzxid), release: null },
+      phases: { claimMs: 0 },
+    });
+  });
+
+  it('decides first, if it has to prepare', async () => {
+    const workload = new RecordingWorkload({ prepare: () => {} });
+    await using scene = await led(['b', 'a'], { workload });
+    await scene.kill();
+    await scene.group.ready('b');
+    expect(steps(scene)).toEqual([decision, claim]);
+    expect(workload.runs.map(({ context }) => context.phase).slice(-2)).toEqual(['prepare', 'takeover']);
+  });
+});
+
+describe('the first election', () => {
+  it('takes one write, if the elector elects itself', async () => {
+    await using server = await startDevelopmentServer();
+    await using group = await Group.found(server.connectString);
+    const multis: string[][] = [];
+    server.onCommit(({ operations }) => {
+      if (operations.some(({ path }) => path.startsWith(group.paths.leader)))
+        multis.push(operations.map(({ type, path }) => `${type} ${path.slice(group.root.length + 1)}`));
+    });
+    group.start('a');
+    const { stat } = await group.ready('a');
+    expect(multis[0]).toContain('setData leader/elected');
+    expect(multis[0]).toContain('create leader/current');
+    expect((await group.elected()).version).toBe(1);
+    expect(stat.version).toBe(1);
+  });
+});
+
+/** Returns a store that handles a decision with a claim in another way. */
+function instead(store: Store, act: (send: () => Promise<unknown>) => Promise<void>): Store {
+  const both = (operations: readonly Operation[]) =>
+    operations.some(({ type, path }) => type === 'set' && path.endsWith('/leader/elected')) &&
+    operations.some(({ type, path }) => type === 'create' && path.endsWith('/leader/current'));
+  return new Proxy(store, {
+    get: (target, name) => {
+      if (name === 'multi') {
+        return async (...call: Parameters<Store['multi']>) => {
+          if (both(call[0])) await act(() => target.multi(...call));
+          return await target.multi(...call);
+        };
+      }
+      const value: unknown = Reflect.get(target, name, target);
+      return typeof value === 'function' ? value.bind(target) : value;
+    },
+  });
+}
+
+/** Starts a group whose elector is `b`, and does something instead of its first decision with a claim. */
+async function ledWith(
+  act: (scene: Scene, send: () => Promise<unknown>) => Promise<void>,
+): Promise<Scene & { readonly tries: () => number }> {
+  let scene: Scene | null = null;
+  let tries = 0;
+  const wrap = (store: Store) =>
+    instead(store, async (send) => {
+      if (scene === null) return;
+      tries += 1;
+      if (tries === 1) await act(scene, send);
+    });
+  const made = await led(['b', 'a'], { wrap });
+  scene = made;
+  return { ...made, tries: () => tries };
+}
+
+describe('a decision with a claim', () => {
+  it('is not written, if an operator has paused the group meanwhile', async () => {
+    await using scene = await ledWith(
+      async ({ group }) => await group.configure({ paused: byHand('repair') }),
+    );
+    const { group } = scene;
+    const before = await group.elected();
+    await scene.kill();
+    await until(() => scene.tries() === 1);
+    await until(() => scene.b.log.some((line) => line.includes('paused')));
+    expect(await group.elected()).toEqual(before);
+    expect(await group.current()).toBe(null);
+    await group.configure({ paused: null });
+    const ready = await group.ready('b');
+    expect(ready.term).toBe(before.term + 1);
+    expect(steps(scene)).toEqual([[...decision, ...claim]]);
+  });
+
+  it('is not written, if a claim exists by now, and the decision is made again', async () => {
+    await using scene = await ledWith(async ({ group }) => {
+      await group.store.create(group.paths.current, Buffer.from('{}'), 'ephemeral');
+    });
+    const { group } = scene;
+    await scene.kill();
+    await until(() => scene.tries() === 1);
+    await until(async () => (await group.elected()).node === 'b');
+    expect(steps(scene).at(-1)).toEqual(decision);
+    await group.store.delete(group.paths.current, 'any');
+    await group.ready('b');
+    expect(steps(scene).slice(1)).toEqual([decision, claim]);
+    expect(scene.tries()).toBe(1);
+  });
+
+  it.each(['NO_AUTH', 'QUOTA_EXCEEDED'] as const)('is written without the claim after %s', async (code) => {
+    await using scene = await ledWith(async ({ group }) => {
+      throw new StoreError(code, `${code} for a test`, { path: group.paths.current });
+    });
+    await scene.kill();
+    await scene.group.ready('b');
+    expect(steps(scene)).toEqual([decision, claim]);
+    expect(scene.tries()).toBe(1);
+  });
+
+  it('whose reply is lost is found, and its token led under once', async () => {
+    await using scene = await ledWith(async (_, send) => {
+      await send();
+      throw new StoreError('CONNECTION_LOSS', 'the reply is lost for a test');
+    });
+    const { group, b } = scene;
+    const before = await group.elected();
+    await scene.kill();
+    const ready = await group.ready('b');
+    expect(ready.term).toBe(before.term + 1);
+    expect(steps(scene)).toEqual([[...decision, ...claim]]);
+    const tokens = b.recorded.of('takeover').map(({ context }) => context.fencingToken);
+    expect(tokens.filter((token) => token === ready.stat.czxid)).toHaveLength(1);
+    expect(tokens.at(-1)).toBe(ready.stat.czxid);
+    await until(async () => (await terms(group)).includes(ready.term));
+    expect(await terms(group)).toEqual([...new Set(await terms(group))]);
+  });
+});
