@@ -29,15 +29,15 @@ export interface Committed {
   readonly isUnrecorded: boolean;
   /** Whether a quota or an ACL refused the commit's successor. Missing if neither did. */
   readonly isUnpublished?: boolean;
-  /** The result of the write to `elected`, if this node's claim was written with it. Missing if it was not. */
+  /** The result of the write to `elected`, if this node's claim was written with it. Missing if not. */
   readonly claimed?: Stat;
 }
 
 /**
- * Writes the commit, together with this node's claim if there is one. Returns null if its conditions no longer
- * hold. The commit is written without the parts that this node has no permission for (the claim, a circuit
- * breaker's record, a seat, the successor), and without a claim, records and a successor that a quota refuses.
- * Throws StoreError.
+ * Writes the commit, together with this node's claim if there is one. Returns null if its conditions no
+ * longer hold. The commit is written without the parts that this node has no permission for (the claim, a
+ * circuit breaker's record, a seat, the successor), and without a claim, records and a successor that a quota
+ * refuses. Throws StoreError.
  */
 export async function writeCommit(
   turn: ElectorTurn,

@@ -16,8 +16,8 @@ export interface OwnClaim {
   readonly registration: Registration;
   /**
    * Begins the leadership, once the claim is written. `stat` belongs to a znode that the same multi has set.
-   * Not called if the claim was not written, or if the reply was lost. The node then still reports the failure
-   * that the decision responds to, and finds the claim when it reads the group.
+   * Not called if the claim was not written, or if the reply was lost. The node then still reports the
+   * failure that the decision responds to, and finds the claim when it reads the group.
    */
   begin(stat: Stat): Promise<Claim>;
 }

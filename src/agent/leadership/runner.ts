@@ -323,8 +323,8 @@ export class LeadershipRunner {
   }
 
   /**
-   * Returns the claim that this node would make at once if the decision in this snapshot were in force. Null if
-   * it would not claim, would have to wait, or if the group has several leaders.
+   * Returns the claim that this node would make at once if the decision in this snapshot were in force. Null
+   * if it would not claim, would have to wait, or if the group has several leaders.
    */
   ownClaim(group: LeadershipRound): OwnClaim | null {
     if (group.snapshot === null || slotCount(group.snapshot, slotStates(group.snapshot).length) > 1)

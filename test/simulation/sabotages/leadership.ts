@@ -132,8 +132,8 @@ export const leadershipSabotages: readonly Sabotage[] = [
     name: 'a claim that leaves the registration as it was',
     rule: "A claim sets its node's registration: who removes a fenced claim sees that it was made",
     in: 'claim',
-    find: 'creating(paths, content), registering(claimant),',
-    replace: 'creating(paths, content),',
+    find: 'creating(paths, content), registering(claimant)',
+    replace: 'creating(paths, content)',
   },
   {
     name: 'claims though unhealthy',
