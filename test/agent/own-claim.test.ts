@@ -113,6 +113,27 @@ describe('an elector that follows a leader which has died', () => {
   });
 });
 
+describe('an elector whose lease would end before it can be renewed', () => {
+  it('decides first, and claims later', async () => {
+    let isShort = false;
+    const wrap = (store: Store) =>
+      new Proxy(store, {
+        get: (target, name) => {
+          if (name === 'lastsToRenewal') return () => !isShort && target.lastsToRenewal();
+          const value: unknown = Reflect.get(target, name, target);
+          return typeof value === 'function' ? value.bind(target) : value;
+        },
+      });
+    await using scene = await led(['b', 'a'], { wrap });
+    isShort = true;
+    await scene.kill();
+    await until(async () => (await scene.group.elected()).node === 'b');
+    isShort = false;
+    await scene.group.ready('b');
+    expect(steps(scene)).toEqual([decision, claim]);
+  });
+});
+
 describe('the first election', () => {
   it('takes one write, if the elector elects itself', async () => {
     await using server = await startDevelopmentServer();

@@ -52,20 +52,6 @@ export const leadershipSabotages: readonly Sabotage[] = [
     replace: `const { elected } = round.snapshot; const action = round.snapshot.current === null && this.#leadership === null && elected.value?.node === this.#options.node ? { do: 'claim', elected: elected.value, electedVersion: elected.version } : this.#next(round);`,
   },
   {
-    name: 'claims by its own decision with a lease from before a stall',
-    rule: 'A claim is made only with a lease that lasts until it can be renewed, and so is one with a decision',
-    in: 'LeadershipRunner#ownClaim',
-    find: `action?.do !== 'claim' || this.#gate.isClosed(round.store)`,
-    replace: `action?.do !== 'claim'`,
-  },
-  {
-    name: 'forgets the claim that it made with its decision',
-    rule: 'A node that has decided and claimed goes on from both, without a read',
-    in: 'withDecisions',
-    find: '{ ...state, elected, current: claim }',
-    replace: '{ ...state, elected, current: claim?.value?.status === undefined ? claim : state.current }',
-  },
-  {
     name: 'claims without a seat',
     rule: 'A claim checks the own seat: what an evicted incarnation sent late claims nothing',
     in: 'claim',
