@@ -157,11 +157,11 @@ const rules: readonly Rule[] = [
 /** Limits for files that may be longer than `maxLines`. */
 const longFiles: Readonly<Record<string, number>> = {
   'src/agent/agent.ts': 548,
-  'src/agent/leadership/runner.ts': 590,
+  'src/agent/leadership/runner.ts': 600,
   'src/embedded/tree.ts': 420,
-  'src/hooks/command-workload.ts': 430,
-  'src/hooks/guard.ts': 420,
-  'src/zookeeper/session.ts': 480,
+  'src/hooks/command-workload.ts': 440,
+  'src/hooks/guard.ts': 430,
+  'src/zookeeper/session.ts': 485,
 };
 const maxLines = 400;
 
