@@ -143,8 +143,16 @@ export const sabotages: readonly Broken[] = [
   },
   {
     rule: 'a claim that rests on a published successor checks the version of elected',
-    scenario: scenarioOf('leave-3-asked', { faults: [], maxFaults: 0 }),
-    sabotage: { hands: without('claim', checks('elected')) },
+    scenario: scenarioOf('leave-4-asked'),
+    sabotage: {
+      hands: {
+        ...goodHands,
+        send: (request) =>
+          request.operations.some(checks('successor')) && request.purpose.for === 'claim'
+            ? { ...request, operations: request.operations.filter((each) => !checks('elected')(each)) }
+            : request,
+      },
+    },
     finding: /claims while .* is elected/,
   },
   {
@@ -179,7 +187,7 @@ export const sabotages: readonly Broken[] = [
   },
   {
     rule: 'an elector that elects itself and claims in one write sets elected at the version that it rests on',
-    scenario: scenarioOf('crash-2-leaving', { faults: [], maxFaults: 0 }),
+    scenario: scenarioOf('leave-2-elsewhere'),
     sabotage: { hands: sending('decide-and-claim', overAny) },
     finding: /over a decision that it has not read/,
   },

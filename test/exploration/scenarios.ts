@@ -355,6 +355,18 @@ export const scenarios: readonly Scenario[] = [
     maxFaults: 1,
   },
   {
+    name: 'leave-4-asked',
+    about:
+      'an elector, a leader that is stopped, and its successor; a switchover to a fourth node at any time',
+    setting: { shortSessions: true, publishes: true },
+    nodes: ['b1', 'a1', 'a2', 'a3'],
+    isLed: true,
+    changes: [stop('a1'), switchoverTo('a3')],
+    faults: [],
+    maxFaults: 0,
+    witness: handingOver,
+  },
+  {
     name: 'leave-2-paused',
     about: 'two nodes; the leader is stopped; the group is paused and resumed at any time; one fault',
     setting: { publishes: true },
