@@ -48,8 +48,8 @@ export const leadershipSabotages: readonly Sabotage[] = [
     name: 'claims by its own decision in a backoff',
     rule: 'An elector claims together with its decision only if it would claim at once, and so in no backoff',
     in: 'LeadershipRunner#ownClaim',
-    find: `const action = this.#next(round);`,
-    replace: `const { elected } = round.snapshot; const action = round.snapshot.current === null && this.#leadership === null && elected.value?.node === this.#options.node ? { do: 'claim', elected: elected.value, electedVersion: elected.version } : this.#next(round);`,
+    find: 'const action = this.#next(round);',
+    replace: `const next = this.#next(round); const { current, elected } = round.snapshot; const isFree = next === null && current === null && this.#leadership === null && elected.value?.node === this.#options.node; const action = isFree ? { do: 'claim', elected: elected.value, electedVersion: elected.version } : next;`,
   },
   {
     name: 'claims without a seat',
