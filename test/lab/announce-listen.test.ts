@@ -1,6 +1,6 @@
 /** Compares the formulas of E. Schooler's chapter, and those derived from it, with the simulation. */
 import { describe, expect, it } from 'vitest';
-import { hasNoFalseAlarms } from '../../packages/lab/src/algorithms/announce-listen-theory.js';
+import { hasNoFalseAlarms, queryMs } from '../../packages/lab/src/algorithms/announce-listen-theory.js';
 import {
   attemptsAsPrinted,
   attemptsUntilAllHear,
@@ -21,8 +21,8 @@ describe('messages while nodes wait', () => {
     [10, 3.824],
     [50, 9.394],
     [100, 15.082],
-  ])('of %i nodes are %d by the formula', (nodes, published) => {
-    expect(suppressionMessages(nodes, 0.1, 1)).toBeCloseTo(published, 3);
+  ])('of %i nodes are %d by the formula', (nodes, value) => {
+    expect(suppressionMessages(nodes, 0.1, 1)).toBeCloseTo(value, 3);
   });
 
   it.each([10, 50, 100])('of %i nodes are as many when it is run', async (nodes) => {
@@ -77,6 +77,19 @@ describe('when the leader has left', () => {
     const given = { nodes: 20, delay, scenario: 'crash', loss, correlated: true };
     for (const name of loss === 0 ? ['le-a', 'le-s', 'le-m'] : ['le-a', 'le-s']) {
       expect(broken(await experiment(name, given, 400))).toEqual([]);
+    }
+  });
+
+  it.each([0.2, 0.4])('another is agreed on as derived, with uncorrelated loss %d', async (loss) => {
+    const given = { nodes: 20, delay, loss };
+    for (const [name, scenario] of [
+      ['le-a', 'crash'],
+      ['le-s', 'crash'],
+      ['le-s-bye', 'bye'],
+    ] as const) {
+      const result = await experiment(name, { ...given, scenario, byes: 2 }, 300);
+      expect(result.theory).toHaveLength(1);
+      expect(broken(result)).toEqual([]);
     }
   });
 
@@ -156,6 +169,21 @@ describe('Suppress-then-Query', () => {
     expect([...broken(start), ...broken(await experiment('le-s-then-query', join, 200))]).toEqual([]);
     expect(mean(start, 'queries')).toBeLessThan(10);
     expect(mean(await experiment('le-s-query', { nodes: 30, delay }), 'queries')).toBe(30);
+  });
+
+  it('asks again after the leader has crashed', async () => {
+    const result = await experiment('le-s-then-query', { nodes: 30, delay, scenario: 'crash' }, 200);
+    expect(result.theory.map(({ measure }) => measure)).toEqual(['queries']);
+    expect(broken(result)).toEqual([]);
+  });
+
+  it.each([
+    [100, 180],
+    [600, 500],
+  ])('and Query, with a delay of %i ms, answer a joiner of 2 nodes as soon as derived', (ms, answeredMs) => {
+    const given = conditions({ nodes: 2, delay: { kind: 'constant', ms } });
+    expect(queryMs(given, false)).toBeCloseTo(answeredMs, 9);
+    expect(queryMs(given, true)).toBeGreaterThanOrEqual(answeredMs);
   });
 });
 

@@ -19,7 +19,7 @@ import { World } from './world.js';
  *   misled        nodes that consider a dead node the leader at the end
  *   leaders       largest number of nodes that led at the same time
  *   disagreement  share of the whole time, including the calm before and after, in which not all agreed
- *   upkeep        messages per second in the calm afterwards
+ *   upkeep        messages per second in the calm afterwards, which begins TL after the election
  *   inconsistent  share of the calm afterwards in which not all agreed
  *   departures    how often per second an agreement ended in the calm afterwards
  *   followers     nodes that follow the live node with the highest number at the end of the election
@@ -60,8 +60,11 @@ class Run<Message> {
     await this.#world.rest();
     if (scenario === 'midway') this.#planCrash();
     if (scenario === 'start' || scenario === 'midway') return await this.#measured(0);
-    if (!(await this.#settle())) return { agreed: 0 };
-    await this.#calm();
+    do {
+      if (!(await this.#settle())) return { agreed: 0 };
+      await this.#calm();
+      // Under loss, the agreement may have ended during the calm.
+    } while (this.#world.census.agreed === null);
     const from = this.#world.events.now;
     this.#world.forget();
     this.#world.census.takeMostLeaders();
@@ -248,6 +251,8 @@ class Run<Message> {
   /** Waits for the calm after the election, and measures it. */
   async #observed(): Promise<Measures> {
     const { events, census, network } = this.#world;
+    // Nobody gives up a leader that all have just heard.
+    await this.#world.runTo(events.now + ticks(listenMs(this.#conditions)));
     const from = events.now;
     const { messages } = network.traffic;
     const { breaks } = census;

@@ -6,6 +6,7 @@
 
 import { type Conditions, listenMs, meanDelayMs } from '../conditions.js';
 import type { Expectation } from '../protocol.js';
+import { uncorrelatedDepartureMs } from './departure-theory.js';
 import { isPatient, lossDelayMs, lostInRow } from './loss-theory.js';
 import {
   integral,
@@ -81,12 +82,15 @@ export function joinMs(variant: Pick<Variant, 'waits' | 'prefers'>, given: Condi
  */
 export function queryMs(given: Conditions, waits: boolean): number {
   const { announceMs, suppressMs, delay } = given;
-  const answerMs = 2 * meanDelayMs(delay);
-  const unanswered = (ms: number) => {
-    if (ms < answerMs) return 1;
-    return waits ? Math.max(0, 1 - (ms - answerMs) / suppressMs) : 0;
-  };
-  return integral((ms) => (1 - ms / announceMs) * unanswered(ms), 0, announceMs);
+  const firstAnswerMs = Math.min(announceMs, 2 * meanDelayMs(delay));
+  const lastAnswerMs = Math.min(announceMs, firstAnswerMs + (waits ? suppressMs : 0));
+  const silent = (ms: number) => 1 - ms / announceMs;
+  const unanswered = (ms: number) => 1 - (ms - firstAnswerMs) / suppressMs;
+  // The share of unanswered queries falls suddenly, or has a kink, at both ends of the second interval.
+  return (
+    integral(silent, 0, firstAnswerMs) +
+    integral((ms) => silent(ms) * unanswered(ms), firstAnswerMs, lastAnswerMs)
+  );
 }
 
 /**
@@ -115,7 +119,7 @@ export function announceListenTheory(variant: Variant, given: Conditions): Expec
 function ofStart(variant: Variant, given: Conditions): Expectation[] {
   const { nodes, suppressMs, suppressRate, announceMs, loss, correlated } = given;
   const deltaMs = meanDelayMs(given.delay);
-  if (variant.query === 'after waiting') return loss > 0 ? [] : [ofQueries(given)];
+  if (variant.query === 'after waiting') return loss > 0 ? [] : [ofQueries(given, nodes)];
   // Answers to queries are additional announcements. An answer may arrive where the first announcement did
   // not.
   if (variant.query === 'at once' && loss > 0) return [];
@@ -148,19 +152,31 @@ function ofStart(variant: Variant, given: Conditions): Expectation[] {
   ];
 }
 
-function ofQueries({ nodes, delay, suppressMs, suppressRate }: Conditions): Expectation {
-  const value = messagesUntilFirst(nodes, meanDelayMs(delay), suppressMs, suppressRate);
+function ofQueries({ delay, suppressMs, suppressRate }: Conditions, waiting: number): Expectation {
+  const value = messagesUntilFirst(waiting, meanDelayMs(delay), suppressMs, suppressRate);
   return { measure: 'queries', value, kind: 'mean', source: 'the first query silences all others' };
 }
 
 function ofDeparture(variant: Variant, given: Conditions): Expectation[] {
-  const { loss, correlated, scenario } = given;
-  if (loss > 0 && (!correlated || variant.prefers === 'earliest')) return [];
+  const { nodes, loss, correlated, scenario } = given;
+  if (variant.query === 'after waiting') return loss > 0 ? [] : [ofQueries(given, nodes - 1)];
+  if (loss > 0 && variant.prefers === 'earliest') return [];
   const isSaid = variant.bye && scenario === 'bye';
+  if (loss > 0 && !correlated) return [ofUncorrelatedDeparture(variant, given, isSaid ? given.byes : 0)];
   const value = isSaid ? byeMs(variant, given) : reestablishMs(variant, given);
   const source =
     loss === 0 ? '2Δ + E[ts]' : '2Δ + E[ts] + TA·l/(1−l); after l^b of the departures as without Bye';
   return [{ measure: 'time', value, kind: 'mean', source: isSaid ? source : 'TL + 2Δ − E[td] + E[ts]' }];
+}
+
+function ofUncorrelatedDeparture({ waits }: Variant, given: Conditions, byes: number): Expectation {
+  const value = uncorrelatedDepartureMs(waits, given, byes);
+  return {
+    measure: 'time',
+    value,
+    kind: 'mean',
+    source: 'all have given up, and have heard the next leader',
+  };
 }
 
 function ofJoin(variant: Variant, given: Conditions): Expectation[] {

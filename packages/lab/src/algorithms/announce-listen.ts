@@ -41,7 +41,7 @@ class AnnounceListen implements Node<Message> {
   #leader: Heard | null = null;
   /** The best announcement heard since the leader's last announcement. */
   #next: Heard | null = null;
-  /** Instant of the last query that this node sent or heard. */
+  /** Instant of the last query that this node sent or heard during this wait. */
   #queryAtMs: number | null = null;
   /** Whether this node is waiting for the answer to a query, its own or another node's. */
   #hasAsked = false;
@@ -83,6 +83,8 @@ class AnnounceListen implements Node<Message> {
 
   #wait(): void {
     const { suppressMs, suppressRate } = this.#context.conditions;
+    // A query from before the wait concerned an earlier leader.
+    this.#queryAtMs = null;
     this.#hasAsked = false;
     this.#wake.set(this.#variant.waits ? drawWait(this.#context.random(), suppressRate) * suppressMs : 0);
   }
