@@ -4,6 +4,7 @@ import { betterForMs, updatedBetterSince } from '../../src/core/stabilization.js
 import { type Chance, chance } from '../support/chance.js';
 import { Bench } from './bench.js';
 import { members } from './builders.js';
+import { normal } from './normal.js';
 
 const nodes = ['a1', 'b1', 'c1', 'd1', 'e1'];
 const second = 1000;
@@ -280,12 +281,7 @@ describe.each<[string, Record<string, unknown>, Noise]>([
   });
 });
 
-/** Draws from the normal distribution, by the method of Box and Muller. */
-function normal(draw: Chance): number {
-  return Math.sqrt(-2 * Math.log(1 - draw.next())) * Math.cos(2 * Math.PI * draw.next());
-}
-
-// Normal noise has no bound. `docs/reports/latency.md` says how often it moves leadership.
+// Normal noise has no bound. `noise.test.ts` counts how often it moves leadership.
 it('an hour under request with normal noise of a fifth moves leadership once at most', () => {
   const moves = Array.from({ length: 6 }, (_, seed) => {
     const draw = chance(seed + 1);
