@@ -21,7 +21,7 @@ import {
 } from 'petrel/internals';
 import * as z from 'zod';
 import type { Chart } from '../chart.js';
-import type { Delay, Scenario } from '../conditions.js';
+import { type Delay, scenarios } from '../conditions.js';
 import type { Case, RunsOf } from '../experiment.js';
 import { reproductionNames, reproductionTitles } from '../reproduce/names.js';
 import type { Reproduction } from '../reproduce/reproduction.js';
@@ -37,18 +37,6 @@ const optionsSchema = z.looseObject({
   plot: z.string().optional(),
 });
 type Options = z.infer<typeof optionsSchema>;
-
-const scenarioNames: readonly Scenario[] = [
-  'start',
-  'crash',
-  'crashes',
-  'bye',
-  'alarm',
-  'join',
-  'restart',
-  'midway',
-  'partition',
-];
 
 export function defineLab(lab: Command): void {
   lab.argument('[election...]', 'elections to run (default: all)').addHelpText('after', help);
@@ -68,7 +56,7 @@ function caseOptions(): Option[] {
     new Option('--loss <p,…>', 'probability that a copy of a message is lost')
       .argParser(list(probability(0.95)))
       .default([0], '0'),
-    new Option('--scenario <name,…>', `scenario: ${scenarioNames.join(', ')}`)
+    new Option('--scenario <name,…>', `scenario: ${scenarios.join(', ')}`)
       .argParser(list(scenario))
       .default(['start'], 'start'),
   ];
@@ -310,8 +298,8 @@ function growth(text: string): number {
 }
 
 function scenario(text: string): string {
-  if (scenarioNames.some((name) => name === text)) return text;
-  throw new InvalidArgumentError(`Expected one of ${scenarioNames.join(', ')}.`);
+  if (scenarios.some((name) => name === text)) return text;
+  throw new InvalidArgumentError(`Expected one of ${scenarios.join(', ')}.`);
 }
 
 function initiators(text: string): string | number {
@@ -347,9 +335,7 @@ Scenarios (--scenario):
 --nodes, --loss and --scenario accept several values, separated by commas. The same options and the same seed give the same output.
 
 --reproduce runs published experiments from ten seeds. Of the options above, it accepts only --seed and --workers:
-${Object.entries(reproductionTitles)
-  .map(([name, title]) => `  ${name.padEnd(11)}  ${title}`)
-  .join('\n')}
+${[...reproductionTitles].map(([name, title]) => `  ${name.padEnd(11)}  ${title}`).join('\n')}
 
 Examples:
   petrel lab --reproduce chapter5 --plot chapter5.svg

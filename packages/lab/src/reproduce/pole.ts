@@ -1,6 +1,6 @@
 /**
  * Reproduces section 5 of D. Becker et al. (2011): the waiting times of clients and the recovery times, for
- * each data centre and elected leader. Latencies are compared with the published values if these are
+ * each data centre and elected leader. Latencies are compared with the published values where these are
  * available. Recovery times come only from the model.
  */
 import type { Chart } from '../chart.js';
@@ -15,7 +15,7 @@ import {
   type Waits,
 } from '../replication.js';
 import { summarize } from '../statistics.js';
-import { type Compared, compared, type Plan } from './reproduction.js';
+import { type Compared, compared, type Expected, type Plan } from './reproduction.js';
 
 interface Situation {
   readonly deployment: Deployment;
@@ -26,11 +26,11 @@ interface Situation {
   readonly published?: Published;
 }
 
-/** Measurements in the paper: the mean, and the value for each data centre. */
+/** Measurements in the paper: the mean, and the value in each data centre. */
 interface Published {
   readonly meanMs: number;
   readonly centresMs?: readonly number[];
-  /** Whether the paper gives this mean only as half of another mean. */
+  /** Whether the paper gives the mean only as half of another one. */
   readonly isHalf?: boolean;
 }
 
@@ -81,8 +81,9 @@ const figure = 'Mean latency of requests';
 export const pole: Plan = {
   cases: [],
   runs: 1,
+  expected: () => situations.flatMap(electedIn).flatMap(expectedOf),
   make: (_runsOf, seeds) => {
-    const played = situations.flatMap((situation) => play(situation, seeds));
+    const played = situations.flatMap(electedIn).map((one) => play(one, seeds));
     const places = [...new Set(played.map(({ place }) => place))];
     const charts = places.flatMap((place) => {
       const own = played.filter((one) => one.place === place);
@@ -95,18 +96,22 @@ export const pole: Plan = {
   },
 };
 
-interface Played extends Situation {
-  /** The deployment, and the data centres from which requests come. */
+interface Elected extends Situation {
+  /** The deployment, and the data centres that requests come from. */
   readonly place: string;
   /** The elected server, and the strategies that elect it. */
   readonly election: string;
-  /** What was served with each seed. */
+  readonly leader: string;
+}
+
+interface Played extends Elected {
+  /** What was served from each seed. */
   readonly served: readonly Served[];
   readonly recoveryMs: readonly number[];
 }
 
-/** Serves requests under each elected server. Strategies that elect the same server share one result. */
-function play(situation: Situation, seeds: readonly number[]): Played[] {
+/** Returns each elected server once, with all strategies that elect it. */
+function electedIn(situation: Situation): Elected[] {
   const { deployment, loads, strategies, term } = situation;
   const place = `${deployment.name}, requests ${loads.join(':')}`;
   const leaderOf = (strategy: string) => electedBy(deployment, strategy, loads, term);
@@ -114,26 +119,38 @@ function play(situation: Situation, seeds: readonly number[]): Played[] {
   return leaders.map((leader) => {
     const electing = strategies.filter((strategy) => leaderOf(strategy) === leader);
     const election = `${electing.join(', ')} ${electing.length === 1 ? 'elects' : 'elect'} ${leader}`;
-    const served = seeds.map((seed) => serve({ ...usualService, seed, deployment, loads, leader }));
-    return { ...situation, place, election, served, recoveryMs: recoveryMs(deployment, leader) };
+    return { ...situation, place, election, leader };
   });
 }
 
-function pointsOf({ place, election, served, published }: Played): Compared[] {
-  const name = `${place}, ${election}`;
+function play(elected: Elected, seeds: readonly number[]): Played {
+  const { deployment, loads, leader } = elected;
+  const served = seeds.map((seed) => serve({ ...usualService, seed, deployment, loads, leader }));
+  return { ...elected, served, recoveryMs: recoveryMs(deployment, leader) };
+}
+
+function expectedOf({ place, election, published }: Elected): Expected[] {
   if (published === undefined) return [];
-  const from = published.isHalf === true ? 'derived' : 'published';
-  const all = compared(
-    { figure, point: name, from, expected: published.meanMs },
-    served.map(({ meanMs }) => meanMs),
-  );
-  const own = (published.centresMs ?? []).map((expected, index) =>
+  const { meanMs, centresMs = [], isHalf = false } = published;
+  const name = `${place}, ${election}`;
+  return [
+    { figure, point: name, from: isHalf ? 'implied' : 'published', expected: meanMs },
+    ...centresMs.map((expected, index): Expected => {
+      return { figure, point: `${name}: D${index + 1}`, from: 'published', expected };
+    }),
+  ];
+}
+
+/** Compares the mean latency of all requests, and then that of each data centre. Each seed is one run. */
+function pointsOf(played: Played): Compared[] {
+  return expectedOf(played).map((expected, index) =>
     compared(
-      { figure, point: `${name}: D${index + 1}`, from: 'published', expected },
-      served.flatMap(({ centres: all }) => all[index]?.meanMs ?? []),
+      expected,
+      played.served.map(({ meanMs, centres: own }) =>
+        index === 0 ? [meanMs] : [own[index - 1]?.meanMs ?? []].flat(),
+      ),
     ),
   );
-  return [all, ...own];
 }
 
 type SeriesOf = (played: Played) => Chart['series'];

@@ -1,6 +1,7 @@
 /**
  * Reproduces a part of the literature: draws its figures again, and reports the deviation of each point.
- * Every point is measured with several seeds, so that its standard error and its spread are known.
+ * Every point is measured from several seeds. All runs of all seeds are independent, so that the standard
+ * error is that of the mean of all runs. The ten means of the seeds alone would give it only roughly.
  */
 import * as z from 'zod';
 import type { Chart, Point, Series } from '../chart.js';
@@ -9,10 +10,7 @@ import type { Case, RunsOf } from '../experiment.js';
 import type { Measures } from '../simulate.js';
 import { standardErrorOf, summarize } from '../statistics.js';
 
-/**
- * Number of seeds of each reproduction. The first seed is the given one, and the others are the numbers after
- * it.
- */
+/** Number of seeds of each reproduction. The first is the given one, and the others follow it. */
 export const seedsOfReproduction = 10;
 
 export const comparedSchema = z.object({
@@ -21,51 +19,75 @@ export const comparedSchema = z.object({
   /**
    * Origin of the expected value.
    * - published: a number that the source prints.
-   * - formula: the value of a formula in the source. The source does not print this number.
-   * - bound: the value of a formula in the source for an upper bound.
-   * - derived: the value of a formula that this project has derived or corrected.
-   * - none: no value is expected, and the value is only measured.
+   * - implied: a number that the source describes by a printed one, such as half of it.
+   * - formula: the value of a formula of the source. The source does not print this number.
+   * - bound: the same, of an upper bound.
+   * - refuted: the value of a formula of the source that measurements contradict.
+   * - derived: the value of a formula that this project derived, or corrected.
+   * - none: nothing is expected, and the value is only measured.
    */
-  from: z.enum(['published', 'formula', 'bound', 'derived', 'none']),
+  from: z.enum(['published', 'implied', 'formula', 'bound', 'refuted', 'derived', 'none']),
   expected: z.number().nullable(),
-  /** The mean over the seeds. For a bound, the largest value over all runs. */
+  /** The mean of all runs. For a bound, the most of all runs. */
   measured: z.number(),
-  /** Standard error of the measured value. Null if the value does not vary. */
+  /** Number of runs that have the value, from all seeds. */
+  runs: z.int(),
+  /** Standard error of the mean. Null if the value does not vary, or is the most of all runs. */
   standardError: z.number().nullable(),
-  /** Number of seeds, followed by the smallest and the largest value of a seed. */
+  /** Number of seeds, and the least and the most value of a seed. */
   seeds: z.int(),
   least: z.number(),
   most: z.number(),
   /**
-   * Deviation from the expected value, in percent. For a bound, this is the share of the bound that is used,
-   * in percent, minus 100. Null if nothing or zero is expected.
+   * Deviation from the expected value, in percent. For a bound, this is the used share of the bound in
+   * percent, minus 100. Null if nothing or zero is expected.
    */
   offPercent: z.number().nullable(),
+  /** Deviation from the value of a formula, in standard errors. Null if there is no formula or no error. */
+  offErrors: z.number().nullable(),
 });
 export type Compared = z.infer<typeof comparedSchema>;
+export type Expected = Pick<Compared, 'figure' | 'point' | 'from' | 'expected'>;
+
+/** Summarizes the deviations of points that have a formula and a standard error. */
+export const deviationsSchema = z.object({
+  points: z.int(),
+  /** Root mean square of the deviations, in standard errors. Chance alone gives about 1. */
+  rms: z.number(),
+  /** The largest deviation, in standard errors, and its point. */
+  farthest: z.number(),
+  at: z.string(),
+});
+export type Deviations = z.infer<typeof deviationsSchema>;
 
 export interface Reproduction {
   readonly charts: readonly Chart[];
   readonly points: readonly Compared[];
 }
 
-/** The runs that a reproduction needs, and the function that creates the reproduction from them. */
+/** The runs that a reproduction needs, and the function that builds it from them. */
 export interface Plan {
   readonly cases: readonly Case[];
   /** Number of runs of each case, for each seed. */
   readonly runs: number;
+  /** Returns the points, before anything is measured. */
+  expected(): Expected[];
   make(runsOf: RunsOf, seeds: readonly number[]): Reproduction;
 }
 
-/** Returns a value computed from the runs of one seed. NaN if these runs give no value. */
-export type Estimate = (runs: readonly Measures[], given: Conditions) => number;
+/** How a value is estimated from runs. */
+export interface Estimate {
+  readonly by: 'mean' | 'most';
+  /** Returns the value of one run. Undefined if the run has none. */
+  of(run: Measures, given: Conditions): number | undefined;
+}
 
 export interface Curve {
   readonly name: string;
   readonly cases: readonly Case[];
   readonly estimate: Estimate;
   readonly from: Compared['from'];
-  /** Returns the expected value. Not called if `from` is `none`. */
+  /** Returns the expected value. Without it, nothing is expected. */
   readonly expected?: (given: Conditions) => number;
 }
 
@@ -87,31 +109,21 @@ export function electionOf(algorithm: string, given: z.input<typeof conditionsSc
   return { algorithm, conditions: conditionsSchema.parse(given) };
 }
 
-/** Estimates the mean of a measure over those runs that have a value for it. */
+/** Estimates the mean of a measure, over the runs that have it. */
 export function meanOf(
   measure: string,
-  change: (value: number, given: Conditions) => number = same,
+  change: (value: number, given: Conditions) => number = (value) => value,
 ): Estimate {
-  return (runs, given) => {
-    const values = valuesOf(runs, measure);
-    return values.length === 0 ? Number.NaN : change(summarize(values).mean, given);
+  const of: Estimate['of'] = (run, given) => {
+    const value = run[measure];
+    return value === undefined ? undefined : change(value, given);
   };
+  return { by: 'mean', of };
 }
 
 /** Estimates the largest value of a measure. */
 export function mostOf(measure: string): Estimate {
-  return (runs) => {
-    const values = valuesOf(runs, measure);
-    return values.length === 0 ? Number.NaN : Math.max(...values);
-  };
-}
-
-function same(value: number): number {
-  return value;
-}
-
-function valuesOf(runs: readonly Measures[], measure: string): number[] {
-  return runs.flatMap((run) => run[measure] ?? []);
+  return { by: 'most', of: (run) => run[measure] };
 }
 
 /** Returns the plan that reproduces these figures. */
@@ -119,6 +131,10 @@ export function planOf(runs: number, figures: readonly Figure[]): Plan {
   return {
     cases: [...new Set(figures.flatMap(({ curves }) => curves.flatMap(({ cases }) => cases)))],
     runs,
+    expected: () =>
+      figures.flatMap((figure) =>
+        figure.curves.flatMap((curve) => curve.cases.map((one) => expectedOf(figure, curve, one))),
+      ),
     make: (ofCase, seeds) => {
       const measured = figures.map((figure) => ({ figure, curves: measuredCurves(figure, ofCase, seeds) }));
       return {
@@ -131,52 +147,85 @@ export function planOf(runs: number, figures: readonly Figure[]): Plan {
   };
 }
 
+function expectedOf({ title, x }: Figure, { name, from, expected }: Curve, { conditions }: Case): Expected {
+  const point = `${name}, ${x.label} = ${x.of(conditions)}`;
+  return { figure: title, point, from, expected: expected?.(conditions) ?? null };
+}
+
 interface MeasuredCurve {
   readonly curve: Curve;
   readonly points: readonly { readonly x: number; readonly compared: Compared }[];
 }
 
-function measuredCurves(
-  { title, x, curves }: Figure,
-  runsOf: RunsOf,
-  seeds: readonly number[],
-): MeasuredCurve[] {
-  return curves.map((curve) => {
+function measuredCurves(figure: Figure, runsOf: RunsOf, seeds: readonly number[]): MeasuredCurve[] {
+  return figure.curves.map((curve) => {
+    const { by, of } = curve.estimate;
     const points = curve.cases.flatMap((one) => {
-      const at = x.of(one.conditions);
-      const values = seeds
-        .map((seed) => curve.estimate(runsOf(one, seed), one.conditions))
-        .filter((value) => !Number.isNaN(value));
-      if (values.length === 0) return [];
-      const point = `${curve.name}, ${x.label} = ${at}`;
-      const expected = curve.expected?.(one.conditions) ?? null;
-      return [{ x: at, compared: compared({ figure: title, point, from: curve.from, expected }, values) }];
+      const ofSeeds = seeds.map((seed) => runsOf(one, seed).flatMap((run) => of(run, one.conditions) ?? []));
+      if (ofSeeds.every((values) => values.length === 0)) return [];
+      const x = figure.x.of(one.conditions);
+      return [{ x, compared: compared(expectedOf(figure, curve, one), ofSeeds, by) }];
     });
     return { curve, points };
   });
 }
 
-/** Compares the expected value of a point with the values that the seeds gave. */
+/** Compares the expected value of a point with the values that the runs of each seed gave. */
 export function compared(
-  point: Pick<Compared, 'figure' | 'point' | 'from' | 'expected'>,
-  values: readonly number[],
+  expected: Expected,
+  ofSeeds: readonly (readonly number[])[],
+  by: Estimate['by'] = 'mean',
 ): Compared {
-  const summary = summarize(values);
-  const { least, most, runs: seeds } = summary;
-  const measured = point.from === 'bound' ? most : summary.mean;
-  const offPercent = offPercentOf(measured, point.expected);
-  const standardError = least === most ? null : standardErrorOf(summary);
-  return { ...point, measured, standardError, seeds, least, most, offPercent };
+  const summaryOf = (values: readonly number[]) => summarize(values)[by];
+  const ofSeed = summarize(ofSeeds.filter(({ length }) => length > 0).map(summaryOf));
+  const all = summarize(ofSeeds.flat());
+  const measured = all[by];
+  const standardError = by === 'most' || all.least === all.most ? null : standardErrorOf(all);
+  return {
+    ...expected,
+    measured,
+    runs: all.runs,
+    standardError,
+    seeds: ofSeed.runs,
+    least: ofSeed.least,
+    most: ofSeed.most,
+    offPercent: offPercentOf(measured, expected.expected),
+    offErrors: offErrorsOf(expected, measured, standardError),
+  };
 }
 
 export function offPercentOf(measured: number, expected: number | null): number | null {
   return expected === null || expected === 0 ? null : (100 * (measured - expected)) / expected;
 }
 
+const formulas: readonly Compared['from'][] = ['formula', 'refuted', 'derived'];
+
+function offErrorsOf(
+  { from, expected }: Expected,
+  measured: number,
+  standardError: number | null,
+): number | null {
+  if (expected === null || standardError === null || !formulas.includes(from)) return null;
+  return (measured - expected) / standardError;
+}
+
+/** Summarizes the deviations from formulas. Null if no point has one. */
+export function deviationsOf(points: readonly Compared[]): Deviations | null {
+  const off = points.flatMap(({ figure, point, from, offErrors }) =>
+    offErrors === null || from === 'refuted' ? [] : [{ at: `${figure}: ${point}`, offErrors }],
+  );
+  const [farthest] = off.toSorted((a, b) => Math.abs(b.offErrors) - Math.abs(a.offErrors));
+  if (farthest === undefined) return null;
+  const rms = Math.sqrt(off.reduce((sum, { offErrors }) => sum + offErrors ** 2, 0) / off.length);
+  return { points: off.length, rms, farthest: farthest.offErrors, at: farthest.at };
+}
+
 const origins: Readonly<Record<Compared['from'], string>> = {
   published: 'as published',
+  implied: 'as published',
   formula: 'from the formula',
   bound: 'upper bound',
+  refuted: 'from the formula, refuted',
   derived: 'derived here',
   none: '',
 };
