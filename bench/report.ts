@@ -219,12 +219,18 @@ export function table(head: readonly string[], rows: readonly (readonly string[]
   return [line(head), line(rule), ...rows.map(line)].join('\n');
 }
 
-export const markers = { begin: '<!-- measured: begin -->', end: '<!-- measured: end -->' } as const;
+export const markers = markersOf('measured');
 
-/** Replaces the measurements in the page. Throws if the page has no markers for them. */
-export function withMeasured(page: string, measured: string): string {
-  const begin = page.indexOf(markers.begin);
-  const end = page.indexOf(markers.end);
-  if (begin < 0 || end < begin) throw new Error(`the page has no lines ${markers.begin} and ${markers.end}`);
-  return `${page.slice(0, begin + markers.begin.length)}\n\n${measured}\n\n${page.slice(end)}`;
+/** Returns the lines before and after some measurements in a page. */
+function markersOf(name: string) {
+  return { begin: `<!-- ${name}: begin -->`, end: `<!-- ${name}: end -->` };
+}
+
+/** Replaces the measurements of this name in the page. Throws if the page has no markers for them. */
+export function withMeasured(page: string, measured: string, name = 'measured'): string {
+  const own = markersOf(name);
+  const begin = page.indexOf(own.begin);
+  const end = page.indexOf(own.end);
+  if (begin < 0 || end < begin) throw new Error(`the page has no lines ${own.begin} and ${own.end}`);
+  return `${page.slice(0, begin + own.begin.length)}\n\n${measured}\n\n${page.slice(end)}`;
 }

@@ -5,33 +5,11 @@
  */
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Command } from 'commander';
 import { expect, it } from 'vitest';
 import * as z from 'zod';
-import { commandOf } from '../../src/cli/guarded.js';
-import { createProgram } from '../../src/cli/program.js';
 import { pages, project, readPage } from './pages.js';
+import { refusal } from './refusal.js';
 import { callsOf, shellBlocks } from './shell-blocks.js';
-
-function allOf(command: Command): Command[] {
-  return [command, ...command.commands.flatMap(allOf)];
-}
-
-/** Returns why Petrel refuses a command line, before it does anything. */
-async function refusal(args: readonly string[]): Promise<string[]> {
-  const program = await createProgram(commandOf(args));
-  for (const command of allOf(program)) {
-    command.exitOverride().configureOutput({ writeOut: () => {}, writeErr: () => {} });
-    if (command.commands.length === 0) command.action(() => {});
-  }
-  try {
-    await program.parseAsync(args, { from: 'user' });
-    return [];
-  } catch (error) {
-    const isHelp = error instanceof Error && 'exitCode' in error && error.exitCode === 0;
-    return isHelp ? [] : [`petrel ${args.join(' ')}: ${error}`];
-  }
-}
 
 const { scripts } = z
   .object({ scripts: z.record(z.string(), z.string()) })

@@ -105,7 +105,7 @@ it('the means of the seeds spread as independent runs do', async () => {
   }
   const ratios = [...squares.values()].map((each) => each.reduce((sum, square) => sum + square, 0));
   expect(ratios.length).toBeGreaterThan(40);
-  // Each ratio has the mean 1 and the variance 2/9, and a little more where runs are not distributed normally.
+  // Each ratio has the mean 1 and the variance 2/9, or a little more if runs are not distributed normally.
   const mean = ratios.reduce((sum, ratio) => sum + ratio, 0) / ratios.length;
   expect(Math.abs(mean - 1)).toBeLessThan(3 * Math.sqrt(2 / 9 / ratios.length));
 });

@@ -49,7 +49,7 @@ function givingUp(given: Conditions, byes: number, sinceMs: number): Chance[] {
   return missed === 1 ? silent : [{ atMs: deltaMs, share: 1 - missed }, ...silent];
 }
 
-/** Returns the mean instant at which all agree on the next leader, which announces itself from `leadsMs` on. */
+/** Returns the mean instant at which all agree on the next leader, which leads from `leadsMs` on. */
 function agreedMs(given: Conditions, givesUp: readonly Chance[], leadsMs: number): number {
   const followers = given.nodes - 2;
   if (followers === 0) return leadsMs;

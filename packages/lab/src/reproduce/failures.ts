@@ -56,7 +56,7 @@ const poleFigure: Figure = {
 
 const sinceReunion = (time: number, _given: Conditions) => time - apartMs;
 
-export const failures = planOf(10, [
+export const failures = planOf(5, [
   figure('Two crashes: time to agreement', 'ms', crashed, { estimate: meanOf('time') }),
   figure('Two crashes: share of runs that agree', 'share', crashed, { estimate: meanOf('agreed') }),
   figure('Partition: leaders of the minority', 'leaders', parted, {
