@@ -3,7 +3,7 @@
  * every point to docs/reports/tables/lab.md, and the summaries to docs/reports/lab.md. The results depend on
  * the code alone, so another run writes the same.
  *
- *   npm run bench:lab                         all of it, about a quarter of an hour of processor time
+ *   npm run bench:lab                         all of it, about seven minutes of processor time
  *   npm run bench:lab -- --workers 1          on one processor
  *   npm run bench:lab -- --out DIRECTORY      writes to this directory instead of docs/reports
  */
