@@ -70,7 +70,7 @@ const rehearsalConfig: Partial<GroupConfig> = {
 };
 
 /**
- * Runs until a signal requests the end. If `once` is true, runs until the rehearsal is over. Throws
+ * Runs until a signal asks it to stop. If `once` is true, runs until the rehearsal is over. Throws
  * PetrelError if the server cannot be started or the rehearsal fails.
  */
 export async function runDev(options: DevOptions): Promise<void> {
@@ -183,8 +183,8 @@ function summary({ cast, leader, term, leaderlessMs }: Outcome): string[] {
 }
 
 /**
- * Returns a signal that aborts when a person or the system requests the end. If `once` is true, closed output
- * does not count as such a request, because the outcome must set the exit code.
+ * Returns a signal that aborts when a person or the system asks this command to stop. If `once` is true,
+ * closed output does not count as such a request, because the outcome must set the exit code.
  *
  * The listeners are never removed. Further signals therefore cannot end this process before it has stopped
  * what it started.

@@ -60,7 +60,7 @@ export interface ElectorMemory {
      */
     readonly isOrphaned: boolean;
   } | null;
-  /** Monotonic instants since which nodes have been eligible, keyed by incarnation. */
+  /** The monotonic instant at which each node became eligible, keyed by incarnation. */
   readonly eligibleSinceMs: ReadonlyMap<string, number>;
   /**
    * Start of the period for which each other node has been better than the leader. Null if no scores are

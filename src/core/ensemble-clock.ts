@@ -1,6 +1,6 @@
 /**
  * The ensemble's clock. A node reads this clock through its own writes. Between readings, the node
- * extrapolates on its own monotonic clock.
+ * extrapolates with its own monotonic clock.
  */
 import { fromInstant } from '../model/names.js';
 import type { FailureRecord } from '../model/znodes.js';

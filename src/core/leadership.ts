@@ -13,7 +13,7 @@
  * - releasing: something must stop, so the takeover is aborted or the release is running
  * - released: nothing of the leadership is running; its claim may still exist and must be deleted
  *
- * A leader that leaves waits until another node is elected, and then releases. If the elector has prepared
+ * A departing leader waits until another node is elected, and then releases. If the elector has prepared
  * the decision about its successor, the leader does not wait: it releases, and puts that decision into force
  * in the transaction that deletes its claim.
  *

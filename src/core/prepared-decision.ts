@@ -1,5 +1,5 @@
 /**
- * When a leader that leaves may put the decision into force that the elector has prepared, and what the
+ * When a departing leader may put the decision into force that the elector has prepared, and what the
  * successor may assume when it is notified.
  */
 import type { GroupSnapshot } from '../model/snapshot.js';

@@ -5,7 +5,7 @@
  *
  * The decision is the one that the elector would make now if the leader said that it is leaving. It names
  * every version that it rests on. Wherever it could depend on anything else, for example on the time, no
- * successor is published, and a leader that leaves waits for the elector.
+ * successor is published, and a departing leader waits for the elector.
  *
  * Not promised: that the successor is the best node. A better node that registers shortly before the leader
  * leaves may come too late for the published decision.

@@ -62,7 +62,7 @@ export interface ConfigText {
 }
 
 /**
- * Reads the configuration as text. Throws PetrelError INVALID if there is no group, StoreError if reading
+ * Reads the configuration as text. Throws PetrelError INVALID if there is no group, and StoreError if reading
  * fails.
  */
 export async function readConfigText(access: GroupAccess): Promise<ConfigText> {

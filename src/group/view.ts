@@ -84,7 +84,8 @@ interface Content {
 }
 
 /**
- * Reads a group. Throws PetrelError INVALID if there is no group at the root, StoreError if reading fails.
+ * Reads a group. Throws PetrelError INVALID if there is no group at the root, and StoreError if reading
+ * fails.
  */
 export async function readGroup(
   { store, paths, rules }: GroupReading,

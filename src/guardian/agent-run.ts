@@ -132,7 +132,7 @@ export class AgentRun {
     return this.#isGone;
   }
 
-  /** Whether the agent is gone or answers. A hanging agent is recognized only after a delay. */
+  /** Whether the agent is either gone or responding. A hung agent is recognized only after a delay. */
   get isWell(): boolean {
     return this.#isGone || this.#options.clock.monotonicMs() - this.#receivedAtMs <= 2 * hangMs + punctualMs;
   }

@@ -58,7 +58,7 @@ export class Reaper {
     shell?.stdin?.write(`${this.#groups}\n`);
   }
 
-  /** Starts the shell again. Waits between two starts. In the meantime, the workload has other guards. */
+  /** Starts the shell again. Waits between starts. In the meantime, the workload has other guards. */
   #startAgain(): void {
     this.#shell = null;
     const pauseMs = Math.max(0, this.#startedAtMs + minIntervalMs - performance.now());

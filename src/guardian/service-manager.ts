@@ -10,7 +10,7 @@
  */
 import { spawn } from 'node:child_process';
 
-/** Reports of a guardian to the service manager. */
+/** Reports from a guardian to the service manager. */
 export interface ServiceManager {
   /**
    * Reports the state. `joined` is true if the node is registered, has a seat, and is connected. `text` is

@@ -63,10 +63,7 @@ export interface CommandWorkloadOptions extends Machine {
 /** Environment variable that identifies a run's processes after the death of their supervisor. */
 const runVariable = 'PETREL_RUN';
 
-/**
- * Time for which a supervisor may report nothing after the time limits of its runs. After that, it counts as
- * hanging.
- */
+/** How long a supervisor may stay silent after the time limits of its runs. After that, it counts as hung. */
 const patienceMs = 10_000;
 
 /** Delay, in ms, above which an alarm counts as late. */

@@ -122,7 +122,7 @@ class LineReader {
       if (this.#pending !== '') listener.lines([this.#pending], nothingLeftOut);
       listener.end();
     });
-    // The pipe of a killed command may break. The command's outcome contains more than this error.
+    // The pipe of a killed command may break. The command's outcome says more than this error does.
     readable.on('error', () => {});
   }
 

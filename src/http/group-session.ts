@@ -61,7 +61,7 @@ export class GroupSession {
   }
 
   /**
-   * Returns the group. The read begins after this call. Throws PetrelError UNREACHABLE or INVALID,
+   * Returns the group. The read begins after this call. Throws PetrelError UNREACHABLE or INVALID, or
    * StoreError.
    */
   look(): Promise<Look> {

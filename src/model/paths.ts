@@ -85,7 +85,7 @@ export function isGroup(children: readonly string[]): boolean {
 }
 
 /**
- * Returns the possible roots of groups directly below a path with these children, in order. If the path is
+ * Returns, in order, the possible group roots directly below a path that has these children. If the path is
  * itself a group's root, the group's own znodes are omitted.
  */
 export function rootsBelow(path: string, children: readonly string[]): string[] {

@@ -1,9 +1,9 @@
 /**
  * Determines a name for a node without a configured id. The name is the host name. If other nodes of the same
- * group run on this machine, a number is appended, which is the lowest free one. A restarted node therefore
- * gets the same name, and the group still has its information about the node.
+ * group run on this machine, the lowest free number is appended. A restarted node therefore gets the same
+ * name, and the group still has its information about the node.
  *
- * Not promised: that two machines with the same host name are distinguished. Set node ids in that case.
+ * Not promised: that two machines with the same host name get different names. Set node ids in that case.
  */
 import { hostname } from 'node:os';
 import { SessionFile } from '../agent/session/session-file.js';

@@ -1,4 +1,4 @@
-/** The write with which a leader that leaves hands over to the published successor. */
+/** The write with which a departing leader hands over to the published successor. */
 import type { PreparedDecision } from '../../model/znodes.js';
 import { isPermissionError, isStoreError, type Operation, type Store } from '../../ports/store.js';
 import { ifStillTrue } from '../conditional-write.js';
@@ -13,7 +13,7 @@ export interface Handover {
 }
 
 /**
- * Returns the operations by which a leader that leaves deletes its claim and puts the prepared decision into
+ * Returns the operations by which a departing leader deletes its claim and puts the prepared decision into
  * force. They check everything that the decision rests on, so a later change by an operator or by the elected
  * node is never overwritten. The write to the election znode notifies the elected node.
  */
