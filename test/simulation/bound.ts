@@ -43,7 +43,14 @@ export function leaderBound(setup: Setup, plan: readonly PlannedFault[]): Part[]
   const hooks = faults.filter((fault) => fault.kind === 'hook');
   const hangs = hooks.some(({ mood }) => ['slow', 'hangs', 'stubborn', 'headless', 'fatal'].includes(mood));
   const isHooked = hooks.length > 0;
-  const losesServers = has('kill server', 'freeze server', 'cut server off', 'partition', 'strand');
+  const losesServers = has(
+    'kill server',
+    'freeze server',
+    'cut server off',
+    'partition',
+    'strand',
+    'restore',
+  );
   const losesAgents = faults.some(mayEndSession);
   const isMute = has('mute');
   const hasMinNodes = Object.values(setup.config.sites).some(({ minNodes }) => minNodes > 0);
@@ -59,7 +66,11 @@ export function leaderBound(setup: Setup, plan: readonly PlannedFault[]): Part[]
       (5 / 3) * sessionTimeoutMs + tickMs,
     ],
     [has('second machine'), 'who was refused is started again', 2 * sessionTimeoutMs],
-    [has('leave'), 'who leaves waits for a successor, and comes back', ms('claim') + releaseMs],
+    [
+      has('leave', 'new credentials'),
+      'who leaves waits for a successor, and comes back',
+      ms('claim') + releaseMs,
+    ],
     [isHooked, 'a hook before the takeover', hangs ? ms('claim') + ms('prepare') + graceMs : hookMs],
     [isHooked, 'a takeover and its end', hangs ? ms('takeover') + graceMs : hookMs],
     [isHooked || losesAgents || isMute, 'everybody is in backoff', durationMs(backoff.base)],
@@ -91,7 +102,11 @@ function handoverMs({ delays }: Setup): number {
 
 /** Whether the configuration may be lost. The default timeouts apply if it is. */
 function losesConfiguration(plan: readonly PlannedFault[]): boolean {
-  return plan.some(({ fault: { kind } }) => kind === 'delete tree' || kind === 'delete configuration');
+  return plan.some(
+    ({ fault }) =>
+      ['delete tree', 'delete configuration', 'delete chroot'].includes(fault.kind) ||
+      (fault.kind === 'restore' && fault.from === 'nothing'),
+  );
 }
 
 /**
@@ -106,6 +121,7 @@ export function isRegistrationDeleted(plan: readonly PlannedFault[]): boolean {
       (fault) =>
         fault.kind === 'delete registration' ||
         fault.kind === 'delete tree' ||
+        fault.kind === 'delete chroot' ||
         (fault.kind === 'people' && ['evict', 'evict dead'].includes(fault.act.do)),
     );
 }
@@ -124,6 +140,9 @@ const harmless: ReadonlySet<Fault['kind']> = new Set([
   'spoil decision',
   'delete tree',
   'delete configuration',
+  'delete chroot',
+  'back up',
+  'quota',
 ]);
 
 function mayEndSession(fault: Fault): boolean {

@@ -6,6 +6,7 @@ import type { Database } from '../../src/embedded/database.js';
 import { errorCodes } from '../../src/embedded/errors.js';
 import { JuteReader, JuteWriter } from '../../src/embedded/jute.js';
 import {
+  authOpcode,
   noSession,
   opcodeName,
   readConnectRequest,
@@ -16,7 +17,10 @@ import {
 } from '../../src/embedded/records.js';
 import { answer, type Reply } from '../../src/embedded/requests.js';
 import type { Notification } from '../../src/embedded/watches.js';
+import type { Identity } from '../../src/model/acl.js';
+import { digestIdentity } from '../../src/zookeeper/digest.js';
 import { isWrite, operationsOf, type Transaction } from './ensemble.js';
+import { quotaReply } from './quota.js';
 import type { Server } from './server.js';
 
 /** The server's end of one connection. */
@@ -25,6 +29,8 @@ export interface Peer {
   readonly send: (packet: Buffer) => void;
   readonly close: () => void;
   sessionId: bigint;
+  /** Identities that the client has proven over this connection. */
+  readonly identities: Identity[];
   /** Requests that are waiting for the reply to an earlier change. */
   waiting: Buffer[];
   isWaiting: boolean;
@@ -150,11 +156,17 @@ export class Clients {
   #serve(peer: Peer, packet: Buffer): void {
     const reader = new JuteReader(packet);
     const xid = reader.int();
-    const opcode = opcodeName(reader.int());
+    const type = reader.int();
+    if (type === authOpcode) {
+      this.#authenticate(peer, reader);
+      return;
+    }
+    const opcode = opcodeName(type);
     if (opcode === undefined) throw new Error('the client sent a request that is none');
     const body = packet.subarray(8);
     const asker = { server: this.#server, peer: peer.number, xid };
     const { sessionId } = peer;
+    const identities = [...peer.identities];
     if (isWrite(opcode)) {
       peer.isWaiting = true;
       const operations = operationsOf(opcode, body);
@@ -165,8 +177,15 @@ export class Clients {
           leader.answerTo(this.#server, () => this.#peers.get(peer.number) === peer && this.#drop(peer));
           return;
         }
+        const refused = leader.refusedByQuota(operations, sessionId);
+        if (refused !== null) {
+          const reply = quotaReply(opcode, operations.length, refused);
+          leader.answerTo(this.#server, () => this.answered(asker, reply));
+          return;
+        }
         const { wallMs } = leader;
-        leader.propose({ kind: 'write', opcode, body, operations, session: sessionId, wallMs, asker });
+        const what = { opcode, body, operations, session: sessionId, identities };
+        leader.propose({ kind: 'write', ...what, wallMs, asker });
       });
     } else if (opcode === 'closeSession') {
       peer.isWaiting = true;
@@ -179,6 +198,14 @@ export class Clients {
     } else this.#finish(peer, xid, opcode, body, false);
   }
 
+  #authenticate(peer: Peer, reader: JuteReader): void {
+    reader.int();
+    const scheme = reader.string();
+    const credentials = reader.buffer()?.toString('utf8') ?? '';
+    if (scheme === 'digest') peer.identities.push(digestIdentity(credentials));
+    peer.send(writeReplyHeader(new JuteWriter(), xids.auth, 0n, 0).packet());
+  }
+
   #finish(
     peer: Peer,
     xid: number,
@@ -187,7 +214,8 @@ export class Clients {
     waited = true,
   ) {
     if (this.#peers.get(peer.number) !== peer) return;
-    const client = { sessionId: peer.sessionId, watcher: peer.number, identities: [] };
+    const { sessionId, number: watcher, identities } = peer;
+    const client = { sessionId, watcher, identities };
     const reply = answer(opcode, new JuteReader(body), this.#database, client, 0);
     this.deliver(reply.notifications, null);
     this.#reply(peer, opcode === 'ping' ? xids.ping : xid, reply);

@@ -56,6 +56,16 @@ export class Conduct {
     this.#excuses = excuses;
   }
 
+  /** Forgets all tokens, because a restored ensemble may issue them again. */
+  restored(): void {
+    this.#takenOver.clear();
+    this.#led.clear();
+    this.#ended.clear();
+    this.#endedLeases.clear();
+    this.#heldSince.clear();
+    this.#holds.clear();
+  }
+
   /** Checks every node that may lead, or all nodes. Must be called after every event. */
   look(asksAll = false): void {
     const slots = slotsIn(this.#court.picture());

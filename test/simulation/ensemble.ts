@@ -16,8 +16,10 @@ import { type OperationOpcode, readMulti, readOperation } from '../../src/embedd
 import type { Opcode } from '../../src/embedded/records.js';
 import type { Change, Operation, SequenceOverflow } from '../../src/embedded/tree.js';
 import type { Notification } from '../../src/embedded/watches.js';
+import type { Identity } from '../../src/model/acl.js';
 import { type Delays, Link } from './link.js';
 import type { MachineClock } from './process.js';
+import type { Quota } from './quota.js';
 import { Server } from './server.js';
 import type { ServerConfig } from './setup.js';
 import type { World } from './world.js';
@@ -55,13 +57,22 @@ export type Transaction =
       readonly body: Buffer;
       readonly operations: readonly Operation[];
       readonly session: bigint;
+      /** Identities that the client has proven. */
+      readonly identities: readonly Identity[];
       readonly wallMs: number;
       readonly asker: Asker | null;
     };
 
 export type WriteOpcode = Extract<Opcode, OperationOpcode | 'multi'>;
 
-const writeOpcodes: ReadonlySet<Opcode> = new Set(['create', 'create2', 'delete', 'setData', 'multi']);
+const writeOpcodes: ReadonlySet<Opcode> = new Set([
+  'create',
+  'create2',
+  'delete',
+  'setData',
+  'setACL',
+  'multi',
+]);
 
 export function isWrite(opcode: Opcode): opcode is WriteOpcode {
   return writeOpcodes.has(opcode);
@@ -82,6 +93,8 @@ export interface EnsembleOptions {
   readonly unlike?: readonly ServerConfig[];
   readonly delays: Delays;
   readonly overflow: SequenceOverflow;
+  /** Number of the first transaction. The default is 0. */
+  readonly startZxid?: bigint;
   clockOf(server: number): MachineClock;
   /** Called for every commit, at the instant of the commit. */
   onCommit(commit: Commit): void;
@@ -110,7 +123,9 @@ export class Ensemble {
   /** Sessions that were notified of each departure. A departure is the end of a session, or a deletion. */
   readonly #woken = new Map<Transaction, Set<bigint>>();
   /** Everything that has been committed, whether or not a given server knows of it. */
-  readonly truth: Database;
+  truth: Database;
+  /** Limit on the number of znodes under a path. Null if there is none. */
+  quota: Quota | null = null;
   readonly #options: EnsembleOptions;
   readonly #links = new Map<string, Link>();
   #epoch = 0;
@@ -118,17 +133,8 @@ export class Ensemble {
   constructor(options: EnsembleOptions) {
     this.#options = options;
     this.tickMs = options.tickMs;
-    const newDatabase = () =>
-      new Database({
-        tickTimeMs: options.tickMs,
-        minTimeoutMs: options.minSessionTimeoutMs,
-        // Not limited here, because each server applies a limit of its own.
-        maxTimeoutMs: Number.MAX_SAFE_INTEGER,
-        secret: 'simulated',
-        startedAtMs: 0,
-        sequenceOverflow: options.overflow,
-      });
-    this.truth = newDatabase();
+    const startZxid = options.startZxid ?? 0n;
+    this.truth = this.#newDatabase(startZxid);
     const indices = Array.from({ length: options.servers }, (_, index) => index);
     this.servers = indices.map(
       (index) =>
@@ -140,10 +146,24 @@ export class Ensemble {
           maxSessionTimeoutMs: 20 * options.tickMs,
           ...options.unlike?.[index],
           machine: options.clockOf(index),
-          database: newDatabase(),
+          database: this.#newDatabase(startZxid),
         }),
     );
     for (const server of this.servers) server.start();
+  }
+
+  #newDatabase(startZxid: bigint): Database {
+    const { tickMs, minSessionTimeoutMs, overflow } = this.#options;
+    return new Database({
+      tickTimeMs: tickMs,
+      minTimeoutMs: minSessionTimeoutMs,
+      // Not limited here, because each server applies a limit of its own.
+      maxTimeoutMs: Number.MAX_SAFE_INTEGER,
+      secret: 'simulated',
+      startedAtMs: 0,
+      startZxid,
+      sequenceOverflow: overflow,
+    });
   }
 
   get majority(): number {
@@ -175,19 +195,38 @@ export class Ensemble {
   /** Commits a transaction. Every server will apply all committed transactions in the same order. */
   commit(transaction: Transaction): void {
     this.log.push(transaction);
-    const { onCommit } = this.#options;
+    this.#options.onCommit(this.#happened(transaction));
+  }
+
+  /** Applies a transaction to the committed state. */
+  #happened(transaction: Transaction): Commit {
     const { truth } = this;
     const nowMs = this.#options.world.nowMs;
-    if (transaction.kind === 'open') {
-      truth.openSession(transaction.timeoutMs, nowMs);
-      onCommit({ transaction, truth, changes: [], ok: true });
-    } else if (transaction.kind === 'close') {
-      truth.endSession(transaction.session, nowMs);
-      onCommit({ transaction, truth, changes: [], ok: true });
-    } else {
-      const { ok, changes } = apply(truth, transaction);
-      onCommit({ transaction, truth, changes, ok });
+    if (transaction.kind === 'write') return { transaction, truth, ...apply(truth, transaction) };
+    if (transaction.kind === 'open') truth.openSession(transaction.timeoutMs, nowMs);
+    else truth.endSession(transaction.session, nowMs);
+    return { transaction, truth, changes: [], ok: true };
+  }
+
+  /**
+   * Sets the data of all servers back to the first `kept` transactions, and calls `told` for each of them.
+   * If none is kept, the ensemble is a new one, whose transaction numbers start at 0. No server may run. The ids of the sessions that are lost are not used again, as in ZooKeeper, whose
+   * ids contain the time.
+   */
+  restore(kept: number, told: (commit: Commit) => void): void {
+    const lost = this.log.splice(kept);
+    const nowMs = this.#options.world.nowMs;
+    const startZxid = kept === 0 ? 0n : (this.#options.startZxid ?? 0n);
+    this.truth = this.#newDatabase(startZxid);
+    this.#woken.clear();
+    for (const transaction of this.log) told(this.#happened(transaction));
+    for (const transaction of lost) {
+      if (transaction.kind !== 'open') continue;
+      const { id: session } = this.truth.openSession(transaction.timeoutMs, nowMs);
+      this.truth.endSession(session, nowMs);
+      this.log.push(transaction, { kind: 'close', session, asker: null });
     }
+    for (const server of this.servers) server.restore(this.#newDatabase(startZxid));
   }
 
   /**
@@ -248,25 +287,20 @@ export class Ensemble {
   }
 }
 
-const nobody = { watcher: 0, identities: [] } as const;
-
 /**
  * Applies a committed transaction to a database. A transaction of a session that has ended changes nothing.
  */
 export function apply(
   database: Database,
-  { operations, session, wallMs }: Extract<Transaction, { kind: 'write' }>,
+  { operations, session, identities, wallMs }: Extract<Transaction, { kind: 'write' }>,
 ): {
   ok: boolean;
   changes: readonly Change[];
   notifications: ReturnType<Database['transact']>['notifications'];
 } {
   try {
-    const { outcome, notifications } = database.transact(
-      operations,
-      { ...nobody, sessionId: session },
-      wallMs,
-    );
+    const client = { watcher: 0, identities, sessionId: session };
+    const { outcome, notifications } = database.transact(operations, client, wallMs);
     return { ok: outcome.ok, changes: outcome.ok ? outcome.changes : [], notifications };
   } catch {
     return { ok: false, changes: [], notifications: [] };

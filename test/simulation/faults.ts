@@ -1,6 +1,7 @@
 /** Faults of the simulated world, and actions of operators: pure data, drawn from a seed. */
 import type { Phase } from '../../src/ports/workload.js';
 import type { Chance } from '../support/chance.js';
+import type { Credentials } from './credentials.js';
 import type { Mood } from './machine.js';
 
 const written = ['registration', 'seat', 'claim', 'READY', 'deletion', 'decision', 'record'] as const;
@@ -97,6 +98,22 @@ export type Fault =
       readonly forMs: number;
     }
   | { readonly kind: 'expire session'; readonly node: number; readonly forMs: number }
+  /** Restarts a node with other credentials. It stops for `forMs`. */
+  | (Credentials & { readonly kind: 'new credentials'; readonly node: number; readonly forMs: number })
+  /** Remembers the ensemble's data, for a later restore. */
+  | { readonly kind: 'back up'; readonly forMs: number }
+  /**
+   * Stops all servers, and starts them after `forMs` with the data of the backup, or without data. The stop
+   * has to outlast all leases, because the restored servers do not know all sessions.
+   */
+  | { readonly kind: 'restore'; readonly from: 'backup' | 'nothing'; readonly forMs: number }
+  /** Deletes the agents' chroot with everything in it. Creates an empty chroot after `forMs`. */
+  | { readonly kind: 'delete chroot'; readonly forMs: number }
+  /**
+   * Lets the group have no more znodes than it has now, and of its records only `spare`. Nothing lifts the
+   * quota.
+   */
+  | { readonly kind: 'quota'; readonly spare: number; readonly forMs: number }
   | { readonly kind: 'second machine'; readonly node: number; readonly forMs: number }
   | { readonly kind: 'people'; readonly act: Act; readonly forMs: number }
   /** Triggers another fault right after the next write that `write` describes. */
@@ -132,6 +149,10 @@ export type Act =
   | { readonly do: 'switchover' | 'failover'; readonly node: number; readonly slot?: number }
   | { readonly do: 'switchover to the best'; readonly slot?: number }
   | { readonly do: 'pause' | 'resume' }
+  /** Sets the ACLs of all znodes, with an agent's credentials. */
+  | ({ readonly do: 'apply acl' } & Credentials)
+  /** Lets fencing tokens start over, after a restore. */
+  | { readonly do: 'raise token epoch' }
   | { readonly do: 'leaders'; readonly leaders: number }
   | { readonly do: 'spread'; readonly over: 'any-site' | 'another-site'; readonly strength: 'soft' | 'hard' }
   | {

@@ -6,9 +6,11 @@ import type { Conduct } from './conduct.js';
 import type { Commit, Ensemble } from './ensemble.js';
 import { aimed, bystander, ensembleLeader, type Fault, whoElects, whoLeads, whoLeadsLast } from './faults.js';
 import type { Judge } from './judge.js';
+import { slotsIn } from './ledger.js';
 import type { Network } from './network.js';
 import type { Node } from './node.js';
 import type { Operator } from './operator.js';
+import { countUnder } from './quota.js';
 import type { Rules } from './rules.js';
 import type { Setup } from './setup.js';
 import { isDisturbing, watchOver } from './watch-over.js';
@@ -41,6 +43,8 @@ export class Havoc {
   readonly #triggers: Extract<Fault, { kind: 'upon' }>[] = [];
   readonly #holdUps: Extract<Fault, { kind: 'hold up' }>[] = [];
   #isMended = false;
+  /** Number of transactions that the newest backup contains. */
+  #backedUp = 0;
 
   constructor(cast: Cast) {
     this.#cast = cast;
@@ -126,7 +130,7 @@ export class Havoc {
     const watch = this.#cast.rules.isCalm ? watchOver(this.#cast, fault, victim) : () => {};
     if (isDisturbing(fault))
       this.#cast.rules.disturbed(
-        fault.kind === 'mute' ? Number.POSITIVE_INFINITY : fault.forMs,
+        ['mute', 'restore', 'quota'].includes(fault.kind) ? Number.POSITIVE_INFINITY : fault.forMs,
         ['delete tree', 'delete configuration', 'delete seat'].includes(fault.kind),
       );
     this.#happen(fault);
@@ -148,6 +152,7 @@ export class Havoc {
       case 'kill supervisor at a call':
       case 'unhealthy':
       case 'second machine':
+      case 'new credentials':
         this.#befallNode(this.#at(fault.node), fault);
         break;
       case 'cut':
@@ -209,6 +214,18 @@ export class Havoc {
         break;
       case 'delete configuration':
         this.#deleteConfiguration(this.#cast.world.nowMs + fault.forMs);
+        break;
+      case 'delete chroot':
+        this.#loseChroot(fault.forMs);
+        break;
+      case 'back up':
+        this.#backedUp = this.#cast.ensemble.log.length;
+        break;
+      case 'restore':
+        this.#restore(fault);
+        break;
+      case 'quota':
+        this.#limit(fault.spare);
         break;
       case 'expire session':
         this.#expire(this.#at(fault.node));
@@ -278,6 +295,11 @@ export class Havoc {
         break;
       case 'kill supervisor at a call':
         supervisors[0]?.doom(fault.calls, killSupervisors);
+        break;
+      case 'new credentials':
+        node.credentials = { own: fault.own, accepted: fault.accepted };
+        node.leave();
+        this.#for(forMs, () => node.start());
         break;
       case 'leave':
         node.leave();
@@ -472,6 +494,50 @@ export class Havoc {
       }
       this.#reset(node);
     });
+  }
+
+  #loseChroot(forMs: number): void {
+    const { operator, setup } = this.#cast;
+    let isOver = false;
+    operator.deleteAtOnce(setup.chroot, () => isOver);
+    this.#for(forMs, () => {
+      isOver = true;
+      operator.create(setup.chroot);
+    });
+  }
+
+  /** Stops all servers, and starts them with older data, or with none. */
+  #restore({ from, forMs }: Extract<Fault, { kind: 'restore' }>): void {
+    const { ensemble, judge, rules, conduct, operator } = this.#cast;
+    this.#noteTokensSeen();
+    for (const server of ensemble.servers) server.kill();
+    this.#for(forMs, () => {
+      rules.restored((told) => ensemble.restore(from === 'backup' ? this.#backedUp : 0, told));
+      judge.restored(rules.picture());
+      conduct.restored();
+      operator.restored();
+      for (const server of ensemble.servers) server.start();
+    });
+  }
+
+  /** Records that the elector has seen the tokens of all claims, unless it or a claim is quite new. */
+  #noteTokensSeen(): void {
+    const { rules, judge, nodes, world } = this.#cast;
+    const elector = nodes.find(({ session }) => session === rules.picture().seats[0]?.owner);
+    const seesForMs = rules.electorForMs() - 2 * rules.promptMs;
+    if (elector === undefined || seesForMs < 0 || !rules.isInTouch(elector)) return;
+    for (const { claim } of slotsIn(rules.picture()))
+      if (claim !== null && world.nowMs - claim.sinceMs > 2 * rules.promptMs) judge.sees(elector, claim.id);
+  }
+
+  #limit(spare: number): void {
+    const { ensemble, paths, nodes, rules, world } = this.#cast;
+    const session = nodes.find((node) => node.session !== 0n)?.session ?? 0n;
+    const countOf = (path: string) => countUnder(path, ensemble.truth, session) ?? 0;
+    const mostZnodes = countOf(paths.root) - countOf(paths.history) + spare;
+    ensemble.quota = { path: paths.root, mostZnodes };
+    rules.isUnderQuota = true;
+    world.note(() => `the group may have ${mostZnodes} znodes, and has ${countOf(paths.root)}`);
   }
 
   /**

@@ -13,6 +13,7 @@ import { type GroupPaths, pathsOfSlot } from '../../src/model/paths.js';
 import { claimSchema, electedSchema } from '../../src/model/znodes.js';
 import type { Commit, Transaction } from './ensemble.js';
 import { Guards } from './guards.js';
+import { inSlot, type Picture } from './ledger.js';
 import type { Group, Machine } from './machine.js';
 import type { Node } from './node.js';
 import type { Setup } from './setup.js';
@@ -72,7 +73,11 @@ export class Judge {
   readonly #paths: GroupPaths;
   readonly #nodes: readonly Node[];
   readonly #leaseMs: number;
+  readonly #hasMemory: boolean;
   #newestToken = 0n;
+  #tokenEpoch = 0;
+  /** The greatest token that each node has certainly seen under the current `tokenEpoch`. */
+  readonly #seenTokens = new Map<Node, bigint>();
   readonly #limits = new Map<string, string | null>();
 
   /**
@@ -83,8 +88,9 @@ export class Judge {
     world: World,
     paths: GroupPaths,
     nodes: readonly Node[],
-    { sessionTimeoutMs, slots }: Pick<Setup, 'sessionTimeoutMs' | 'slots'>,
+    { sessionTimeoutMs, slots, hasMemory }: Pick<Setup, 'sessionTimeoutMs' | 'slots' | 'hasMemory'>,
   ) {
+    this.#hasMemory = hasMemory;
     this.#leaseMs = 1.1 * sessionTimeoutMs;
     this.#slots = Array.from({ length: slots }, (_, index) => {
       return { slot: index + 1, paths: pathsOfSlot(paths, index + 1), claim: null, term: 0 };
@@ -115,6 +121,7 @@ export class Judge {
   started(node: Node, group: Group): void {
     this.guards.begun(node, group);
     if (group.phase !== 'takeover' && group.phase !== 'release') return;
+    if (group.phase === 'takeover') this.#takesOver(node, group.token);
     for (const other of this.#nodes) {
       const { fencingToken: token, slot } = other.agent?.status ?? { fencingToken: null, slot: null };
       const isSame = slot === group.slot || other.name === node.name;
@@ -130,6 +137,20 @@ export class Judge {
         if (!isOwn && !isApart) this.#overlap(node, group, other, held);
       }
     }
+  }
+
+  /** Checks that a node takes over only under a token that is greater than all that it has seen. */
+  #takesOver(node: Node, token: bigint): void {
+    const greatest = this.#seenTokens.get(node) ?? 0n;
+    if (token < greatest)
+      this.violate(3, `${node.name} takes over under token ${token}, and has seen token ${greatest}`);
+    this.sees(node, token);
+  }
+
+  /** Records that a node has certainly seen a token, and remembers it whatever happens to its processes. */
+  sees(node: Node, token: bigint): void {
+    const greatest = this.#seenTokens.get(node) ?? 0n;
+    if (this.#hasMemory && token > greatest) this.#seenTokens.set(node, token);
   }
 
   #overlap(node: Node, group: Group, other: Node, held: Group): void {
@@ -180,6 +201,28 @@ export class Judge {
   }
 
   // -- The tree
+
+  /**
+   * Continues with the restored data of an ensemble. Tokens start over, and some may appear again. All leases
+   * from before the restore must be over.
+   */
+  restored(picture: Picture): void {
+    for (const seen of this.#slots) {
+      const { claim, elected } = inSlot(picture, seen.slot);
+      seen.term = elected?.content.term ?? 0;
+      seen.claim = claim && {
+        node: claim.content.node,
+        token: claim.id,
+        owner: claim.owner,
+        isReady: claim.readySinceMs !== null,
+      };
+    }
+    this.#newestToken = 0n;
+    this.#mayBeRemoved.clear();
+    this.#givenAway.clear();
+    this.#excusedUntilMs.clear();
+    this.#limits.clear();
+  }
 
   committed({ transaction, truth, changes, ok }: Commit): void {
     if (transaction.kind === 'open') return;
@@ -248,6 +291,8 @@ export class Judge {
   #configChanged(truth: Database, write: Write): void {
     const config = groupConfigSchema.safeParse(this.#read(truth, this.#paths.config, write)?.json);
     if (!config.success) return;
+    if (config.data.tokenEpoch > this.#tokenEpoch) this.#seenTokens.clear();
+    this.#tokenEpoch = Math.max(this.#tokenEpoch, config.data.tokenEpoch);
     for (const [site, { override }] of Object.entries(config.data.sites)) {
       if (override !== null) this.#limit(`override of ${site} of ${override.at}`, override.until);
     }

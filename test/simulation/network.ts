@@ -128,6 +128,7 @@ class Connection implements Wire {
     this.#peer = {
       number,
       sessionId: 0n,
+      identities: [],
       waiting: [],
       isWaiting: false,
       hasFlag: false,

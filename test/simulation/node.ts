@@ -7,7 +7,9 @@
 import pino from 'pino';
 import { z } from 'zod';
 import { Agent } from '../../src/agent/agent.js';
+import type { TokenStore } from '../../src/agent/leadership/token-memory.js';
 import type { SessionMemory, SessionTicket } from '../../src/agent/session/session-memory.js';
+import type { SeenTokens } from '../../src/core/seen-tokens.js';
 import { PetrelError } from '../../src/errors.js';
 import { GuardianChannel, type Parent } from '../../src/guardian/channel.js';
 import { CommandWorkload } from '../../src/hooks/command-workload.js';
@@ -18,6 +20,7 @@ import type { Workload } from '../../src/ports/workload.js';
 import { openStore, parseConnectionString } from '../../src/zookeeper/index.js';
 import { builtInRules } from '../../strategies/index.js';
 import { prepared } from './conduct.js';
+import { asAgent, type Credentials, passwordOf, type StoreAccess } from './credentials.js';
 import { SimulatedGuardian } from './guardian.js';
 import type { Machine } from './machine.js';
 import type { Network } from './network.js';
@@ -33,6 +36,10 @@ export interface NodeOptions {
   /** Priority with which the node registers. The default is 100. */
   readonly priority?: number;
   readonly root: string;
+  /** Chroot of the node's connections. The default is none. `root` is a path within it. */
+  readonly chroot?: string | undefined;
+  /** Credentials with which the node starts. The default is none, for a group without ACLs. */
+  readonly credentials?: Credentials | null;
   readonly servers: number;
   readonly sessionTimeoutMs: number;
   readonly hasPrepare: boolean;
@@ -54,19 +61,23 @@ export interface OpenOptions {
   readonly world: World;
   readonly servers: number;
   readonly sessionTimeoutMs: number;
+  readonly chroot?: string | undefined;
+  readonly access?: StoreAccess | undefined;
   readonly session?: SessionTicket | undefined;
 }
 
 /** Opens the shipped client over the simulated network. */
 export function openSimulated(options: OpenOptions): Store {
   const { process, network, machine, world, servers, sessionTimeoutMs, session } = options;
+  const { chroot = '', access = {} } = options;
   return openStore({
-    servers: parseConnectionString(serversText(servers)),
+    servers: parseConnectionString(`${serversText(servers)}${chroot}`),
     sessionTimeoutMs,
     clock: process.clock,
     dial: network.dialFrom(process, machine),
     random: () => world.chance.next(),
     lookup: (_host, _options, callback) => callback(null, [{ address: '10.0.0.1', family: 4 }]),
+    ...access,
     ...(session === undefined ? {} : { session }),
   });
 }
@@ -79,6 +90,8 @@ export class Node {
   leaves = 0;
   /** Instant since which the node's decisions and claims have been lost. */
   muteSinceMs = Number.POSITIVE_INFINITY;
+  /** Credentials that the next incarnation reads from its settings. Null if it has none. */
+  credentials: Credentials | null;
   readonly #options: NodeOptions;
   #guardian: SimulatedGuardian | null = null;
   #process: Process | null = null;
@@ -88,6 +101,7 @@ export class Node {
   #guardianLives = 0;
   #isWell = true;
   #remembered: SessionTicket | null = null;
+  #seenTokens: SeenTokens | null = null;
   /** Running agents on this machine, by incarnation. */
   readonly #living = new Map<string, Process>();
 
@@ -96,6 +110,7 @@ export class Node {
     this.name = options.name;
     this.site = options.site;
     this.machine = options.machine;
+    this.credentials = options.credentials ?? null;
   }
 
   get process(): Process | null {
@@ -174,7 +189,7 @@ export class Node {
   }
 
   #live(process: Process, parent: Parent): void {
-    const { root, network, world, machine, servers, sessionTimeoutMs } = this.#options;
+    const { root, chroot, network, world, machine, servers, sessionTimeoutMs } = this.#options;
     const log = this.#log(process);
     const channel = new GuardianChannel(parent, {
       node: this.name,
@@ -184,8 +199,11 @@ export class Node {
       codeOnSignal: 'done',
     });
     const inner = this.#options.hasMemory ? this.#memory(process) : null;
-    const where = { servers: parseConnectionString(serversText(servers)).servers, tls: null, auth: null };
-    const at = { world, network, machine: machine.name, process, servers, sessionTimeoutMs };
+    const { credentials } = this;
+    const auth = credentials && passwordOf(credentials);
+    const access = credentials === null ? undefined : asAgent(credentials, groupPaths(root));
+    const where = { servers: parseConnectionString(serversText(servers)).servers, tls: null, auth };
+    const at = { world, network, machine: machine.name, process, servers, sessionTimeoutMs, chroot, access };
     const agent = new Agent({
       openStore: (session) => {
         const store = openSimulated({ ...at, session });
@@ -205,6 +223,7 @@ export class Node {
       host: this.#host(process),
       log,
       sessionMemory: channel.memory(inner, where),
+      tokenStore: this.#options.hasMemory ? this.#tokenStore() : null,
     });
     this.#agent = agent;
     if (!this.#isWell) this.sayHealth(false);
@@ -296,6 +315,16 @@ export class Node {
         process.call(() => {
           if (ended) this.#remembered = null;
         }),
+    };
+  }
+
+  /** Not counted as calls of the process, so that a fault at its n-th call hits the same call as ever. */
+  #tokenStore(): TokenStore {
+    return {
+      earlier: this.#seenTokens,
+      write: async (tokens) => {
+        this.#seenTokens = tokens;
+      },
     };
   }
 

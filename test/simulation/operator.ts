@@ -1,6 +1,7 @@
 /** An operator in the simulated world. The operator runs the shipped commands in a separate session. */
 
 import { PetrelError } from '../../src/errors.js';
+import { readAcls, setAcl, toSet } from '../../src/group/access.js';
 import { changeGroup, type Request } from '../../src/group/change.js';
 import type { GroupAccess } from '../../src/group/config-write.js';
 import { evict } from '../../src/group/evict.js';
@@ -14,6 +15,7 @@ import { parseSeatName } from '../../src/model/sequence.js';
 import { isStoreError, type Store } from '../../src/ports/store.js';
 import { ensureTree } from '../../src/tree/ensure-tree.js';
 import { builtInRules } from '../../strategies/index.js';
+import { accessBy, asAgent, type Credentials, type StoreAccess } from './credentials.js';
 import { type Act, actText, type Names } from './faults.js';
 import type { Process } from './process.js';
 import type { World } from './world.js';
@@ -27,18 +29,26 @@ export class Operator {
   readonly #world: World;
   readonly #names: Names;
   readonly #paths: GroupPaths;
-  readonly #open: () => Store;
+  readonly #open: (access?: StoreAccess) => Store;
   readonly #sessions = new Set<Store>();
   #store: Store;
   /** Whether an operator has requested the deletion of a claim, or has deleted a claim by hand. */
   mayDelete = false;
   #isMisconfigured = false;
+  /** The `tokenEpoch` that the group needs in order to lead. It is raised after each restore. */
+  #tokenEpoch = 0;
 
   /**
-   * Creates an operator. `open` opens a session. The operator calls it at the start, and again whenever the
-   * last session has ended.
+   * Creates an operator. `open` opens a session, with the operator's own access by default. The operator
+   * calls it at the start, and again whenever the last session has ended.
    */
-  constructor(world: World, process: Process, open: () => Store, paths: GroupPaths, names: Names) {
+  constructor(
+    world: World,
+    process: Process,
+    open: (access?: StoreAccess) => Store,
+    paths: GroupPaths,
+    names: Names,
+  ) {
     this.#world = world;
     this.process = process;
     this.#names = names;
@@ -52,8 +62,8 @@ export class Operator {
     return session !== 0n && [...this.#sessions].some(({ sessionId }) => sessionId === session);
   }
 
-  #another(): Store {
-    const store = this.#open();
+  #another(access?: StoreAccess): Store {
+    const store = this.#open(access);
     this.#sessions.add(store);
     return store;
   }
@@ -63,12 +73,20 @@ export class Operator {
     return { store: this.#store, paths: this.#paths, rules: builtInRules, clock: this.process.clock };
   }
 
-  /** Creates the group with this configuration. */
-  async found(config: object): Promise<void> {
-    const { store, paths } = this.#access;
+  /**
+   * Creates the group with this configuration. In a group with ACLs, this needs an agent's credentials.
+   */
+  async found(config: object, credentials: Credentials | null = null): Promise<void> {
+    const { paths } = this.#access;
+    const store = credentials === null ? this.#store : this.#another(asAgent(credentials, paths));
     await store.connected();
     await ensureTree(store, paths);
     await store.set(paths.config, Buffer.from(JSON.stringify(config)), 'any');
+  }
+
+  /** Announces that the ensemble's data is set back, so that fencing tokens have to start over. */
+  restored(): void {
+    this.#tokenEpoch += 1;
   }
 
   /** Performs an action. Ignores an error if the action is refused or its reply is lost. */
@@ -107,6 +125,7 @@ export class Operator {
           sites,
           siteRules: allowing(config),
           drained: {},
+          tokenEpoch: Math.max(config.tokenEpoch, this.#tokenEpoch),
           paused: null,
           switchover: null,
         },
@@ -173,6 +192,13 @@ export class Operator {
         return await this.#change(drainNode(nodeOf(act.node)));
       case 'clear-failure':
         return await this.#change(clearFailure(nodeOf(act.node)));
+      case 'apply acl':
+        return await this.#applyAcl(act);
+      case 'raise token epoch':
+        return await this.#change(({ config }) => ({
+          config: { ...config, tokenEpoch: this.#tokenEpoch },
+          what: `tokenEpoch ${this.#tokenEpoch}`,
+        }));
       case 'pause':
         return await this.#change(pauseGroup);
       case 'resume':
@@ -214,6 +240,16 @@ export class Operator {
     }
   }
 
+  async #applyAcl(credentials: Credentials): Promise<void> {
+    const { paths } = this.#access;
+    const access = accessBy(credentials);
+    const store = this.#another(asAgent(credentials, paths));
+    await store.connected();
+    for (const znode of toSet(await readAcls(store, paths, access), paths, access))
+      await setAcl(store, znode);
+    await store.close();
+  }
+
   // -- Changes of the tree by hand
 
   deleteSeatOf(node: string): void {
@@ -241,6 +277,35 @@ export class Operator {
     this.#byHand(async (store) => await deleteRecursively(store, path));
   }
 
+  /**
+   * Deletes a path with everything under it at once. Tries again if agents create znodes meanwhile, until
+   * `isOver` returns true.
+   */
+  deleteAtOnce(path: string, isOver: () => boolean): void {
+    this.mayDelete = true;
+    this.#byHand(async (store) => {
+      while (!isOver() && (await store.exists(path)) !== null) {
+        const deletions = (await pathsUnder(store, path)).map((one) => {
+          return { type: 'delete', path: one, version: 'any' } as const;
+        });
+        await store.multi(deletions).catch((error: unknown) => {
+          if (!isStoreError(error, 'NO_NODE', 'NOT_EMPTY')) throw error;
+        });
+      }
+    });
+  }
+
+  /** Creates an empty znode. Repeats failed attempts. */
+  create(path: string): void {
+    const { store } = this.#access;
+    this.process.deliver(() => {
+      store.create(path, Buffer.alloc(0), 'persistent').catch((error: unknown) => {
+        this.#mayFail(error);
+        if (!isStoreError(error, 'NODE_EXISTS')) this.process.clock.timer(againMs, () => this.create(path));
+      });
+    });
+  }
+
   #byHand(work: (store: Store, paths: GroupPaths) => Promise<void>): void {
     const { store, paths } = this.#access;
     this.process.deliver(() => {
@@ -257,6 +322,16 @@ function allowing({ siteRules }: GroupConfig): GroupConfig['siteRules'] {
   const { only, afterFailure } = siteRules;
   const isTied = afterFailure.from === 'another-site' && afterFailure.strength === 'hard';
   return isTied ? { ...siteRules, only: { strength: only.strength, sites: [] } } : siteRules;
+}
+
+/** Returns the paths under a path, and the path itself, such that every path comes before its parent. */
+async function pathsUnder(store: Store, path: string): Promise<string[]> {
+  const { children } = await store.getChildren(path).catch((error: unknown) => {
+    if (isStoreError(error, 'NO_NODE')) return { children: [] };
+    throw error;
+  });
+  const below = await Promise.all(children.map((child) => pathsUnder(store, `${path}/${child}`)));
+  return [...below.flat(), path];
 }
 
 async function deleteRecursively(store: Store, path: string): Promise<void> {

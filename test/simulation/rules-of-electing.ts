@@ -266,7 +266,8 @@ export function electingRules(court: Court): Rule {
     const [before, after] = [was.elected, is.elected];
     const isNext =
       before !== null && after !== null && before.id === after.id && after.content.term > before.content.term;
-    if (isNext && before.content.term > 0 && (headTerm(commit) ?? before.content.term) < before.content.term)
+    const isDue = isNext && before.content.term > 0 && !court.isUnderQuota;
+    if (isDue && (headTerm(commit) ?? before.content.term) < before.content.term)
       violate(9, `term ${after.content.term} begins, and term ${before.content.term} is not recorded`);
   }
 

@@ -83,6 +83,8 @@ export interface Court {
   picture(): Picture;
   /** Whether the world has been undisturbed for a while. */
   readonly isCalm: boolean;
+  /** Whether a quota may leave no room for records of the history. */
+  readonly isUnderQuota: boolean;
   /** Whether the world is calm, or was calm until operators changed the tree by hand. */
   readonly wasCalm: boolean;
   /**
@@ -123,14 +125,17 @@ export class Rules implements Court {
   readonly violate: Violate;
   readonly promptMs: number;
   readonly answerMs: number;
-  readonly #ledger: Ledger;
-  readonly #rules: Rule[];
+  #ledger: Ledger;
+  #rules: readonly Rule[];
+  /** Rules that are not rules of the tree. They remember nothing that a restore undoes. */
+  readonly #otherRules: Rule[] = [];
   readonly #isByHand: (session: bigint) => boolean;
   readonly isInTouch: (node: Node) => boolean;
   readonly inTouchSinceMs: (session: bigint) => number;
   readonly #basisOf: (asker: Asker) => bigint | null;
   /** The last states, each with the instant at which it began. */
   readonly #past: (Past & { readonly sinceMs: number })[] = [];
+  isUnderQuota = false;
   #calmFromMs = 3_000;
   #disturbances = 0;
   #shakenMs = Number.NEGATIVE_INFINITY;
@@ -176,7 +181,11 @@ export class Rules implements Court {
     this.inTouchSinceMs = options.inTouchSinceMs;
     this.#basisOf = options.basisOf;
     this.#ledger = new Ledger(options.paths);
-    this.#rules = [
+    this.#rules = this.#rulesOfTree();
+  }
+
+  #rulesOfTree(): Rule[] {
+    return [
       seatRules(this),
       ...Array.from({ length: this.setup.slots }, (_, index) => this.#rulesOfSlot(index + 1)),
       limitRules(this),
@@ -184,6 +193,23 @@ export class Rules implements Court {
       siteRules(this),
       slotRules(this),
     ];
+  }
+
+  /**
+   * Continues with the restored data of an ensemble, and forgets everything else. `replay` has to call the
+   * given function for every commit in the data.
+   */
+  restored(replay: (told: (commit: Commit) => void) => void): void {
+    const { nowMs } = this.world;
+    this.#ledger = new Ledger(this.paths);
+    replay((commit) => {
+      if (commit.transaction.kind === 'close' || commit.changes.length > 0) this.#ledger.take(commit, nowMs);
+    });
+    this.#past.length = 0;
+    this.#electors.clear();
+    this.#reseated.clear();
+    this.#candidates.clear();
+    this.#rules = this.#rulesOfTree();
   }
 
   #rulesOfSlot(slot: number): Rule {
@@ -274,7 +300,7 @@ export class Rules implements Court {
   }
 
   also(rule: Rule): void {
-    this.#rules.push(rule);
+    this.#otherRules.push(rule);
   }
 
   soon(withinMs: number, rule: Invariant, isWrong: () => string | null): void {
@@ -394,7 +420,7 @@ export class Rules implements Court {
     this.#seatsLost(step);
     if (elector !== undefined) this.#electors.add(elector.owner);
     this.#noteCandidates(step);
-    for (const rule of this.#rules) rule(step);
+    for (const rule of [...this.#rules, ...this.#otherRules]) rule(step);
   }
 }
 

@@ -5,9 +5,11 @@
 import type { Database } from '../../src/embedded/database.js';
 import { JuteReader } from '../../src/embedded/jute.js';
 import { answer } from '../../src/embedded/requests.js';
+import type { Operation } from '../../src/embedded/tree.js';
 import { Clients, type Peer } from './clients.js';
 import { apply, type Ensemble, type Silence, syncLimitTicks, type Transaction } from './ensemble.js';
 import { type MachineClock, Process } from './process.js';
+import { refusedOperation } from './quota.js';
 import type { World } from './world.js';
 
 interface ServerOptions {
@@ -43,13 +45,13 @@ export class Server {
   readonly #world: World;
   readonly #ensemble: Ensemble;
   readonly #machine: MachineClock;
-  readonly #database: Database;
+  #database: Database;
   #process: Process;
   #role: Role = { name: 'looking' };
   #applied = 0;
   /** Number of committed changes that this server knows of. */
   #told = 0;
-  readonly #clients: Clients;
+  #clients: Clients;
   #touched = new Set<bigint>();
   #proposals: Proposal[] = [];
   #committing = false;
@@ -73,11 +75,25 @@ export class Server {
     this.#machine = machine;
     this.#database = database;
     this.#process = newProcess(world, index, machine);
-    this.#clients = new Clients({
+    this.#clients = this.#newClients();
+  }
+
+  #newClients(): Clients {
+    const ensemble = this.#ensemble;
+    return new Clients({
       server: this,
-      database,
+      database: this.#database,
       tells: (session, what) => ensemble.tells(session, what),
     });
+  }
+
+  /** Replaces the data of this server, which is stopped. It applies the whole log when it starts. */
+  restore(database: Database): void {
+    this.#database = database;
+    this.#clients = this.#newClients();
+    this.#applied = 0;
+    this.#told = 0;
+    this.#proposals = [];
   }
 
   get process(): Process {
@@ -256,6 +272,12 @@ export class Server {
     return this.#proposals.some(({ transaction: one }) => one.kind === 'write' && one.session === session);
   }
 
+  /** As the leader: returns the number of the operation that a quota refuses. Null if none is refused. */
+  refusedByQuota(operations: readonly Operation[], session: bigint): number | null {
+    const { quota } = this.#ensemble;
+    return quota === null ? null : refusedOperation(quota, operations, this.#database, session);
+  }
+
   /** As the leader: proposes a transaction to the others. */
   propose(transaction: Transaction): void {
     this.#proposals.push({ transaction, heardBy: new Set() });
@@ -350,7 +372,8 @@ export class Server {
         clients.deliver(apply(this.#database, transaction).notifications, transaction);
         return;
       }
-      const client = { sessionId: transaction.session, watcher: peer.number, identities: [] };
+      const { session: sessionId, identities } = transaction;
+      const client = { sessionId, watcher: peer.number, identities };
       const reader = new JuteReader(transaction.body);
       const reply = answer(transaction.opcode, reader, this.#database, client, transaction.wallMs);
       clients.deliver(reply.notifications, transaction);

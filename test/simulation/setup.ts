@@ -28,6 +28,12 @@ export interface Setup {
   readonly overflow: SequenceOverflow;
   /** Sequence number of the first seat. Null means 0. */
   readonly sequence: number | null;
+  /** Whether the group has ACLs, and its agents and operators have credentials. */
+  readonly hasAccess: boolean;
+  /** Number of the ensemble's first transaction. A rebuilt ensemble starts at 0. */
+  readonly startZxid: bigint;
+  /** The agents' chroot, such as `/base`. Empty if they have none. Operators never have one. */
+  readonly chroot: string;
   /** Maximum deviation of the servers' wall clocks from true time. */
   readonly wallSkewMs: number;
   readonly hasPrepare: boolean;
@@ -91,6 +97,9 @@ export function drawSetup({ pick, odds, between }: Chance): Setup {
     rates: null,
     overflow: pick(['wraps', 'sticks']),
     sequence: odds(0.1) ? 2 ** 31 - 3 : null,
+    startZxid: 0n,
+    hasAccess: false,
+    chroot: '',
     wallSkewMs: pick([0, 50, 5_000, 40_000]),
     hasPrepare: odds(0.3),
     hasFence: odds(0.4),

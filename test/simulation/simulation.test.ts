@@ -25,4 +25,24 @@ describe('a simulated group', () => {
     }
     expect(claims).toBeGreaterThan(8);
   });
+
+  it.each([
+    [44, 'restore'],
+    [144, 'restore'],
+    [94, 'new credentials'],
+    [36, 'delete chroot'],
+    [11, 'quota'],
+  ])('keeps every promise in life %i, in which the fault is: %s', async (seed, kind) => {
+    const { violation, faults, claims } = await simulate(seed);
+    expect(faults.map(({ fault }) => fault.kind)).toContain(kind);
+    expect(violation).toBeNull();
+    expect(claims).toBeGreaterThan(1);
+  });
+
+  it('ends agents whose new password no ACL accepts', async () => {
+    const { faults } = await simulate(94);
+    const unapplied = faults.filter(({ fault }) => fault.kind !== 'people');
+    const { violation } = await simulate(94, { faults: unapplied });
+    expect(violation?.what).toMatch(/^the agent of .* ended: .*no permission/);
+  });
 });

@@ -2,10 +2,13 @@
  * Simulates one run of a group, which a seed determines. The group is created, and faults happen. Finally,
  * everything is repaired. The group must have a leader again soon, and must then stay at rest.
  */
-import { groupPaths } from '../../src/model/paths.js';
+import { type GroupPaths, groupPaths } from '../../src/model/paths.js';
 import { type Chance, chance } from '../support/chance.js';
 import { isRegistrationDeleted, leaderBound, reconnectingMs, resyncMs, settlingMs } from './bound.js';
+import { chrootLifeOf, losesChroot } from './chroot-lives.js';
 import { Conduct } from './conduct.js';
+import { asOperator, firstCredentials } from './credentials.js';
+import { credentialsLifeOf, rotatesCredentials } from './credentials-lives.js';
 import { Ensemble } from './ensemble.js';
 import { drawFaults, faultText, type PlannedFault, sweepEvery, sweepFaults } from './faults.js';
 import { type Cast, Havoc } from './havoc.js';
@@ -18,6 +21,8 @@ import { Node, openSimulated } from './node.js';
 import { Operator } from './operator.js';
 import { reconnectMs } from './pace.js';
 import { Process } from './process.js';
+import { quotaLifeOf, reachesQuota } from './quota-lives.js';
+import { isRestored, restoredLifeOf } from './restored-lives.js';
 import { Rules } from './rules.js';
 import { scenarioOf } from './scenarios.js';
 import { drawSetup, type Setup, sticks } from './setup.js';
@@ -98,12 +103,14 @@ function sourcesOf(seed: number) {
     ofLimits: drawn.fork(),
     ofStalls: drawn.fork(),
     ofKeeping: drawn.fork(),
+    ofEnsembles: drawn.fork(),
   };
 }
 
 function runOf(seed: number): { readonly life: ScriptedRun; readonly ofWorld: Chance } {
+  const sources = sourcesOf(seed);
   const { ofSetup, ofFaults, ofWorld, ofSites, ofSlots, ofLeaseLosses, ofLimits, ofStalls, ofKeeping } =
-    sourcesOf(seed);
+    sources;
   const setup = drawSetup(ofSetup);
   const life = scenarioOf(seed, ofFaults, setup) ?? { setup, faults: untold(seed, ofFaults, setup) };
   if (hasSiteRules(seed, ofSites)) return { life: siteLifeOf(ofSites, life), ofWorld };
@@ -111,6 +118,10 @@ function runOf(seed: number): { readonly life: ScriptedRun; readonly ofWorld: Ch
   if (keepsClaim(seed)) return { life: keepingLifeOf(ofKeeping, setup), ofWorld };
   if (hasStalls(seed)) return { life: stallLifeOf(ofStalls, setup), ofWorld };
   if (hasUnlikeServers(seed)) return { life: unlikeServersLifeOf(ofLimits, setup), ofWorld };
+  if (isRestored(seed)) return { life: restoredLifeOf(sources.ofEnsembles, setup), ofWorld };
+  if (rotatesCredentials(seed)) return { life: credentialsLifeOf(sources.ofEnsembles, setup), ofWorld };
+  if (losesChroot(seed)) return { life: chrootLifeOf(sources.ofEnsembles, setup), ofWorld };
+  if (reachesQuota(seed)) return { life: quotaLifeOf(sources.ofEnsembles, setup), ofWorld };
   return { life: hasLeaseLosses(seed) ? leaseLossLifeOf(ofLeaseLosses, setup) : life, ofWorld };
 }
 
@@ -130,7 +141,7 @@ function untold(seed: number, ofFaults: Chance, setup: Setup): PlannedFault[] {
 
 class Simulation {
   readonly #world: World;
-  readonly #paths = groupPaths(root);
+  readonly #paths: GroupPaths;
   readonly #cast: Cast;
   readonly #havoc: Havoc;
   /** Names of nodes for which a second machine has been started. */
@@ -138,6 +149,7 @@ class Simulation {
 
   constructor(setup: Setup, world: World) {
     this.#world = world;
+    this.#paths = groupPaths(`${setup.chroot}${root}`);
     const nodes: Node[] = [];
     const judge = new Judge(world, this.#paths, nodes, setup);
     const rules = new Rules({
@@ -161,6 +173,7 @@ class Simulation {
       unlike: setup.unlike,
       delays: setup.delays,
       overflow: setup.overflow,
+      startZxid: setup.startZxid,
       clockOf: () => ({
         ...this.#clock(setup.rates?.servers),
         wallMs: epochMs + world.chance.between(-1, 1) * setup.wallSkewMs,
@@ -204,7 +217,9 @@ class Simulation {
     const process = new Process(this.#world, 'ops', this.#clock());
     const { servers, sessionTimeoutMs, nodes, sites } = setup;
     const at = { process, network, machine: 'ops', world: this.#world, servers, sessionTimeoutMs };
-    return new Operator(this.#world, process, () => openSimulated(at), this.#paths, { nodes, sites });
+    const own = setup.hasAccess ? asOperator(firstCredentials, this.#paths) : undefined;
+    const open = (access = own) => openSimulated({ ...at, access });
+    return new Operator(this.#world, process, open, this.#paths, { nodes, sites });
   }
 
   #clock(rate?: number) {
@@ -223,7 +238,7 @@ class Simulation {
     machineName: string,
     { setup, network, judge, conduct }: Pick<Cast, 'setup' | 'network' | 'judge' | 'conduct'> = this.#cast,
   ): Node {
-    const { sessionTimeoutMs, hasPrepare, hasFence, hasMemory, servers, sites } = setup;
+    const { sessionTimeoutMs, chroot, hasPrepare, hasFence, hasMemory, servers, sites } = setup;
     const node: Node = new Node({
       world: this.#world,
       network,
@@ -240,6 +255,8 @@ class Simulation {
       name,
       site: sites[Math.max(0, setup.nodes.indexOf(name)) % sites.length] ?? 'a',
       root,
+      chroot,
+      credentials: setup.hasAccess ? firstCredentials : null,
       servers,
       sessionTimeoutMs,
       hasPrepare,
@@ -327,7 +344,7 @@ class Simulation {
     const world = this.#world;
     let isFounded = false;
     operator.process.deliver(() => {
-      operator.found(setup.config).then(() => {
+      operator.found(setup.config, setup.hasAccess ? firstCredentials : null).then(() => {
         isFounded = true;
       });
     });

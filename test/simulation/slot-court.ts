@@ -42,6 +42,10 @@ export class SlotCourt implements Court {
     return this.#court.isCalm;
   }
 
+  get isUnderQuota() {
+    return this.#court.isUnderQuota;
+  }
+
   get wasCalm() {
     return this.#court.wasCalm;
   }

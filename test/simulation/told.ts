@@ -42,6 +42,14 @@ export function people(act: Act): Fault {
 
 const every = 50;
 
+/** Digits that two kinds of runs share in turn, because no known seed of a sabotage has them. */
+const sharedDigits = 44;
+
+/** Whether the seed is of the kind of run with this turn, 0 or 1, of the two that share digits. */
+export function sharesDigits(seed: number, turn: 0 | 1): boolean {
+  return hasDigits(seed, sharedDigits) && Math.floor(seed / every) % 2 === turn;
+}
+
 /** Whether the seed modulo 50 equals `digits`. Each kind of scripted run has its own digits. */
 export function hasDigits(seed: number, digits: number): boolean {
   return seed % every === digits;

@@ -32,8 +32,11 @@ export function isDisturbing(fault: Fault): boolean {
     case 'hook':
     case 'unhealthy':
     case 'leave':
+    case 'new credentials':
     case 'reset':
     case 'upon':
+      return false;
+    case 'back up':
       return false;
     case 'people':
       return ['evict', 'evict dead', 'misconfigure'].includes(fault.act.do);

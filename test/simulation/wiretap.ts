@@ -6,7 +6,7 @@
  */
 
 import { JuteReader } from '../../src/embedded/jute.js';
-import { opcodeName, opcodes, readConnectRequest, xids } from '../../src/embedded/records.js';
+import { authOpcode, opcodeName, opcodes, readConnectRequest, xids } from '../../src/embedded/records.js';
 import type { GroupPaths } from '../../src/model/paths.js';
 import type { Violate } from './judge.js';
 import type { Tap } from './network.js';
@@ -209,4 +209,4 @@ function readOf(packet: Buffer): Read | null {
 
 const replyHeaderBytes = 16;
 /** Requests that read nothing. */
-const unread: ReadonlySet<number> = new Set([opcodes.ping, opcodes.closeSession]);
+const unread: ReadonlySet<number> = new Set([opcodes.ping, opcodes.closeSession, authOpcode]);

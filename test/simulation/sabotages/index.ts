@@ -1,6 +1,7 @@
 /** All sabotages. The simulation must catch each of them. */
 
 import { electingSabotages } from './electing.js';
+import { ensembleSabotages } from './ensembles.js';
 import { failureSabotages } from './failures.js';
 import { leadershipSabotages } from './leadership.js';
 import { leaseSabotages } from './lease.js';
@@ -17,6 +18,7 @@ export const sabotages: readonly Sabotage[] = [
   ...electingSabotages,
   ...failureSabotages,
   ...membershipSabotages,
+  ...ensembleSabotages,
   ...siteSabotages,
   ...slotSabotages,
 ];
