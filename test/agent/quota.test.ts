@@ -15,6 +15,7 @@ import { connect, Group } from '../support/agent-group.js';
 import type { TestServer } from '../support/ensemble.js';
 import { led } from '../support/led-group.js';
 import { LossyWay } from '../support/lost-reply.js';
+import { noMoreRoom } from '../support/quota.js';
 import { until } from '../support/until.js';
 import { javaIsMissing, startJavaServer } from '../support/zookeeper/java.js';
 
@@ -36,7 +37,7 @@ describe.skipIf(javaIsMissing() !== undefined)('under a quota', () => {
     await using group = await found();
     const leader = await led(group);
     await until(async () => (await group.history()).length === 1);
-    await noMoreRoom(group);
+    await noMoreRoom(group.store, group.root);
 
     expect((await pause(group, group.store)).what).toBe('paused');
     expect((await group.config()).paused).not.toBeNull();
@@ -53,7 +54,7 @@ describe.skipIf(javaIsMissing() !== undefined)('under a quota', () => {
     await led(group);
     await until(async () => (await group.history()).length === 1);
     await pause(group, group.store);
-    await noMoreRoom(group);
+    await noMoreRoom(group.store, group.root);
     const c = group.start('c');
     await c.joined();
     expect(await group.history()).toEqual([]);
@@ -64,7 +65,7 @@ describe.skipIf(javaIsMissing() !== undefined)('under a quota', () => {
     const leader = await led(group);
     await until(async () => (await group.history()).length === 1);
     await noRecords(group);
-    await noMoreRoom(group);
+    await noMoreRoom(group.store, group.root);
 
     const { what, version } = await pause(group, group.store);
     expect(what).toBe(`paused; not recorded in the history: quota reached at ${group.paths.historyPrefix}`);
@@ -86,7 +87,7 @@ describe.skipIf(javaIsMissing() !== undefined)('under a quota', () => {
 
   it('A5 a lost reply to what was not recorded is settled by the configuration', async () => {
     await using group = await found();
-    await noMoreRoom(group);
+    await noMoreRoom(group.store, group.root);
     await using way = await LossyWay.to(server.connectString);
     const store = connect(way.address);
     try {
@@ -116,22 +117,4 @@ function pause(group: Group, through: Store) {
 async function noRecords(group: Group): Promise<void> {
   const { children } = await group.store.getChildren(group.paths.history);
   await Promise.all(children.map((name) => group.store.delete(group.paths.historyRecord(name), 'any')));
-}
-
-/** Sets a quota that allows exactly the znodes that exist. */
-async function noMoreRoom({ store, root }: Group): Promise<void> {
-  const quota = `/zookeeper/quota${root}`;
-  const make = (path: string, text: string) => store.create(path, Buffer.from(text), 'persistent');
-  const names = root.split('/').slice(1);
-  for (const [at] of names.entries()) await make(`/zookeeper/quota/${names.slice(0, at + 1).join('/')}`, '');
-  await make(`${quota}/zookeeper_limits`, limits(1_000_000));
-  await make(`${quota}/zookeeper_stats`, 'count=0,bytes=0');
-  const { data } = await store.getData(`${quota}/zookeeper_stats`);
-  const count = Number(/count=(\d+)/.exec(data.toString('utf8'))?.[1]);
-  expect(count).toBeGreaterThan(5);
-  await store.set(`${quota}/zookeeper_limits`, Buffer.from(limits(count)), 'any');
-}
-
-function limits(count: number): string {
-  return `count=-1,bytes=-1=;byteHardLimit=-1;countHardLimit=${count}`;
 }

@@ -1,8 +1,10 @@
 /** Prepares each kind of fault for the world. A prepared fault can be applied and reverted. */
-import { hookTrouble, sickNode } from './faults/hooks.js';
+import { hookTrouble, oddWorkload, sickNode } from './faults/hooks.js';
 import { cutEverybody, networkTrouble } from './faults/network.js';
 import { people } from './faults/people.js';
 import { processTrouble } from './faults/processes.js';
+import { quota } from './faults/quota.js';
+import { silentReaders } from './faults/readers.js';
 import { killMajority, serverTrouble } from './faults/servers.js';
 import type { FaultReporter, Taken, Trouble } from './faults/trouble.js';
 import type { Fault } from './plan.js';
@@ -44,6 +46,12 @@ export async function troubleOf(
     case 'bad-takeover':
     case 'bad-release':
       return hookTrouble(fault, world, reporter);
+    case 'odd-workload':
+      return oddWorkload(fault, world, reporter);
+    case 'silent-readers':
+      return silentReaders(fault, world, reporter);
+    case 'quota':
+      return quota(world);
     default:
       return people(fault, world, reporter);
   }

@@ -89,6 +89,20 @@ export const faultSchema = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('pause'), ...times }),
   z.object({ kind: z.literal('drain'), ...onNode }),
   z.object({ kind: z.literal('configure'), key: z.string(), value: z.string(), ...times }),
+  /**
+   * Moves leadership to a node with an odd workload that its release leaves, and away from it when the fault
+   * ends. The workload is either one process without a main thread, or that and processes in other states.
+   */
+  z.object({
+    kind: z.literal('odd-workload'),
+    how: z.enum(['no main thread', 'many states']),
+    ...ofSlot,
+    ...times,
+  }),
+  /** Opens `count` HTTP connections to the leader that send no request, and some that read no answer. */
+  z.object({ kind: z.literal('silent-readers'), count: z.int(), ...ofSlot, ...times }),
+  /** Lets the group have no more znodes than it has. */
+  z.object({ kind: z.literal('quota'), ...times }),
 ]);
 export type Fault = z.infer<typeof faultSchema>;
 export type FaultKind = Fault['kind'];
@@ -101,7 +115,7 @@ export const roundSchema = z.object({
 });
 export type Round = z.infer<typeof roundSchema>;
 
-type Sort = 'process' | 'machine' | 'network' | 'ensemble' | 'hooks' | 'people';
+type Sort = 'process' | 'machine' | 'network' | 'ensemble' | 'hooks' | 'people' | 'readers' | 'quota';
 
 /**
  * Whether two sorts of faults may overlap. Two faults of one sort, except of processes, would revert each
@@ -267,6 +281,51 @@ const makers: readonly Maker[] = [
 ];
 
 /**
+ * Faults that were added later. One of them may join the faults of a round, from a draw of its own, so that
+ * the other faults of a seed stay what they were.
+ */
+const laterMakers: readonly Maker[] = [
+  {
+    sort: 'hooks',
+    weight: 1,
+    make: (random, T) => ({
+      kind: 'odd-workload',
+      how: random.pick(['no main thread', 'many states']),
+      ...start(random),
+      lastsMs: Math.round(T * (0.3 + 0.7 * random.next())),
+    }),
+  },
+  {
+    sort: 'readers',
+    weight: 1,
+    make: (random, T) => ({
+      kind: 'silent-readers',
+      // More than an agent allows.
+      count: random.between(1_600, 2_400),
+      ...start(random),
+      lastsMs: Math.round(T * (0.5 + random.next())),
+    }),
+  },
+  {
+    sort: 'quota',
+    weight: 1,
+    make: (random, T) => ({
+      kind: 'quota',
+      ...start(random),
+      lastsMs: Math.round(T * (1 + random.next())),
+    }),
+  },
+];
+const laterShare = 0.3;
+
+/** Draws a later fault for a round. Returns none for most rounds, or if it must not overlap the others. */
+function laterFault(random: Random, chosen: readonly Maker[]): Maker[] {
+  if (random.next() >= laterShare) return [];
+  const maker = draw(random, laterMakers);
+  return chosen.every((other) => mayOverlap(maker.sort, other.sort)) ? [maker] : [];
+}
+
+/**
  * Returns a maker of faults that lower the number of leaders and raise it again. Such a fault is possible
  * only in a group with several leaders.
  */
@@ -295,12 +354,17 @@ export function planRound(
     const maker = draw(random, possible);
     if (chosen.every((other) => mayOverlap(maker.sort, other.sort))) chosen.push(maker);
   }
-  const faults = chosen
-    .map(({ make }) => make(random, sessionTimeoutMs))
-    .map((fault) => (leaders === 1 ? fault : aimed(fault, random.between(1, leaders))));
+  const faultsOf = (makers: readonly Maker[], drawn: Random) =>
+    makers
+      .map(({ make }) => make(drawn, sessionTimeoutMs))
+      .map((fault) => (leaders === 1 ? fault : aimed(fault, drawn.between(1, leaders))));
+  const faults = faultsOf(chosen, random);
+  const later = randomFrom(seed * 49_979_687 + round * 104_729);
   return {
     round,
-    faults: faults.toSorted((one, other) => one.afterMs - other.afterMs),
+    faults: [...faults, ...faultsOf(laterFault(later, chosen), later)].toSorted(
+      (one, other) => one.afterMs - other.afterMs,
+    ),
     calmMs: random.between(1_000, 4_000),
   };
 }
@@ -320,6 +384,8 @@ function aimed(fault: Fault, slot: number): Fault {
   switch (fault.kind) {
     case 'bad-takeover':
     case 'bad-release':
+    case 'odd-workload':
+    case 'silent-readers':
     case 'switchover':
     case 'failover':
     case 'lower-site':

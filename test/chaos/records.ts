@@ -120,6 +120,14 @@ export const nemesisRecordSchema = z.discriminatedUnion('event', [
   z.object({ event: z.literal('calm'), atMs: z.number(), round: z.int() }),
   /** The group has recovered: all nodes have seats, and each slot has its leader. */
   z.object({ event: z.literal('quiet'), atMs: z.number(), round: z.int() }),
+  /** The answer of a node to a request for `/leader`, at `atMs`. `code` is null if there was no answer. */
+  z.object({
+    event: z.literal('http'),
+    atMs: z.number(),
+    node: z.string(),
+    code: z.int().nullable(),
+    askedAtMs: z.number(),
+  }),
   /** A remark, for example that something could not be done. */
   z.object({ event: z.literal('note'), atMs: z.number(), what: z.string() }),
 ]);

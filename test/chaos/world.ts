@@ -16,6 +16,7 @@ import { GroupView } from '../support/group-view.js';
 import { HookLog } from '../support/hook-log.js';
 import { ofNode, started } from '../support/known.js';
 import { Links } from '../support/links.js';
+import { freePorts } from '../support/ports.js';
 import { uniqueRoot } from '../support/unique-root.js';
 import { until } from '../support/until.js';
 import { type JavaEnsemble, startOpenJavaEnsemble } from '../support/zookeeper/java.js';
@@ -51,6 +52,8 @@ interface Parts {
   readonly hooks: HookLog;
   readonly client: Client;
   readonly links: ReadonlyMap<string, Links>;
+  /** Ports of the nodes' HTTP interfaces. */
+  readonly ports: ReadonlyMap<string, number>;
 }
 
 export class World {
@@ -88,7 +91,8 @@ export class World {
     // With these flags, a server that returns receives every transaction that it missed. Its log then
     // contains all of them.
     const jvmFlags = ['-Dzookeeper.commitLogCount=1000000', '-Dzookeeper.preAllocSize=256'];
-    const java = await startOpenJavaEnsemble(this.#serverTimes.length, { jvmFlags }, this.#serverTimes);
+    const options = { jvmFlags, extraConfig: ['enforceQuota=true'] };
+    const java = await startOpenJavaEnsemble(this.#serverTimes.length, options, this.#serverTimes);
     const { servers, connectString } = java.ensemble;
     const view = new GroupView(connectString, this.root, this.#scale.sessionTimeoutMs);
     const links = new Map<string, Links>();
@@ -96,7 +100,9 @@ export class World {
     const hooks = await HookLog.in(this.#journal.path('hooks'));
     const addresses = servers.map((server) => server.connectString);
     const client = new Client(addresses, this.root, this.slots, this.#journal);
-    this.#parts = { java, view, links, hooks, client };
+    const free = await freePorts(this.nodes.length);
+    const ports = new Map(this.nodes.map((node, index) => [node, free[index] ?? 0]));
+    this.#parts = { java, view, links, hooks, client, ports };
     const store = await until(() => view.store());
     await store.create(this.root, Buffer.alloc(0), 'persistent');
     await store.create(view.paths.config, Buffer.from(JSON.stringify(this.#baseConfig)), 'persistent');
@@ -143,6 +149,10 @@ export class World {
     return ofNode(this.#all.links, node);
   }
 
+  httpPort(node: string): number {
+    return ofNode(this.#all.ports, node);
+  }
+
   /** Starts a node. Waits first until an earlier incarnation of the node has exited. */
   async run(node: string): Promise<void> {
     await this.#agents.get(node)?.gone();
@@ -160,6 +170,7 @@ export class World {
         PETREL_NODE_ID: node,
         PETREL_SITE: this.siteOf(node),
         PETREL_SESSION_TIMEOUT: `${this.#scale.sessionTimeoutMs}ms`,
+        PETREL_LISTEN: `127.0.0.1:${this.httpPort(node)}`,
         PETREL_LOG_LEVEL: 'debug',
       },
       stateDir: this.#journal.path(`state/${node}`),

@@ -26,9 +26,12 @@ export interface HookBehaviour {
   readonly stubborn?: boolean;
   /** The release leaves the workload running, so that Petrel must end it. */
   readonly leave?: boolean;
+  /** The workload of a takeover looks like no usual one, and ignores SIGTERM. Needs python3. */
+  readonly odd?: 'no main thread' | 'many states' | null;
 }
 
 const script = fileURLToPath(new URL('hook.pl', import.meta.url));
+const oddWorkload = fileURLToPath(new URL('odd_workload.py', import.meta.url));
 
 export class HookLog implements AsyncDisposable {
   readonly #dir: string;
@@ -49,6 +52,7 @@ export class HookLog implements AsyncDisposable {
     await writeFile(join(dir, 'events'), '');
     await writeFile(join(dir, 'owner'), String(process.pid));
     await copyFile(script, join(dir, 'hook'));
+    await copyFile(oddWorkload, join(dir, 'odd_workload.py'));
     return new HookLog(dir);
   }
 
@@ -65,8 +69,8 @@ export class HookLog implements AsyncDisposable {
 
   /** Sets the behaviour of one node's hook from its next start on. */
   async behave(node: string, phase: HookPhase, behaviour: HookBehaviour): Promise<void> {
-    const { takeMs = 0, exitCode = 0, hang = false, stubborn = false, leave = false } = behaviour;
-    const flags = `hang=${Number(hang)} stubborn=${Number(stubborn)} leave=${Number(leave)}`;
+    const { takeMs = 0, exitCode = 0, hang = false, stubborn = false, leave = false, odd = null } = behaviour;
+    const flags = `hang=${Number(hang)} stubborn=${Number(stubborn)} leave=${Number(leave)} odd=${odd === null ? 0 : odd === 'no main thread' ? 1 : 2}`;
     const text = `take_ms=${takeMs} exit_code=${exitCode} ${flags}\n`;
     const file = join(this.#dir, 'behaviour', `${node}.${phase}`);
     await writeFile(`${file}.new`, text);
@@ -98,9 +102,9 @@ export class HookLog implements AsyncDisposable {
       const [node = '', slot, token = '', started] = await words(join(this.#dir, 'alive', pid));
       const stat = (await words(`/proc/${pid}/stat`)).join(' ');
       const [state = 'X', ...rest] = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-      return rest[18] === started && !'ZX'.includes(state)
-        ? { node, slot: Number(slot), token, pid: Number(pid) }
-        : null;
+      // A process whose main thread has ended looks like a zombie, but has other threads.
+      const isDead = state === 'X' || (state === 'Z' && !(Number(rest[16]) > 1));
+      return rest[18] === started && !isDead ? { node, slot: Number(slot), token, pid: Number(pid) } : null;
     });
     return (await Promise.all(found)).filter((one) => one !== null);
   }

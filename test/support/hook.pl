@@ -13,7 +13,7 @@ my ($dir, $phase) = ($0 =~ s{/[^/]*$}{}r, $ARGV[0]);
 my ($node, $term, $token) = map { $ENV{"PETREL_$_"} // '' } qw(NODE TERM FENCING_TOKEN);
 my $slot = $ENV{PETREL_SLOT} // 1;
 my $owner = first_line("$dir/owner");
-my %behaviour = (take_ms => 0, exit_code => 0, hang => 0, stubborn => 0, leave => 0);
+my %behaviour = (take_ms => 0, exit_code => 0, hang => 0, stubborn => 0, leave => 0, odd => 0);
 my $beat_seconds = 0.05;
 
 sub first_line {
@@ -38,11 +38,20 @@ sub note {
 # Whether the test still runs and has not removed the folder.
 sub wanted { -e "$dir/owner" && -d "/proc/$owner" }
 
-# State and start time of a process. Empty if it is gone.
+# State and start time of a process. Empty if it is gone. A process whose main thread has ended looks like a zombie, but
+# sleeps or runs as long as it has other threads.
 sub look {
   my $line = first_line("/proc/$_[0]/stat") or return;
   my @fields = split ' ', $line =~ s/^.*\) //r;
-  return @fields[0, 19];
+  my ($state, $threads, $started) = @fields[0, 17, 19];
+  return ($state eq 'Z' && $threads > 1 ? 'S' : $state, $started);
+}
+
+# The line of one beat of an odd workload. The two times are left open.
+sub odd_beat {
+  return sprintf
+    '{"node":"%s","slot":%d,"phase":"%s","event":"beat","term":%d,"token":"%s","at":%%.6f,"monotonicMs":%%.3f,"exitCode":null,"alive":[]}',
+    $node, $slot, $phase, $term || 0, $token;
 }
 
 # Starts a process that beats until it is killed. Returns its id.
@@ -52,6 +61,7 @@ sub start_beating {
     open STDIN, '<', '/dev/null';
     open STDOUT, '>', '/dev/null';
     open STDERR, '>', '/dev/null';
+    if ($behaviour{odd}) { exec 'python3', "$dir/odd_workload.py", "$dir/events", "$dir/owner", odd_beat(), $behaviour{odd}; exit 1 }
     $SIG{TERM} = $behaviour{stubborn} || $behaviour{hang} ? 'IGNORE' : 'DEFAULT';
     while (wanted()) { note('beat'); sleep $beat_seconds }
     exit 0;

@@ -7,6 +7,7 @@
 import type { RunRecords } from '../records.js';
 import { untrueAnswers } from './answers.js';
 import { historyProblems, readClaims, takeoversWithoutClaim } from './claims.js';
+import { lateAnswers } from './http.js';
 import {
   type FaultSpan,
   faultSpans,
@@ -59,6 +60,7 @@ export function check(records: RunRecords): Verdict {
     ...takeoversWithoutClaim(hooks, claims),
     ...untrueAnswers(answers, claims, faults, run),
     ...historyProblems(changes),
+    ...lateAnswers(nemesis, faults, run),
     ...tooLong(leaderless),
     ...lostForNothing(leaderless, faults, run),
     ...slots.flatMap((slot) => keptTooLong(slot, changes, leaderships, faults, run)),

@@ -1,5 +1,7 @@
 /** Faults of hooks and health checks. */
+import { spawnSync } from 'node:child_process';
 import type { HookBehaviour } from '../../support/hook-log.js';
+import { until } from '../../support/until.js';
 import type { World } from '../world.js';
 import { asOperator, slotFlags } from './people.js';
 import { aimText, type FaultReporter, nodeOf, type Of, type Trouble } from './trouble.js';
@@ -49,6 +51,40 @@ export async function hookTrouble(
       for (const node of new Set([...nodes, leader])) {
         for (const each of ['takeover', 'release'] as const) await world.hooks.behave(node, each, {});
       }
+    },
+  };
+}
+
+const hasPython = spawnSync('python3', ['--version']).status === 0;
+const oddPatienceMs = 8_000;
+
+/** Prepares an odd workload. Returns null if no node can have one. */
+export async function oddWorkload(
+  fault: Of<'odd-workload'>,
+  world: World,
+  tell: Tell,
+): Promise<Trouble | null> {
+  const { slot = 1 } = fault;
+  const leader = world.client.leader(slot)?.node ?? null;
+  const [candidate] = world.standbys();
+  if (!hasPython) tell.note('python3 is not installed');
+  if (leader === null || candidate === undefined || !hasPython) return null;
+  const moves = (to: string) => asOperator(['switchover', '--to', to, ...slotFlags(fault)], world, tell);
+  const isLeft = async () => (await world.hooks.living()).every(({ node }) => node !== candidate);
+  return {
+    nodes: [],
+    slots: [slot],
+    detail: `${candidate} is to take over from ${leader} and back; its workload: ${fault.how}`,
+    begin: async () => {
+      await world.hooks.behave(candidate, 'takeover', { odd: fault.how });
+      await world.hooks.behave(candidate, 'release', { leave: true });
+      await moves(candidate);
+    },
+    end: async () => {
+      await moves(leader);
+      // The release must find what it leaves to Petrel, so it keeps its behaviour until then.
+      await until(isLeft, { timeoutMs: oddPatienceMs }).catch(() => tell.note(`${candidate} works on`));
+      for (const each of ['takeover', 'release'] as const) await world.hooks.behave(candidate, each, {});
     },
   };
 }

@@ -24,6 +24,8 @@ export interface Trouble {
 export interface FaultReporter {
   crash(what: string): void;
   note(what: string): void;
+  /** Reports the answer of a node to a request for `/leader`. `code` is null if there was no answer. */
+  http(answer: { readonly node: string; readonly code: number | null; readonly askedAtMs: number }): void;
 }
 
 /**
@@ -41,7 +43,11 @@ export interface Aim {
 }
 
 export function aimText({ on, slot }: Aim): string {
-  return slot === undefined ? on : `${on} of slot ${slot}`;
+  return `${on}${slotText({ slot })}`;
+}
+
+export function slotText({ slot }: Pick<Aim, 'slot'>): string {
+  return slot === undefined ? '' : ` of slot ${slot}`;
 }
 
 /**
