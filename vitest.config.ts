@@ -5,7 +5,7 @@ import { projectFiles } from './test/projects.js';
 /**
  * Packages by their names: for the examples that are tests themselves, and for what one takes of the other.
  */
-const alias = {
+export const alias = {
   'petrel-lab': fileURLToPath(new URL('packages/lab/src/index.ts', import.meta.url)),
   'petrel/internals': fileURLToPath(new URL('src/internals.ts', import.meta.url)),
   'petrel/testing': fileURLToPath(new URL('src/testing.ts', import.meta.url)),

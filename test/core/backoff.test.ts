@@ -1,5 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { backoffMs, settleFailures, withFailure } from '../../src/core/backoff.js';
+import {
+  backoffDeadlinesMs,
+  backoffMs,
+  isInBackoff,
+  settleFailures,
+  withFailure,
+} from '../../src/core/backoff.js';
 import { byHand, claim, config, epoch0Ms, failure, instant, member, members } from './builders.js';
 
 const settings = config({ backoff: { base: '10s', max: '1m' } });
@@ -61,6 +67,31 @@ describe('a failure', () => {
       expect(settle(over, { present, ms: 120_000 })).toEqual([]);
     }
     expect(settle(over, { ms: 9_000_000 })).toHaveLength(1);
+  });
+
+  it('is forgotten although another node runs on, and although its own node is malformed', () => {
+    const over = failure('a1', { until: null });
+    const malformed = { ...member('a1'), value: null, problem: 'malformed' };
+    for (const present of [[member('b1', { incarnation: over.incarnation })], [malformed]])
+      expect(settle(over, { present, ms: 120_000 })).toEqual([]);
+  });
+
+  it('excludes until its end although shorter backoffs have been set, and its life is over', () => {
+    const shorter = { ...settings, backoff: { base: '1s', max: '2s' } };
+    expect(settle(failure('a1'), { config: shorter, present: [], ms: 9_999 })).toEqual([failure('a1')]);
+  });
+
+  it('that excludes no longer is left as it is by a new incarnation', () => {
+    const over = failure('a1', { until: null });
+    expect(settle(over, { present: [member('a1', { incarnation: 'second' })] })).toEqual([over]);
+    const malformed = { ...member('a1'), value: null, problem: 'malformed' };
+    expect(settle(failure('a1'), { present: [malformed] })).toEqual([failure('a1')]);
+  });
+
+  it('changes nothing at any later instant once it excludes no longer', () => {
+    expect(backoffDeadlinesMs(failure('a1', { until: null }), settings)).toEqual([]);
+    expect(isInBackoff(failure('a1', { until: null }), epoch0Ms)).toBe(false);
+    expect(isInBackoff(failure('a1'), epoch0Ms)).toBe(true);
   });
 
   it('is not forgiven by the READY of a leader that another is elected instead of', () => {

@@ -1,0 +1,16 @@
+/** Tests for mutation testing: those that are pure. They need no ZooKeeper and no processes. */
+import { defineConfig } from 'vitest/config';
+import { alias } from '../../vitest.config.js';
+
+export default defineConfig({
+  resolve: { alias },
+  test: {
+    include: ['test/{core,lease,slots,strategies}/**/*.test.ts'],
+    // These try whole state spaces. One run takes longer than all other tests together.
+    exclude: ['test/core/{convergence,life}.test.ts'],
+    // Loading the modules of each test file anew costs more than the tests.
+    isolate: false,
+    // Stryker has a limit of its own, by how long the tests took without a mutant.
+    testTimeout: 600_000,
+  },
+});
