@@ -210,8 +210,8 @@ export class Ensemble {
 
   /**
    * Sets the data of all servers back to the first `kept` transactions, and calls `told` for each of them.
-   * If none is kept, the ensemble is a new one, whose transaction numbers start at 0. No server may run. The ids of the sessions that are lost are not used again, as in ZooKeeper, whose
-   * ids contain the time.
+   * If none is kept, the ensemble is a new one, whose transaction numbers start at 0. No server may run. The
+   * ids of the sessions that are lost are not used again, as in ZooKeeper, whose ids contain the time.
    */
   restore(kept: number, told: (commit: Commit) => void): void {
     const lost = this.log.splice(kept);
