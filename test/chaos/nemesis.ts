@@ -1,7 +1,7 @@
 /** Executes a plan, one round after the other. Each round ends with a calm period. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { errorMessage } from '../../src/errors.js';
-import type { Taken, Tell } from './faults/trouble.js';
+import type { FaultReporter, Taken } from './faults/trouble.js';
 import { troubleOf } from './faults.js';
 import type { Journal } from './journal.js';
 import type { Fault, Round } from './plan.js';
@@ -39,7 +39,8 @@ export class Nemesis {
     const reporter = {
       crash: (what: string) => this.#journal.nemesis({ event: 'crash', what }),
       note: (what: string) => this.#journal.nemesis({ event: 'note', what: `${id} ${kind}: ${what}` }),
-      http: (answer: Parameters<Tell['http']>[0]) => this.#journal.nemesis({ event: 'http', ...answer }),
+      http: (answer: Parameters<FaultReporter['http']>[0]) =>
+        this.#journal.nemesis({ event: 'http', ...answer }),
     };
     await this.#try(async () => {
       const trouble = await troubleOf(fault, this.#world, taken, reporter);

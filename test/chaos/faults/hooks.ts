@@ -62,14 +62,14 @@ const oddPatienceMs = 8_000;
 export async function oddWorkload(
   fault: Of<'odd-workload'>,
   world: World,
-  tell: Tell,
+  reporter: FaultReporter,
 ): Promise<Trouble | null> {
   const { slot = 1 } = fault;
   const leader = world.client.leader(slot)?.node ?? null;
   const [candidate] = world.standbys();
-  if (!hasPython) tell.note('python3 is not installed');
+  if (!hasPython) reporter.note('python3 is not installed');
   if (leader === null || candidate === undefined || !hasPython) return null;
-  const moves = (to: string) => asOperator(['switchover', '--to', to, ...slotFlags(fault)], world, tell);
+  const moves = (to: string) => asOperator(['switchover', '--to', to, ...slotFlags(fault)], world, reporter);
   const isLeft = async () => (await world.hooks.living()).every(({ node }) => node !== candidate);
   return {
     nodes: [],
@@ -83,7 +83,7 @@ export async function oddWorkload(
     end: async () => {
       await moves(leader);
       // The release must find what it leaves to Petrel, so it keeps its behaviour until then.
-      await until(isLeft, { timeoutMs: oddPatienceMs }).catch(() => tell.note(`${candidate} works on`));
+      await until(isLeft, { timeoutMs: oddPatienceMs }).catch(() => reporter.note(`${candidate} works on`));
       for (const each of ['takeover', 'release'] as const) await world.hooks.behave(candidate, each, {});
     },
   };

@@ -4,7 +4,7 @@ import { connect, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { nowMs } from '../journal.js';
 import type { World } from '../world.js';
-import { type Of, slotText, type Tell, type Trouble } from './trouble.js';
+import { type FaultReporter, type Of, slotText, type Trouble } from './trouble.js';
 
 /** Number of clients that request events, and read none. They are fewer than an agent allows. */
 const deafReaders = 300;
@@ -20,7 +20,7 @@ const giveUpMs = 10_000;
 export async function silentReaders(
   fault: Of<'silent-readers'>,
   world: World,
-  tell: Tell,
+  reporter: FaultReporter,
 ): Promise<Trouble | null> {
   const { slot = 1, count } = fault;
   const leader = world.client.leader(slot)?.node ?? null;
@@ -40,7 +40,7 @@ export async function silentReaders(
         );
         sockets.push(...(await Promise.all(more)));
       }
-      asking = askAgain(leader, port, tell, ended.signal);
+      asking = askAgain(leader, port, reporter, ended.signal);
     },
     end: async () => {
       ended.abort();
@@ -69,10 +69,15 @@ function open(port: number, request: string): Promise<Socket> {
 }
 
 /** Requests `/leader` again and again, each time over a new connection. */
-async function askAgain(node: string, port: number, tell: Tell, signal: AbortSignal): Promise<void> {
+async function askAgain(
+  node: string,
+  port: number,
+  reporter: FaultReporter,
+  signal: AbortSignal,
+): Promise<void> {
   while (!signal.aborted) {
     const askedAtMs = nowMs();
-    tell.http({ node, code: await codeOfLeader(port), askedAtMs });
+    reporter.http({ node, code: await codeOfLeader(port), askedAtMs });
     await sleep(askEveryMs, undefined, { signal }).catch(() => undefined);
   }
 }

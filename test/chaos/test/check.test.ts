@@ -325,20 +325,20 @@ describe('the time without a leader', () => {
 });
 
 describe('an answer of a leader in a crowd of connections', () => {
-  const asked = (scene: Scene, code: number | null, tookMs: number) => {
+  const answered = (scene: Scene, code: number | null, tookMs: number) => {
     scene.nemesis.push({ event: 'http', node: 'b', code, askedAtMs: 60_000, atMs: 60_000 + tookMs });
     return scene.verdict();
   };
 
   it('comes within a quarter of the session timeout', () => {
-    expect(asked(orderly(), 200, 1_500).violations).toEqual([]);
-    expect(told(asked(orderly(), 503, 1_501))).toEqual(['b took 1501 ms to answer to /leader']);
-    expect(told(asked(orderly(), null, 2))).toEqual(['b gave no answer to /leader']);
+    expect(answered(orderly(), 200, 1_500).violations).toEqual([]);
+    expect(violationsIn(answered(orderly(), 503, 1_501))).toEqual(['b took 1501 ms to answer to /leader']);
+    expect(violationsIn(answered(orderly(), null, 2))).toEqual(['b gave no answer to /leader']);
   });
 
   it('may come late during another fault, and soon after it', () => {
-    expect(asked(orderly().fault(50, 55, ['b']), null, 2_000).violations).toEqual([]);
-    expect(rules(asked(orderly().fault(50, 53, ['b']), null, 2_000))).toEqual(['others are answered']);
+    expect(answered(orderly().fault(50, 55, ['b']), null, 2_000).violations).toEqual([]);
+    expect(rules(answered(orderly().fault(50, 53, ['b']), null, 2_000))).toEqual(['others are answered']);
   });
 });
 
