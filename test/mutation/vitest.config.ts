@@ -8,7 +8,7 @@ export default defineConfig({
     include: ['test/{core,lease,slots,strategies}/**/*.test.ts'],
     // These try whole state spaces. One run takes longer than all other tests together.
     exclude: ['test/core/{convergence,life}.test.ts'],
-    // Loading the modules of each test file anew costs more than the tests.
+    // Loading the modules again for each test file costs more than the tests.
     isolate: false,
     // Stryker has a limit of its own, by how long the tests took without a mutant.
     testTimeout: 600_000,

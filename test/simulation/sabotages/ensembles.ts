@@ -21,7 +21,7 @@ export const ensembleSabotages: readonly Sabotage[] = [
   },
   {
     name: "only a node's own tokens count",
-    rule: 'A node remembers the token of every claim that it sees, whoever owns it',
+    rule: 'A node remembers the token of every claim that it sees, no matter which node owns it',
     in: 'TokenMemory#look',
     find: 'this.#tokens = withToken(this.#tokens, claim)',
     replace: '',
