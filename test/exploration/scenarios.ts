@@ -427,7 +427,7 @@ export const scenarios: readonly Scenario[] = [
     setting: { shortSessions: true, publishes: true },
     nodes: ['a1', 'a2', 'b1'],
     isLed: true,
-    faults: light,
+    faults: ['crash', 'lose', 'takeover-fails'],
     maxFaults: 2,
     witness: decidingAndClaiming,
   },
