@@ -156,8 +156,8 @@ const rules: readonly Rule[] = [
 
 /** Limits for files that may be longer than `maxLines`. */
 const longFiles: Readonly<Record<string, number>> = {
-  'src/agent/agent.ts': 548,
-  'src/agent/leadership/runner.ts': 600,
+  'src/agent/agent.ts': 550,
+  'src/agent/leadership/runner.ts': 605,
   'src/embedded/tree.ts': 420,
   'src/hooks/command-workload.ts': 440,
   'src/hooks/guard.ts': 430,

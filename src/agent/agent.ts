@@ -535,10 +535,11 @@ export class Agent {
    * wait, so that their reads do not delay the new leader.
    */
   #onChange(path: string): void {
-    const { seat } = this.#snapshotReader;
+    const { seat, snapshot } = this.#snapshotReader;
+    const isElectedHere = snapshot !== null && isElected(snapshot, this.#options.node);
+    const isConcerned = isElectedHere || this.#leadershipRunner.leadership !== null;
     if (seat.name !== null && path === this.#paths.seat(seat.name)) this.#pacing.wakeNow();
-    else if (path === this.#paths.elected && this.#leadershipRunner.leadership === null)
-      this.#pacing.wakeLater();
+    else if (path === this.#paths.elected && !isConcerned) this.#pacing.wakeLater();
     else this.#pacing.wake();
   }
 

@@ -12,6 +12,7 @@ export class Pacing {
   #deferredUntilMs = Number.NEGATIVE_INFINITY;
   /** Whether the requested round must not be deferred. */
   #isUrgent = false;
+  #isAsleep = false;
   #dueSinceMs: number;
   #rouse: () => void = () => {};
 
@@ -32,6 +33,7 @@ export class Pacing {
   begin(): void {
     this.#wokenAtMs = null;
     this.#isUrgent = false;
+    this.#deferredUntilMs = Number.NEGATIVE_INFINITY;
   }
 
   /** Requests a round, which begins at once unless it is deferred. */
@@ -44,7 +46,9 @@ export class Pacing {
    * Requests a round that can wait for a new leader's claim. Defers it unless it is urgent or due by itself.
    */
   wakeLater(): void {
-    if (!this.#isUrgent) this.#deferredUntilMs = this.#clock.monotonicMs() + handoverMs;
+    const isFirst = this.#deferredUntilMs === Number.NEGATIVE_INFINITY && this.#wokenAtMs === null;
+    if (isFirst && !this.#isUrgent && this.#isAsleep)
+      this.#deferredUntilMs = this.#clock.monotonicMs() + handoverMs;
     this.wake();
   }
 
@@ -70,7 +74,9 @@ export class Pacing {
       // Yield to timers and sockets, even if there is nothing to wait for.
       await new Promise<void>((resolve) => this.#clock.turn(resolve));
     } else {
+      this.#isAsleep = true;
       for (let next = waitMs; next > 0; next = leftMs()) await this.#timer(next);
+      this.#isAsleep = false;
     }
     if (waitMs > 0) this.#dueSinceMs = this.#wokenAtMs ?? this.#clock.monotonicMs();
   }

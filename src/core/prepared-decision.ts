@@ -32,6 +32,9 @@ export function preparedDecision(
  *   for this node writes to its seat, so it was a decision.
  * - `elected` is one version later than the one that the prepared decision rests on. So only one decision was
  *   made, and it is the one for this node.
+ *
+ * Not promised: that this decision is the prepared one. The elector may have made another one for the same
+ * node and the same term, for example after a crash. Only its reason and cause then differ.
  */
 export function afterHandover(snapshot: GroupSnapshot, self: string): GroupSnapshot | null {
   const { successor = null, elected } = snapshot;

@@ -82,8 +82,8 @@ export interface SlotState {
 
 export interface GroupSnapshot {
   /**
-   * Version of the published successor from which this snapshot was assumed. A write that rests on the
-   * snapshot must check it. Missing if the snapshot was read.
+   * Version of the published successor from which this snapshot was assumed. A claim that rests on the
+   * snapshot must check it. No other write can, because the snapshot has no claim. Missing if it was read.
    */
   readonly assumedFrom?: number | undefined;
   /** The slot to which `elected`, `current` and `history` belong. Missing for the first slot. */

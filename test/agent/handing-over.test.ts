@@ -79,9 +79,9 @@ describe('a leader that leaves', () => {
     const claim = await group.ready('c');
     expect(claim.term).toBe(before.term + 1);
     expect(writes[0]?.map((write) => write.replace(/-\d+$/, ''))).toEqual([
+      'setData leader/elected',
       'delete leader/current',
       'setData election/c',
-      'setData leader/elected',
       'setData nodes/b',
     ]);
     expect(writes[1]).toEqual(['create leader/current', 'setData nodes/c']);

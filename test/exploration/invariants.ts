@@ -28,7 +28,7 @@ export function judgeWrite(before: World, agent: Agent, request: Request, after:
   const { purpose } = request;
   switch (purpose.for) {
     case 'claim':
-      return judgeClaim(before, agent, purpose.electedVersion);
+      return judgeClaim(before, agent, purpose.electedVersion, purpose.elected.term);
     case 'ready':
       return judgeReady(before, agent);
     case 'decide-and-claim':
@@ -81,10 +81,11 @@ function judgeHandover(before: World, agent: Agent, after: World): string | null
   return judgeElected(before, after);
 }
 
-function judgeClaim({ tree }: World, agent: Agent, version: number): string | null {
+function judgeClaim({ tree }: World, agent: Agent, version: number, term: number): string | null {
   if (tree.elected?.value?.node !== agent.node) {
     return `${agent.node} claims while ${tree.elected?.value?.node} is elected`;
   }
+  if (tree.elected.value.term !== term) return `${agent.node} claims under a term that was not decided`;
   const reported = tree.members.find(({ node }) => node === agent.node)?.value?.lastFailure;
   const own = agent.failedUnder === version || reported?.electedVersion === version;
   return own ? `${agent.node} claims again under version ${version} of elected, in which it failed` : null;

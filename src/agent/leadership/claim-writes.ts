@@ -7,7 +7,13 @@ import type { GroupPaths } from '../../model/paths.js';
 import type { Registration } from '../../model/registration.js';
 import type { Claim } from '../../model/snapshot.js';
 import type { ClaimContent } from '../../model/znodes.js';
-import type { Operation, OperationResult, Stat, Store } from '../../ports/store.js';
+import {
+  isStoreError,
+  type Operation,
+  type OperationResult,
+  type Stat,
+  type Store,
+} from '../../ports/store.js';
 import { withRoom } from '../../tree/history-room.js';
 import { ifStillTrue } from '../conditional-write.js';
 import { checkSeat, encode } from '../membership.js';
@@ -27,8 +33,15 @@ export function claimContent(
   return { node, site, incarnation, ...said };
 }
 
+/** Details of a claim that is not made by what was just read. */
+export interface ClaimOptions {
+  readonly assumedFrom: number | undefined;
+  onRefused(): void;
+}
+
 /**
- * Writes the claim. Returns null if its conditions no longer hold. `assumedFrom` is the version of the
+ * Writes the claim. Returns null if its conditions no longer hold. Calls `onRefused` if it is known that
+ * nothing was written. `assumedFrom` is the version of the
  * published successor from which the node has assumed that it is elected. All results share one zxid, which
  * is the fencing token. The caller reads the token from the last result.
  */
@@ -37,7 +50,7 @@ export async function claim(
   claimant: Claimant,
   electedVersion: number,
   content: ClaimContent,
-  assumedFrom: number | undefined,
+  { assumedFrom, onRefused }: ClaimOptions,
 ): Promise<OperationResult[] | null> {
   const { paths } = claimant;
   const operations: Operation[] = [
@@ -49,7 +62,14 @@ export async function claim(
     creating(paths, content),
     registering(claimant),
   ];
-  return await ifStillTrue(() => withRoom(store, paths, () => store.multi(operations)));
+  try {
+    const results = await ifStillTrue(() => withRoom(store, paths, () => store.multi(operations)));
+    if (results === null) onRefused();
+    return results;
+  } catch (error) {
+    if (isStoreError(error) && !error.outcomeUnknown) onRefused();
+    throw error;
+  }
 }
 
 /** Returns the operation that creates the claim. It fails if there is a claim. */

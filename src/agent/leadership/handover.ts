@@ -25,7 +25,9 @@ export function handingOver(
   const { paths } = claimant;
   const name = Buffer.from(decision.node);
   return [
-    // ZooKeeper reports the writes in this order. The successor claims as soon as it knows of these two.
+    // ZooKeeper reports the writes in this order. The first one defers the nodes that are not concerned.
+    // After the last one, the successor knows everything that its claim rests on.
+    { type: 'set', path: paths.elected, data: encode(decision), version: electedVersion },
     { type: 'delete', path: paths.current, version: claimVersion },
     ...seats.map((seat): Operation => {
       return { type: 'set', path: paths.seat(seat), data: name, version: 'any' };
@@ -34,7 +36,6 @@ export function handingOver(
     { type: 'check', path: paths.config, version: configVersion },
     { type: 'check', path: paths.successor, version: successorVersion },
     { type: 'check', path: paths.node(decision.node), version: nodeVersion },
-    { type: 'set', path: paths.elected, data: encode(decision), version: electedVersion },
     registering(claimant),
   ];
 }

@@ -300,9 +300,11 @@ export class LeadershipRunner {
     const { claimedUnder: before, claimedSlot, lastFailure } = updateRegistration({});
     const registration = updateRegistration(claimedUnder(this.#slot, electedVersion));
     const claimant = { paths: this.#paths, seat, registration };
-    const results = await claim(store, claimant, electedVersion, content, round.snapshot?.assumedFrom);
-    // A refused claim must not be reported: the elector would not fence the owner of another claim.
-    if (results === null) updateRegistration({ claimedUnder: before, claimedSlot, lastFailure });
+    const results = await claim(store, claimant, electedVersion, content, {
+      assumedFrom: round.snapshot?.assumedFrom,
+      // A refused claim must not be reported: the elector would not fence the owner of another claim.
+      onRefused: () => updateRegistration({ claimedUnder: before, claimedSlot, lastFailure }),
+    });
     const written = results?.at(-1);
     if (written?.type === 'set') await this.#claimed(round, elected, content, written.stat);
     return true;
@@ -354,6 +356,8 @@ export class LeadershipRunner {
     const checksClaim = { type: 'check', path: this.#paths.current, version: claim.version } as const;
     if (this.#gate.isClosed(store)) return false;
     if ((await ifStillTrue(() => store.multi([checksClaim]))) === null) return true;
+    if (claim.value?.electedVersion === electedVersion)
+      this.#options.updateRegistration(claimedUnder(this.#slot, electedVersion));
     this.#begin(store, claim.token, elected, electedVersion, false);
     return true;
   }
