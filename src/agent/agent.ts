@@ -405,7 +405,8 @@ export class Agent {
   /**
    * Acts without reading first, if the write itself checks everything that the step depends on. If something
    * has changed, the write has no effect. After a failure, the next read shows what to do. Returns `look` if
-   * the group must be read now, `left` if the agent has left, and `acted` if its leadership has moved on.
+   * the group must be read now, `left` if the agent has left, and `acted` if an agent that is leaving can take
+   * its next step without a read.
    */
   async #actAhead(store: Store): Promise<'look' | 'left' | 'acted'> {
     const expected = this.#snapshotReader.expected;
@@ -414,7 +415,8 @@ export class Agent {
       const before = this.#leadershipRunner.leadership?.stage;
       const hasActed = await this.#leadershipRunner.stepAhead(this.#roundOf(store, expected));
       if (hasActed && this.#hasLeft(expected)) return 'left';
-      if (hasActed) return this.#leadershipRunner.leadership?.stage === before ? 'look' : 'acted';
+      const hasMoved = this.#leadershipRunner.leadership?.stage !== before;
+      if (hasActed) return hasMoved && this.#drainingSinceMs !== null ? 'acted' : 'look';
       const isNews = this.#registration.draining && expected.self?.value?.draining === false;
       if (isNews && this.#snapshotReader.part !== 'elector') await this.#publish(store, expected);
     } catch (error) {

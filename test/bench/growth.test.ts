@@ -87,13 +87,13 @@ describe('what an ensemble supports', () => {
         expect({ event, commits }).toEqual({ event, commits: commits.map(() => commits[0]) });
         expect(commits[0]).toBeGreaterThan(0);
       }
-      // Reads and notifications grow by at most a quarter of the 36 additional nodes when another node
-      // becomes the leader.
+      // If another node becomes the leader, reads and notifications grow by at most a quarter of the
+      // additional nodes. In the smallest group, parts such as successor and next elector may fall to one
+      // node.
       for (const event of ['handover', 'leaderDies'] as const)
         for (const measure of ['reads', 'notifications'] as const) {
-          const counts = ofOne(runs, event, measure).map(({ value }) => value);
-          const more = Math.max(...counts) - Math.min(...counts);
-          expect({ event, measure, grows: more > 9 }).toEqual({ event, measure, grows: false });
+          const [, some = 0, most = 0] = ofOne(runs, event, measure).map(({ value }) => value);
+          expect({ event, measure, grows: most - some > 6 }).toEqual({ event, measure, grows: false });
         }
       for (const { events } of runs) expect(events.electorDies.burden.notifications).toBeLessThanOrEqual(12);
       for (const event of ['joinAll', 'handover', 'leaderDies', 'electorDies', 'restart'] as const) {
