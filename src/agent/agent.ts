@@ -405,8 +405,7 @@ export class Agent {
   /**
    * Acts without reading first, if the write itself checks everything that the step depends on. If something
    * has changed, the write has no effect. After a failure, the next read shows what to do. Returns `look` if
-   * the group must be read now, `left` if the agent has left, and `acted` if an agent that is leaving can take
-   * its next step without a read.
+   * the group must be read now, `left` if the agent has left, and `acted` if a departing agent can go on.
    */
   async #actAhead(store: Store): Promise<'look' | 'left' | 'acted'> {
     const expected = this.#snapshotReader.expected;
