@@ -65,6 +65,12 @@ export function checkSeat(paths: GroupPaths, seat: string): Operation {
   return { type: 'check', path: paths.seat(seat), version: 'any' };
 }
 
+/** Returns the writes that notify a node at its seats. */
+export function notifyingAt(paths: GroupPaths, seats: readonly string[], node: string): Operation[] {
+  const data = Buffer.from(node);
+  return seats.map((seat) => ({ type: 'set', path: paths.seat(seat), data, version: 'any' }));
+}
+
 /** Session of an earlier incarnation that still owns this node's registration. */
 export interface EarlierIncarnation {
   readonly session: bigint;

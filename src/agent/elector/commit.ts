@@ -18,7 +18,7 @@ import { withRoom } from '../../tree/history-room.js';
 import { ifStillTrue } from '../conditional-write.js';
 import { creating } from '../leadership/claim-writes.js';
 import type { OwnClaim } from '../leadership/own-claim.js';
-import { checkSeat, encode } from '../membership.js';
+import { checkSeat, encode, notifyingAt } from '../membership.js';
 import { unrecorded } from './record-pause.js';
 import type { ElectorTurn, Unwritten } from './turn.js';
 
@@ -220,13 +220,7 @@ function seatsOf({ members }: ElectorTurn, { elected }: Decision): readonly stri
 function notifying(turn: ElectorTurn, paths: GroupPaths, decision: Decision): Operation[] {
   const { node } = decision.elected;
   if (node === null || !isNewlyNamed(turn, decision)) return [];
-  const data = Buffer.from(node);
-  return seatsOf(turn, decision).map((seat) => ({
-    type: 'set',
-    path: paths.seat(seat),
-    data,
-    version: 'any',
-  }));
+  return notifyingAt(paths, seatsOf(turn, decision), node);
 }
 
 function registering(paths: GroupPaths, { registration, data, version }: Unwritten): Operation {
@@ -259,7 +253,6 @@ function withRecord(head: HistoryHead, { slot = 1, term, fencingToken }: Transit
 function publishing(paths: GroupPaths, publish: Commit['successor']): Operation[] {
   if (publish === undefined) return [];
   const { successor, version, electedVersion, configVersion } = publish;
-  const nodeName = successor.prepared?.decision.node ?? '';
   const path = paths.successor;
   const data = encode(successor);
   return [
@@ -269,9 +262,7 @@ function publishing(paths: GroupPaths, publish: Commit['successor']): Operation[
       ? { type: 'create', path, data, mode: 'persistent' }
       : { type: 'set', path, data, version },
     // The successor reads the decision now, so that it can claim as soon as it is notified again.
-    ...seatsOfSuccessor(publish).map((seat): Operation => {
-      return { type: 'set', path: paths.seat(seat), data: Buffer.from(nodeName), version: 'any' };
-    }),
+    ...notifyingAt(paths, seatsOfSuccessor(publish), successor.prepared?.decision.node ?? ''),
   ];
 }
 

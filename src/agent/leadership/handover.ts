@@ -2,7 +2,7 @@
 import type { PreparedDecision } from '../../model/znodes.js';
 import { isPermissionError, isStoreError, type Operation, type Store } from '../../ports/store.js';
 import { ifStillTrue } from '../conditional-write.js';
-import { checkSeat, encode } from '../membership.js';
+import { checkSeat, encode, notifyingAt } from '../membership.js';
 import { type Claimant, registering } from './claim-writes.js';
 
 /** What is written, and the versions that it rests on. */
@@ -23,15 +23,12 @@ export function handingOver(
 ): Operation[] {
   const { decision, electedVersion, configVersion, nodeVersion, seats } = prepared;
   const { paths } = claimant;
-  const name = Buffer.from(decision.node);
   return [
     // ZooKeeper reports the writes in this order. The first one defers the nodes that are not concerned.
     // After the last one, the successor knows everything that its claim rests on.
     { type: 'set', path: paths.elected, data: encode(decision), version: electedVersion },
     { type: 'delete', path: paths.current, version: claimVersion },
-    ...seats.map((seat): Operation => {
-      return { type: 'set', path: paths.seat(seat), data: name, version: 'any' };
-    }),
+    ...notifyingAt(paths, seats, decision.node),
     checkSeat(paths, claimant.seat),
     { type: 'check', path: paths.config, version: configVersion },
     { type: 'check', path: paths.successor, version: successorVersion },

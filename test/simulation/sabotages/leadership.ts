@@ -90,8 +90,8 @@ export const leadershipSabotages: readonly Sabotage[] = [
     name: 'hands over and notifies nobody',
     rule: 'A handover writes to the election znode of the successor: it watches nothing else',
     in: 'handingOver',
-    find: '...seats.map((seat): Operation => {',
-    replace: '...seats.slice(seats.length).map((seat): Operation => {',
+    find: '...notifyingAt(paths, seats, decision.node),',
+    replace: '...notifyingAt(paths, [], decision.node),',
   },
   {
     name: 'never adopts a claim',

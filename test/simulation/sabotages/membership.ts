@@ -223,8 +223,8 @@ export const membershipSabotages: readonly Sabotage[] = [
     name: 'nobody is notified',
     rule: 'A node that is elected learns it at once',
     in: 'notifying',
-    find: 'seatsOf(turn, decision).map',
-    replace: 'seatsOf(turn, decision).slice(99).map',
+    find: 'notifyingAt(paths, seatsOf(turn, decision), node)',
+    replace: 'notifyingAt(paths, [], node)',
   },
   {
     name: 'elects a node that cannot be notified yet',
