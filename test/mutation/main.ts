@@ -1,7 +1,7 @@
 /** Changes the code in one place at a time, and prints which changes no test notices. */
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { Command } from 'commander';
+import { Command, InvalidArgumentError } from 'commander';
 import { z } from 'zod';
 import { equivalentSchema, outdated, type Score, type Survivor, scoresOf } from './report.js';
 import { mutantsOf } from './stryker.js';
@@ -14,29 +14,35 @@ const program = new Command('npm run mutation --')
   )
   .argument('<files...>', 'files below src/core, src/lease, src/slots or strategies')
   .option('--keep', 'write the scores to docs/reports/tables/mutation.md')
+  .option('--workers <number>', 'mutants to test at the same time', positive, 1)
   .exitOverride(({ exitCode }) => process.exit(exitCode === 0 ? 0 : misused))
   .parse();
-const { keep = false } = program.opts<{ keep?: boolean }>();
+const { keep = false, workers } = program.opts<{ keep?: boolean; workers: number }>();
 
 const verdicts = fileURLToPath(new URL('equivalents.json', import.meta.url));
 const equivalents = z.array(equivalentSchema).parse(JSON.parse(readFileSync(verdicts, 'utf8')));
 
-for (const file of program.args) {
-  const startedMs = performance.now();
-  const report = await mutantsOf(file);
-  const minutes = (performance.now() - startedMs) / 60_000;
-  const scores = scoresOf(report, equivalents);
-  for (const score of scores) tell(score, minutes);
-  for (const { line, original, replacement } of outdated(report, equivalents))
-    console.log(`  an outdated verdict: ${changeText({ original, replacement })} in: ${line}`);
-  if (scores.some(({ survivors }) => survivors.length > 0)) process.exitCode = 1;
-  if (keep) writeTable(scores);
+const startedMs = performance.now();
+const report = await mutantsOf({ files: program.args, workers });
+const minutes = (performance.now() - startedMs) / 60_000;
+const scores = scoresOf(report, equivalents);
+for (const score of scores) printScore(score);
+for (const { line, original, replacement } of outdated(report, equivalents))
+  console.log(`  an outdated verdict: ${changeText({ original, replacement })} in: ${line}`);
+console.log(`${minutes.toFixed(1)} minutes`);
+if (scores.some(({ survivors }) => survivors.length > 0)) process.exitCode = 1;
+if (keep) writeTable(scores);
+
+function positive(text: string): number {
+  const number = Number(text);
+  if (!Number.isInteger(number) || number < 1) throw new InvalidArgumentError('Write a number above 0.');
+  return number;
 }
 
-function tell(score: Score, minutes: number): void {
+function printScore(score: Score): void {
   const { file, mutants, killed, equivalent, survivors } = score;
   console.log(
-    `${file}: ${mutants} mutants, ${killed} killed, ${equivalent} equivalent, ${survivors.length} survived: ${percentText(score)} (${minutes.toFixed(1)} minutes)`,
+    `${file}: ${mutants} mutants, ${killed} killed, ${equivalent} equivalent, ${survivors.length} survived: ${percentText(score)}`,
   );
   for (const survivor of survivors) {
     const covered = survivor.isCovered ? '' : ' (executed by no test)';

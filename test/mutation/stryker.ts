@@ -36,14 +36,21 @@ async function install(): Promise<void> {
   await run('npm', ['install', ...flags], home);
 }
 
-/** Tests every mutant of a file, whose path is relative to the project. Prints Stryker's progress. */
-export async function mutantsOf(file: string): Promise<Report> {
+export interface Run {
+  /** Paths relative to the project. */
+  readonly files: readonly string[];
+  /** Number of mutants that are tested at the same time. */
+  readonly workers: number;
+}
+
+/** Tests every mutant of the files. Prints Stryker's progress. */
+export async function mutantsOf(wanted: Run): Promise<Report> {
   await install();
   const dir = await mkdtemp(join(tmpdir(), 'petrel-mutation-'));
   try {
     const report = join(dir, 'report.json');
     const config = join(dir, 'stryker.config.json');
-    await writeFile(config, JSON.stringify(configOf(file, dir, report)));
+    await writeFile(config, JSON.stringify(configOf(wanted, dir, report)));
     await run(process.execPath, [program, 'run', config], project);
     return reportSchema.parse(JSON.parse(await readFile(report, 'utf8')));
   } finally {
@@ -51,13 +58,15 @@ export async function mutantsOf(file: string): Promise<Report> {
   }
 }
 
-function configOf(file: string, dir: string, report: string): object {
+function configOf({ files, workers }: Run, dir: string, report: string): object {
   return {
-    mutate: [file],
+    mutate: files,
     testRunner: 'vitest',
     vitest: { configFile: 'test/mutation/vitest.config.ts' },
     coverageAnalysis: 'perTest',
-    concurrency: 1,
+    concurrency: workers,
+    // A mutant that only waited for a busy processor must not count as an endless loop.
+    timeoutMS: 20_000,
     // Vitest does not check types.
     disableTypeChecks: false,
     ignorePatterns: ignored,
