@@ -67,6 +67,7 @@ function configOf({ files, workers }: Run, dir: string, report: string): object 
     concurrency: workers,
     // A mutant that only waited for a busy processor must not count as an endless loop.
     timeoutMS: 20_000,
+    dryRunTimeoutMinutes: 60,
     // Vitest does not check types.
     disableTypeChecks: false,
     ignorePatterns: ignored,
