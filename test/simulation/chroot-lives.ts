@@ -4,8 +4,8 @@
  */
 import type { Chance } from '../support/chance.js';
 import { bystander, type Fault, whoElects, whoLeads } from './faults.js';
+import { at, hasDigits, plain, type ScriptedRun, settledMs } from './scripted-run.js';
 import type { Setup } from './setup.js';
-import { at, hasDigits, plain, type ScriptedRun, settledMs } from './told.js';
 
 const digits = 36;
 

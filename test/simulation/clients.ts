@@ -51,7 +51,7 @@ export interface ClientsOptions {
   readonly server: Server;
   readonly database: Database;
   /** Reports that a client was notified of a transaction's effect. */
-  tells(session: bigint, what: Pick<Notification, 'type' | 'path'> & { transaction: Transaction }): void;
+  onNotify(session: bigint, what: Pick<Notification, 'type' | 'path'> & { transaction: Transaction }): void;
 }
 
 const handshakeXid = 0;
@@ -59,13 +59,13 @@ const handshakeXid = 0;
 export class Clients {
   readonly #server: Server;
   readonly #database: Database;
-  readonly #tells: ClientsOptions['tells'];
+  readonly #onNotify: ClientsOptions['onNotify'];
   readonly #peers = new Map<number, Peer>();
 
-  constructor({ server, database, tells }: ClientsOptions) {
+  constructor({ server, database, onNotify }: ClientsOptions) {
     this.#server = server;
     this.#database = database;
-    this.#tells = tells;
+    this.#onNotify = onNotify;
   }
 
   /** Closes all connections. */
@@ -243,7 +243,7 @@ export class Clients {
     for (const { watcher, type, path } of notifications) {
       const peer = this.#peers.get(watcher);
       if (peer === undefined) continue;
-      if (transaction !== null) this.#tells(peer.sessionId, { transaction, type, path });
+      if (transaction !== null) this.#onNotify(peer.sessionId, { transaction, type, path });
       peer.send(writeNotification(new JuteWriter(), type, path).packet());
     }
   }

@@ -6,8 +6,8 @@
 import type { Chance } from '../support/chance.js';
 import type { Credentials } from './credentials.js';
 import { bystander, type Fault, whoElects, whoLeads } from './faults.js';
+import { at, people, plain, type ScriptedRun, settledMs, sharesDigits } from './scripted-run.js';
 import type { Setup } from './setup.js';
-import { at, people, plain, type ScriptedRun, settledMs, sharesDigits } from './told.js';
 
 const steps: readonly (Credentials & { readonly appliesAcl: boolean })[] = [
   { own: 0, accepted: [0, 1], appliesAcl: true },

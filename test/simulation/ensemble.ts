@@ -209,17 +209,17 @@ export class Ensemble {
   }
 
   /**
-   * Sets the data of all servers back to the first `kept` transactions, and calls `told` for each of them.
+   * Sets the data of all servers back to the first `kept` transactions, and passes each of them to `replay`.
    * If none is kept, the ensemble is a new one, whose transaction numbers start at 0. No server may run. The
    * ids of the sessions that are lost are not used again, as in ZooKeeper, whose ids contain the time.
    */
-  restore(kept: number, told: (commit: Commit) => void): void {
+  restore(kept: number, replay: (commit: Commit) => void): void {
     const lost = this.log.splice(kept);
     const nowMs = this.#options.world.nowMs;
     const startZxid = kept === 0 ? 0n : (this.#options.startZxid ?? 0n);
     this.truth = this.#newDatabase(startZxid);
     this.#woken.clear();
-    for (const transaction of this.log) told(this.#happened(transaction));
+    for (const transaction of this.log) replay(this.#happened(transaction));
     for (const transaction of lost) {
       if (transaction.kind !== 'open') continue;
       const { id: session } = this.truth.openSession(transaction.timeoutMs, nowMs);
@@ -253,7 +253,7 @@ export class Ensemble {
   }
 
   /** Records that a transaction notifies a client. */
-  tells(
+  noteNotified(
     session: bigint,
     { transaction, type, path }: Pick<Notification, 'type' | 'path'> & { transaction: Transaction },
   ) {

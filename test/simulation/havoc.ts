@@ -512,7 +512,7 @@ export class Havoc {
     this.#noteTokensSeen();
     for (const server of ensemble.servers) server.kill();
     this.#for(forMs, () => {
-      rules.restored((told) => ensemble.restore(from === 'backup' ? this.#backedUp : 0, told));
+      rules.restored((take) => ensemble.restore(from === 'backup' ? this.#backedUp : 0, take));
       judge.restored(rules.picture());
       conduct.restored();
       operator.restored();

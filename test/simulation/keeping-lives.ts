@@ -4,8 +4,8 @@
  */
 import type { Chance } from '../support/chance.js';
 import { bystander, whoElects } from './faults.js';
+import { at, hasDigits, people, plain, type ScriptedRun, settledMs } from './scripted-run.js';
 import type { Setup } from './setup.js';
-import { at, hasDigits, people, plain, type ScriptedRun, settledMs } from './told.js';
 
 const digits = 23;
 

@@ -6,8 +6,8 @@
 import { groupConfigSchema } from '../../src/model/group-config.js';
 import type { Chance } from '../support/chance.js';
 import { bystander, whoElects, whoLeads } from './faults.js';
+import { at, hasDigits, plain, type ScriptedRun, settledMs } from './scripted-run.js';
 import type { Setup } from './setup.js';
-import { at, hasDigits, plain, type ScriptedRun, settledMs } from './told.js';
 
 /**
  * Remainder, modulo 50, of the seeds of these runs. No other scripted run has this remainder, nor do the

@@ -6,8 +6,8 @@
 import { groupConfigSchema } from '../../src/model/group-config.js';
 import type { Chance } from '../support/chance.js';
 import { bystander, type Fault, whoElects, whoLeads } from './faults.js';
+import { at, hasDigits, people, plain, type ScriptedRun, settledMs } from './scripted-run.js';
 import type { Setup } from './setup.js';
-import { at, hasDigits, people, plain, type ScriptedRun, settledMs } from './told.js';
 
 const digits = 11;
 /** Time by which the failover before the quota is over, and the leader owns its claim. */

@@ -5,8 +5,8 @@
  */
 import type { Chance } from '../support/chance.js';
 import { bystander, type Fault, type PlannedFault, whoElects, whoLeads } from './faults.js';
+import { at, people, plain, type ScriptedRun, settledMs, sharesDigits } from './scripted-run.js';
 import type { Setup } from './setup.js';
-import { at, people, plain, type ScriptedRun, settledMs, sharesDigits } from './told.js';
 
 export function isRestored(seed: number): boolean {
   return sharesDigits(seed, 0);

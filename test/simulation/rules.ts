@@ -199,7 +199,7 @@ export class Rules implements Court {
    * Continues with the restored data of an ensemble, and forgets everything else. `replay` has to call the
    * given function for every commit in the data.
    */
-  restored(replay: (told: (commit: Commit) => void) => void): void {
+  restored(replay: (take: (commit: Commit) => void) => void): void {
     const { nowMs } = this.world;
     this.#ledger = new Ledger(this.paths);
     replay((commit) => {

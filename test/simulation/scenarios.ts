@@ -8,8 +8,8 @@ import type { Phase } from '../../src/ports/workload.js';
 import type { Chance } from '../support/chance.js';
 import { bystander, type Fault, type PlannedFault, whoElects, whoLeads } from './faults.js';
 import type { Mood } from './machine.js';
+import { at, people, plain, type Scenario, type ScriptedRun, settledMs } from './scripted-run.js';
 import type { Setup } from './setup.js';
-import { at, people, plain, type Scenario, type ScriptedRun, settledMs } from './told.js';
 
 const scenarioEvery = 10;
 /** Last digit of the seeds whose runs are scripted. */

@@ -50,7 +50,7 @@ export class Server {
   #role: Role = { name: 'looking' };
   #applied = 0;
   /** Number of committed changes that this server knows of. */
-  #told = 0;
+  #committed = 0;
   #clients: Clients;
   #touched = new Set<bigint>();
   #proposals: Proposal[] = [];
@@ -83,7 +83,7 @@ export class Server {
     return new Clients({
       server: this,
       database: this.#database,
-      tells: (session, what) => ensemble.tells(session, what),
+      onNotify: (session, what) => ensemble.noteNotified(session, what),
     });
   }
 
@@ -92,7 +92,7 @@ export class Server {
     this.#database = database;
     this.#clients = this.#newClients();
     this.#applied = 0;
-    this.#told = 0;
+    this.#committed = 0;
     this.#proposals = [];
   }
 
@@ -168,7 +168,7 @@ export class Server {
     this.#committing = false;
     this.#closing.clear();
     this.#owners.clear();
-    this.#told = this.#ensemble.log.length;
+    this.#committed = this.#ensemble.log.length;
     this.#catchUp();
     this.#database.touchAllSessions(this.#nowMs());
     this.#heardMs.clear();
@@ -180,7 +180,7 @@ export class Server {
     this.#role = { name: 'following', leader, heardAtMs: this.#nowMs() };
     // A server that starts to follow drops its proposals of earlier epochs that were not committed.
     this.#proposals = [];
-    this.#told = this.#ensemble.log.length;
+    this.#committed = this.#ensemble.log.length;
     this.#catchUp();
     leader.#heardFrom(this, []);
   }
@@ -296,12 +296,12 @@ export class Server {
         const most = this.#followers().length + 1 >= this.#ensemble.majority;
         if (!most) return;
         for (const { transaction } of this.#proposals.splice(0)) this.#ensemble.commit(transaction);
-        this.#told = this.#ensemble.log.length;
+        this.#committed = this.#ensemble.log.length;
         this.#catchUp();
         for (const follower of this.#followers()) {
-          const told = this.#told;
+          const committed = this.#committed;
           this.#ensemble.linkBetween(this, follower).send(() => {
-            follower.#process.deliver(() => follower.#tell(this, told));
+            follower.#process.deliver(() => follower.#noteCommitted(this, committed));
           });
         }
       });
@@ -321,16 +321,16 @@ export class Server {
     });
   }
 
-  #tell(leader: Server, told: number): void {
+  #noteCommitted(leader: Server, committed: number): void {
     if (this.#role.name !== 'following' || this.#role.leader !== leader || leader.epoch !== this.epoch)
       return;
     this.#role.heardAtMs = this.#nowMs();
-    this.#told = Math.max(this.#told, told);
+    this.#committed = Math.max(this.#committed, committed);
     this.#catchUp();
   }
 
   #catchUp(): void {
-    while (this.#applied < this.#told) {
+    while (this.#applied < this.#committed) {
       const transaction = this.#ensemble.log[this.#applied];
       this.#applied += 1;
       if (transaction !== undefined) this.#apply(transaction);

@@ -25,12 +25,12 @@ import { quotaLifeOf, reachesQuota } from './quota-lives.js';
 import { isRestored, restoredLifeOf } from './restored-lives.js';
 import { Rules } from './rules.js';
 import { scenarioOf } from './scenarios.js';
+import type { ScriptedRun } from './scripted-run.js';
 import { drawSetup, type Setup, sticks } from './setup.js';
 import { hasSiteRules, siteLifeOf } from './site-lives.js';
 import { hasSeveralLeaders, slotLifeOf } from './slot-lives.js';
 import { isInPlace, missingText } from './slots-filled.js';
 import { hasStalls, stallLifeOf } from './stall-lives.js';
-import type { ScriptedRun } from './told.js';
 import { hasUnlikeServers, unlikeServersLifeOf } from './unlike-lives.js';
 import { Wiretap } from './wiretap.js';
 import { World } from './world.js';
@@ -112,7 +112,10 @@ function runOf(seed: number): { readonly life: ScriptedRun; readonly ofWorld: Ch
   const { ofSetup, ofFaults, ofWorld, ofSites, ofSlots, ofLeaseLosses, ofLimits, ofStalls, ofKeeping } =
     sources;
   const setup = drawSetup(ofSetup);
-  const life = scenarioOf(seed, ofFaults, setup) ?? { setup, faults: untold(seed, ofFaults, setup) };
+  const life = scenarioOf(seed, ofFaults, setup) ?? {
+    setup,
+    faults: unscriptedFaults(seed, ofFaults, setup),
+  };
   if (hasSiteRules(seed, ofSites)) return { life: siteLifeOf(ofSites, life), ofWorld };
   if (hasSeveralLeaders(seed, ofSlots)) return { life: slotLifeOf(ofSlots, life), ofWorld };
   if (keepsClaim(seed)) return { life: keepingLifeOf(ofKeeping, setup), ofWorld };
@@ -125,7 +128,7 @@ function runOf(seed: number): { readonly life: ScriptedRun; readonly ofWorld: Ch
   return { life: hasLeaseLosses(seed) ? leaseLossLifeOf(ofLeaseLosses, setup) : life, ofWorld };
 }
 
-function untold(seed: number, ofFaults: Chance, setup: Setup): PlannedFault[] {
+function unscriptedFaults(seed: number, ofFaults: Chance, setup: Setup): PlannedFault[] {
   const { servers, sessionTimeoutMs, troubleMs, isGentle } = setup;
   const target = {
     nodes: setup.nodes.length,

@@ -7,8 +7,8 @@ import { type GroupConfig, groupConfigSchema, withSites } from '../../src/model/
 import type { Chance } from '../support/chance.js';
 import { bystander, type Fault, type PlannedFault, sweepEvery, whoElects, whoLeads } from './faults.js';
 import { isScripted } from './scenarios.js';
+import { at, people, type Scenario, type ScriptedRun, settledMs, twoSites } from './scripted-run.js';
 import type { Setup } from './setup.js';
-import { at, people, type Scenario, type ScriptedRun, settledMs, twoSites } from './told.js';
 
 /**
  * Share of runs with site rules among all runs that are not scripted and do not step through calls. Four

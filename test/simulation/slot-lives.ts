@@ -15,8 +15,8 @@ import {
   whoLeadsLast,
 } from './faults.js';
 import { isScripted } from './scenarios.js';
+import { at, people, type Scenario, type ScriptedRun, settledMs, twoSites } from './scripted-run.js';
 import { names, type Setup } from './setup.js';
-import { at, people, type Scenario, type ScriptedRun, settledMs, twoSites } from './told.js';
 
 /**
  * Share of runs with several leaders among runs that are not scripted, do not step through calls, and have no

@@ -5,8 +5,8 @@
 import { groupConfigSchema } from '../../src/model/group-config.js';
 import type { Chance } from '../support/chance.js';
 import { whoLeads } from './faults.js';
+import { at, hasDigits, plain, type ScriptedRun, settledMs } from './scripted-run.js';
 import type { Setup } from './setup.js';
-import { at, hasDigits, plain, type ScriptedRun, settledMs } from './told.js';
 
 const digits = 13;
 

@@ -11,8 +11,8 @@
  */
 import type { Chance } from '../support/chance.js';
 import { type Direction, ensembleLeader, type Fault, whoLeads } from './faults.js';
+import { at, hasDigits, plain, type ScriptedRun, settledMs } from './scripted-run.js';
 import type { ServerConfig, Setup } from './setup.js';
-import { at, hasDigits, plain, type ScriptedRun, settledMs } from './told.js';
 
 const digits = 33;
 /** Minimum ratio of a granted timeout to the longest delay of a message. It is that of all other runs. */

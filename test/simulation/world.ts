@@ -39,8 +39,8 @@ export class World {
     return this.#steps;
   }
 
-  note(tell: () => string): void {
-    this.trace?.push(`${(this.#nowMs / 1000).toFixed(3).padStart(8)} s  ${tell()}`);
+  note(text: () => string): void {
+    this.trace?.push(`${(this.#nowMs / 1000).toFixed(3).padStart(8)} s  ${text()}`);
   }
 
   /** Schedules an event. The returned function cancels the event. */

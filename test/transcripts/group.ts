@@ -135,7 +135,7 @@ export class Group {
   #news(): string[] {
     return (this.#world.trace?.splice(0) ?? []).flatMap((line) => {
       const ms = Math.round(1_000 * Number.parseFloat(line) - this.#sinceMs);
-      const text = retold(line);
+      const text = transcriptText(line);
       return text === null ? [] : [`${String(ms).padStart(5)} ms  ${text}`];
     });
   }
@@ -195,7 +195,7 @@ function operationText(operation: Operation, path: string): string {
 }
 
 /** A line of the simulation's trace as a transcript shows it. Null if readers do not need it. */
-function retold(line: string): string | null {
+function transcriptText(line: string): string | null {
   const text = line
     .replace(/^ *[\d.]+ s +/, '')
     .replace(/^(\w+) life \d+ under guardian \d+ of \w+/, '$1')
