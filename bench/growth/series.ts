@@ -35,7 +35,7 @@ export function seriesTable(
   { name: variable, straightWithin, beyond }: Variable,
 ): string {
   const sizes = [...new Set(all.flatMap(({ points }) => points.map(({ size }) => size)))];
-  const head = ['', ...sizes.map(count), 'law', 'off by', 'foretold within', ...beyond.map(count)];
+  const head = ['', ...sizes.map(count), 'law', 'off by', 'predicted within', ...beyond.map(count)];
   const rows = all.map((series) => {
     const law = lawOf(series.points, straightWithin);
     const say = series.unit === 'bytes' ? bytes : count;
@@ -47,7 +47,7 @@ export function seriesTable(
       }),
       lawText(law, variable, series.unit),
       share(offShare(law, series.points)),
-      foretold(series.points, straightWithin),
+      predictionError(series.points, straightWithin),
       ...beyond.map((size) => say(lawAt(law, size))),
     ];
   });
@@ -55,7 +55,7 @@ export function seriesTable(
 }
 
 /** Returns the error of a prediction: the law of all other sizes, applied to the largest size. */
-function foretold(points: readonly Point[], straightWithin: number): string {
+function predictionError(points: readonly Point[], straightWithin: number): string {
   const [last] = points.slice(-1);
   const before = points.slice(0, -1);
   if (last === undefined || before.length < 2) return '–';

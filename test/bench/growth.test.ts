@@ -50,7 +50,7 @@ describe('a law', () => {
     expect(() => lawOf([])).toThrow(RangeError);
   });
 
-  it('stands in a table, with what it foretells', () => {
+  it('is shown in a table with its predictions', () => {
     const text = seriesTable([{ name: 'reads', unit: 'count', points: pointsOf((size) => 2 * size) }], nodes);
     expect(text.split('\n').at(-1)).toBe('| reads | 20 | 60 | 200 | 600 | 2 N | 0.0 % | 0.0 % | 20,000 |');
   });
