@@ -44,7 +44,7 @@ class AnnounceListen implements Node<Message> {
   /** Instant of the last query that this node sent or heard during this wait. */
   #queryAtMs: number | null = null;
   /** Whether this node is waiting for the answer to a query, its own or another node's. */
-  #hasAsked = false;
+  #awaitsAnswer = false;
 
   constructor(context: Context<Message>, variant: Variant) {
     this.#context = context;
@@ -60,14 +60,14 @@ class AnnounceListen implements Node<Message> {
   start(): void {
     this.#context.count('alarms', 0);
     this.#context.count('queries', 0);
-    if (this.#variant.query === 'at once') this.#ask();
+    if (this.#variant.query === 'at once') this.#query();
     this.#wait();
   }
 
   receive(message: Message, from: number): void {
     if (message.kind === 'announce')
       this.#hear({ id: from, woke: message.woke, atMs: this.#context.nowMs() });
-    else if (message.kind === 'query') this.#requested();
+    else if (message.kind === 'query') this.#hearQuery();
     else if (message.kind === 'bye' && this.#leader?.id === from) this.#giveUp();
   }
 
@@ -85,22 +85,22 @@ class AnnounceListen implements Node<Message> {
     const { suppressMs, suppressRate } = this.#context.conditions;
     // A query from before the wait concerned an earlier leader.
     this.#queryAtMs = null;
-    this.#hasAsked = false;
+    this.#awaitsAnswer = false;
     this.#wake.set(this.#variant.waits ? drawWait(this.#context.random(), suppressRate) * suppressMs : 0);
   }
 
   #awoken(): void {
-    if (this.#variant.query !== 'after waiting' || this.#hasAsked) {
+    if (this.#variant.query !== 'after waiting' || this.#awaitsAnswer) {
       this.#lead();
       return;
     }
-    this.#hasAsked = true;
+    this.#awaitsAnswer = true;
     const { conditions, nowMs } = this.#context;
-    const askedAtMs = this.#queryAtMs ?? this.#ask();
-    this.#wake.set(Math.max(0, askedAtMs + answerLimitMs({ ...conditions, loss: 0 }) - nowMs()));
+    const queryAtMs = this.#queryAtMs ?? this.#query();
+    this.#wake.set(Math.max(0, queryAtMs + answerLimitMs({ ...conditions, loss: 0 }) - nowMs()));
   }
 
-  #ask(): number {
+  #query(): number {
     const nowMs = this.#context.nowMs();
     this.#queryAtMs = nowMs;
     this.#context.count('queries');
@@ -108,7 +108,7 @@ class AnnounceListen implements Node<Message> {
     return nowMs;
   }
 
-  #requested(): void {
+  #hearQuery(): void {
     this.#queryAtMs = this.#context.nowMs();
     if (this.#woke !== null) this.#say();
   }
