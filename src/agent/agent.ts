@@ -123,7 +123,7 @@ export class Agent {
     const scores = new ScoreReader({ ...options, paths: this.#paths });
     this.#elector = new Elector({
       ...shared,
-      ownClaim: (store, decided) => this.#leadershipRunner.ownClaim(this.#roundOf(store, decided)),
+      claimWith: (store, decided) => this.#leadershipRunner.claimWith(this.#roundOf(store, decided)),
     });
     this.#watchdog = new ElectorWatchdog({
       clock,

@@ -100,7 +100,7 @@ async function plan(access: GroupAccess, { node, dead }: EvictOptions) {
   const nowMs = ensembleNowMs(await readEnsembleClock(store, paths, clock), clock.monotonicMs());
   const member = view.members.find((one) => one.node === node) ?? null;
   const seats = view.seats.filter((seat) => seat.node === node);
-  const claim = ownClaim(view, node);
+  const claim = claimHeldBy(view, node);
   const removals: { text: string; operation: Operation }[] = [
     ...seats.map((seat) => ({
       text: `seat ${seat.name} of session ${sessionText(seat.owner)}`,
@@ -142,7 +142,7 @@ async function plan(access: GroupAccess, { node, dead }: EvictOptions) {
  */
 function slotHeldBy(view: GroupView, node: string): GroupView {
   const slots = viewsOfSlots(view);
-  const owned = slots.find((each) => ownClaim(each, node) !== null);
+  const owned = slots.find((each) => claimHeldBy(each, node) !== null);
   return owned ?? slots.find((each) => effectiveDecision(each).node === node) ?? view;
 }
 
@@ -155,7 +155,7 @@ function claimText(view: GroupView): string {
  * Returns the claim if the node owns it. The session that owns the claim decides. If that session belongs to
  * no known node, the content of the claim decides.
  */
-function ownClaim({ current, members, seats }: GroupView, node: string): Claim | null {
+function claimHeldBy({ current, members, seats }: GroupView, node: string): Claim | null {
   if (current === null) return null;
   const owner = [...members, ...seats].find((one) => one.owner === current.owner);
   return (owner?.node ?? current.value?.node) === node ? current : null;

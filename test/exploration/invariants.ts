@@ -32,7 +32,7 @@ export function judgeWrite(before: World, agent: Agent, request: Request, after:
     case 'ready':
       return judgeReady(before, agent);
     case 'decide-and-claim':
-      return judgeElected(before, after) ?? judgeOwnClaim(before, agent, purpose);
+      return judgeElected(before, after) ?? judgeClaimWithDecision(before, agent, purpose);
     case 'elected':
       return judgeElected(before, after);
     case 'give-away':
@@ -95,7 +95,7 @@ function judgeClaim({ tree }: World, agent: Agent, version: number, term: number
  * Checks that an elector which elects its own node and claims in one write has read the decision that it
  * replaces, and that no operator has objected in the meantime. Returns the violation, or null.
  */
-function judgeOwnClaim(
+function judgeClaimWithDecision(
   { tree, nowMs, skewMs }: World,
   { node, session }: Agent,
   { elected, electedVersion, view }: Extract<Request['purpose'], { for: 'claim' | 'decide-and-claim' }>,

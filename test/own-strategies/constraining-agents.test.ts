@@ -133,7 +133,7 @@ describe('the next elector', () => {
       ...{ log: pino({ level: 'silent' }), notify() {}, dueSinceMs: () => 0, wake() {}, config: () => null },
       rules: { ...builtInRules, ownConstraints: new Map([['no-spares', against('a1')]]) },
       updateRegistration: (change) => registration('b1', change),
-      ownClaim: () => null,
+      claimWith: () => null,
     });
     const wouldWrite = async (settings: Parameters<typeof config>[0]) => {
       const elected = versioned(decided({ node: 'a1', term: 1 }));

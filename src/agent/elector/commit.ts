@@ -16,8 +16,7 @@ import {
 import type { Commit, Decision } from '../../slots/group-round.js';
 import { withRoom } from '../../tree/history-room.js';
 import { ifStillTrue } from '../conditional-write.js';
-import { creating } from '../leadership/claim-writes.js';
-import type { OwnClaim } from '../leadership/own-claim.js';
+import { type ClaimWithDecision, creating } from '../leadership/claim-writes.js';
 import { checkSeat, encode, notifyingAt } from '../membership.js';
 import { unrecorded } from './record-pause.js';
 import type { ElectorTurn, Unwritten } from './turn.js';
@@ -44,7 +43,7 @@ export async function writeCommit(
   paths: GroupPaths,
   commit: Commit,
   log: Logger,
-  claim: OwnClaim | null = null,
+  claim: ClaimWithDecision | null = null,
 ): Promise<Committed | null> {
   const { store } = turn;
   const operations = commitOperations(turn, paths, commit, claim);
@@ -143,7 +142,7 @@ function commitOperations(
   turn: ElectorTurn,
   paths: GroupPaths,
   commit: Commit,
-  claim: OwnClaim | null,
+  claim: ClaimWithDecision | null,
 ): Operation[] {
   const { records, headVersion } = commit;
   const { history } = turn.snapshot;
@@ -160,7 +159,7 @@ function deciding(
   turn: ElectorTurn,
   paths: GroupPaths,
   { decisions, unchanged: standing, configVersion }: Commit,
-  claim: OwnClaim | null,
+  claim: ClaimWithDecision | null,
 ): Operation[] {
   if (decisions.length === 0) return [];
   const others = standing.map(({ slot, electedVersion: version }): Operation => {
@@ -176,7 +175,7 @@ function deciding(
 }
 
 /** Returns the operations with which this node claims, if the multi elects it. */
-function claiming(paths: GroupPaths, { content, registration }: OwnClaim): Operation[] {
+function claiming(paths: GroupPaths, { content, registration }: ClaimWithDecision): Operation[] {
   const path = paths.node(registration.node);
   return [creating(paths, content), { type: 'set', path, data: encode(registration), version: 'any' }];
 }

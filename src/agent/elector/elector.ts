@@ -33,7 +33,7 @@ import { isHeldByOthers } from '../../tree/foreign.js';
 import { prune, withRoom } from '../../tree/history-room.js';
 import { ifStillTrue } from '../conditional-write.js';
 import type { AgentEvent } from '../events.js';
-import type { OwnClaim } from '../leadership/own-claim.js';
+import type { ClaimWithDecision } from '../leadership/claim-writes.js';
 import { encode } from '../membership.js';
 import { MalformedReport } from '../snapshot/malformed.js';
 import { canNotify, precedesLeader, unpublished, writeCommit } from './commit.js';
@@ -60,7 +60,7 @@ export interface ElectorOptions extends FencerOptions {
   /** Last readable configuration. Null if no configuration could be read so far. */
   config(): GroupConfig | null;
   /** Returns the claim that this node would make at once, if it read this snapshot. Null if it would not. */
-  ownClaim(store: Store, decided: GroupSnapshot): OwnClaim | null;
+  claimWith(store: Store, decided: GroupSnapshot): ClaimWithDecision | null;
 }
 
 /**
@@ -264,7 +264,7 @@ export class Elector {
     const { decisions, records } = commit;
     await this.#openSlots(turn, decisions);
     const { paths, log } = this.#options;
-    const claim = this.#ownClaim(turn, decisions);
+    const claim = this.#claimWith(turn, decisions);
     const committed = await writeCommit(turn, paths, commit, log, claim);
     if (committed === null) return [];
     if (committed.isUnrecorded) this.#recordPause.begin();
@@ -291,10 +291,10 @@ export class Elector {
   }
 
   /** Returns this node's claim, if the decisions elect this node and it would claim at once. */
-  #ownClaim({ store, snapshot }: ElectorTurn, decisions: readonly Decision[]): OwnClaim | null {
-    const { node, ownClaim } = this.#options;
+  #claimWith({ store, snapshot }: ElectorTurn, decisions: readonly Decision[]): ClaimWithDecision | null {
+    const { node, claimWith } = this.#options;
     const isElected = decisions.some(({ elected }) => elected.node === node);
-    return isElected ? ownClaim(store, withDecisions(snapshot, decisions)) : null;
+    return isElected ? claimWith(store, withDecisions(snapshot, decisions)) : null;
   }
 
   /** Creates the znodes of new slots before any node looks for them, if the number of slots grows. */

@@ -25,6 +25,25 @@ export interface Claimant {
   readonly registration: Registration;
 }
 
+/**
+ * The claim of an elector that elects its own node. It is written together with the decision, so that no
+ * second write is needed before the takeover. The result is the same as that of a claim after the decision.
+ *
+ * Not promised: that an elector which elects its own node always claims in this way. It decides first, and
+ * claims later, if it has to wait for anything else.
+ */
+export interface ClaimWithDecision {
+  readonly content: ClaimContent;
+  /** This node's registration as it is written with the claim. */
+  readonly registration: Registration;
+  /**
+   * Begins the leadership, once the claim is written. `stat` belongs to a znode that the same multi has set.
+   * Not called if the claim was not written, or if the reply was lost. The node then still reports the
+   * failure that the decision responds to, and finds the claim when it reads the group.
+   */
+  begin(stat: Stat): Promise<Claim>;
+}
+
 /** Returns the content of a claim by this incarnation of a node. */
 export function claimContent(
   { node, site, incarnation }: Pick<ClaimContent, 'node' | 'site' | 'incarnation'>,

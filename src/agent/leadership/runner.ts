@@ -29,13 +29,13 @@ import { ifStillTrue } from '../conditional-write.js';
 import { claimedUnder, type DecisionKnown, failedUnder } from '../elector/slot-decision.js';
 import type { Renewing } from '../session/renewal.js';
 import { ClaimGate } from './claim-gate.js';
+import type { ClaimWithDecision } from './claim-writes.js';
 import { claim, claimContent, claimMade, givingAway, sayingReady } from './claim-writes.js';
 import { EndedLeaderships } from './ended-leaderships.js';
 import { detailOf } from './failure-detail.js';
 import { isHandedOver } from './handover.js';
 import { hookContext } from './hook-context.js';
 import type { LeadershipOptions, LeadershipRound } from './options.js';
-import type { OwnClaim } from './own-claim.js';
 import { isPlannedEnd } from './planned-end.js';
 import { Preparation } from './preparation.js';
 import { RenewedLease } from './renewed-lease.js';
@@ -328,7 +328,7 @@ export class LeadershipRunner {
    * Returns the claim that this node would make at once if the decision in this snapshot were in force. Null
    * if it would not claim, would have to wait, or if the group has several leaders.
    */
-  ownClaim(group: LeadershipRound): OwnClaim | null {
+  claimWith(group: LeadershipRound): ClaimWithDecision | null {
     if (group.snapshot === null || slotCount(group.snapshot, slotStates(group.snapshot).length) > 1)
       return null;
     const round = this.#inSlot(group);

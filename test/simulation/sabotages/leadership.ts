@@ -40,14 +40,14 @@ export const leadershipSabotages: readonly Sabotage[] = [
   {
     name: 'takes over unprepared by its own decision',
     rule: 'An elector claims together with its decision only if it would claim at once, and so not before it prepares',
-    in: 'LeadershipRunner#ownClaim',
+    in: 'LeadershipRunner#claimWith',
     find: 'const action = this.#next(round);',
     replace: `const next = this.#next(round); const action = next?.do === 'prepare' ? { ...next, do: 'claim' } : next;`,
   },
   {
     name: 'claims by its own decision in a backoff',
     rule: 'An elector claims together with its decision only if it would claim at once, and so in no backoff',
-    in: 'LeadershipRunner#ownClaim',
+    in: 'LeadershipRunner#claimWith',
     find: 'const action = this.#next(round);',
     replace: `const next = this.#next(round); const { current, elected } = round.snapshot; const isFree = next === null && current === null && this.#leadership === null && elected.value?.node === this.#options.node; const action = isFree ? { do: 'claim', elected: elected.value, electedVersion: elected.version } : next;`,
   },
