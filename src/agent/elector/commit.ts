@@ -16,7 +16,7 @@ import {
 import type { Commit, Decision } from '../../slots/group-round.js';
 import { withRoom } from '../../tree/history-room.js';
 import { ifStillTrue } from '../conditional-write.js';
-import { type ClaimWithDecision, creating } from '../leadership/claim-writes.js';
+import { type ClaimWithDecision, claiming } from '../leadership/claim-writes.js';
 import { checkSeat, encode, notifyingAt } from '../membership.js';
 import { unrecorded } from './record-pause.js';
 import type { ElectorTurn, Unwritten } from './turn.js';
@@ -169,15 +169,9 @@ function deciding(
     return { type: 'set', path: pathsOfSlot(paths, slot).elected, data: encode(elected), version };
   });
   const also = decisions.flatMap((decision) => notifying(turn, paths, decision));
-  if (claim !== null) also.push(...claiming(paths, claim));
+  if (claim !== null) also.push(...claiming({ paths, registration: claim.registration }, claim.content));
   else if (turn.unwritten !== null) also.push(registering(paths, turn.unwritten));
   return [{ type: 'check', path: paths.config, version: configVersion }, ...others, ...written, ...also];
-}
-
-/** Returns the operations with which this node claims, if the multi elects it. */
-function claiming(paths: GroupPaths, { content, registration }: ClaimWithDecision): Operation[] {
-  const path = paths.node(registration.node);
-  return [creating(paths, content), { type: 'set', path, data: encode(registration), version: 'any' }];
 }
 
 /**

@@ -78,8 +78,7 @@ export async function claim(
       : [{ type: 'check', path: paths.successor, version: assumedFrom } as const]),
     checkSeat(paths, claimant.seat),
     { type: 'check', path: paths.elected, version: electedVersion },
-    creating(paths, content),
-    registering(claimant),
+    ...claiming(claimant, content),
   ];
   try {
     const results = await ifStillTrue(() => withRoom(store, paths, () => store.multi(operations)));
@@ -91,9 +90,10 @@ export async function claim(
   }
 }
 
-/** Returns the operation that creates the claim. It fails if there is a claim. */
-export function creating({ current: path }: GroupPaths, content: ClaimContent): Operation {
-  return { type: 'create', path, data: encode(content), mode: 'ephemeral' };
+/** Returns the operations that create the claim and set the registration. They fail if there is a claim. */
+export function claiming(claimant: Omit<Claimant, 'seat'>, content: ClaimContent): Operation[] {
+  const path = claimant.paths.current;
+  return [{ type: 'create', path, data: encode(content), mode: 'ephemeral' }, registering(claimant)];
 }
 
 /**
@@ -127,6 +127,6 @@ export function givingAway(claimant: Claimant, claimVersion: number): Operation[
   ];
 }
 
-export function registering({ paths, registration }: Claimant): Operation {
+export function registering({ paths, registration }: Omit<Claimant, 'seat'>): Operation {
   return { type: 'set', path: paths.node(registration.node), data: encode(registration), version: 'any' };
 }

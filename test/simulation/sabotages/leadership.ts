@@ -6,8 +6,8 @@ export const leadershipSabotages: readonly Sabotage[] = [
     name: 'claims without checking elected',
     rule: 'A claim checks the version of elected: who was outvoted meanwhile cannot claim',
     in: 'claim',
-    find: `{ type: 'check', path: paths.elected, version: electedVersion }, creating(paths, content),`,
-    replace: 'creating(paths, content),',
+    find: `{ type: 'check', path: paths.elected, version: electedVersion }, ...claiming(claimant, content)`,
+    replace: '...claiming(claimant, content)',
   },
   {
     name: 'READY without checking elected',
@@ -55,8 +55,8 @@ export const leadershipSabotages: readonly Sabotage[] = [
     name: 'claims without a seat',
     rule: 'A claim checks the own seat: what an evicted incarnation sent late claims nothing',
     in: 'claim',
-    find: `checkSeat(paths, claimant.seat), { type: 'check', path: paths.elected, version: electedVersion }, creating(paths, content),`,
-    replace: `{ type: 'check', path: paths.elected, version: electedVersion }, creating(paths, content),`,
+    find: `checkSeat(paths, claimant.seat), { type: 'check', path: paths.elected, version: electedVersion }, ...claiming(claimant, content)`,
+    replace: `{ type: 'check', path: paths.elected, version: electedVersion }, ...claiming(claimant, content)`,
   },
   {
     name: 'deletes whosever claim there is',
@@ -118,8 +118,8 @@ export const leadershipSabotages: readonly Sabotage[] = [
     name: 'a claim that leaves the registration as it was',
     rule: "A claim sets its node's registration: who removes a fenced claim sees that it was made",
     in: 'claim',
-    find: 'creating(paths, content), registering(claimant)',
-    replace: 'creating(paths, content)',
+    find: '...claiming(claimant, content)',
+    replace: 'claiming(claimant, content)[0]',
   },
   {
     name: 'claims though unhealthy',
