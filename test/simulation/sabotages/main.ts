@@ -33,7 +33,7 @@ const misused = 2;
 
 const program = new Command('npm run sabotage --')
   .description(
-    'Breaks a rule of the code at a time; the simulation must notice. A HOLE is a sabotage it does not.',
+    'Breaks one rule of the code at a time. The simulation must notice each sabotage; one that it does not notice is a HOLE.',
   )
   .exitOverride(({ exitCode }) => process.exit(exitCode === 0 ? 0 : misused))
   .option('--only <name>', 'sabotages whose name contains this')
@@ -111,7 +111,7 @@ async function huntAll(waiting: Sabotage[], seeds: Range): Promise<void> {
 
 function report(): void {
   const undecided = chosen.filter((sabotage) => !caught.has(sabotage) && !holes.has(sabotage));
-  console.log(`${caught.size} sabotages caught, ${holes.size} HOLES`);
+  console.log(`${caught.size} ${caught.size === 1 ? 'sabotage' : 'sabotages'} caught, ${holes.size} HOLES`);
   for (const { name } of undecided) console.log(`!!! not decided in time: ${name}`);
   if (undecided.length > 0)
     console.log('Seeds that catch them are found, and kept, with: npm run sabotage -- --keep');
