@@ -157,7 +157,7 @@ type Print = DevOptions['print'];
 
 async function rehearse(rehearsal: Rehearsal, crash: CrashPoint, print: Print): Promise<void> {
   print(`\nCrash point ${pointName(crash)}`);
-  for (const line of summary(await rehearsal.play(crash))) print(line);
+  for (const line of summary(await rehearsal.rehearse(crash))) print(line);
 }
 
 /** Returns a function that prints an event with the time since the kill. */

@@ -80,11 +80,11 @@ export class Rehearsal implements Disposable {
   }
 
   /**
-   * Plays one crash point. A first election requires a group that no node has joined. A killed agent is
-   * restarted by its guardian. If a guardian was killed, its node remains absent until the next play. Throws
-   * PetrelError FAILED if an expected event does not happen in time.
+   * Rehearses one crash point. A first election requires a group that no node has joined. A killed agent is
+   * restarted by its guardian. If a guardian was killed, its node remains absent until the next rehearsal.
+   * Throws PetrelError FAILED if an expected event does not happen in time.
    */
-  async play(point: CrashPoint): Promise<Outcome> {
+  async rehearse(point: CrashPoint): Promise<Outcome> {
     this.#killedAtMs = null;
     this.#ending = null;
     this.#parting.clear();
@@ -110,7 +110,7 @@ export class Rehearsal implements Disposable {
     }
   }
 
-  /** Makes a play that is running fail, and releases everything that the play stopped. */
+  /** Makes a rehearsal that is running fail, and releases everything that it stopped. */
   [Symbol.dispose](): void {
     this.#isOn = false;
     this.#end.abort(new PetrelError('FAILED', 'the rehearsal was stopped'));

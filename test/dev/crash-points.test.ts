@@ -1,7 +1,7 @@
 /**
- * Plays the crash points of docs/reports/tables/crash-points.md with real agents and guardians, which are
- * killed exactly at these points. Compares the results with the tables. By default plays only the crash
- * points that the tables mark for every run. PETREL_TEST_CRASH_POINTS=all plays all of them.
+ * Rehearses the crash points of docs/reports/tables/crash-points.md with real agents and guardians, which are
+ * killed exactly at these points. Compares the results with the tables. By default rehearses only the
+ * crash points that the tables mark for every run. PETREL_TEST_CRASH_POINTS=all rehearses all of them.
  */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Outcome } from '../../src/dev/rehearsal.js';
@@ -33,7 +33,7 @@ describe.skipIf(notHere !== '')(`a crash point${notHere}`, () => {
     const stage = await stages.take({ isNew: isFirst(row) });
     let isInOrder = false;
     try {
-      await compare(stage, row, await stage.play(row.point));
+      await compare(stage, row, await stage.rehearse(row.point));
       isInOrder = true;
     } catch (error) {
       const lines = stage.said.map(({ text, atMs }) => `${atMs === null ? '' : Math.round(atMs)}\t${text}`);

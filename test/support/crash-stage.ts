@@ -31,7 +31,7 @@ const paths = groupPaths('/crash');
 
 export class CrashStage implements AsyncDisposable {
   readonly log: HookLog;
-  /** The log of the current play, or of the last one if none is running. */
+  /** The log of the current rehearsal, or of the last one if none is running. */
   readonly said: { readonly text: string; readonly atMs: number | null }[] = [];
   readonly #store: Store;
   readonly #rehearsal: Rehearsal;
@@ -78,9 +78,9 @@ export class CrashStage implements AsyncDisposable {
     });
   }
 
-  async play(point: CrashPoint): Promise<Outcome> {
+  async rehearse(point: CrashPoint): Promise<Outcome> {
     this.said.length = 0;
-    return await this.#rehearsal.play(point);
+    return await this.#rehearsal.rehearse(point);
   }
 
   /** Returns the index in `said` of the last `text` after the kill, or -1 if there is none. */
@@ -104,7 +104,7 @@ export class CrashStage implements AsyncDisposable {
   }
 }
 
-/** A limited number of stages, for plays that run in parallel. */
+/** A limited number of stages, for rehearsals that run in parallel. */
 export class CrashStages implements AsyncDisposable {
   readonly #limit: number;
   readonly #idle: CrashStage[] = [];
@@ -115,7 +115,7 @@ export class CrashStages implements AsyncDisposable {
     this.#limit = limit;
   }
 
-  /** Waits for a free stage. If `isNew` is true, the stage is one on which nothing has been played before. */
+  /** Waits for a free stage. If `isNew` is true, nothing has been rehearsed on it before. */
   async take({ isNew }: { readonly isNew: boolean }): Promise<CrashStage> {
     while (this.#taken === this.#limit) await new Promise<void>((resolve) => this.#waiting.push(resolve));
     this.#taken += 1;
