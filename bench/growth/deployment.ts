@@ -127,7 +127,7 @@ export class Deployment {
   async until(what: string, isSo: () => boolean): Promise<number> {
     const beganAtMs = this.world.nowMs;
     while (!isSo()) {
-      if (this.world.nowMs - beganAtMs > patienceMs) throw new Error(`in vain waited for ${what}`);
+      if (this.world.nowMs - beganAtMs > patienceMs) throw new Error(`timed out waiting for ${what}`);
       await this.pass(looksEveryMs);
     }
     return this.world.nowMs - beganAtMs;

@@ -31,7 +31,7 @@ export type Sign =
 export function signOf(step: StepName, cast: Cast, paths: GroupPaths, term: number): Sign {
   const { candidate } = cast;
   const leader = cast.leader ?? '';
-  const givesAway = (node: string) => (write: Write) =>
+  const deletesClaim = (node: string) => (write: Write) =>
     has(write, 'delete', paths.current) && has(write, 'setData', paths.node(node));
   const says = (status: 'PROGRESS' | 'READY') => (write: Write) => {
     const claim = parseJson(claimSchema, written(write, paths.current)).value;
@@ -47,9 +47,9 @@ export function signOf(step: StepName, cast: Cast, paths: GroupPaths, term: numb
     case 'release-started':
       return { runs: 'release', on: leader };
     case 'release-ended':
-      return { at: 'arrived', matches: givesAway(leader) };
+      return { at: 'arrived', matches: deletesClaim(leader) };
     case 'claim-deleted':
-      return { at: 'committed', matches: givesAway(leader) };
+      return { at: 'committed', matches: deletesClaim(leader) };
     case 'claim-created':
       return { at: 'committed', matches: says('PROGRESS') };
     case 'takeover-started':
@@ -59,9 +59,9 @@ export function signOf(step: StepName, cast: Cast, paths: GroupPaths, term: numb
     case 'undo-started':
       return { runs: 'release', on: candidate };
     case 'undo-ended':
-      return { at: 'arrived', matches: givesAway(candidate) };
+      return { at: 'arrived', matches: deletesClaim(candidate) };
     case 'failure-reported':
-      return { at: 'committed', matches: givesAway(candidate) };
+      return { at: 'committed', matches: deletesClaim(candidate) };
     case 'decided-again':
       return { at: 'committed', matches: (write) => isSuccessor(write, candidate, paths, term) };
     case 'ready-written':

@@ -89,7 +89,7 @@ export class Guard {
         leadership.begun ||= message.begun;
       }
     } else if (message.type === 'lease') this.#setLease(message);
-    else if (message.type === 'end-leadership') this.#letGo(message.leadership);
+    else if (message.type === 'end-leadership') this.#markReleased(message.leadership);
     else this.#groups.adopt(message.pgid);
   }
 
@@ -211,7 +211,7 @@ export class Guard {
     if (isNews) this.#setLease(noted);
   }
 
-  #letGo(id: number): void {
+  #markReleased(id: number): void {
     const leadership = this.#open(id);
     if (leadership === null) return;
     if (leadership.ending !== null && !leadership.releaseRequested && leadership.ended === null) return;

@@ -108,7 +108,7 @@ export class GroupSession {
   async close(): Promise<void> {
     this.#closed = true;
     this.#cancelIdle();
-    await this.#letGo();
+    await this.#closeStore();
   }
 
   async #read(access: GroupAccess): Promise<Look> {
@@ -137,7 +137,7 @@ export class GroupSession {
   async #connected(): Promise<Store> {
     if (this.#closed) throw new PetrelError('UNREACHABLE', 'the agent is stopping');
     if (this.#store === null || this.#store.state === 'LOST') {
-      void this.#letGo();
+      void this.#closeStore();
       this.#store = this.#options.openStore();
     }
     const store = this.#store;
@@ -153,10 +153,10 @@ export class GroupSession {
   }
 
   #closeWhenIdle(): void {
-    this.#cancelIdle = this.#options.clock.timer(idleMs, () => void this.#letGo());
+    this.#cancelIdle = this.#options.clock.timer(idleMs, () => void this.#closeStore());
   }
 
-  async #letGo(): Promise<void> {
+  async #closeStore(): Promise<void> {
     const store = this.#store;
     this.#store = null;
     await store?.close({ timeoutMs: closeTimeoutMs });

@@ -412,15 +412,15 @@ export class Session extends ConnectionManager implements ConnectionOwner {
     if (this.#over) return;
     this.#over = failure;
     this.#enter('LOST');
-    this.#letGo(failure);
+    this.#endConnection(failure);
   }
 
   #finish(confirmed: boolean): void {
-    this.#letGo(this.refusal);
+    this.#endConnection(this.refusal);
     this.#ending?.settle(confirmed);
   }
 
-  #letGo(failure: Failure): void {
+  #endConnection(failure: Failure): void {
     this.#stopped.abort();
     this.#cancelTimer();
     this.#connection?.end(failure);

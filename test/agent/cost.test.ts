@@ -199,7 +199,7 @@ describe('a look that finds nothing new', () => {
     expect(await cheapestLook(server, last)).toEqual({ data: 3, existence: 0, children: 0 });
   });
 
-  it('costs the next in line none, also when it sees whether the elector decides', async () => {
+  it('costs the next elector none, also when it sees whether the elector decides', async () => {
     await using server = await startDevelopmentServer();
     await using group = await Group.found(server.connectString);
     const clock = new JumpingClock();

@@ -26,7 +26,7 @@ async function cutOff({ group, way, a }: Cut, alsoUntil: () => boolean = () => t
   await until(async () => ((await group.current())?.stat.czxid ?? 0n) > before, { timeoutMs: 20_000 });
 }
 
-async function readyAnew(group: Group): Promise<string> {
+async function readyLeader(group: Group): Promise<string> {
   return await until(
     async () => {
       const current = await group.current();
@@ -45,7 +45,7 @@ async function readyAnew(group: Group): Promise<string> {
 async function cutOffUntilAnotherLeads(cut: Cut): Promise<number> {
   for (let leaseLosses = 1; leaseLosses < 12; leaseLosses++) {
     await cutOff(cut);
-    if ((await readyAnew(cut.group)) !== 'a') return leaseLosses;
+    if ((await readyLeader(cut.group)) !== 'a') return leaseLosses;
   }
   throw new Error('a is elected again and again');
 }
@@ -81,7 +81,7 @@ describe('a leader that is cut off again and again, and is back each time before
     expect(overlapsOf(group)).toEqual([]);
   });
 
-  it('leaves judging to the next in line, where it elects itself', async () => {
+  it('leaves judging to the next elector, where it elects itself', async () => {
     const zooKeeper = await sharedZooKeeper();
     await using way = await startProxy({ target: zooKeeper });
     await using group = await Group.found(zooKeeper);
@@ -115,7 +115,7 @@ it('leaders whose ensemble is away as a whole are in backoff for nothing', async
   for (let leaseLosses = 0; leaseLosses < 3; leaseLosses++) {
     const sinceMs = elector.store.inTouchSinceMs();
     await cutOff({ group, way, a }, () => elector.store.inTouchSinceMs() > sinceMs);
-    expect(await readyAnew(group)).toBe('a');
+    expect(await readyLeader(group)).toBe('a');
   }
   // The history now contains the last return of `a`. So the elector has had the chance to elect another node.
   await until(async () => (await group.history()).length === 4);

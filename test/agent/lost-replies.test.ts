@@ -14,7 +14,7 @@ const isRegistration = (request: string) => request.includes('/nodes/b') && requ
  * whole name.
  */
 const isSeat = (request: string) => /\/election\/b-(?!-?\d)/.test(request);
-const isGivingAway = (request: string) => {
+const isRelease = (request: string) => {
   return request.includes('/leader/current') && isRegistration(request) && !request.includes('"status"');
 };
 const isElection = (request: string) => request.includes('"cause"') && !request.includes('"prepared"');
@@ -133,7 +133,7 @@ describe('a reply that is lost', () => {
     const { group, way, a, b } = all;
     await group.switchover('b');
     await group.ready('b');
-    const lost = way.loseReplyTo(isGivingAway);
+    const lost = way.loseReplyTo(isRelease);
     await group.switchover('a');
     await lost;
     const { stat } = await group.ready('a');

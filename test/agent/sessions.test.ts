@@ -32,20 +32,20 @@ it('P01 a claim of a session that is over never makes a leader, though its znode
   const tokens = tokensOf(a);
   await server.restart();
   // A restarted server grants every session its whole timeout again, so the old claim remains for some time.
-  await using onlooker = await Group.found(server.connectString, {}, group.root);
-  const old = await onlooker.current();
+  await using view = await Group.found(server.connectString, {}, group.root);
+  const old = await view.current();
   expect(old?.stat.ephemeralOwner).toBe(first.stat.ephemeralOwner);
-  await until(async () => (await onlooker.current())?.stat.ephemeralOwner !== old?.stat.ephemeralOwner);
+  await until(async () => (await view.current())?.stat.ephemeralOwner !== old?.stat.ephemeralOwner);
   expect(tokens).not.toContain(first.stat.czxid);
   const next = await until(async () => {
-    const current = await onlooker.current();
+    const current = await view.current();
     const leaders = [a, b].filter(({ status }) => status.leads);
     const [leader] = leaders;
     const isOwner = leader?.store.sessionId === current?.stat.ephemeralOwner;
     return current?.status === 'READY' && leaders.length === 1 && isOwner ? current : null;
   });
   expect(next.stat.czxid).toBeGreaterThan(first.stat.czxid);
-  expect(await onlooker.seats()).not.toContain(seat);
+  expect(await view.seats()).not.toContain(seat);
   expect(overlaps({ a: a.recorded, b: b.recorded })).toEqual([]);
 });
 

@@ -130,8 +130,8 @@ describe('groups that share a session', () => {
   it('are led under one renewal an interval, and a change in one wakes no other', async () => {
     await using server = await startDevelopmentServer();
     await using node = new Node(server.connectString);
-    await using onlooker = disposable(connect(server.connectString));
-    await onlooker.store.connected();
+    await using client = disposable(connect(server.connectString));
+    await client.store.connected();
     for (const root of roots) node.add(root);
     await node.leading(...roots);
     expect(node.stores).toHaveLength(1);
@@ -142,21 +142,21 @@ describe('groups that share a session', () => {
     const intervals = (performance.now() - beganAtMs) / (sessionTimeoutMs / 12);
     expect((counted().multi ?? 0) - before).toBeLessThan(1.5 * intervals + 3);
     expect(node.rounds).toEqual(rounds);
-    await onlooker.store.set('/services/a/config', Buffer.from('{"minLeadership":"1s"}'), 'any');
+    await client.store.set('/services/a/config', Buffer.from('{"minLeadership":"1s"}'), 'any');
     await until(() => (node.rounds.get('/services/a') ?? 0) > (rounds.get('/services/a') ?? 0));
     expect(node.rounds.get('/services/b')).toBe(rounds.get('/services/b'));
     expect(node.rounds.get('/services/c')).toBe(rounds.get('/services/c'));
   });
 
-  it('hear of a claim that is gone, and the others go on', async () => {
+  it('observe that a claim is gone, and the others go on', async () => {
     await using server = await startDevelopmentServer();
     await using node = new Node(server.connectString);
-    await using onlooker = disposable(connect(server.connectString));
-    await onlooker.store.connected();
+    await using client = disposable(connect(server.connectString));
+    await client.store.connected();
     for (const root of roots) node.add(root);
     await node.leading(...roots);
     const token = node.agents.get('/services/b')?.status.fencingToken;
-    await onlooker.store.delete('/services/a/leader/current', 'any');
+    await client.store.delete('/services/a/leader/current', 'any');
     await until(async () => (node.workloads.get('/services/a')?.runs.length ?? 0) >= 3);
     await node.leading(...roots);
     expect(node.agents.get('/services/b')?.status.fencingToken).toBe(token);
@@ -182,27 +182,27 @@ describe('groups that share a session', () => {
   it('are left one by one, with all that the session owns of them; the last ends the session', async () => {
     await using server = await startDevelopmentServer();
     await using node = new Node(server.connectString);
-    await using onlooker = disposable(connect(server.connectString));
-    await onlooker.store.connected();
+    await using client = disposable(connect(server.connectString));
+    await client.store.connected();
     for (const root of roots) node.add(root);
     await node.leading(...roots);
     const { session } = node;
     await node.leave('/services/a');
-    expect(await owned(onlooker.store, '/services/a', session)).toEqual([]);
-    expect(await owned(onlooker.store, '/services/b', session)).toHaveLength(3);
+    expect(await owned(client.store, '/services/a', session)).toEqual([]);
+    expect(await owned(client.store, '/services/b', session)).toHaveLength(3);
     expect(node.agents.get('/services/b')?.status.leads).toBe(true);
     node.add('/services/a');
     await node.leading(...roots);
     for (const root of roots) await node.leave(root);
     expect(node.stores.map(({ state }) => state)).toEqual(['CLOSED']);
-    expect(await owned(onlooker.store, '/services/c', session)).toEqual([]);
+    expect(await owned(client.store, '/services/c', session)).toEqual([]);
   });
 
   it('keep the claim of one whose work may live, until the session has expired', async () => {
     await using server = await startDevelopmentServer();
     await using node = new Node(server.connectString);
-    await using onlooker = disposable(connect(server.connectString));
-    await onlooker.store.connected();
+    await using client = disposable(connect(server.connectString));
+    await client.store.connected();
     const stuck = new RecordingWorkload();
     stuck.close = async () => false;
     node.add('/services/a', stuck);
@@ -216,36 +216,36 @@ describe('groups that share a session', () => {
     const store = node.agents.get('/services/a')?.session;
     await store?.close({ abandon: true });
     expect(node.shared.isUnproven('/services/a')).toBe(true);
-    expect(await owned(onlooker.store, '/services/a', session)).toContain('/services/a/leader/current');
+    expect(await owned(client.store, '/services/a', session)).toContain('/services/a/leader/current');
     expect(node.agents.get('/services/b')?.status.leads).toBe(true);
     await node.leave('/services/b');
-    expect(await owned(onlooker.store, '/services/b', session)).toEqual([]);
-    expect(await onlooker.store.exists('/services/a/leader/current')).not.toBeNull();
-    await until(async () => (await onlooker.store.exists('/services/a/leader/current')) === null);
+    expect(await owned(client.store, '/services/b', session)).toEqual([]);
+    expect(await client.store.exists('/services/a/leader/current')).not.toBeNull();
+    await until(async () => (await client.store.exists('/services/a/leader/current')) === null);
     end();
   });
 
   it('do not suffer from one that ZooKeeper refuses', async () => {
     await using server = await startDevelopmentServer();
     await using node = new Node(server.connectString);
-    await using onlooker = disposable(connect(server.connectString));
-    await onlooker.store.connected();
-    await onlooker.store.create('/services', Buffer.alloc(0), 'persistent');
-    await onlooker.store.create('/services/a', Buffer.alloc(0), 'persistent');
+    await using client = disposable(connect(server.connectString));
+    await client.store.connected();
+    await client.store.create('/services', Buffer.alloc(0), 'persistent');
+    await client.store.create('/services/a', Buffer.alloc(0), 'persistent');
     const readers = {
       permissions: permissions.read | permissions.admin,
       identity: { scheme: 'world', id: 'anyone' },
     } as const;
-    await onlooker.store.setAcl('/services/a', [readers], 'any');
+    await client.store.setAcl('/services/a', [readers], 'any');
     for (const root of roots) node.add(root);
     await until(() => node.ended.has('/services/a'));
     expect(node.ended.get('/services/a')).toMatchObject({ code: 'FORBIDDEN' });
     await node.leading('/services/b', '/services/c');
     expect(node.stores.map(({ state }) => state)).toEqual(['CONNECTED']);
-    await onlooker.store.setAcl('/services/a', openAcl, 'any');
+    await client.store.setAcl('/services/a', openAcl, 'any');
     node.add('/services/a');
     await node.leading('/services/a');
-    await deleteTree(onlooker.store, '/services/c');
+    await deleteTree(client.store, '/services/c');
     await until(() =>
       node.workloads.get('/services/c')?.runs.some(({ context }) => context.phase === 'release'),
     );

@@ -24,7 +24,7 @@ async function ghost(group: Group, node: string): Promise<Store> {
 const patienceMs = 90_000;
 
 describe.concurrent('an elector that stays silent', () => {
-  it('that is the first is unseated by the next in line', { timeout: 2 * patienceMs }, async () => {
+  it('that is the first is unseated by the next elector', { timeout: 2 * patienceMs }, async () => {
     await using group = await Group.found(await sharedZooKeeper());
     const silent = await ghost(group, 'silent');
     const [a] = await group.startInOrder(['a', 'b'], { sessionTimeoutMs: 1000 });

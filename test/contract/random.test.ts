@@ -111,7 +111,7 @@ class History {
     if (dice < 0.9) return this.#multi(client);
     if (dice < 0.93) return this.#reply('acl', path, await client.setAcl(path, this.#acl(), this.#version()));
     if (dice < 0.96) return this.#reconnect(client, player);
-    return this.#startAnew(client, player);
+    return this.#openNewSession(client, player);
   }
 
   async #read(client: WireClient, below: string): Promise<[string, string]> {
@@ -147,7 +147,7 @@ class History {
     return ['reconnects', `${change?.error} ${error} ${sessionId === again.sessionId}`];
   }
 
-  async #startAnew(client: WireClient, player: number): Promise<[string, string]> {
+  async #openNewSession(client: WireClient, player: number): Promise<[string, string]> {
     const { error } = await client.closeSession();
     await client.disconnect();
     const fresh = await WireClient.connect(this.#address);

@@ -94,18 +94,18 @@ describe('a failure', () => {
     expect(isInBackoff(failure('a1'), epoch0Ms)).toBe(true);
   });
 
-  it('is not forgiven by the READY of a leader that another is elected instead of', () => {
+  it('is not cleared by the READY of a leader that has been replaced', () => {
     expect(settle(failure('a1'), { current: claim('a1'), elected: 'b1' })).toHaveLength(1);
   });
 
-  it('is forgiven by READY, of that node', () => {
+  it('is cleared by READY of that node', () => {
     expect(settle(failure('a1'), { current: claim('a1') })).toEqual([]);
     expect(settle(failure('a1'), { current: claim('a1', { status: 'PROGRESS' }) })).toHaveLength(1);
     expect(settle(failure('a1'), { current: claim('b1') })).toHaveLength(1);
     expect(settle(failure('a1'), { current: claim('a1', { term: 0 }) })).toHaveLength(1);
   });
 
-  it('is forgiven by a person, that failure and no other', () => {
+  it('is cleared by an operator, for that failure only', () => {
     const clearFailure = (failedAt: string) => ({
       ...settings,
       clearedFailures: { a1: { failedAt, ...byHand } },

@@ -438,7 +438,7 @@ describe('a switchover', () => {
     expect(request({ to: { node: 'b1' } }, {}, { paused: byHand }).node).toBe('b1');
   });
 
-  it('forced, skips eligibility, forgives the backoff, and keeps what it overrode', () => {
+  it('forced, skips eligibility, clears the backoff, and keeps what it overrode', () => {
     const ineligible = [...members('a1'), member('b1', { ...unhealthy, priority: 0 })];
     const others = [failure('a2')];
     const choice = request(

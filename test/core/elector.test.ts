@@ -255,16 +255,16 @@ describe('a failed takeover', () => {
     expect(bench.elected.value).toMatchObject({ node: 'a1', failures: [] });
   });
 
-  it('a claim that became READY is none, though it and its node are gone before the next in line looks again', () => {
+  it('a claim that became READY is none, though it and its node are gone before the next elector looks again', () => {
     const bench = new Bench(['a1', 'b1'], { sites });
     bench.settle();
     bench.claim();
     bench.settle();
-    const seenByTheNextInLine = bench.memory;
+    const seenByTheNextElector = bench.memory;
     bench.ready();
     bench.settle();
     bench.crash('a1');
-    bench.memory = seenByTheNextInLine;
+    bench.memory = seenByTheNextElector;
     bench.settle();
     expect(bench.elected.value).toMatchObject({ node: 'b1', failures: [] });
   });
@@ -284,7 +284,7 @@ describe('a failed takeover', () => {
     expect(bench.elected.value?.failures).toEqual([]);
   });
 
-  it('a claim that the next in line saw, before it was the elector, is none: it may have become READY', () => {
+  it('a claim that the next elector saw, before it was the elector, is none: it may have become READY', () => {
     const bench = new Bench(['a1', 'b1'], { sites });
     bench.settle();
     bench.claim();
@@ -563,7 +563,7 @@ describe('A9 a planned switchover that fails', () => {
     expect(bench.reason).toContain('it led before the failed handover to n1');
   });
 
-  it('tries a forced one again while paused with what was waived', () => {
+  it('tries a forced one again while paused and overrides the same rules', () => {
     const bench = led(['a1', 'b1'], {});
     bench.updateRegistration('b1', unhealthy);
     const force = { to: { node: 'b1' }, replacesTerm: 1, force: true, ...byHand };
@@ -1176,7 +1176,7 @@ describe('paused', () => {
     }
   });
 
-  it('a READY that crosses its backoff is forgiven, and nothing is elected for it', () => {
+  it('a READY that crosses its backoff clears it, and nothing is elected for it', () => {
     const bench = new Bench(['a1'], { paused: byHand });
     bench.elected = versioned(decided({ node: 'a1', term: 1, failures: [failure('a1')] }), 1);
     bench.current = claim('a1', { term: 1 });

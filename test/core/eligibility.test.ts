@@ -129,7 +129,7 @@ describe('who may lead', () => {
     expect(kindsThat('failure')).toEqual(expect.arrayContaining(['unhealthy', 'backoff', 'site-failed']));
   });
 
-  it('is overridden by force, but for a backoff, which is forgiven, and a node that is already the leader', () => {
+  it('is overridden by force, but for a backoff, which is cleared, and a node that is already the leader', () => {
     const kept = constraints.filter(({ canBeForced }) => !canBeForced).map(({ kind }) => kind);
     expect(kept).toEqual(expect.arrayContaining(['backoff', 'leads-slot']));
     expect(kept).not.toContain('drained');

@@ -99,7 +99,7 @@ describe('a leader that lost its lease twice', () => {
     expect(bench.elected.value?.failures[0]?.failedAt).toBe(instant(60 * minute + 30_000));
   });
 
-  it('is none of what the next in line misses of a silent elector', () => {
+  it('is none of what the next elector misses of a silent elector', () => {
     const bench = led();
     bench.clock = { epochMs: bench.epochMs, atMs: bench.nowMs };
     comeBack(bench);
@@ -178,7 +178,7 @@ describe('an elector that lost its own lease twice', () => {
     return bench;
   };
 
-  it('leaves it to the next in line to judge, once', () => {
+  it('leaves it to the next elector to judge, once', () => {
     const bench = own();
     expect(bench.round().actions).toMatchObject([
       { do: 'give-up-seat', reason: expect.stringContaining('twice within 10m'), configVersion: null },

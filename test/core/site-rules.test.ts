@@ -211,7 +211,7 @@ describe('a site that has failed', () => {
     expect(bench.lastConfig.sites.a?.failed).toBeNull();
   });
 
-  it('by the rule: the next in line, which looks now and again, counts nothing until it elects', () => {
+  it('by the rule: the next elector, which looks now and again, counts nothing until it elects', () => {
     const bench = led(['a1', 'b1'], settings);
     const seat = { name: 'b1-0000000001', version: 0, below: 'a1-0000000000', second: true };
     const situation = {

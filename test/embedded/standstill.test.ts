@@ -11,12 +11,12 @@ import { fourLetterWord } from '../support/zookeeper/four-letter-word.js';
 
 let server: DevelopmentServer;
 let writer: WireClient;
-let onlooker: WireClient;
+let reader: WireClient;
 
 beforeEach(async () => {
   server = await startDevelopmentServer({ tickTimeMs: 50 });
   writer = await WireClient.connect(server.connectString);
-  onlooker = await WireClient.connect(server.connectString);
+  reader = await WireClient.connect(server.connectString);
 });
 
 afterEach(async () => {
@@ -53,7 +53,7 @@ describe('a server that stands still where a write has arrived', () => {
       sessionId: writer.sessionId,
       operations: [{ type: 'create', path: '/a' }],
     });
-    const read = onlooker.read('exists', '/a');
+    const read = reader.read('exists', '/a');
     const isRead = settled(read);
     await roundTrips();
     expect(isRead()).toBe(false);
@@ -67,35 +67,35 @@ describe('a server that stands still where a write has arrived', () => {
     const created = writer.create('/a');
     (await reached).breakOff();
     await expect(created).rejects.toThrow(Disconnected);
-    expect((await onlooker.read('exists', '/a')).error).toBe('NO_NODE');
+    expect((await reader.read('exists', '/a')).error).toBe('NO_NODE');
   });
 });
 
 describe('a server that stands still where a write is committed', () => {
   it('has notified no client, and notifies all of them when it goes on', async () => {
-    await onlooker.read('exists', '/a', true);
+    await reader.read('exists', '/a', true);
     const reached = server.standStill('committed', to('/a'));
     const created = writer.create('/a');
     const isCreated = settled(created);
     const { resume } = await reached;
-    const read = onlooker.read('exists', '/a');
+    const read = reader.read('exists', '/a');
     await roundTrips();
     expect(isCreated()).toBe(false);
-    expect(onlooker.events).toEqual([]);
+    expect(reader.events).toEqual([]);
     resume();
     expect((await created).error).toBe('OK');
     expect((await read).error).toBe('OK');
-    expect(onlooker.events).toEqual([{ type: eventTypes.created, path: '/a' }]);
+    expect(reader.events).toEqual([{ type: eventTypes.created, path: '/a' }]);
   });
 
   it('loses the reply, and nothing else, when the connection is broken off', async () => {
-    await onlooker.read('exists', '/a', true);
+    await reader.read('exists', '/a', true);
     const reached = server.standStill('committed', to('/a'));
     const created = writer.create('/a');
     (await reached).breakOff();
     await expect(created).rejects.toThrow(Disconnected);
-    await until(() => onlooker.events.length > 0);
-    expect((await onlooker.read('exists', '/a')).error).toBe('OK');
+    await until(() => reader.events.length > 0);
+    expect((await reader.read('exists', '/a')).error).toBe('OK');
   });
 
   it('does not for a write that fails, or another one', async () => {
@@ -174,7 +174,7 @@ describe('a server that is halted while it stands still', () => {
 });
 
 describe('a listener to what is committed', () => {
-  it('hears of writes as they were done, and of the ends of sessions', async () => {
+  it('is notified of writes as they were done, and of the ends of sessions', async () => {
     const heard: Commit[] = [];
     const unlisten = server.onCommit((commit) => heard.push(commit));
     await writer.create('/a-', { flags: 3, data: 'x' });
@@ -185,7 +185,7 @@ describe('a listener to what is committed', () => {
     await third.create('/c', { flags: 1 });
     await third.request('closeSession');
     unlisten();
-    await onlooker.create('/b');
+    await reader.create('/b');
     const path = '/a-0000000000';
     expect(heard).toMatchObject([
       { sessionId, endsSession: null, operations: [{ type: 'create', path, data: Buffer.from('x') }] },

@@ -216,7 +216,7 @@ export function facetsFor(setting: Setting, readsClock: boolean): Facets {
     {
       lookedAtMs: _,
       alarmed: _alarmed,
-      betterSince: _betters,
+      betterSince: _betterSince,
       firstLookMs: _firstLook,
       sites: _sites,
       leftTo: _leftTo,

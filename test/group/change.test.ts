@@ -372,7 +372,7 @@ describe('a node', () => {
     });
   });
 
-  it('is cleared by the failure that is forgiven; what is forgiven no more is forgotten', async () => {
+  it('clears only the failure that it names, and is removed when that failure is gone', async () => {
     await using group = await newGroup();
     const failure = {
       incarnation: 'x',

@@ -53,17 +53,17 @@ describe('the session of an agent that has died', () => {
     const path = uniqueRoot('held');
     const agent = await connected(servers);
     await agent.create(path, Buffer.alloc(0), 'ephemeral');
-    const onlooker = await connected(servers);
+    const reader = await connected(servers);
     const note = noteOf(agent, servers);
     await agent.close({ abandon: true });
     const held = hold(note);
     const heldSinceMs = performance.now();
     await until(async () => {
-      expect(await onlooker.exists(path)).not.toBeNull();
+      expect(await reader.exists(path)).not.toBeNull();
       return performance.now() - heldSinceMs > 2 * note.timeoutMs;
     });
     expect(await held.end()).toBe('ended');
-    expect(await onlooker.exists(path)).toBeNull();
+    expect(await reader.exists(path)).toBeNull();
   });
 
   it('V2 is kept by the smallest timeout granted, not by the one that the agent had', async () => {
@@ -119,7 +119,7 @@ describe('the session of an agent that has died', () => {
       await using server = await startZooKeeper({ extraConfig });
       const servers = server.connectString;
       const auth = [{ scheme: 'digest', credentials: 'petrel:s3cret' }] as const;
-      const onlooker = await connected(servers, 4000, auth);
+      const reader = await connected(servers, 4000, auth);
       for (const [credentials, end] of [
         [null, 'unconfirmed'],
         ['petrel:s3cret', 'ended'],
@@ -130,7 +130,7 @@ describe('the session of an agent that has died', () => {
         const note = { ...noteOf(agent, servers), auth: credentials };
         await agent.close({ abandon: true });
         expect(await hold(note).end()).toBe(end);
-        expect((await onlooker.exists(path)) === null).toBe(end === 'ended');
+        expect((await reader.exists(path)) === null).toBe(end === 'ended');
       }
     },
   );

@@ -84,7 +84,7 @@ describe.each([
   ['run from its sources', () => source],
   ['built', () => built],
 ])('an agent %s', (_, module) => {
-  it('that is frozen has its workload ended before the lease is, and hears of it first of all', async () => {
+  it('that is frozen has its workload ended before the lease is, and is notified of it first of all', async () => {
     const onRelease =
       'echo "$PETREL_REASON" >> $DIR/log; kill -0 $(pgrep -n -f "sleep 1000"); echo $? >> $DIR/log';
     const agent = await leadingAgent(onRelease, stubborn, module());

@@ -202,7 +202,7 @@ describe('in one group', () => {
       await cluster.ready();
     });
 
-    it('P21 by a seat below all others that nobody holds: it is passed over in the end', async () => {
+    it('P21 by a seat lower than all others that no node holds: it is passed over in the end', async () => {
       const old = await cluster.ready();
       const store = await cluster.view.store();
       await store.create(`${cluster.view.paths.election}/ghost--000000005`, Buffer.alloc(0), 'persistent');

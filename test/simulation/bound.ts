@@ -78,8 +78,8 @@ export function leaderBound(setup: Setup, plan: readonly PlannedFault[]): Part[]
     [hooks.some(({ mood }) => mood === 'undying'), 'a workload that outlives its kill', 2 * undyingMs],
     [losesServers && servers > 1, 'the clock is set back', Math.min(2 * setup.wallSkewMs, unevennessMs)],
     [isRegistrationDeleted(plan), 'registrations are looked for', resyncMs],
-    [isMute, 'the next in line looks, three times', 3 * electorWatchdogMs],
-    [isMute, 'the next in line learns that it is that', resyncMs],
+    [isMute, 'the next elector looks, three times', 3 * electorWatchdogMs],
+    [isMute, 'the next elector learns that it is that', resyncMs],
     [hasMinNodes, 'a site that failed is whole again', durationMs(setup.config.siteRules.failed.recovery)],
     [does('misconfigure'), 'each elector gives up', nodes.length * 1_000],
   ];

@@ -42,7 +42,7 @@ export class Havoc {
   readonly #losses: Extract<Fault, { kind: 'lose answer' }>[] = [];
   readonly #triggers: Extract<Fault, { kind: 'upon' }>[] = [];
   readonly #holdUps: Extract<Fault, { kind: 'hold up' }>[] = [];
-  #isMended = false;
+  #isRepaired = false;
   /** Number of transactions that the newest backup contains. */
   #backedUp = 0;
 
@@ -50,8 +50,8 @@ export class Havoc {
     this.#cast = cast;
   }
 
-  get isMended(): boolean {
-    return this.#isMended;
+  get isRepaired(): boolean {
+    return this.#isRepaired;
   }
 
   /** Kills the node's agent on behalf of one of its hooks. The node starts again at most 200 ms later. */
@@ -103,7 +103,7 @@ export class Havoc {
 
   repair(): void {
     if (!this.#cast.setup.isGentle) this.#cast.rules.disturbed(0);
-    this.#isMended = true;
+    this.#isRepaired = true;
     this.#cast.world.note(() => 'all is repaired');
     for (const repair of [...this.#repairs]) repair();
     for (const server of this.#cast.ensemble.servers) {
@@ -124,7 +124,7 @@ export class Havoc {
 
   /** Applies a fault. Does nothing once all faults have ended. */
   befall(planned: Fault): void {
-    if (this.#isMended) return;
+    if (this.#isRepaired) return;
     const fault = aimed(planned, (index) => this.#indexOf(index));
     const victim = 'node' in fault && fault.node !== null ? this.#at(fault.node) : null;
     const watch = this.#cast.rules.isCalm ? watchOver(this.#cast, fault, victim) : () => {};
@@ -379,7 +379,7 @@ export class Havoc {
 
   #deleteConfiguration(untilMs: number): void {
     const { operator, paths, world } = this.#cast;
-    if (this.#isMended || world.nowMs >= untilMs) return;
+    if (this.#isRepaired || world.nowMs >= untilMs) return;
     operator.delete(paths.config);
     world.after(deletionsEveryMs, () => this.#deleteConfiguration(untilMs));
   }
@@ -406,7 +406,7 @@ export class Havoc {
       const isMeant = node === null || nodes[node]?.machine.name === machine;
       return isMeant && isOfKind(operations, write, paths);
     });
-    if (held === undefined || this.#isMended) return;
+    if (held === undefined || this.#isRepaired) return;
     this.#holdUps.splice(this.#holdUps.indexOf(held), 1);
     world.note(() => `what ${machine} sends is held up: ${held.write}`);
     for (const { index } of ensemble.servers) {
@@ -437,7 +437,7 @@ export class Havoc {
     const { node: index, stallMs, pauseMs, forMs } = fault;
     const node = index === null ? this.#cast.nodes.find(({ saysItLeads }) => saysItLeads) : this.#at(index);
     if (node === undefined) {
-      this.#cast.world.after(100, () => this.#isMended || this.#part(fault));
+      this.#cast.world.after(100, () => this.#isRepaired || this.#part(fault));
       return;
     }
     const ways = this.#cast.ensemble.servers.map((server) => ({
@@ -450,7 +450,7 @@ export class Havoc {
       for (const link of links) link.repair();
       this.#cast.world.after(pauseMs, () => {
         const own = ways.find(({ way }) => way.open.size > 0)?.server;
-        if (this.#isMended || own === undefined) return;
+        if (this.#isRepaired || own === undefined) return;
         const isLeader = own.isLeading;
         this.#befallServer({ kind: 'cut server off', server: own.index, forMs });
         for (const { server, way } of ways) {
@@ -480,7 +480,7 @@ export class Havoc {
     this.#befallServer({ kind: 'cut server off', server: deposed.index, forMs });
     for (const server of others) server.hangUpOnLeader();
     world.after(pauseMs, () => {
-      if (this.#isMended) return;
+      if (this.#isRepaired) return;
       for (const { index: other } of others) {
         const way = network.way(node.machine.name, other);
         way.refuses = true;

@@ -68,7 +68,7 @@ export class Judge {
   readonly guards = new Guards();
   readonly #excusedUntilMs = new Map<bigint, number>();
   /** Claims that their owner deleted. */
-  readonly #givenAway = new Set<bigint>();
+  readonly #released = new Set<bigint>();
   readonly #world: World;
   readonly #paths: GroupPaths;
   readonly #nodes: readonly Node[];
@@ -157,7 +157,7 @@ export class Judge {
     // Not promised: a takeover may overlap a workload that survives SIGKILL. Such an overlap is a violation
     // only if the workload's claim was released deliberately.
     const isStuck = (machine: Machine, { token }: Group) =>
-      !this.#givenAway.has(token) && machine.groups.some((one) => one.isUndying && one.token === token);
+      !this.#released.has(token) && machine.groups.some((one) => one.isUndying && one.token === token);
     const hasOutlived = isStuck(other.machine, held) || isStuck(node.machine, group);
     const isUnguarded = !this.guards.isGuarded(other, held) || !this.guards.isGuarded(node, group);
     if (hasOutlived || isUnguarded || this.isExcused(held.token) || this.isExcused(group.token)) {
@@ -219,7 +219,7 @@ export class Judge {
     }
     this.#newestToken = 0n;
     this.#mayBeRemoved.clear();
-    this.#givenAway.clear();
+    this.#released.clear();
     this.#excusedUntilMs.clear();
     this.#limits.clear();
   }
@@ -230,7 +230,7 @@ export class Judge {
       for (const seen of this.#slots) {
         if (seen.claim?.owner !== transaction.session) continue;
         // The session was closed deliberately, so its claim was released deliberately.
-        if (transaction.silence === undefined) this.#givenAway.add(seen.claim.token);
+        if (transaction.silence === undefined) this.#released.add(seen.claim.token);
         seen.claim = null;
       }
       return;
@@ -335,7 +335,7 @@ export class Judge {
 
   #claimDeleted(claim: ClaimSeen, { session }: Write): void {
     this.#world.note(() => `claim of ${claim.node}, token ${claim.token}, is deleted`);
-    if (session === claim.owner) this.#givenAway.add(claim.token);
+    if (session === claim.owner) this.#released.add(claim.token);
     if (session === claim.owner) return;
     if (this.#mayBeRemoved.has(claim.token)) {
       this.#excuse(claim.token);

@@ -204,9 +204,9 @@ export function electingRules(court: Court): Rule {
         complain(9, `${why}, before its minimum leadership is over`);
       else if (!isReady && since === Number.POSITIVE_INFINITY) complain(9, `${why}, and was not READY yet`);
       const failure = was.elected?.content.failures.find(({ node }) => node === to);
-      const caution = durationMs(config.backoff.max) * 2 ** ((failure?.count ?? 1) - 1);
+      const backoffMs = durationMs(config.backoff.max) * 2 ** ((failure?.count ?? 1) - 1);
       const failedMs = failure === undefined ? null : failedSinceMs.get(`${to} ${failure.failedAt}`);
-      if (failedMs != null && nowMs - failedMs < caution * slack)
+      if (failedMs != null && nowMs - failedMs < backoffMs * slack)
         complain(9, `${why}, and has failed ${failure?.count} times`);
     }
     if (is.elected?.content.cause === 'planned') complain(9, `${why}, and nobody requested that`);

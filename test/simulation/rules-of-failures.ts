@@ -312,7 +312,7 @@ export function failureRules(court: Court): Rule {
    * Checks that the backoff of a failed node ends when a new incarnation registers, but only once for each
    * failure. If no other node is eligible, the node must be elected immediately.
    */
-  function startedAnew({ was, is }: Step): void {
+  function restartEndsBackoff({ was, is }: Step): void {
     const { elected, config, decisions } = is;
     if (elected === null || is.registrations === was.registrations) return;
     for (const [node, { id, content }] of is.registrations) {
@@ -385,7 +385,7 @@ export function failureRules(court: Court): Rule {
     inBackoffInAll(step);
     withBackoffEnded(step);
     triedAgain(step);
-    startedAnew(step);
+    restartEndsBackoff(step);
     remember(step);
   };
 }

@@ -27,7 +27,7 @@ export function seatRules(court: Court): Rule {
       );
       if (!isFenced) unseated(seat, was.seats.indexOf(seat), nowMs);
       if (!isFenced && was.seats[1]?.owner !== write.session)
-        violate(9, `${seat.name} is unseated by another than the next in line`);
+        violate(9, `${seat.name} is unseated by another than the next elector`);
     }
   }
 

@@ -309,10 +309,10 @@ export class Rules implements Court {
 
   unlessDisturbed(withinMs: number, rule: Invariant, isWrong: () => string | null): void {
     const sinceMs = this.world.nowMs;
-    const anewMs = reconnectMs(this.setup) + Math.min(withinMs, 2 * this.promptMs);
+    const recoveryMs = reconnectMs(this.setup) + Math.min(withinMs, 2 * this.promptMs);
     this.after(withinMs, rule, () => {
       if (this.#shakenMs > sinceMs) {
-        const leftMs = this.#shakenMs + anewMs - this.world.nowMs;
+        const leftMs = this.#shakenMs + recoveryMs - this.world.nowMs;
         if (leftMs > 0) {
           this.unlessDisturbed(leftMs, rule, isWrong);
           return null;

@@ -396,7 +396,7 @@ const resumedInBackoff: Scenario = ({ between }, setup) => {
 };
 
 /** The only eligible node fails and restarts. This happens twice. */
-const startsAnew: Scenario = (_, setup) => {
+const failsAndRestarts: Scenario = (_, setup) => {
   const failsMs = settledMs + 1_200;
   const config = configured(setup, { backoff: { base: '5s', max: '10s' } });
   return {
@@ -700,7 +700,7 @@ const scenarios: readonly Scenario[] = [
   prepareFails,
   failingForLong,
   resumedInBackoff,
-  startsAnew,
+  failsAndRestarts,
   failedFavourite,
   siteLowered,
   fatalTakeover,

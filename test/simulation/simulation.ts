@@ -278,7 +278,7 @@ class Simulation {
     const { judge, nodes, setup } = this.#cast;
     const isRefused = String(error).includes('DUPLICATE_NODE') || String(error).includes('is in use');
     if (error === null) {
-      if (this.#havoc.isMended) this.#world.after(100, () => node.isUp || node.restart());
+      if (this.#havoc.isRepaired) this.#world.after(100, () => node.isUp || node.restart());
     } else if (isRefused && this.#twins.has(node.name)) {
       this.#world.after(setup.sessionTimeoutMs, () => nodes.includes(node) && node.start());
     } else judge.violate(0, `the agent of ${node.name} ended: ${String(error)}`);

@@ -118,7 +118,7 @@ export function sayingReady(
   ];
 }
 
-export function givingAway(claimant: Claimant, claimVersion: number): Operation[] {
+export function releasing(claimant: Claimant, claimVersion: number): Operation[] {
   const { paths } = claimant;
   return [
     checkSeat(paths, claimant.seat),

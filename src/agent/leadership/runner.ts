@@ -30,7 +30,7 @@ import { claimedUnder, type DecisionKnown, failedUnder } from '../elector/slot-d
 import type { Renewing } from '../session/renewal.js';
 import { ClaimGate } from './claim-gate.js';
 import type { ClaimWithDecision } from './claim-writes.js';
-import { claim, claimContent, claimMade, givingAway, sayingReady } from './claim-writes.js';
+import { claim, claimContent, claimMade, releasing, sayingReady } from './claim-writes.js';
 import { EndedLeaderships } from './ended-leaderships.js';
 import { detailOf } from './failure-detail.js';
 import { isHandedOver } from './handover.js';
@@ -152,7 +152,7 @@ export class LeadershipRunner {
   async stepAhead(group: LeadershipRound): Promise<boolean> {
     const round = this.#inSlot(group);
     const action = this.#next(round);
-    if (action === null || this.#mayBeGivenAway(action)) return false;
+    if (action === null || this.#mayBeReleased(action)) return false;
     const handsOver = action.do === 'release' && handsOverBy(this.#input(round)) !== null;
     if (!isChecked(action) && !handsOver) return false;
     await this.#perform(action, round);
@@ -162,7 +162,7 @@ export class LeadershipRunner {
   /**
    * Whether a deletion of the claim was tried before. Another node's claim may now exist at the same version.
    */
-  #mayBeGivenAway({ do: verb }: LeadershipAction): boolean {
+  #mayBeReleased({ do: verb }: LeadershipAction): boolean {
     return (
       verb === 'delete-claim' && (this.#leadership === null || this.#leadership.token <= this.#spentToken)
     );
@@ -568,7 +568,7 @@ export class LeadershipRunner {
       change = { lastFailure: { ...failedUnder(this.#failedUnder), token: String(token), detail: failure } };
     }
     const claimant = { paths: this.#paths, seat, registration: updateRegistration(change) };
-    const written = await ifStillTrue(() => store.multi(givingAway(claimant, claimVersion)));
+    const written = await ifStillTrue(() => store.multi(releasing(claimant, claimVersion)));
     if (written === null) return true;
     log.info(this.#fields, 'leadership released');
     this.#end();

@@ -102,11 +102,11 @@ export class ScoreReader {
     // The choice of a lost leader's successor requires current scores of the other nodes.
     const isSame = this.#last !== null && isDeepStrictEqual(this.#last.nodes, sorted);
     if (this.#last === null || !isSame || this.nextInMs <= 0)
-      this.#last = await this.#readAnew(store, sorted, isSame ? this.#last : null, this.#everyMs);
+      this.#last = await this.#readAgain(store, sorted, isSame ? this.#last : null, this.#everyMs);
     return withHeard(this.#last.reports, this.#probes?.heardRates() ?? new Map());
   }
 
-  async #readAnew(
+  async #readAgain(
     store: Store,
     nodes: readonly string[],
     last: Reading | null,

@@ -3,7 +3,6 @@
  * config, elected, current, nodes, without waiting for one another. A node seen READY is therefore also seen
  * registered. Watches are left on every znode whose change could affect the node's next step.
  */
-
 import { defaultGroupConfig } from '../../model/group-config.js';
 import type { Parsed } from '../../model/names.js';
 import { type GroupPaths, pathsOfSlot } from '../../model/paths.js';
@@ -32,11 +31,11 @@ import type { Reader } from './watched-cache.js';
  * - standby: reads the decisions.
  * - involved: also reads and watches the claim, the configuration and the published successor, because it is
  *   elected, leads, or is that successor.
- * - deputy (the next elector): reads and watches everything. It checks that the elector decides, and must
- *   know everything when it becomes the elector.
+ * - next-elector: reads and watches everything. It checks that the elector decides, and must know everything
+ *   when it becomes the elector.
  * - elector: reads and watches everything.
  */
-export const parts = ['standby', 'involved', 'deputy', 'elector'] as const;
+export const parts = ['standby', 'involved', 'next-elector', 'elector'] as const;
 export type Part = (typeof parts)[number];
 
 /** This node's seat and its position. Only names are kept between rounds. */
@@ -60,15 +59,15 @@ export interface SlotsKnown {
 }
 export const oneSlot: SlotsKnown = { count: 1, own: [1], undecided: false };
 
-/** The observing node. It does not depend on a session. */
-export interface Onlooker {
+/** The node that reads. It does not depend on a session. */
+export interface ReadingNode {
   readonly paths: GroupPaths;
   readonly node: string;
   readonly scores: ScoreReader;
   readonly contents: Contents;
 }
 
-export interface Observer extends Onlooker {
+export interface Observer extends ReadingNode {
   readonly store: Store;
   /** Reader of the group's own znodes. */
   readonly reads: Reader;
@@ -90,7 +89,7 @@ export interface ReadScope {
 export async function observe(observer: Observer, scope: ReadScope): Promise<Observed> {
   const { store, reads, paths, node, contents, scores } = observer;
   const { part, seat, slots } = scope;
-  const readsAll = part === 'elector' || part === 'deputy';
+  const readsAll = part === 'elector' || part === 'next-elector';
   const others = Array.from({ length: slots.count - 1 }, (_, index) => index + 2);
   const claim = (slot: number) => {
     const isOwn = part !== 'standby' && slots.own.includes(slot);
@@ -224,16 +223,16 @@ const unreadable = { value: null, problem: 'its ACL does not allow this node to 
  * Reads the claim of a slot. Only a node that reads everything must be notified when a claim is created. The
  * elected node creates the claim itself, as soon as no other claim exists.
  */
-async function claimAt(observer: Observer, slot: number, hearsOfMaking: boolean): Promise<Claim | null> {
+async function claimAt(observer: Observer, slot: number, watchesCreation: boolean): Promise<Claim | null> {
   const { reads } = observer;
   const { current } = pathsOfSlot(observer.paths, slot);
   const read = await readable(reads.getData(current, { watch: true }));
   if (read !== 'unreadable' && read !== null) return readClaim(observer, current, read);
-  if (read === null && !hearsOfMaking) return null;
+  if (read === null && !watchesCreation) return null;
   const stat = await reads.exists(current, { watch: true });
   if (stat === null) return null;
   // If the znode was missing at the first read, it has been created since then.
-  return read === 'unreadable' ? asClaim(unreadable, stat) : await claimAt(observer, slot, hearsOfMaking);
+  return read === 'unreadable' ? asClaim(unreadable, stat) : await claimAt(observer, slot, watchesCreation);
 }
 
 /** Reads the published successor. Returns null if there is none, undefined if this node may not read it. */
@@ -365,7 +364,7 @@ export function partFor(
   hasLeadership: boolean,
 ): Part {
   if (snapshot.seat !== null && snapshot.seat.below === null) return 'elector';
-  if (snapshot.seat?.second === true) return 'deputy';
+  if (snapshot.seat?.second === true) return 'next-elector';
   const isNext = snapshot.successor?.value?.prepared?.decision.node === node;
   return isNext || slotsOfNode(snapshot, node, session).length > 0 || hasLeadership ? 'involved' : 'standby';
 }
@@ -396,5 +395,6 @@ export function slotsFor(
 export function covers(part: Part, covered: SlotsKnown, required: SlotsKnown): boolean {
   if (required.count > covered.count) return false;
   if (part === 'standby' && required.undecided && !covered.undecided) return false;
-  return part === 'deputy' || part === 'elector' || required.own.every((slot) => covered.own.includes(slot));
+  const readsAll = part === 'elector' || part === 'next-elector';
+  return readsAll || required.own.every((slot) => covered.own.includes(slot));
 }

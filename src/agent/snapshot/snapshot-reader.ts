@@ -17,12 +17,12 @@ import {
   covers,
   noSeat,
   type Observed,
-  type Onlooker,
   observe,
   oneSlot,
   type Part,
   partFor,
   parts,
+  type ReadingNode,
   type SeatKnown,
   type SlotsKnown,
   slotsFor,
@@ -35,7 +35,7 @@ import { WatchedCache } from './watched-cache.js';
  */
 const usualSize = 100;
 
-export interface SnapshotReaderOptions extends Onlooker {
+export interface SnapshotReaderOptions extends ReadingNode {
   readonly clock: Clock;
   readonly tokens: TokenMemory;
   /**

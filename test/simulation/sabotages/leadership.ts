@@ -59,7 +59,7 @@ export const leadershipSabotages: readonly Sabotage[] = [
     replace: `{ type: 'check', path: paths.elected, version: electedVersion }, ...claiming(claimant, content)`,
   },
   {
-    name: 'deletes whosever claim there is',
+    name: 'deletes the claim of any session',
     rule: 'A node deletes only a claim that its session owns',
     in: 'leadership.ts ownClaim',
     find: 'snapshot.current?.owner === session ? snapshot.current : null',
@@ -68,16 +68,16 @@ export const leadershipSabotages: readonly Sabotage[] = [
   {
     name: 'deletes its claim without its seat',
     rule: 'A node deletes its claim with a check of its own seat: one sent late may meet the next claim',
-    in: 'givingAway',
+    in: 'releasing',
     find: `checkSeat(paths, claimant.seat), { type: 'delete', path: paths.current, version: claimVersion },`,
     replace: `{ type: 'delete', path: paths.current, version: claimVersion },`,
   },
   {
     name: 'releases again what it may have released',
-    rule: 'A claim whose giving away was tried is looked at before that is tried again: it may be the next one',
+    rule: 'A claim whose release was tried is read before that is tried again: it may be the next one',
     in: 'LeadershipRunner#stepAhead',
-    find: 'this.#mayBeGivenAway(action)',
-    replace: '(this.#mayBeGivenAway(action) && this.#slot < 0)',
+    find: 'this.#mayBeReleased(action)',
+    replace: '(this.#mayBeReleased(action) && this.#slot < 0)',
   },
   {
     name: 'hands over on an old configuration',

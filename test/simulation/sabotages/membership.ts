@@ -59,7 +59,7 @@ export const membershipSabotages: readonly Sabotage[] = [
     replace: 'paths.election, { watch: true }',
   },
   {
-    name: 'nobody watches the seat below',
+    name: 'nobody watches the predecessor',
     rule: 'A node watches the seat just below its own, and becomes the elector when there is none',
     in: 'seatStands',
     find: 'reads.getChildren(path, { watch: true })',
@@ -108,7 +108,7 @@ export const membershipSabotages: readonly Sabotage[] = [
     rule: 'The candidate waits for current to be absent by a watch, not by a poll',
     in: 'claimAt',
     find: 'reads.getData(current, { watch: true })',
-    replace: 'reads.getData(current, { watch: hearsOfMaking })',
+    replace: 'reads.getData(current, { watch: watchesCreation })',
   },
   {
     name: 'the elector does not watch registrations',

@@ -53,7 +53,7 @@ export const workloadSabotages: readonly Sabotage[] = [
       'const ended = true; if (request.leadership === this.#leadership.id) { this.#leadership.released = true; }',
     also: [
       {
-        in: 'Guard#letGo',
+        in: 'Guard#markReleased',
         find: `'leadership was released'); this.#groups.spare(0);`,
         replace: `'leadership was released');`,
       },
