@@ -42,7 +42,7 @@ export class Client {
     const view = new GroupView(address, root, sessionTimeoutMs);
     const { signal } = this.#stopped;
     while (!signal.aborted) {
-      const askedAtMs = nowMs();
+      const requestedAtMs = nowMs();
       const { leaders, error } = await view.leaders(this.#slots).then(
         (leaders) => ({ leaders, error: null }),
         (error: unknown) => ({ leaders: [], error: errorMessage(error) }),
@@ -52,7 +52,7 @@ export class Client {
         const leader = leaders[index] ?? null;
         if (error === null) this.#remember(slot, leader);
         const recorded = leader && { ...leader, session: undefined, token: String(leader.token) };
-        this.#journal.answer({ askedAtMs, answeredAtMs, server, slot, leader: recorded, error });
+        this.#journal.answer({ requestedAtMs, answeredAtMs, server, slot, leader: recorded, error });
       }
       await sleep(intervalMs, undefined, { signal }).catch(() => undefined);
     }

@@ -59,7 +59,7 @@ export type HookRecord = z.infer<typeof hookRecordSchema>;
 
 /** answers.jsonl: the answers to a client that requests the leader again and again. */
 export const answerSchema = z.object({
-  askedAtMs: z.number(),
+  requestedAtMs: z.number(),
   answeredAtMs: z.number(),
   /** Index of the queried server. */
   server: z.int(),
@@ -126,7 +126,7 @@ export const nemesisRecordSchema = z.discriminatedUnion('event', [
     atMs: z.number(),
     node: z.string(),
     code: z.int().nullable(),
-    askedAtMs: z.number(),
+    requestedAtMs: z.number(),
   }),
   /** A remark, for example that something could not be done. */
   z.object({ event: z.literal('note'), atMs: z.number(), what: z.string() }),

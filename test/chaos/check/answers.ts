@@ -53,7 +53,7 @@ function untrueOfSlot(
 
 /** Returns why an answer is wrong. Null if it is right. */
 function whyWrong(
-  { askedAtMs, answeredAtMs }: Answer,
+  { requestedAtMs, answeredAtMs }: Answer,
   truths: readonly Truth[],
   faults: readonly FaultSpan[],
   { slackMs, ensembleMs }: Run,
@@ -61,11 +61,11 @@ function whyWrong(
   const begun = truths.filter(({ fromMs }) => fromMs <= answeredAtMs + slackMs);
   if (begun.length === 0) return truths.length === 0 ? 'which never was so' : 'which was so only later';
   const untilMs = Math.max(...begun.map(({ toMs }) => toMs));
-  if (untilMs >= askedAtMs - slackMs) return null;
+  if (untilMs >= requestedAtMs - slackMs) return null;
   const excused = faults.some(({ ensemble, fromMs, toMs }) => {
-    return ensemble && fromMs <= untilMs + slackMs && askedAtMs <= toMs + ensembleMs;
+    return ensemble && fromMs <= untilMs + slackMs && requestedAtMs <= toMs + ensembleMs;
   });
-  return excused ? null : `which was so no more for ${((askedAtMs - untilMs) / 1000).toFixed(1)} s`;
+  return excused ? null : `which was so no more for ${((requestedAtMs - untilMs) / 1000).toFixed(1)} s`;
 }
 
 function nameOf({ node, status, token }: { node: string; status: string; token: string }): string {

@@ -18,13 +18,13 @@ export function lateAnswers(
   const others = faults.filter(({ kind }) => kind !== crowd);
   return nemesis.flatMap((record) => {
     if (record.event !== 'http') return [];
-    const { node, code, askedAtMs, atMs } = record;
+    const { node, code, requestedAtMs, atMs } = record;
     const isDisturbed = others.some(
-      ({ fromMs, toMs }) => fromMs <= atMs && toMs >= askedAtMs - sessionTimeoutMs,
+      ({ fromMs, toMs }) => fromMs <= atMs && toMs >= requestedAtMs - sessionTimeoutMs,
     );
-    const tookMs = atMs - askedAtMs;
+    const tookMs = atMs - requestedAtMs;
     if (isDisturbed || (code !== null && tookMs <= share * sessionTimeoutMs)) return [];
     const how = code === null ? 'gave no answer' : `took ${Math.round(tookMs)} ms to answer`;
-    return [{ rule: 'others are answered', what: `${node} ${how} to /leader`, atMs: askedAtMs }];
+    return [{ rule: 'others are answered', what: `${node} ${how} to /leader`, atMs: requestedAtMs }];
   });
 }

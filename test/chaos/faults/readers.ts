@@ -76,8 +76,8 @@ async function askAgain(
   signal: AbortSignal,
 ): Promise<void> {
   while (!signal.aborted) {
-    const askedAtMs = nowMs();
-    reporter.http({ node, code: await codeOfLeader(port), askedAtMs });
+    const requestedAtMs = nowMs();
+    reporter.http({ node, code: await codeOfLeader(port), requestedAtMs });
     await sleep(askEveryMs, undefined, { signal }).catch(() => undefined);
   }
 }

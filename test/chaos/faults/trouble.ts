@@ -25,7 +25,7 @@ export interface FaultReporter {
   crash(what: string): void;
   note(what: string): void;
   /** Reports the answer of a node to a request for `/leader`. `code` is null if there was no answer. */
-  http(answer: { readonly node: string; readonly code: number | null; readonly askedAtMs: number }): void;
+  http(answer: { readonly node: string; readonly code: number | null; readonly requestedAtMs: number }): void;
 }
 
 /**

@@ -326,7 +326,7 @@ describe('the time without a leader', () => {
 
 describe('an answer of a leader in a crowd of connections', () => {
   const answered = (scene: Scene, code: number | null, tookMs: number) => {
-    scene.nemesis.push({ event: 'http', node: 'b', code, askedAtMs: 60_000, atMs: 60_000 + tookMs });
+    scene.nemesis.push({ event: 'http', node: 'b', code, requestedAtMs: 60_000, atMs: 60_000 + tookMs });
     return scene.verdict();
   };
 

@@ -93,7 +93,7 @@ export class Scene {
   }
 
   #answer(atS: number, leader: Answer['leader'], slot: number): this {
-    const times = { askedAtMs: atS * 1000 - 1, answeredAtMs: atS * 1000 };
+    const times = { requestedAtMs: atS * 1000 - 1, answeredAtMs: atS * 1000 };
     this.answers.push({ ...times, server: 0, slot, leader, error: null });
     return this;
   }
