@@ -16,7 +16,7 @@ function checkClear({ transports }: NodeFacts): Finding[] {
   const zooKeeper = transports.isPasswordInClear
     ? [
         finding(
-          'wires',
+          'transports',
           'warning',
           'the ZooKeeper password is sent over the network in clear text',
           'set tls.ca to use TLS to the servers, or make sure that the network is private',
@@ -26,14 +26,14 @@ function checkClear({ transports }: NodeFacts): Finding[] {
   const http = transports.isTokenInClear
     ? [
         finding(
-          'wires',
+          'transports',
           'warning',
           'HTTP is open to other machines without TLS: the token for changes is sent over the network in clear text',
           'set http.tls.cert and http.tls.key, or listen on a loopback address',
         ),
       ]
     : [];
-  return orOk([...zooKeeper, ...http], 'wires', 'no secret leaves this machine in clear text');
+  return orOk([...zooKeeper, ...http], 'transports', 'no secret leaves this machine in clear text');
 }
 
 function checkCertificates({ certificates, nowMs }: NodeFacts): Finding[] {

@@ -14,7 +14,7 @@ import {
   type RoundTrips,
   unanswered,
 } from './round-trips.js';
-import type { Address, WireName } from './wire.js';
+import type { Address, TransportName } from './transport.js';
 
 /**
  * Maximum time after which an answer still counts, in milliseconds. No round trip on this planet takes that
@@ -37,10 +37,10 @@ export interface PeerOptions {
   readonly node: string;
   readonly address: ProbeAddress;
   /** Transports that this node supports. */
-  readonly transports: readonly WireName[];
+  readonly transports: readonly TransportName[];
   readonly intervalMs: number;
   /** Sends a question immediately or not at all. Returns whether the question was sent. */
-  probe(wire: WireName, to: Address, peer: Tag, number: Tag): boolean;
+  probe(transport: TransportName, to: Address, peer: Tag, number: Tag): boolean;
   now(): number;
   /** Called if the peer's name cannot be resolved. */
   unresolved(error: unknown): void;
@@ -57,8 +57,8 @@ export class Peer {
   readonly tag: Tag;
   readonly address: ProbeAddress;
   readonly #options: PeerOptions;
-  readonly #ways: Readonly<Record<WireName, Way>> = { udp: newWay(), tcp: newWay() };
-  readonly #transports: readonly WireName[];
+  readonly #ways: Readonly<Record<TransportName, Way>> = { udp: newWay(), tcp: newWay() };
+  readonly #transports: readonly TransportName[];
   #resolved: Address | null = null;
   #resolvedAtMs = Number.NEGATIVE_INFINITY;
   #tries = 0;
@@ -72,7 +72,9 @@ export class Peer {
     this.tag = tagOf(node);
     this.address = address;
     this.#options = options;
-    this.#transports = transports.filter((wire) => address.protocol === 'auto' || address.protocol === wire);
+    this.#transports = transports.filter(
+      (transport) => address.protocol === 'auto' || address.protocol === transport,
+    );
     if (isIP(address.host) !== 0) this.#resolved = address;
   }
 
@@ -104,7 +106,7 @@ export class Peer {
 
   /** Number of consecutive questions without an answer, for the protocol with the smallest number. */
   get missed(): number {
-    return Math.min(...this.#transports.map((wire) => this.#ways[wire].known.missed));
+    return Math.min(...this.#transports.map((transport) => this.#ways[transport].known.missed));
   }
 
   get speaks(): boolean {
@@ -117,18 +119,18 @@ export class Peer {
    */
   probe(): void {
     const nowMs = this.#options.now();
-    for (const wire of this.#transports) this.#giveUpWaiting(this.#ways[wire], nowMs);
+    for (const transport of this.#transports) this.#giveUpWaiting(this.#ways[transport], nowMs);
     if (this.#ways.udp.known.missed >= mostMissed) this.#udpIsClosed = true;
     void this.#resolve(nowMs);
-    for (const wire of this.#transports) if (this.#usesNow(wire)) this.#askBy(wire);
+    for (const transport of this.#transports) if (this.#usesNow(transport)) this.#askBy(transport);
   }
 
   /**
    * Records an answer that is proven to be from this peer. Each answer counts once. `isSteady` is true if the
    * answer was seen when it arrived.
    */
-  answered(packet: Packet, wire: WireName, isSteady: boolean, atMs: number): void {
-    const way = this.#ways[wire];
+  answered(packet: Packet, transport: TransportName, isSteady: boolean, atMs: number): void {
+    const way = this.#ways[transport];
     const sentAtMs = way.waiting.get(packet.number);
     if (sentAtMs === undefined) return;
     way.waiting.delete(packet.number);
@@ -154,19 +156,19 @@ export class Peer {
    * Whether to use a transport now. TCP is used only while the peer does not answer over UDP. UDP is always
    * probed, so that the node can detect when it works again.
    */
-  #usesNow(wire: WireName): boolean {
-    return wire === 'udp' || !this.#transports.includes('udp') || this.#udpIsClosed;
+  #usesNow(transport: TransportName): boolean {
+    return transport === 'udp' || !this.#transports.includes('udp') || this.#udpIsClosed;
   }
 
-  #askBy(wire: WireName): void {
-    const way = this.#ways[wire];
+  #askBy(transport: TransportName): void {
+    const way = this.#ways[transport];
     const number = newNumber();
     if (this.#resolved === null) {
       way.known = unanswered(way.known);
       return;
     }
     const sentAtMs = this.#options.now();
-    if (this.#options.probe(wire, this.#resolved, this.tag, number)) way.waiting.set(number, sentAtMs);
+    if (this.#options.probe(transport, this.#resolved, this.tag, number)) way.waiting.set(number, sentAtMs);
     else way.known = unanswered(way.known);
   }
 

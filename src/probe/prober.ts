@@ -4,9 +4,9 @@
  * Using Application Scores* (2011).
  *
  * Promised: a round trip is measured on this node's clock alone. A packet that arrived while either process
- * was not running measures nothing (see `pulse.ts`). Answers are sent only to the registered address of their
- * receiver, or back on the connection on which the question arrived. A packet from a stranger changes
- * nothing, and no packet makes the prober throw.
+ * was not running measures nothing (see `stall-detector.ts`). Answers are sent only to the registered address
+ * of their receiver, or back on the connection on which the question arrived. A packet from a stranger
+ * changes nothing, and no packet makes the prober throw.
  *
  * Not promised: that strangers are recognized if the group has no secret.
  */
@@ -20,11 +20,11 @@ import { Directory } from './directory.js';
 import { type Endpoint, endpointText } from './endpoint.js';
 import { type Packet, PacketCoder, type Tag, tagOf } from './packet.js';
 import { Peer } from './peer.js';
-import { StallDetector } from './pulse.js';
 import { mostMissed } from './round-trips.js';
+import { StallDetector } from './stall-detector.js';
+import type { Address, TransportName } from './transport.js';
+import { openTransports, type Transports } from './transports.js';
 import { Troubles } from './troubles.js';
-import type { Address, WireName } from './wire.js';
-import { openTransports, type Transports } from './wires.js';
 
 export interface ProbeSettings {
   readonly listen: Endpoint;
@@ -92,7 +92,7 @@ export class Prober {
     const troubles = new Troubles(log);
     let prober: Prober | null = null;
     const transports = await openTransports(listen, protocol, {
-      onPacket: (bytes, wire, reply) => (prober === null ? null : prober.#take(bytes, wire, reply)),
+      onPacket: (bytes, transport, reply) => (prober === null ? null : prober.#take(bytes, transport, reply)),
       onTrouble: (to, error) => troubles.met(to, error),
     });
     prober = new Prober(options, transports, troubles);
@@ -185,7 +185,7 @@ export class Prober {
       address,
       transports: [...this.#transports.byName.keys()],
       intervalMs,
-      probe: (wire, to, tag, number) => this.#probe(wire, to, tag, number),
+      probe: (transport, to, tag, number) => this.#probe(transport, to, tag, number),
       now: () => clock.monotonicMs(),
       unresolved: (error) => this.#troubles.met(address, error),
     });
@@ -207,15 +207,15 @@ export class Prober {
     }
   }
 
-  #probe(wire: WireName, to: Address, tag: Tag, number: Tag): boolean {
+  #probe(transport: TransportName, to: Address, tag: Tag, number: Tag): boolean {
     const question = this.#coder.write('question', tag, number, null);
-    return this.#transports.byName.get(wire)?.send(to, question) ?? false;
+    return this.#transports.byName.get(transport)?.send(to, question) ?? false;
   }
 
   /**
    * Handles a packet and returns its sender. Returns null for a packet from a stranger, which gets no answer.
    */
-  #take(bytes: Buffer, wire: WireName, reply: ((bytes: Buffer) => void) | null): Tag | null {
+  #take(bytes: Buffer, transport: TransportName, reply: ((bytes: Buffer) => void) | null): Tag | null {
     const atMs = this.#options.clock.monotonicMs();
     const packet = this.#coder.read(bytes);
     const peer = packet === null ? undefined : this.#peers.get(packet.from)?.peer;
@@ -225,12 +225,17 @@ export class Prober {
       this.#troubles.once(peer.node, text);
       return null;
     }
-    if (packet.kind === 'question') this.#answer(peer, packet, wire, reply);
-    else this.#answered(peer, packet, wire, atMs);
+    if (packet.kind === 'question') this.#answer(peer, packet, transport, reply);
+    else this.#answered(peer, packet, transport, atMs);
     return peer.tag;
   }
 
-  #answer(peer: Peer, { number }: Packet, wire: WireName, reply: ((bytes: Buffer) => void) | null): void {
+  #answer(
+    peer: Peer,
+    { number }: Packet,
+    transport: TransportName,
+    reply: ((bytes: Buffer) => void) | null,
+  ): void {
     const rate = this.#surroundings?.requestsPerSecond() ?? null;
     const answer = this.#coder.write(
       this.#stallDetector.isSteady ? 'answer' : 'late',
@@ -239,12 +244,12 @@ export class Prober {
       rate,
     );
     if (reply !== null) reply(answer);
-    else if (peer.resolved !== null) this.#transports.byName.get(wire)?.send(peer.resolved, answer);
+    else if (peer.resolved !== null) this.#transports.byName.get(transport)?.send(peer.resolved, answer);
   }
 
-  #answered(peer: Peer, packet: Packet, wire: WireName, atMs: number): void {
+  #answered(peer: Peer, packet: Packet, transport: TransportName, atMs: number): void {
     const wasSilent = peer.missed >= reportedMisses;
-    peer.answered(packet, wire, this.#stallDetector.isSteady, atMs);
+    peer.answered(packet, transport, this.#stallDetector.isSteady, atMs);
     if (peer.missed >= reportedMisses || !wasSilent) return;
     this.#troubles.over(peer.node);
     if (peer.resolved !== null) this.#troubles.over(endpointText(peer.resolved));

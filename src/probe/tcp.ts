@@ -11,7 +11,7 @@ import { once } from 'node:events';
 import { connect, createServer, type Server, type Socket } from 'node:net';
 import { type Endpoint, endpointText } from './endpoint.js';
 import { packetBytes, type Tag } from './packet.js';
-import type { Address, OnPacket, OnTrouble, Wire } from './wire.js';
+import type { Address, OnPacket, OnTrouble, Transport } from './transport.js';
 
 const connectMs = 3_000;
 /**
@@ -24,16 +24,16 @@ const mostStrangers = 64;
 const mostOfOnePeer = 4;
 
 /** Opens the transport. Rejects if it cannot listen on the address. */
-export async function openTcp(at: Endpoint, onPacket: OnPacket, onTrouble: OnTrouble): Promise<TcpWire> {
+export async function openTcp(at: Endpoint, onPacket: OnPacket, onTrouble: OnTrouble): Promise<TcpTransport> {
   const { address } = await lookup(at.host);
   const server = createServer({ noDelay: true });
   const listening = once(server, 'listening');
   server.listen({ host: address, port: at.port, exclusive: true });
   await listening;
-  return new TcpWire(server, onPacket, onTrouble);
+  return new TcpTransport(server, onPacket, onTrouble);
 }
 
-export class TcpWire implements Wire {
+export class TcpTransport implements Transport {
   readonly port: number;
   readonly #server: Server;
   readonly #onPacket: OnPacket;

@@ -5,7 +5,7 @@
 import type { Logger } from 'pino';
 import { errorMessage } from '../errors.js';
 import { type Endpoint, endpointText } from './endpoint.js';
-import { codeOf } from './wire.js';
+import { codeOf } from './transport.js';
 
 export class Troubles {
   readonly #log: Logger;

@@ -4,10 +4,10 @@ import { lookup } from 'node:dns/promises';
 import { once } from 'node:events';
 import { isIPv6 } from 'node:net';
 import type { Endpoint } from './endpoint.js';
-import { type Address, mapped, type OnPacket, type OnTrouble, type Wire } from './wire.js';
+import { type Address, mapped, type OnPacket, type OnTrouble, type Transport } from './transport.js';
 
 /** Opens the transport. Rejects if it cannot listen on the address. */
-export async function openUdp(at: Endpoint, onPacket: OnPacket, onTrouble: OnTrouble): Promise<UdpWire> {
+export async function openUdp(at: Endpoint, onPacket: OnPacket, onTrouble: OnTrouble): Promise<UdpTransport> {
   const { address } = await lookup(at.host);
   const speaksIPv6 = isIPv6(address);
   const socket = createSocket({
@@ -19,7 +19,7 @@ export async function openUdp(at: Endpoint, onPacket: OnPacket, onTrouble: OnTro
   const listening = once(socket, 'listening');
   socket.bind({ address, port: at.port, exclusive: true });
   await listening;
-  return new UdpWire(socket, { speaksIPv6, onPacket, onTrouble });
+  return new UdpTransport(socket, { speaksIPv6, onPacket, onTrouble });
 }
 
 interface UdpOptions {
@@ -28,7 +28,7 @@ interface UdpOptions {
   readonly onTrouble: OnTrouble;
 }
 
-class UdpWire implements Wire {
+class UdpTransport implements Transport {
   readonly port: number;
   readonly #socket: Socket;
   readonly #options: UdpOptions;

@@ -97,7 +97,7 @@ it('a group that is well gives no finding, and says what is well', () => {
       'files',
       'http',
       'system',
-      'wires',
+      'transports',
       'certificates',
     ]),
   );
@@ -377,12 +377,12 @@ describe('this machine', () => {
     [
       'a password in the clear',
       { transports: { isPasswordInClear: true, isTokenInClear: false } },
-      /^warning wires: the ZooKeeper password is sent over the network in clear text → set tls\.ca/,
+      /^warning transports: the ZooKeeper password is sent over the network in clear text → set tls\.ca/,
     ],
     [
       'a token in the clear',
       { transports: { isPasswordInClear: false, isTokenInClear: true } },
-      /^warning wires: HTTP is open to other machines/,
+      /^warning transports: HTTP is open to other machines/,
     ],
     [
       'a certificate that has ended',

@@ -123,7 +123,7 @@ describe('in a group with ACLs', () => {
           /^error files: .*petrel\.yaml \(probe\.secret\) contains a secret, .*mode 0644\)/,
         ),
         expect.stringMatching(/^error files: .*token \(http\.tokenFile\) contains a secret, .*mode 0604\)/),
-        expect.stringMatching(/^warning wires: HTTP is open to other machines/),
+        expect.stringMatching(/^warning transports: HTTP is open to other machines/),
         expect.stringMatching(/^error settings: http\.tokenFile: .*other users can access/),
         expect.stringMatching(/^warning session: ZooKeeper granted .* instead of 3600000 ms/),
       ]),
@@ -143,7 +143,7 @@ describe('in a group with ACLs', () => {
     expect(notOk(lines)).toEqual(
       expect.arrayContaining([
         expect.stringMatching(/^error servers: .*:1 is unreachable/),
-        expect.stringMatching(/^warning wires: the ZooKeeper password/),
+        expect.stringMatching(/^warning transports: the ZooKeeper password/),
         expect.stringMatching(/^warning certificates: .*server.*\(http\.tls\.cert\) expires in \d days/),
       ]),
     );

@@ -7,16 +7,20 @@ import type { Tag } from './packet.js';
 /** IP address and port of a transport. The host is never a name, and IPv6 addresses are without brackets. */
 export type Address = Endpoint;
 
-export type WireName = 'udp' | 'tcp';
+export type TransportName = 'udp' | 'tcp';
 
 /**
  * Called for each packet that arrives. Returns the packet's sender, or null for a stranger. The callee must
  * not keep the bytes. `reply` sends bytes back on the same path. It is null if that path is not proven to
  * lead to the sender.
  */
-export type OnPacket = (bytes: Buffer, wire: WireName, reply: ((bytes: Buffer) => void) | null) => Tag | null;
+export type OnPacket = (
+  bytes: Buffer,
+  transport: TransportName,
+  reply: ((bytes: Buffer) => void) | null,
+) => Tag | null;
 
-export interface Wire {
+export interface Transport {
   readonly port: number;
   /** Sends a packet immediately or not at all. Returns whether the packet was sent. Never throws. */
   send(to: Address, bytes: Buffer): boolean;
@@ -28,10 +32,10 @@ export interface Wire {
 export type OnTrouble = (to: Address | null, error: Error) => void;
 
 /** Returns the error for the operator if a transport cannot listen on an address. */
-export function cannotListen(at: Endpoint, wire: WireName, cause: unknown): PetrelError {
+export function cannotListen(at: Endpoint, transport: TransportName, cause: unknown): PetrelError {
   const code = codeOf(cause);
   const right = remedies[code] ?? 'use an address of this machine and a free port, such as 0.0.0.0:7946';
-  const where = `${endpointText(at)} (${wire.toUpperCase()})`;
+  const where = `${endpointText(at)} (${transport.toUpperCase()})`;
   return new PetrelError(
     'INVALID',
     `probe.listen: cannot listen on ${where}: ${errorMessage(cause)}: ${right}`,

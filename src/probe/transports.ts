@@ -2,12 +2,18 @@
 import type { ProbeProtocol } from '../model/znodes.js';
 import type { Endpoint } from './endpoint.js';
 import { openTcp } from './tcp.js';
+import {
+  cannotListen,
+  type OnPacket,
+  type OnTrouble,
+  type Transport,
+  type TransportName,
+} from './transport.js';
 import { openUdp } from './udp.js';
-import { cannotListen, type OnPacket, type OnTrouble, type Wire, type WireName } from './wire.js';
 
 export interface Transports {
   readonly port: number;
-  readonly byName: ReadonlyMap<WireName, Wire>;
+  readonly byName: ReadonlyMap<TransportName, Transport>;
   close(): Promise<void>;
 }
 
@@ -26,14 +32,15 @@ export async function openTransports(
 ): Promise<Transports> {
   const names = protocol === 'auto' ? (['tcp', 'udp'] as const) : [protocol];
   for (let tries = 1; ; tries++) {
-    const byName = new Map<WireName, Wire>();
-    const close = async () => void (await Promise.all([...byName.values()].map((wire) => wire.close())));
+    const byName = new Map<TransportName, Transport>();
+    const close = async () =>
+      void (await Promise.all([...byName.values()].map((transport) => transport.close())));
     let port = at.port;
     try {
       for (const name of names) {
-        const wire = await open(name, { host: at.host, port }, handlers);
-        byName.set(name, wire);
-        port = wire.port;
+        const transport = await open(name, { host: at.host, port }, handlers);
+        byName.set(name, transport);
+        port = transport.port;
       }
       return { port, byName, close };
     } catch (error) {
@@ -45,10 +52,10 @@ export async function openTransports(
 }
 
 async function open(
-  name: WireName,
+  name: TransportName,
   at: Endpoint,
   { onPacket, onTrouble }: { readonly onPacket: OnPacket; readonly onTrouble: OnTrouble },
-): Promise<Wire> {
+): Promise<Transport> {
   try {
     return await openers[name](at, onPacket, onTrouble);
   } catch (error) {
