@@ -5,8 +5,11 @@ import { sleep } from './alarm.js';
 /** Shortest and longest time between two checks of a group that should be ending. */
 const firstLookMs = 2;
 const longestLookMs = 50;
-/** Number of checks after which a scan determines whether only zombies are left. */
-const looksBeforeScan = 4;
+/**
+ * Number of checks after which a scan determines whether only zombies are left. In a container, process 1 may
+ * reap orphans late or never, and until then every other check finds the group.
+ */
+const looksBeforeScan = 1;
 /**
  * Time to wait for the proof after SIGKILL. A process in uninterruptible sleep ends only when the sleep ends.
  */

@@ -2,11 +2,26 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { describe, expect, it } from 'vitest';
 import { endGroup, endGroupsWith } from '../../src/hooks/process-group.js';
+import { type Clock, systemClock } from '../../src/ports/clock.js';
 import { eventually, machine } from './support.js';
 
 const variable = 'PETREL_TEST_FOUND_BY';
 
 const kill = (pgid: number) => endGroup(machine, pgid, () => 0);
+
+/** Time that passes only while somebody waits for it. */
+function waitedClock(): Clock {
+  let nowMs = 0;
+  return {
+    ...systemClock,
+    monotonicMs: () => nowMs,
+    timer(delayMs, fire) {
+      nowMs += delayMs;
+      queueMicrotask(fire);
+      return () => {};
+    },
+  };
+}
 
 function start(value: string, script: string) {
   const child = spawn('/bin/sh', ['-c', script], {
@@ -37,4 +52,16 @@ describe('process groups found by what is in their environment', () => {
   it('may be none', async () => {
     expect(await endGroupsWith(machine, variable, 'nobody', kill)).toBe(true);
   });
+});
+
+it('is soon proven dead if nobody reaps its zombies', async () => {
+  const clock = waitedClock();
+  const processes = {
+    ...machine.processes,
+    signalGroup: () => {},
+    groupExists: () => true,
+    groupIsAlive: () => false,
+  };
+  expect(await endGroup({ clock, processes }, 1, () => 60_000)).toBe(true);
+  expect(clock.monotonicMs()).toBeLessThan(10);
 });
