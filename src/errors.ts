@@ -45,7 +45,10 @@ export type Remedy =
   | { readonly kind: 'root' }
   /** Use another state directory. */
   | { readonly kind: 'state-dir' }
-  /** Use credentials to which ZooKeeper grants permission. `refused` are the identities that lack it. */
+  /**
+   * Use credentials to which ZooKeeper grants permission. `refused` lists the identities that lack
+   * permission.
+   */
   | { readonly kind: 'credentials'; readonly refused: readonly string[] };
 
 export class PetrelError extends Error {
@@ -69,7 +72,7 @@ export class PetrelError extends Error {
 
 /**
  * Reports a violated invariant of the code. No code catches this error. The process ends, and its guardian
- * starts another one.
+ * starts a new process.
  */
 export class BrokenInvariant extends Error {
   override readonly name = 'BrokenInvariant';

@@ -1,4 +1,4 @@
-/** Petrel's library, which gives leadership to a service inside the service's own process. */
+/** Petrel's library: leader election for a service, inside the service's own process. */
 export type { AgentStatus } from './agent/agent.js';
 export { PetrelError, type PetrelErrorCode } from './errors.js';
 export type { LeaderFunction, LeaderFunctions, Leadership } from './library/function-workload.js';

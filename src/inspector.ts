@@ -1,11 +1,11 @@
 /**
- * Keeps the inspector of Node.js closed. By default, SIGUSR1 opens it, and log rotation and other tools send
- * that signal. With an open inspector, any user of the machine could run code with this process's rights.
+ * Keeps the inspector of Node.js closed. By default, SIGUSR1 opens it. Log rotation and other tools send that
+ * signal. With an open inspector, any user of the machine could run code with this process's rights.
  */
 
 /**
- * Delays before each attempt to close the inspector. A SIGUSR1 may have opened it before the listener was
- * installed, and opening it may take a short time.
+ * Delays before each attempt to close the inspector. A SIGUSR1 may have arrived before the listener was
+ * installed, and the inspector may take a short time to open.
  */
 const closeAfterMs: readonly number[] = [0, 100, 1_000];
 
@@ -18,7 +18,7 @@ export function keepInspectorClosed(): void {
   closeInspector(closeAfterMs);
 }
 
-/** Closes the inspector after each of these delays, unless an option has requested it. */
+/** Closes the inspector after each of these delays. Does nothing if an option has requested the inspector. */
 function closeInspector([afterMs, ...later]: readonly number[]): void {
   const options = [...process.execArgv, process.env.NODE_OPTIONS];
   const isWanted = options.some((option) => option !== undefined && opening.test(option));

@@ -1,7 +1,7 @@
 /**
  * Writes lines to a file descriptor without ever blocking or failing. A log that cannot be written (its disk
  * is full, or its collector hangs or is gone) must not stop a leader. Lines that do not fit into the buffer
- * are dropped. Lines that the system refuses are dropped too.
+ * are dropped, and so are lines that the system refuses to write.
  *
  * Not promised: that a process can end while one of its writes is blocked. Node.js waits for that write.
  */
@@ -20,8 +20,8 @@ export class LineWriter {
   constructor(fd: number, maxBytes: number) {
     this.#fd = fd;
     this.#maxBytes = maxBytes;
-    // Start the threads that will write. If none of them could be started later, for the first line, Node.js
-    // would abort.
+    // Start the threads that will write. Node.js would abort if it could not start any of them later, when
+    // the first line is written.
     fstat(fd, () => {});
     process.once('exit', () => this.#writeRest());
   }
@@ -33,7 +33,7 @@ export class LineWriter {
     this.#waitingBytes += bytes.length;
     if (this.#busy) return;
     this.#busy = true;
-    // Defer the write. If the process exits immediately, its lines are then written at exit, in order.
+    // Defer the write. If the process exits immediately, its lines are written at exit, in order.
     setImmediate(() => this.#next());
   }
 

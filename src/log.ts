@@ -5,8 +5,8 @@
  * too long for one line.
  *
  * Writing JSON lines never blocks, and lines that cannot be written are dropped. Writing pretty lines can
- * block: a stalled terminal stalls the process. Secrets are censored by the name of their key, at the top
- * level and one level below. The text of messages is not searched for secrets.
+ * block: a stalled terminal stalls the process. Secrets are recognized by the names of their keys, at the top
+ * level and one level below, and are censored. The text of messages is not searched for secrets.
  */
 import { isatty } from 'node:tty';
 import pino from 'pino';

@@ -1,10 +1,11 @@
-/** Finds the program with which a worker thread starts. */
+/** Finds the program that a worker thread runs. */
 import { createRequire } from 'node:module';
 import { pathToFileURL } from 'node:url';
 
 /**
- * Returns the URL of a program that runs the module `name` next to `module`. This is the compiled module
- * itself. If Petrel runs from source, it is a program that registers a loader and then imports the source.
+ * Returns the URL of a program that runs the module `name` next to `module`. Normally, the program is the
+ * compiled module itself. If Petrel runs from source, the program registers a loader and then imports the
+ * source.
  */
 export function threadProgram(module: string, name: string): URL {
   if (module.endsWith('.js')) return new URL(`./${name}.js`, module);

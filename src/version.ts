@@ -7,7 +7,7 @@ const packageSchema = z.object({ name: z.literal('petrel'), version: z.string() 
 
 /**
  * The directory in which Petrel is installed, and Petrel's version from the package.json in that directory.
- * It is the nearest such directory above this file.
+ * The directory is the nearest one above this file that contains such a package.json.
  */
 export const { packageDirectory, version } = readPackage(dirname(fileURLToPath(import.meta.url)));
 

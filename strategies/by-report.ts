@@ -6,8 +6,8 @@ import { reported } from './readings.js';
 import { marginOption, scoreNameOption, widthOption } from './score-options.js';
 
 /**
- * Returns a strategy that compares one score that nodes report. A higher score is better. The score is
- * `usual` unless the option `score` names a different one.
+ * Returns a strategy that compares nodes by one score that they report. A higher score is better. The score
+ * is `usual` unless the option `score` names a different one.
  */
 export function byReport(name: string, description: string, usual: string) {
   const options = strictObject({

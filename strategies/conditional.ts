@@ -23,7 +23,7 @@ const whenSchema = strictObject({
    * If the end is earlier than the start, the period extends past midnight.
    */
   between: z.tuple([timeSchema, timeSchema]).optional(),
-  /** Number of eligible nodes for which the rule applies. */
+  /** Smallest and largest number of eligible nodes for which the rule applies. */
   eligible: strictObject({ atLeast: count.optional(), atMost: count.optional() }).optional(),
   /** Flag that an operator must have set for the rule to apply. */
   flag: nameSchema.optional(),
@@ -61,7 +61,7 @@ interface ReadyRule {
 
 const name = 'conditional';
 
-/** Ranks the nodes by the strategy that the first applicable rule names. */
+/** Ranks the nodes with the strategy that the first applicable rule names. */
 export const conditional: RegisteredStrategy = {
   name,
   description:

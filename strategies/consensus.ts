@@ -10,7 +10,7 @@ const options = strictObject({ size: sizeOption, width: widthOption, margin: mar
 
 /**
  * Selects the node that a quorum answers fastest: θc of Becker et al. (2011). The score is the round-trip
- * time to the slowest node of the fastest majority. The round-trip time of the node itself counts as 0.
+ * time to the slowest node of the fastest majority. The node's round-trip time to itself counts as 0.
  */
 export const consensus: Strategy<z.infer<typeof options>> = {
   name: 'consensus',

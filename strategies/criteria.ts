@@ -4,11 +4,11 @@
  * leader only if it is better by a margin.
  *
  * The margin favours only the leader, and it applies to each score separately. If a value is better than the
- * leader's by less than the margin, it counts as being in the leader's class. Each score therefore remains an
- * order of classes, and the result remains an order of grades. If a node is better than the leader with the
- * margin, it is also better without the margin.
+ * leader's by less than the margin, it counts as being in the leader's class. Each score therefore still
+ * orders the nodes by class, and the result still orders them by grade. If a node is better than the leader
+ * with the margin, it is also better without the margin.
  *
- * Not promised: that the leader is the best node. It is only certain that no other node is better by the
+ * Not promised: that the leader is the best node. The only certainty is that no other node is better by the
  * margin.
  */
 import type { Score } from '../src/model/scores.js';
@@ -32,7 +32,7 @@ export interface Reading {
 }
 
 export interface Criterion {
-  /** The readings of all candidates, by node id. */
+  /** The readings of all candidates, keyed by node id. */
   readonly readings: ReadonlyMap<string, Reading>;
   readonly better: 'higher' | 'lower';
   /**
@@ -41,11 +41,11 @@ export interface Criterion {
    */
   readonly width: number;
   readonly margin: Margin;
-  /** Unit of the values, with a leading blank. */
+  /** Unit of the values, with a leading space. */
   readonly unit: '' | ' ms';
 }
 
-/** Text for the rule that orders candidates that are equal by all criteria. */
+/** Text for the tie-break rule, which applies to candidates that are equal by all criteria. */
 const tie = 'the leader ranks first, then the higher node id';
 
 type ConstraintContext = Pick<StrategyInput<unknown>, 'candidates' | 'incumbent'>;
@@ -179,8 +179,8 @@ function classOf(value: Score, width: number): Score {
 }
 
 /**
- * Returns `a - b`. The result is exact if both are whole numbers, because a position in a log may need 64
- * bits.
+ * Returns `a - b`. The result is exact if both values are whole numbers, because a position in a log may need
+ * 64 bits.
  */
 function difference(a: Score, b: Score): Score {
   return isWhole(a) && isWhole(b) ? BigInt(a) - BigInt(b) : Number(a) - Number(b);

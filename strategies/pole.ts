@@ -48,8 +48,9 @@ function spelledOut(input: unknown): unknown {
 }
 
 /**
- * Ranks by several scores in order of priority. The values of each score are divided into classes. An example
- * is "the node with the longest log among the fastest nodes". Becker et al. (2011) call this co-optimisation.
+ * Ranks nodes by several scores in order of priority. The values of each score are divided into classes. An
+ * example is "the node with the longest log among the fastest nodes". Becker et al. (2011) call this
+ * co-optimisation.
  */
 export const pole: Strategy<Options> = {
   name: 'pole',

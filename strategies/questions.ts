@@ -1,5 +1,5 @@
 /**
- * Questions to strategies and constraints that run elsewhere. User-defined ones, for example, run in another
+ * Questions to strategies and constraints that run elsewhere. For example, user-defined rules run in another
  * thread. Code that depends on an answer does not wait for it. If the answer is missing, the code throws
  * Unanswered with the question. The caller then gets the answer and runs the code again.
  */
@@ -12,7 +12,7 @@ export interface StrategyQuestion {
   /** Name of the strategy in the registry. */
   readonly strategy: string;
   readonly options: unknown;
-  /** Input of the ranking. Null if only the options must be checked. */
+  /** Input for the ranking. Null if only the options must be checked. */
   readonly input: RankingInput | null;
 }
 
@@ -33,14 +33,14 @@ export interface OptionIssue {
 export type Answer =
   | { readonly problems: readonly OptionIssue[] }
   | { readonly ranking: readonly Ranked[] }
-  /** Findings by node id. Nodes without a finding are omitted. */
+  /** Findings, keyed by node id. Nodes without a finding are omitted. */
   | { readonly findings: readonly (readonly [string, Finding])[] }
   | { readonly failure: string };
 
-/** Answers by the key of their question, which `keyOf` returns. */
+/** Answers, keyed by question. `keyOf` returns the key of a question. */
 export type Answers = ReadonlyMap<string, Answer>;
 
-/** Thrown while the answer of a strategy or constraint is still pending. */
+/** Thrown while the answer from a strategy or constraint is still pending. */
 export class Unanswered extends Error {
   override readonly name = 'Unanswered';
   readonly question: ChoiceInput;

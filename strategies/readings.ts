@@ -1,4 +1,4 @@
-/** Turns the scores into readings of each candidate, with text that explains them to an operator. */
+/** Turns scores into a reading for each candidate, with text that explains the reading to operators. */
 import type { Score } from '../src/model/scores.js';
 import type { Candidate } from '../src/model/strategy.js';
 import type { Reading } from './criteria.js';
@@ -70,8 +70,8 @@ function gapText(missing: readonly string[]): string {
 }
 
 /**
- * Rounds to a nanosecond, so that sums of the same parts in a different order are equal. Smaller differences
- * are rounding errors and not differences in time.
+ * Rounds to the nearest nanosecond, so that sums of the same parts are equal in any order. Smaller
+ * differences are rounding errors and not differences in time.
  */
 function exact(ms: number): number {
   return Math.round(ms * 1e6) / 1e6;

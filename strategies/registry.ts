@@ -27,15 +27,17 @@ export interface Rules {
   readonly strategies: StrategyRegistry;
   /** Built-in constraints. All of them apply. Reports list them in this order. */
   readonly constraints: readonly Constraint[];
-  /** User-defined constraints, by name. Those that the configuration names apply after the built-in ones. */
+  /**
+   * User-defined constraints, keyed by name. Those named in the configuration apply after the built-in ones.
+   */
   readonly ownConstraints: ReadonlyMap<string, RegisteredConstraint>;
-  /** Answers of strategies and constraints that run elsewhere. Missing if there are none yet. */
+  /** Answers from strategies and constraints that run elsewhere. Missing if there are none yet. */
   readonly answers?: Answers;
 }
 
 export interface RegisteredConstraint {
   readonly name: string;
-  /** Version of the constraint. Different versions may have different findings. */
+  /** Version of the constraint. The findings of different versions may differ. */
   readonly version: string;
   /** Returns the constraint with its answers bound. */
   prepare(rules: Rules): AnyConstraint;
@@ -58,7 +60,7 @@ export interface RegisteredStrategy {
   /** Whether the strategy compares measurements. False if the options are invalid. */
   usesScores(options: unknown, rules: Rules): boolean;
   /**
-   * Checks the options and returns the strategy with these options, or the problems of the options. Throws
+   * Checks the options and returns the strategy with these options, or the problems with the options. Throws
    * Unanswered if the strategy runs elsewhere and its answer is still pending.
    */
   prepare(options: unknown, rules: Rules): Prepared;
@@ -91,7 +93,7 @@ export function register<Options>(strategy: Strategy<Options>): RegisteredStrate
   };
 }
 
-/** Returns the problems of options. Each problem starts with the option's key in the configuration. */
+/** Returns the problems with the options. Each problem starts with the option's key in the configuration. */
 export function optionProblems(strategy: string, issues: readonly OptionIssue[]): string[] {
   return issues.map(({ path, message }) => {
     const key = ['strategyOptions', ...path.map(String)].join('.');

@@ -4,7 +4,7 @@ import type { Strategy } from '../src/model/strategy.js';
 /**
  * Selects a different node in each term, in the order of node ids. This is the rotating score of Becker et
  * al. (2011). The score is 1 for the node whose index is the term modulo the number of eligible nodes. All
- * other nodes have the score 0 and are ranked in descending order of node ids. A leader is not replaced
+ * other nodes have a score of 0 and are ranked in descending order of node ids. A leader is not replaced
  * merely because the score of another node becomes 1.
  */
 export const rotating: Strategy<Record<never, never>> = {

@@ -1,4 +1,4 @@
-/** Options that are common to all strategies that compare measurements. */
+/** Options common to all strategies that compare measurements. */
 import * as z from 'zod';
 import { nameSchema } from '../src/model/names.js';
 import { requestsScore, type Score } from '../src/model/scores.js';
@@ -29,7 +29,7 @@ function readMargin(written: string | number): Margin {
 }
 
 export const marginOption = writtenMargin.default('20%').transform(readMargin);
-/** Option for the margin of one score. If it is missing, the shared margin applies. */
+/** Option for the margin of one score. If this option is missing, the shared margin applies. */
 export const ownMarginOption = writtenMargin.transform(readMargin).optional();
 
 const widthRule =

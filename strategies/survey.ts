@@ -24,7 +24,7 @@ export interface Survey {
   readonly clients: { readonly ms: number | null; readonly missing: readonly string[] };
   readonly farthest: { readonly ms: number; readonly node: string; readonly missing: readonly string[] };
   /**
-   * Whether no node reports its rate of requests. Every node is then assumed to receive the same number of
+   * Whether no node reports its rate of requests. If so, every node is assumed to receive the same number of
    * requests.
    */
   readonly isLoadUnknown: boolean;
@@ -40,8 +40,8 @@ type ConstraintContext = Pick<StrategyInput<unknown>, 'candidates' | 'peers' | '
 
 /**
  * Returns the known size of the group. This is the number of registered nodes, plus the last leader if it is
- * not registered. In that case, the crash of the last leader is the reason for this election. Other nodes
- * that are down are not counted.
+ * not registered. In that case, this election takes place because the last leader crashed. Other nodes that
+ * are down are not counted.
  */
 function groupSize({ peers, previous }: ConstraintContext): number {
   const isMissing = previous !== null && !peers.some(({ node }) => node === previous.node);
@@ -49,8 +49,8 @@ function groupSize({ peers, previous }: ConstraintContext): number {
 }
 
 /**
- * Returns the survey of every candidate, by node id. Its running time is linear in the number of round-trip
- * times.
+ * Returns the survey of every candidate, keyed by node id. The running time is linear in the number of
+ * round-trip times.
  */
 export function survey(input: ConstraintContext, { size, load }: SurveyOptions): ReadonlyMap<string, Survey> {
   const peers = withCandidates(input);

@@ -21,15 +21,17 @@ export interface AgentStatus {
 }
 
 /**
- * Returns a text for comparison. Listeners must be notified of the new status exactly when this text changes.
+ * Returns a string that represents the status. Listeners must be notified whenever this string changes, and
+ * only then.
  */
 export function statusText(status: AgentStatus): string {
   return `${status.leads} ${status.stage} ${status.term} ${status.slot} ${status.fencingToken} ${status.joined} ${status.elector} ${status.leaving}`;
 }
 
 /**
- * Returns the agent's last message. `timeoutMs` is the greatest timeout that was granted to the session, or 0
- * if no session was open. A server may take a third longer than the timeout to expire a session.
+ * Returns the last message that the agent logs. `timeoutMs` is the longest timeout ever granted to the
+ * session, or 0 if no session was open. A server may take a third longer than the timeout to expire a
+ * session.
  */
 export function leftText(ended: boolean, timeoutMs: number): string {
   if (ended || timeoutMs === 0) return 'left the group';

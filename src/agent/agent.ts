@@ -1,7 +1,7 @@
 /**
- * The agent of one node is a loop of observe, decide, act, and wait. An event only wakes the loop, and each
- * round reads the group again. The agent therefore treats a lost reply, a replaced session, a duplicate
- * event, or a shutdown as just another snapshot.
+ * The agent of one node runs a loop: observe, decide, act, and wait. An event does nothing but wake the loop,
+ * and each round reads the group again. A lost reply, a replaced session, a duplicate event or a shutdown
+ * therefore needs no special treatment: the next snapshot shows its effect.
  *
  * Not promised: that a frozen or killed agent stops its own workload. The workload is responsible for
  * stopping itself (`ports/workload.ts`), and receives the lease for that purpose.
@@ -53,7 +53,7 @@ export interface AgentOptions {
   readonly tags: Readonly<Record<string, string>>;
   /** Strategies and constraints that this node knows. */
   readonly rules: Rules;
-  /** Probe address of this node, and the rates that it learns. Null (the default) if it does not probe. */
+  /** Probe address, and rates from answers to probes. Null (the default) if this node does not probe. */
   readonly probe?: (RatesHeard & NonNullable<NodeDescription['probe']>) | null | undefined;
   /** Petrel's version. */
   readonly version: string;
@@ -63,7 +63,7 @@ export interface AgentOptions {
   readonly log: Logger;
   readonly host: Host;
   readonly sessionMemory: SessionMemory | null;
-  /** Store for the fencing tokens that the node has seen. By default, a restart forgets them. */
+  /** Store for the fencing tokens that the node has seen. By default, the tokens are lost on a restart. */
   readonly tokenStore?: TokenStore | null | undefined;
   /** Rules for agents that share a session. By default, the agent has its own session. */
   readonly sharing?: Sharing | undefined;
@@ -173,17 +173,17 @@ export class Agent {
     };
   }
 
-  /** The current session, for reading. Null before the first session. Replaced when the session ends. */
+  /** Store of the current session. Null before the first session. Replaced when the session ends. */
   get session(): Store | null {
     return this.#store;
   }
 
-  /** The last snapshot, limited to what this node's part requires. Null if this session has none yet. */
+  /** The last snapshot, limited to what this node needs. Null if this session has none yet. */
   get snapshot(): GroupSnapshot | null {
     return this.#snapshotReader.snapshot;
   }
 
-  /** Calls the listener after every change of `status`. Logs any error that a listener throws. */
+  /** Calls the listener after every change to `status`. Logs any error that the listener throws. */
   onStatus(listener: (status: AgentStatus) => void): () => void {
     return this.#listeners.add(listener);
   }
@@ -204,7 +204,7 @@ export class Agent {
     this.#wake();
   }
 
-  /** Leaves: waits for an elected successor, releases, and ends. A second call skips the wait. */
+  /** Leaves the group: waits for a successor, releases leadership, and ends. A second call skips the wait. */
   stop(): void {
     if (this.#drainingSinceMs !== null) this.#hurried = true;
     this.#drainingSinceMs ??= this.#options.clock.monotonicMs();
@@ -213,8 +213,8 @@ export class Agent {
   }
 
   /**
-   * Runs until `stop` has completed. While the ensemble is unreachable, keeps trying. Ends by throwing
-   * PetrelError DUPLICATE_NODE or FORBIDDEN if this node cannot take part.
+   * Runs until `stop` has completed. Keeps trying while the ensemble is unreachable. Throws PetrelError
+   * DUPLICATE_NODE or FORBIDDEN if this node cannot take part in the group.
    */
   async run(): Promise<void> {
     try {
@@ -233,8 +233,8 @@ export class Agent {
   }
 
   /**
-   * Runs one round. Returns the longest wait until the next round, in ms, although the lease may require an
-   * earlier one. Returns null once the agent has left.
+   * Runs one round. Returns the longest time to wait before the next round, in ms. The lease may require an
+   * earlier round. Returns null once the agent has left.
    */
   async #tryRound(): Promise<number | null> {
     try {
@@ -246,7 +246,7 @@ export class Agent {
     }
   }
 
-  /** Continues the steps that have begun, as far as the clock allows, even if the group cannot be read. */
+  /** Handles a failed round. Takes only steps that need no read of the group, such as a due release. */
   async #roundFailed(error: StoreError): Promise<number | null> {
     const { log } = this.#options;
     const refusal = forbidden(error, this.#paths.root, 'use');
@@ -334,8 +334,8 @@ export class Agent {
   }
 
   /**
-   * Returns the current store, or a new one if its session has ended. Keeps the old store if ZooKeeper
-   * refuses every request of this node.
+   * Returns the current store, or a new store if the session of the current one has ended. Keeps the old
+   * store if ZooKeeper refuses every request from this node.
    */
   async #openStore(): Promise<Store> {
     const { log, openStore, sessionMemory } = this.#options;
@@ -365,7 +365,7 @@ export class Agent {
     return store;
   }
 
-  /** Registers and takes a seat. Returns false if an earlier incarnation still owns the node's name. */
+  /** Registers this node and takes a seat. Returns false if an earlier incarnation still owns the name. */
   async #join(store: Store): Promise<boolean> {
     const { log, node } = this.#options;
     if (this.#drainingSinceMs !== null && this.#leadershipRunner.leadership === null) return false;
@@ -382,7 +382,7 @@ export class Agent {
     return true;
   }
 
-  /** Waits for a turn or a read of the group. Returns null if a release becomes due before it completes. */
+  /** Waits for a turn or a read of the group. Returns null if a release becomes due first. */
   async #beforeLeaseEnds<T>(observing: Promise<T>): Promise<T | null> {
     return await beforeInstant(this.#options.clock, this.#leadershipRunner.dueAtMs, observing);
   }
@@ -403,9 +403,10 @@ export class Agent {
   }
 
   /**
-   * Acts without reading first, if the write itself checks everything that the step depends on. If something
-   * has changed, the write has no effect. After a failure, the next read shows what to do. Returns `look` if
-   * the group must be read now, `left` if the agent has left, and `acted` if a departing agent can go on.
+   * Acts without first reading the group, if the write itself checks everything that the step depends on. If
+   * something has changed, the write has no effect. After a failure, the next read shows what to do. Returns
+   * `look` if the group must be read now, `left` if the agent has left, and `acted` if a departing agent can
+   * continue.
    */
   async #actAhead(store: Store): Promise<'look' | 'left' | 'acted'> {
     const expected = this.#snapshotReader.expected;
@@ -428,10 +429,7 @@ export class Agent {
     return 'look';
   }
 
-  /**
-   * Writes this node's registration if the one in ZooKeeper is outdated. Returns whether a write was tried,
-   * so that the group must be read again.
-   */
+  /** Updates an outdated registration in ZooKeeper. Returns true if the group must be read again. */
   async #publish(store: Store, snapshot: GroupSnapshot): Promise<boolean> {
     const unwritten = this.#unwritten(store, snapshot);
     if (unwritten === null) return false;
@@ -441,10 +439,11 @@ export class Agent {
   }
 
   /**
-   * Returns this node's registration if it must be written, with the version that was read. The version is
-   * checked because another agent may have taken the name since that read.
-   * A leader that hands over by the prepared decision does not say yet that it is leaving: the elector would
-   * decide again.
+   * If this node's registration must be written, returns it with the version that was last read from
+   * ZooKeeper. The write checks that version, because another agent may have taken the name since then.
+   *
+   * As long as a leader can hand over by the prepared decision, its registration does not say that it is
+   * leaving. Otherwise, the elector would decide again.
    */
   #unwritten(store: Store, snapshot: GroupSnapshot): Unwritten | null {
     const { self } = snapshot;
@@ -455,7 +454,7 @@ export class Agent {
     return { data, version: self.version, registration };
   }
 
-  /** Takes the elector's turn, or checks whether the elector is silent if this node is the next elector. */
+  /** Takes a turn as the elector. The next elector checks instead whether the elector is silent. */
   async #elect(store: Store, snapshot: GroupSnapshot, seat: string): Promise<number | null> {
     if (snapshot.members !== null && snapshot.seat?.below === null) {
       const unwritten = this.#unwritten(store, snapshot);
@@ -470,7 +469,7 @@ export class Agent {
     return null;
   }
 
-  /** Whether this node ends its leadership by the prepared decision, as far as it has read. */
+  /** Whether this node hands over by the prepared decision, according to its last snapshot. */
   #handsOver(): boolean {
     if (this.#store === null || this.#store.state === 'LOST') return false;
     return this.#leadershipRunner.handsOver(this.#roundOf(this.#store, this.#snapshotReader.snapshot));
@@ -489,8 +488,8 @@ export class Agent {
 
   /**
    * Whether the node is leaving, has no leadership, and has nothing more to wait for. If the ensemble is
-   * unreachable, the claim ends with the session. A leader that hands over waits for the ensemble as long as
-   * for a successor, because the end of its session would count as a failure.
+   * unreachable, the claim ends with the session. A leader that hands over waits for an unreachable ensemble
+   * as long as it would wait for a successor, because the end of its session would count as a failure.
    */
   #hasLeft(snapshot: GroupSnapshot | null): boolean {
     if (this.#drainingSinceMs === null) return false;
@@ -515,7 +514,7 @@ export class Agent {
     log.info({ ended }, leftText(ended, this.#store?.longestTimeoutMs ?? 0));
   }
 
-  /** Updates the registration. Truncates long texts, so this copy equals the one that other nodes read. */
+  /** Updates the registration. Truncates long strings, so this copy equals the one that other nodes read. */
   #updateRegistration(change: Partial<Registration>): Registration {
     const { workload } = this.#options;
     const text = encode({ ...this.#registration, ...preparing(workload), ...change }).toString('utf8');
@@ -532,7 +531,7 @@ export class Agent {
   }
 
   /**
-   * Wakes the loop. After a decision, only the nodes that it concerns have anything to do at once. The others
+   * Wakes the loop. After a decision, only the nodes that the decision concerns must act at once. The others
    * wait, so that their reads do not delay the new leader.
    */
   #onChange(path: string): void {

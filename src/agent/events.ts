@@ -7,11 +7,10 @@ import type { HookContext, HookResult } from '../ports/workload.js';
 
 export type AgentEvent =
   /**
-   * A round has ended. The agent may now know more about the group, or it was unable to read the group's
-   * state.
+   * A round has ended. The agent may now know more about the group, or it may have failed to read the group.
    */
   | { readonly kind: 'round' }
-  /** This node, as the elector, has committed a decision `tookMs` after it was woken. */
+  /** This node, as the elector, has committed a decision, `tookMs` after the node was woken. */
   | {
       readonly kind: 'elected';
       readonly slot: number;
@@ -21,16 +20,16 @@ export type AgentEvent =
       readonly tookMs: number;
     }
   /**
-   * This node, as the elector, has committed the record of a transition. Each transition has one record in
-   * the group.
+   * This node, as the elector, has committed the record of a transition. Only one node in the group records
+   * each transition.
    */
   | { readonly kind: 'recorded'; readonly record: TransitionRecord }
   /**
-   * This node, as the elector, has dropped a missed switchover request. The term that the request replaces
-   * has ended, or its scheduled time passed too long ago.
+   * This node, as the elector, has dropped a switchover request that was missed. Either the term that the
+   * request was to replace has ended, or the scheduled time passed too long ago.
    */
   | { readonly kind: 'request-missed' }
-  /** A run of the workload has ended, whether or not it was requested. */
+  /** A run of the workload has ended, whether or not the agent requested that run. */
   | { readonly kind: 'ran'; readonly context: HookContext; readonly outcome: HookResult }
   /**
    * This node's leadership has reached `stage`. If `stage` is null, the leadership has ended. The log context
@@ -38,7 +37,7 @@ export type AgentEvent =
    */
   | { readonly kind: 'stage'; readonly stage: Stage | null; readonly logContext: Partial<LogContext> }
   /**
-   * A release has ended. It ran because the lease had not been renewed. `leaseLeftMs` is the remaining time
-   * of the lease. It is negative if the lease had already ended.
+   * A release has ended. It ran because the lease was not renewed. `leaseLeftMs` is the time that was left on
+   * the lease, and is negative if the lease had already ended.
    */
   | { readonly kind: 'self-fenced'; readonly leaseLeftMs: number };

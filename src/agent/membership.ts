@@ -1,7 +1,7 @@
 /**
- * A node's membership in the group within one session: its registration and its seat. Each is created once. A
- * create may have succeeded even if its reply was lost. Both are therefore looked up before they are created
- * again.
+ * A node's membership in the group within one session: its registration and its seat. Each must be created
+ * only once. A request to create a znode may have succeeded even if the reply was lost. The agent therefore
+ * checks whether the znode exists before it creates another one.
  */
 import type { Rules } from '../../strategies/registry.js';
 import { PetrelError } from '../errors.js';
@@ -35,7 +35,7 @@ export interface SelfDescription extends Omit<NodeDescription, 'strategies'> {
 
 /**
  * Returns the part of the registration that says whether the node prepares before it claims. A service may
- * set its functions after it has joined. In that case, its node no longer prepares.
+ * set its functions after its node has joined. From then on, the node no longer prepares.
  */
 export function preparing(workload: Workload): Pick<Registration, 'prepares'> {
   return { prepares: workload.has('prepare') || undefined };
@@ -58,8 +58,8 @@ function ownVersions({ strategies, ownConstraints }: Rules): Record<string, stri
 }
 
 /**
- * Returns a check of the node's seat. The check rejects a late write of an earlier incarnation, even if
- * everything else is unchanged.
+ * Returns an operation that checks the node's seat. It rejects a late write by an earlier incarnation, even
+ * if everything else is unchanged.
  */
 export function checkSeat(paths: GroupPaths, seat: string): Operation {
   return { type: 'check', path: paths.seat(seat), version: 'any' };
@@ -142,8 +142,8 @@ function duplicate(path: string, other: Registration): PetrelError {
 
 /** Takes a seat, unless this session already has one. Returns the seat's name. */
 export async function takeSeat(store: Store, paths: GroupPaths, node: string): Promise<string> {
-  // The current server may lag behind the one that processed a create whose reply was lost. A server answers
-  // a request that follows a sync only after that sync.
+  // This session may have created a seat through another server, and the reply may have been lost. The
+  // current server may lag behind that server, but it answers these reads only after the sync.
   const [, held] = await Promise.all([
     store.sync(paths.election),
     heldSeats(store, paths, node, store.sessionId),
@@ -176,8 +176,8 @@ export async function heldSeats(
 
 /**
  * Deletes everything that the session owns in this group. This has the same effect on the group as the end of
- * the session, but the session continues for other groups. Returns false if something is left, because
- * another client was faster or kept changing it. Throws StoreError.
+ * the session, but the session continues for other groups. Returns false if something is left, because other
+ * clients interfered with every attempt. Throws StoreError.
  */
 export async function depart(
   store: Store,

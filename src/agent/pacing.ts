@@ -1,12 +1,12 @@
-/** Decides when a loop's next round begins: when it is woken, or when its waiting time is over. */
+/** Decides when the next round of a loop begins: when the loop is woken, or when its waiting time is over. */
 import type { Clock } from '../ports/clock.js';
 
-/** Time that a new leader gets before nodes that its election does not concern act on it. */
+/** Head start that a new leader has over nodes that its election does not concern. */
 const handoverMs = 20;
 
 export class Pacing {
   readonly #clock: Clock;
-  /** Instant at which a round was first requested since the last one began. Null if none was requested. */
+  /** Instant at which a round was first requested since the last round began. Null if none was requested. */
   #wokenAtMs: number | null = null;
   /** Instant before which a requested round does not begin. */
   #deferredUntilMs = Number.NEGATIVE_INFINITY;
@@ -29,7 +29,7 @@ export class Pacing {
     return this.#dueSinceMs;
   }
 
-  /** Begins a round. A wake after this call requests a later round. */
+  /** Begins a round. From now on, a call to `wake` requests the next round. */
   begin(): void {
     this.#wokenAtMs = null;
     this.#isUrgent = false;
@@ -43,7 +43,8 @@ export class Pacing {
   }
 
   /**
-   * Requests a round that can wait for a new leader's claim. Defers it unless it is urgent or due by itself.
+   * Requests a round that can wait for a new leader's claim. Defers it only if the loop is asleep and no
+   * other round has been requested.
    */
   wakeLater(): void {
     const isFirst = this.#deferredUntilMs === Number.NEGATIVE_INFINITY && this.#wokenAtMs === null;
@@ -60,8 +61,8 @@ export class Pacing {
   }
 
   /**
-   * Waits until a requested round may begin, for at most `restMs` or until `dueAtMs`. Calls `dueAtMs` again
-   * after each timer, because the lease may have been renewed.
+   * Waits until a requested round may begin, but no longer than `restMs` and not beyond the instant that
+   * `dueAtMs` returns. Calls `dueAtMs` again after each timer, because the lease may have been renewed.
    */
   async sleep(restMs: number, dueAtMs: () => number | null = () => null): Promise<void> {
     const restUntilMs = this.#clock.monotonicMs() + restMs;
@@ -81,7 +82,7 @@ export class Pacing {
     if (waitMs > 0) this.#dueSinceMs = this.#wokenAtMs ?? this.#clock.monotonicMs();
   }
 
-  /** Waits for a new leader's claim. */
+  /** Waits for a short time, so that a new leader can claim first. */
   async giveWay(): Promise<void> {
     await new Promise<void>((resolve) => this.#clock.timer(handoverMs, resolve));
   }
@@ -99,7 +100,8 @@ export class Pacing {
 }
 
 /**
- * Waits for `work`. Returns null if `atMs`, a monotonic instant, comes first. Null means that it never comes.
+ * Waits for `work`. Returns null if the monotonic instant `atMs` comes first. If `atMs` is null, there is no
+ * time limit.
  */
 export async function beforeInstant<T>(
   clock: Clock,

@@ -19,7 +19,7 @@ export class ProblemLog {
     this.#current = message;
   }
 
-  /** Warns that znodes of the group are missing. Does nothing until an earlier problem has ended. */
+  /** Warns that znodes of the group are missing. Does nothing while an earlier problem continues. */
   reportMissingTree(root: string, known: KnownTree): void {
     if (this.#current !== '') return;
     this.#current = remadeText(known);

@@ -33,7 +33,7 @@ export function duration(text: string): number {
   }
 }
 
-/** Parses a point in time, like `readPointInTime`. */
+/** Parses a point in time, as `readPointInTime` does. */
 export function pointInTime(text: string): (nowMs: number) => number {
   try {
     return readPointInTime(text);

@@ -10,8 +10,7 @@ export interface ChoiceInput {
   /** Facts that the operator should know before answering, one line each. */
   readonly facts?: readonly string[];
   /**
-   * Reasons not to proceed, one line each. Without a terminal, the command is refused if there are any
-   * reasons, and proceeds if there are none.
+   * Reasons not to proceed, one line each. Without a terminal, the command proceeds only if there are none.
    */
   readonly dangers: readonly string[];
 }

@@ -35,7 +35,7 @@ const optionsSchema = z.object({
   wait: z.boolean().default(true),
 });
 
-/** Adds the options that are common to all commands that change a group. */
+/** Adds the options shared by all commands that change a group. */
 export function changeOptions(command: Command): Command {
   return command
     .option('--reason <text>', 'reason for the change, shown in the history and in petrel list')
@@ -51,18 +51,18 @@ export function saidYes(command: Command): boolean {
 export interface ChangeCommand {
   readonly request: Request;
   /**
-   * Question for the operator. If it is undefined, only a change that ends a leadership or is dangerous needs
-   * confirmation.
+   * Question to ask the operator before any change. If it is undefined, only a change that is dangerous or
+   * ends a leadership needs confirmation.
    */
   readonly question?: string;
   /**
-   * When to stop waiting. settled: when there is nothing left to do. term: when the next term has an outcome,
-   * which must be READY.
+   * When to stop waiting. settled: when there is nothing left to do. term: when the next term has an outcome.
+   * Any outcome other than READY then counts as a failure.
    */
   readonly until: 'settled' | 'term';
 }
 
-/** Runs a change, prints its result, and sets the exit code from the outcome. Throws PetrelError. */
+/** Runs a change, prints its result, and sets the exit code according to the outcome. Throws PetrelError. */
 export async function runChange(command: Command, change: ChangeCommand): Promise<void> {
   const options = optionsSchema.parse(command.opts());
   await withSession(command, async (session) => {
@@ -97,13 +97,16 @@ export async function runChange(command: Command, change: ChangeCommand): Promis
   });
 }
 
-/** The command that follows a term. It is printed only if this command does not follow the term itself. */
+/**
+ * Returns a hint that names the command for following a term. The hint is printed only if this command does
+ * not follow the term itself.
+ */
 function hintLines({ term, slot }: ChangeResult): string[] {
   if (term === null) return [];
   return [`To follow the transition: petrel wait --term ${term}${slot === 1 ? '' : ` --slot ${slot}`}`];
 }
 
-/** How much confirmation a change needs. */
+/** How serious a change is. Confirming one level also confirms all lower levels. */
 const levels = { harmless: 0, endsLeadership: 1, danger: 2 };
 
 function levelOf(plan: Plan): number {
@@ -111,14 +114,17 @@ function levelOf(plan: Plan): number {
   return plan.ends.length > 0 || isUncertain(plan) ? levels.endsLeadership : levels.harmless;
 }
 
-/** Whether the change might end a leadership, because this process cannot determine the elector's choice. */
+/**
+ * True if this process cannot determine the elector's choice and the group is not paused. The change might
+ * then end a leadership.
+ */
 function isUncertain({ follows, config }: Plan): boolean {
   return follows === null && config?.paused === null;
 }
 
 /**
- * Returns a function that asks for confirmation. It asks before the first attempt. It asks again only if a
- * later attempt has greater consequences than the confirmed one.
+ * Returns a function that asks for confirmation before the first attempt. The function asks again only if the
+ * change turns out to be more serious in a later attempt.
  */
 function onceConfirmed({ question }: ChangeCommand, yes: boolean): (plan: Plan) => Promise<void> {
   let confirmed = -1;
@@ -143,8 +149,8 @@ function dangersOf({ leavesNobody, follows }: Plan): string[] {
 }
 
 /**
- * Returns lines about leaders that stop leading because their slots end. The elector's choices do not mention
- * these leaders.
+ * Returns lines about leaders that stop leading because their slots are removed. The elector's choices do not
+ * mention these leaders.
  */
 function endsLines({ ends }: Plan): string[] {
   return ends
@@ -224,7 +230,7 @@ function followsLines(follows: ChangeResult['follows']): string[] {
 
 /**
  * Prints the outcome for operators. If the outcome is not READY, also prints the current state of the slot.
- * If the slot was removed, prints the state of the first slot instead.
+ * If the slot has been removed, prints the state of the first slot instead.
  */
 export async function printOutcome({ access }: Session, outcome: Outcome, slot = 1): Promise<void> {
   printText(outcomeText(outcome));

@@ -23,7 +23,7 @@ function gapText(record: TransitionRecord): string {
 }
 
 export interface Tried {
-  /** The command that runs Petrel here. */
+  /** The command that runs Petrel: `petrel`, or `./petrel` in a clone of the repository. */
   readonly invocation: string;
   /** Options that the commands need, each preceded by a space. */
   readonly options: string;
@@ -35,7 +35,7 @@ export interface Tried {
   readonly isAtKeyboard: boolean;
 }
 
-/** Returns commands to try, for a terminal of 80 columns. */
+/** Returns commands to try, formatted for a terminal with 80 columns. */
 export function whatToTry(view: Pick<GroupView, 'current' | 'members'>, tried: Tried): string[] {
   const leader = readyLeader(view);
   const command = (text: string) => `  ${tried.invocation} ${text}${tried.options}`;
@@ -60,8 +60,8 @@ export function whatToTry(view: Pick<GroupView, 'current' | 'members'>, tried: T
 }
 
 /**
- * Returns commands that move leadership between the sites. Site a has the higher priority unless that is
- * overridden.
+ * Returns commands that move leadership between the sites. Site a has the higher priority unless its priority
+ * is overridden.
  */
 function moves(
   leader: string | null,

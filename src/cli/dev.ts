@@ -28,11 +28,11 @@ import { hasKeyboard, onEnter } from './enter-key.js';
 import { stdoutLost } from './outlet.js';
 
 export interface DevOptions {
-  /** First port to try for ZooKeeper. If that port is in use, another port is used. */
+  /** Port for ZooKeeper. If this port is in use, a free port is used instead. */
   readonly port: number;
   /**
-   * First port to try for the HTTP interface of the first agent. The other agents use the ports after it. 0
-   * means any free ports.
+   * HTTP port of the first agent. The other agents use the ports after it. A port that is in use is replaced
+   * by a free one. 0 means any free ports.
    */
   readonly httpPort: number;
   readonly root: string;
@@ -51,8 +51,8 @@ const sessionTimeoutMs = 4000;
 const sessionTimeout = `${sessionTimeoutMs / 1000}s`;
 
 /**
- * Initial configuration. Site a is preferred, so that a change of its priority has a visible effect. Site a
- * also gets the first leader, whatever the order in which the nodes start.
+ * Initial configuration. Site a is preferred, so that a change to its priority has a visible effect. Site a
+ * also gets the first leader, regardless of the order in which the nodes start.
  */
 const usualConfig = groupConfigSchema.parse({
   sites: { a: { priority: 100 }, b: { priority: 50 } },
@@ -61,8 +61,8 @@ const usualConfig = groupConfigSchema.parse({
 const configText = Buffer.from(JSON.stringify(usualConfig));
 
 /**
- * Configuration for rehearsals. Timeouts are short, so that a rehearsal ends soon even if an expected step
- * does not happen.
+ * Configuration for rehearsals. The timeouts are short, so that a rehearsal ends soon even if an expected
+ * step does not happen.
  */
 const rehearsalConfig: Partial<GroupConfig> = {
   timeouts: { claim: '6s', prepare: '5s', takeover: '10s', release: '10s', fence: '10s', grace: '1s' },
@@ -70,7 +70,7 @@ const rehearsalConfig: Partial<GroupConfig> = {
 };
 
 /**
- * Runs until a signal asks it to stop. If `once` is true, runs until the rehearsal is over. Throws
+ * Runs until the process receives a signal or, if `once` is true, until the rehearsal is over. Throws
  * PetrelError if the server cannot be started or the rehearsal fails.
  */
 export async function runDev(options: DevOptions): Promise<void> {
@@ -183,11 +183,12 @@ function summary({ cast, leader, term, leaderlessMs }: Outcome): string[] {
 }
 
 /**
- * Returns a signal that aborts when a person or the system asks this command to stop. If `once` is true,
- * closed output does not count as such a request, because the outcome must set the exit code.
+ * Returns an AbortSignal that aborts when a person or the system asks this command to stop. Closed output
+ * also counts as a request to stop, unless `once` is true. With `once`, the outcome of the rehearsal must
+ * still determine the exit code.
  *
- * The listeners are never removed. Further signals therefore cannot end this process before it has stopped
- * what it started.
+ * The listeners are never removed. Further process signals therefore cannot end this process before it has
+ * stopped the server and the agents.
  */
 function stopRequest({ once, print }: DevOptions): AbortSignal {
   const controller = new AbortController();
@@ -209,8 +210,8 @@ function aborted(signal: AbortSignal): Promise<undefined> {
 }
 
 /**
- * Until `stop` aborts, shows each transition. Also shows the commands to try, now and whenever Enter is
- * pressed.
+ * Shows each transition until `stop` aborts. Shows the commands to try immediately, and again whenever Enter
+ * is pressed.
  */
 async function showGroup(
   stage: Stage & { readonly http: DevHttp | null },
@@ -244,9 +245,7 @@ async function showGroup(
   release();
 }
 
-/**
- * Returns the command that runs this program. In a clone, that is the file `petrel` in the root of the clone.
- */
+/** Returns the command that runs this program. In a clone of the repository, this is `./petrel`. */
 function invocation(): string {
   const program = realpathSync(process.argv[1] ?? '');
   return existsSync(join(dirname(program), '../../../petrel')) ? './petrel' : 'petrel';

@@ -1,4 +1,4 @@
-/** Opens a text in the operator's editor. */
+/** Opens text in the operator's editor. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
@@ -12,7 +12,7 @@ export interface Draft {
   readonly text: string;
 }
 
-/** Creates a file for the text. Only its owner can read the file. */
+/** Writes the text to a new file that only its owner can read. */
 export async function newDraft(text: string): Promise<Draft> {
   const path = join(await mkdtemp(join(tmpdir(), 'petrel-')), 'config.yaml');
   await writeFile(path, text, { mode: 0o600 });
@@ -21,7 +21,7 @@ export async function newDraft(text: string): Promise<Draft> {
 
 /**
  * Returns the operator's editor: $VISUAL, $EDITOR or vi. Without a terminal, only $EDITOR is used, because
- * the others would wait for keys. Throws PetrelError REFUSED if there is none.
+ * the others would wait for keyboard input. Throws PetrelError REFUSED if there is no editor.
  */
 export function chosenEditor(): string {
   const { VISUAL: visual, EDITOR: editor } = process.env;
@@ -36,11 +36,11 @@ export function chosenEditor(): string {
 
 /**
  * Opens the file in the editor. Returns the file's content after the editor has exited. Throws PetrelError
- * FAILED.
+ * FAILED if the editor exits with an error code.
  */
 export async function edit({ path }: Draft, editor: string): Promise<Draft> {
   const ignore = () => {};
-  // Ignore ^C while the editor is running, because it is meant only for the editor.
+  // Ignore ^C while the editor is running, because ^C is meant only for the editor.
   process.on('SIGINT', ignore);
   try {
     const child = spawn('/bin/sh', ['-c', `${editor} "$1"`, 'sh', path], {

@@ -1,7 +1,10 @@
 /** The Enter key of the terminal at which a command runs. */
 import { readFileSync } from 'node:fs';
 
-/** Whether this process can read the keyboard. Reading it from the background would stop the process. */
+/**
+ * Whether this process can read the keyboard. A background process is stopped if it tries to read the
+ * keyboard.
+ */
 export function hasKeyboard(): boolean {
   return process.stdin.isTTY === true && isInForeground();
 }
@@ -11,7 +14,7 @@ export function onEnter(pressed: () => void): () => void {
   const { stdin } = process;
   const ignore = () => {};
   stdin.on('data', pressed);
-  // A terminal that was closed can no longer be read.
+  // Ignore errors, because a terminal that was closed can no longer be read.
   stdin.on('error', ignore);
   return () => {
     stdin.off('data', pressed);

@@ -20,7 +20,7 @@ const codeOf: Readonly<Record<PetrelErrorCode, number>> = {
   FAILED: exitCodes.failed,
 };
 
-/** Error after the user pressed ^C or the process received SIGTERM. */
+/** Error that ends a command after ^C or SIGTERM. */
 export class Interrupted extends Error {
   override readonly name = 'Interrupted';
 }
@@ -44,7 +44,7 @@ export function reportError(error: unknown, format: unknown): void {
     return;
   }
   const listed = reasons.filter((reason) => !message.includes(reason));
-  // Reasons quote data from ZooKeeper, which any client may have written. Replace control characters.
+  // Replace control characters, because reasons quote data that any ZooKeeper client may have written.
   const lines = [
     `${styled('red', 'petrel:', process.stderr)} ${message.split('\n').map(oneLine).join('\n')}`,
     ...listed.map((reason) => `  - ${oneLine(reason)}`),

@@ -1,6 +1,6 @@
 /**
- * Decides which command lines start a guardian. The decision is made before the rest of the command line is
- * loaded, because a guardian does not load the rest. Therefore, this module lists the few options that take a
+ * Decides which command lines start a guardian. This happens before the rest of the program is loaded,
+ * because a guardian does not need the rest. Therefore, this module itself lists the few options that take a
  * value and may precede a command.
  */
 import { guardianVariable } from '../guardian/variables.js';

@@ -1,4 +1,4 @@
-/** Help texts that fit the terminal. */
+/** Help text that fits the terminal. */
 import type { AddHelpTextContext } from 'commander';
 import { wrapped } from './layout.js';
 
@@ -6,8 +6,9 @@ import { wrapped } from './layout.js';
 const continued = /^ {8,}\S/;
 
 /**
- * Returns a text for `addHelpText`. Paragraphs and items are wrapped for the terminal, whatever line breaks
- * the source contains. A line that begins with blanks, such as an example or an item, starts a new line.
+ * Returns help text for `addHelpText`. Paragraphs and items are wrapped to fit the terminal, regardless of
+ * the line breaks in the source. An indented line, such as an example or an item, always begins on a new
+ * line.
  */
 export function helpText(text: string): (context: AddHelpTextContext) => string {
   return ({ command }) => {

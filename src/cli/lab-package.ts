@@ -1,6 +1,6 @@
 /**
- * Loads the package `petrel-lab`, for `petrel lab` and for the planning in `petrel simulate`. An agent does
- * not need the package. It is therefore installed separately, and loaded only by the commands that need it.
+ * Loads the package `petrel-lab`, for `petrel lab` and parts of `petrel simulate`. Agents do not need the
+ * package, so it is installed separately and loaded only by the commands that use it.
  */
 import type { Command } from 'commander';
 import { errorMessage, PetrelError } from '../errors.js';
@@ -15,7 +15,7 @@ export interface LabPackage {
   defineLab(lab: Command): void;
   /** Parses the description of a deployment. `of` names the file. Throws PetrelError INVALID. */
   describedSituation(of: string, text: string, assumed: Assumed): DescribedSituation;
-  /** Returns the latencies of a simulation as SVG. */
+  /** Returns an SVG chart of the latencies in a simulation. */
   plotOf(simulation: Simulation): string;
 }
 
@@ -31,7 +31,7 @@ const packageName: string = 'petrel-lab';
 
 /**
  * Loads the package. `wantedBy` names the command or option that needs the package. Throws PetrelError
- * INVALID with an error that says how to install the package.
+ * INVALID with a message that says how to install the package.
  */
 export async function loadLab(wantedBy: string): Promise<LabPackage> {
   try {

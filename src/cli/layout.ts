@@ -8,7 +8,9 @@ import { styled } from './style.js';
 export interface Layout {
   /** Whether to show everything: every column, and exact times. */
   readonly isWide: boolean;
-  /** Number of columns of the terminal. Null if the output is not a terminal, so that there is no limit. */
+  /**
+   * Number of columns of the terminal. Null if the output is not a terminal. Lines may then have any length.
+   */
   readonly width: number | null;
 }
 
@@ -25,7 +27,7 @@ export function widthOf({ isTTY, columns }: Partial<NodeJS.WriteStream>): number
 /**
  * Wraps the lines that are too long. If a line is an item, such as `--slot <n>  slot of the term`, its
  * continuation lines begin below the text of the item. Otherwise, continuation lines are indented by
- * `hanging` more columns. Examples are not wrapped, so that they can be copied.
+ * `hanging` columns more than the line itself. Examples are not wrapped, so that they can be copied.
  */
 export function wrapped(text: string, width: number | null, hanging = 2): string {
   if (width === null) return text;
@@ -36,7 +38,7 @@ export function wrapped(text: string, width: number | null, hanging = 2): string
 }
 
 const example = /^ +petrel /;
-/** The beginning of an item: its term, and the gap between the term and its text. */
+/** The beginning of an item: its term, such as an option, and the gap before its text. */
 const termOfItem = /^.{0,40} {2}(?=\S)/;
 
 function wrappedLine(line: string, width: number, hanging: number): string {
@@ -49,7 +51,7 @@ function wrappedLine(line: string, width: number, hanging: number): string {
   return [first, ...others.map((one) => `${indentation}${one}`)].join('\n');
 }
 
-/** Breaks a text between words. A word that is longer than a line gets a line of its own. */
+/** Breaks text between words. A word that is longer than a line gets a line of its own. */
 function linesOf(text: string, width: number): string[] {
   const help = new Help();
   help.minWidthToWrap = 1;
@@ -63,14 +65,14 @@ function lengthOf(line: string): number {
 export interface TableOptions {
   /** Titles of the columns that only the wide layout shows. */
   readonly wideOnly?: readonly string[];
-  /** Content that means as little as an empty cell, keyed by column title. */
+  /** Content that counts as an empty cell, keyed by column title. */
   readonly idle?: Readonly<Record<string, string>>;
 }
 
 /**
- * Returns a table without lines between its columns, aligned as in kubectl. Columns without content are left
- * out, unless the layout is wide. If the table is too wide, its last column is wrapped. If that is not
- * enough, each row becomes a paragraph with one line for each cell.
+ * Returns a table in the style of kubectl, with aligned columns and no lines between them. Columns without
+ * content are left out, unless the layout is wide. If the table is too wide, its last column is wrapped. If
+ * the table is still too wide, each row becomes a paragraph with one line for each cell.
  */
 export function table(
   header: readonly string[],

@@ -1,4 +1,4 @@
-/** Implements `petrel list --all`, which prints many groups, one line each. */
+/** Implements `petrel list --all`, which lists groups, one per line. */
 
 import type { Command } from 'commander';
 import { hasGroups } from '../config/group-settings.js';
@@ -16,8 +16,8 @@ import { type Session, withEnsemble } from './session.js';
 import { styled } from './style.js';
 
 /**
- * Lists groups. `under` limits the search. If `under` is undefined, lists the groups in the settings file, or
- * all groups if the file does not name any. Throws PetrelError INVALID.
+ * Lists the groups at or below the path `under`. If `under` is undefined, lists the groups in the settings
+ * file, or all groups if the file does not name any. Throws PetrelError INVALID.
  */
 export async function listAll(command: Command, under: string | undefined): Promise<void> {
   if (under !== undefined && under !== '/' && !commonSettings.shape.root.safeParse(under).success)
@@ -38,8 +38,8 @@ export async function listAll(command: Command, under: string | undefined): Prom
 type Configured = Parameters<typeof hasGroups>[0];
 
 /**
- * Warns about a znode that cannot be read. Without the warning, the operator might conclude that its groups
- * do not exist.
+ * Warns that the znodes below a path cannot be read. Without the warning, the operator might conclude that
+ * there are no groups below it.
  */
 function closed(path: string): void {
   const right = 'use --auth-file to pass credentials that allow it';
@@ -74,7 +74,8 @@ function printable(lines: readonly GroupLine[]): Printable {
 }
 
 /**
- * Returns one row for each slot. If there are several slots, the term includes the slot, as in the history.
+ * Returns one row for each slot. If there are several slots, each term is shown as SLOT:TERM, as in the
+ * history.
  */
 function rowsOf({ root, leaders, elector, nodes, paused, problem }: GroupLine): string[][] {
   const isSeveral = leaders.length > 1;

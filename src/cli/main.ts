@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 /**
- * Entry point of every Petrel process. A process is either a guardian or a command line, and does not load
- * the program of the other.
+ * Entry point of every Petrel process. A process either is a guardian or runs a command line, and loads only
+ * the code that it needs for this.
  */
 import { fileURLToPath } from 'node:url';
 import v8 from 'node:v8';
@@ -19,16 +19,17 @@ if (hasGuardian()) process.on('SIGHUP', () => {});
 async function beGuardian(): Promise<void> {
   compileEarly();
   const { runGuardian } = await import('../guardian/program.js');
-  // A guardian is almost idle. It uses megabytes less memory without the optimizing compilers. Set the flags
-  // only after everything is loaded, because the precompiled code of Node.js is not valid with other flags.
+  // A guardian is almost idle. It uses several megabytes less memory without the optimizing compilers. Set
+  // the flags only after everything is loaded, because the precompiled code of Node.js is not valid with
+  // other flags.
   for (const flag of ['--no-opt', '--no-sparkplug']) v8.setFlagsFromString(flag);
   process.exit(await runGuardian(fileURLToPath(import.meta.url), args));
 }
 
 /**
- * Compiles all code when it is loaded, and keeps the compiled code. By default, V8 compiles a function when it
- * is first called, and forgets functions that are rarely called. The functions of a handover are called
- * rarely, and to compile them would take longer than the handover.
+ * Compiles all code when it is loaded, and keeps the compiled code. By default, V8 compiles a function when
+ * it is first called, and discards the code of rarely called functions. The functions of a handover are
+ * called rarely. Compiling them would then take longer than the rest of the handover.
  */
 function compileEarly(): void {
   for (const flag of ['--no-lazy', '--no-flush-bytecode']) v8.setFlagsFromString(flag);
@@ -39,7 +40,8 @@ async function beCommandLine(): Promise<void> {
   const { partFromGuardian, runCommandLine } = await import('./run.js');
   const { code, isMishap } = await runCommandLine(args);
   process.exitCode = code;
-  // After an unexpected error, stay with the guardian, so that it restarts the agent.
+  // After an unexpected error, do not notify the guardian that this process ends, so that the guardian
+  // restarts the agent.
   if (!isMishap) await partFromGuardian(code);
 }
 

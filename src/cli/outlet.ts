@@ -1,13 +1,13 @@
 /**
- * stdout and stderr of a command. A failed write neither ends a command nor changes the exit code of a
- * verdict. A verdict that cannot be printed is still valid.
+ * stdout and stderr of a command. A failed write does not end a command. Nor does it change an exit code that
+ * reports a verdict, because a verdict that cannot be printed is still valid.
  */
 import { setImmediate as turn } from 'node:timers/promises';
 import { errorMessage, PetrelError } from '../errors.js';
 
 const lost = new AbortController();
 
-/** Aborts when stdout can no longer be written, so that a command with endless output can end. */
+/** Aborts when stdout can no longer be written to, so that a command with endless output can end. */
 export const stdoutLost: AbortSignal = lost.signal;
 
 /** Makes the process survive failed writes. Call this once per process, before anything is written. */

@@ -7,9 +7,9 @@ import { type Layout, widthOf, wrapped } from './layout.js';
 
 /** One result, in a form for each output format. */
 export interface Printable {
-  /** The result as JSON. Its schema is next to the module that creates it. */
+  /** The result as JSON. The schema is defined next to the code that creates the result. */
   readonly json: unknown;
-  /** Returns text for operators that fits the layout. */
+  /** Returns the result as text for operators, fitted to the layout. */
   pretty(layout: Layout): string;
   /** The result as a table. The first row contains the column names. */
   readonly rows: readonly (readonly string[])[];
@@ -19,7 +19,7 @@ export function print(format: OutputFormat, result: Printable): void {
   process.stdout.write(`${text(format, result)}\n`);
 }
 
-/** Prints text for people. Lines that are too long for the terminal are wrapped as in `wrapped`. */
+/** Prints text for people. Lines that are too long for the terminal are wrapped by `wrapped`. */
 export function printText(text: string, hanging?: number): void {
   process.stdout.write(`${wrapped(text, widthOf(process.stdout), hanging)}\n`);
 }
@@ -49,7 +49,7 @@ function text(format: OutputFormat, result: Printable): string {
     case 'yaml':
       return visibleYaml(result.json).trimEnd();
     case 'tsv':
-      // A cell never contains tabs or line breaks, whatever the data.
+      // A cell never contains tabs or line breaks, whatever the data contains.
       return result.rows.map((row) => row.map(oneLine).join('\t')).join('\n');
     case 'pretty':
     case 'wide':

@@ -1,4 +1,4 @@
-/** The complete command line: its commands, and the options of all commands. */
+/** The complete command line: its commands, and the options that all commands share. */
 import { Command, CommanderError, Help, type HelpConfiguration, type Option } from 'commander';
 import { settingOptions } from '../config/read-settings.js';
 import { clientSettings } from '../config/settings.js';
@@ -24,8 +24,8 @@ const headings = {
 };
 
 /**
- * Groups of commands, in the order of the help. Only the modules of the given command are loaded, so that an
- * agent starts faster.
+ * Groups of commands, in the order in which the help lists them. Only the modules of the requested command
+ * are loaded, so that an agent starts faster.
  */
 const families: readonly Family[] = [
   {
@@ -138,9 +138,9 @@ const families: readonly Family[] = [
 ];
 
 /**
- * Creates the program with the command `named`. If that command is unknown, creates the program with all
- * commands. Null means no commands. When the program parses arguments, it throws CommanderError instead of
- * exiting, and leaves printing the error message to the caller.
+ * Creates the program with the command `named`. If `named` is unknown or undefined, creates the program with
+ * all commands. Null means no commands. When the program parses arguments, it throws CommanderError instead
+ * of exiting, and the caller must print the error message.
  */
 export async function createProgram(named?: string | null): Promise<Command> {
   const program = new Command('petrel')
@@ -163,8 +163,9 @@ export async function createProgram(named?: string | null): Promise<Command> {
 const plainHelp = new Help();
 
 /**
- * There are many options that all commands have, and readers of the help rarely look for them. Only `petrel
- * options` shows these options. Lists of commands show names and short descriptions, which fit on one line.
+ * Hides the options that all commands share, because there are many of them and readers of the help rarely
+ * need them. Only `petrel options` shows them. Lists of commands show only names and short descriptions, so
+ * that each command fits on one line.
  */
 const helpOf: HelpConfiguration = {
   minWidthToWrap: 30,
@@ -179,7 +180,9 @@ const helpOf: HelpConfiguration = {
       : plainHelp.visibleOptions(command),
 };
 
-/** Whether all commands have the option. Among the program's options, only these have a heading. */
+/**
+ * Whether all commands share the option. Among the program's options, only the shared ones have a heading.
+ */
 function isCommon({ helpGroupHeading }: Option): boolean {
   return helpGroupHeading !== undefined;
 }
@@ -201,8 +204,8 @@ function wantedBy(named: string | null | undefined): readonly Family[] {
 }
 
 /**
- * Adds a hint to the error for an unknown command that resembles no command. The hint says which command has
- * a subcommand of that name.
+ * Adds a hint to the error for an unknown command, unless Commander has suggested a similar command. The hint
+ * names any subcommand that has this name.
  */
 export async function withHint(error: unknown): Promise<unknown> {
   if (!(error instanceof CommanderError)) return error;

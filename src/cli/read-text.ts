@@ -1,4 +1,4 @@
-/** Reads a text that a command gets from a file or from stdin. */
+/** Reads text for a command from a file or from stdin. */
 import { readFile } from 'node:fs/promises';
 import { errorMessage, PetrelError } from '../errors.js';
 

@@ -1,4 +1,4 @@
-/** Runs the command line once, from arguments to an exit code. */
+/** Runs one command line: parses the arguments, runs the command, and determines the exit code. */
 import { CommanderError } from 'commander';
 import * as z from 'zod';
 import { exitCodes } from '../exit-code.js';
@@ -8,7 +8,7 @@ import { checkPrinted, outliveOutput } from './outlet.js';
 import { createProgram, withHint } from './program.js';
 import { inPlainWords, unlessUnknown } from './usage-errors.js';
 
-// A process uses most schemas only a few times, so compiling them would take longer than it saves.
+// A process uses most schemas only a few times, so compiling them would cost more time than it saves.
 z.config({ jitless: true });
 
 export { partFromGuardian } from '../guardian/parent-process.js';
@@ -20,7 +20,8 @@ export interface CommandLineEnd {
 }
 
 /**
- * Runs a command line. Never rejects. The caller exits with the returned code after all output is written.
+ * Runs a command line. Never rejects. The caller exits with the returned code after all output has been
+ * written.
  */
 export async function runCommandLine(args: readonly string[]): Promise<CommandLineEnd> {
   outliveOutput();

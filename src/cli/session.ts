@@ -42,8 +42,8 @@ export async function withSession<T>(command: Command, work: (session: Session) 
 }
 
 /**
- * Runs `work` like `withSession`, for work that concerns no group or many groups. In this case, `access` does
- * not contain a group that the user chose.
+ * Runs `work` like `withSession`, for work that concerns either no group or many groups. Such work must not
+ * use the paths in `access`, because the user has not chosen a group.
  */
 export async function withEnsemble<T>(command: Command, work: (session: Session) => Promise<T>): Promise<T> {
   return await inTouch(await readClientSettings(command), work);

@@ -8,7 +8,7 @@ import type { LogLevel } from '../log.js';
 export interface ClientContext {
   readonly described: readonly DescribedSetting[];
   readonly settings: ClientSettings;
-  /** Silent by default. The command's own messages report errors, and users must request the log. */
+  /** Silent by default, because the command's own messages report errors. Users can request the log. */
   readonly logLevel: LogLevel;
 }
 
@@ -26,7 +26,7 @@ export async function readClientSettings(command: Command): Promise<ClientContex
   return { settings: values, described, logLevel: isSet ? values.logLevel : 'silent' };
 }
 
-/** Returns the name of the user for the history. Under sudo, returns the user who called sudo. */
+/** Returns the name to record in the history: USER@HOST. Under sudo, USER is the user who called sudo. */
 export function whoAmI(): string {
   return `${process.env.SUDO_USER || userName()}@${hostname()}`;
 }

@@ -1,4 +1,4 @@
-/** Texts that `petrel help TOPIC` shows. They explain things that concern many commands. */
+/** Texts that `petrel help TOPIC` prints. Each text explains something that many commands have in common. */
 
 import { settingMeta } from '../config/setting.js';
 import { allSettings } from '../config/settings.js';

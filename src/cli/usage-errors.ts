@@ -1,4 +1,7 @@
-/** Rewords the errors that Commander reports for wrong arguments, and refers to the help of the command. */
+/**
+ * Rewords the errors that Commander reports for invalid arguments, and adds a reference to the help of the
+ * command.
+ */
 import { type Command, CommanderError } from 'commander';
 import { valueOptions } from './guarded.js';
 
@@ -11,8 +14,8 @@ interface Named {
 const helpFlags: readonly string[] = ['--help', '-h'];
 
 /**
- * Returns the arguments without the request for help if they name a subcommand that does not exist.
- * Otherwise, Commander would print the help of the parent command, as if the user had requested it.
+ * If the arguments name a subcommand that does not exist, removes the request for help from them. With that
+ * request, Commander would print the help of the parent command instead of an error.
  */
 export function unlessUnknown(program: Command, args: readonly string[]): readonly string[] {
   const { command, word } = named(program, args);
@@ -20,7 +23,7 @@ export function unlessUnknown(program: Command, args: readonly string[]): readon
   return args.filter((arg) => !helpFlags.includes(arg));
 }
 
-/** Returns a Commander error in plain words. Returns any other error unchanged. */
+/** Rewords a Commander error in plain language. Returns any other error unchanged. */
 export function inPlainWords(error: unknown, program: Command, args: readonly string[]): unknown {
   if (!(error instanceof CommanderError)) return error;
   const { command } = named(program, args);
@@ -81,7 +84,7 @@ function reworded({ code, message }: CommanderError, command: Command, path: str
   }
 }
 
-/** Makes a text that was a sentence of its own continue another sentence. */
+/** Turns a sentence into text that can follow a colon: lower case, without the final full stop. */
 function lowerCase(sentence: string): string {
   return sentence.replace(/^[A-Z]/, (letter) => letter.toLowerCase()).replace(/\.$/, '');
 }

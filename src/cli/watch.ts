@@ -1,4 +1,4 @@
-/** The option `--watch`: prints the result of a command on every change and at an interval. */
+/** The option `--watch`: prints the result of a command on every change and at regular intervals. */
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import * as z from 'zod';
 import type { OutputFormat } from '../config/settings.js';
@@ -13,7 +13,10 @@ import { isForPeople, type Printable, prettyText, print, printLine } from './out
 import { type Session, withSession } from './session.js';
 import { styled } from './style.js';
 
-/** Formats the current group. `nowMs` is in milliseconds since the epoch, on the ensemble's clock. */
+/**
+ * Formats the current state of the group. `nowMs` is in milliseconds since the epoch, on the ensemble's
+ * clock.
+ */
 export type Draw = (view: GroupView, nowMs: number, session: Session) => Promise<Printable>;
 
 const defaultSeconds = 2;
@@ -34,7 +37,8 @@ function positiveSeconds(text: string): number {
 const watchSchema = z.object({ watch: z.union([z.number(), z.literal(true)]).optional() });
 
 /**
- * Prints the result once. With `--watch`, prints it again and again until ^C, or until the output is closed.
+ * Prints the result once. With `--watch`, prints it repeatedly until the user presses ^C or the output is
+ * closed.
  */
 export async function show(command: Command, draw: Draw): Promise<void> {
   const { watch } = watchSchema.parse(command.opts());
@@ -81,7 +85,7 @@ async function showOnChange(session: Session, everyMs: number, draw: Draw): Prom
       const atMs = clock.monotonicMs();
       const result = await draw(view, await kept.nowMs(store, view), session);
       const content = JSON.stringify(result.json);
-      // Skip unchanged content, because a leader's lease is renewed several times a second.
+      // Skip unchanged content. Otherwise, lease renewals would cause output several times a second.
       if (content === printed.content && atMs - printed.atMs < everyMs) continue;
       printed = { content, atMs };
       if (process.stdout.isTTY && isForPeople(format)) redraw(format, result, everyMs);

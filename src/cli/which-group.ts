@@ -1,4 +1,7 @@
-/** Decides which group a command applies to if the settings file is that of an agent in several groups. */
+/**
+ * Decides which group a command applies to if the settings file belongs to an agent that is in several
+ * groups.
+ */
 
 import { type ChosenGroups, hasGroups } from '../config/group-settings.js';
 import { commonSettings } from '../config/node-settings.js';
@@ -10,9 +13,9 @@ import { cut } from '../model/outside.js';
 const shown = 5;
 
 /**
- * Returns the given root. If none is given, returns the root of the only group, or the default root if there
- * are no groups. Throws PetrelError INVALID if there are several groups, because only the operator can
- * choose.
+ * Returns the given root. If none is given, returns the root of the only group in the settings, or the
+ * default root if the settings name no groups. Throws PetrelError INVALID if the settings name several
+ * groups, because only the operator can choose one.
  */
 export async function chosenRoot(
   root: string,

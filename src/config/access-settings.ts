@@ -71,15 +71,16 @@ export function credentialsOf({ auth, authFile }: AccessSettings): string | null
   throw new PetrelError('INVALID', `authFile: ${authFile} contains no credentials: ${authRule}`);
 }
 
-/** Returns the identity of this process, or null if it has none. Throws like `credentialsOf`. */
+/** Returns the identity of this process, or null if it has none. Throws whatever `credentialsOf` throws. */
 export function identityOf(settings: AccessSettings): Identity | null {
   const credentials = credentialsOf(settings);
   return credentials === null ? null : digestIdentity(credentials);
 }
 
 /**
- * Returns the access to a group, or null if new znodes are open to every client. `own` is the identity of
- * this process. If the settings name no agents, this process is the only agent. Throws like `credentialsOf`.
+ * Returns the access rights for a group, or null if new znodes are open to every client. `own` is the
+ * identity of this process. If the settings name no agents, this process is the only agent. Throws whatever
+ * `credentialsOf` throws.
  */
 export function accessOf(settings: AccessSettings, own = identityOf(settings)): Access | null {
   const { aclAgents, aclOperators, aclObservers, aclWorld: world } = settings;
@@ -122,7 +123,7 @@ export function checkAgent(settings: AccessSettings): void {
 
 /**
  * Returns the options for a store. For a process in several groups, `rootOf` returns the root of the group
- * that a path belongs to. Throws like `credentialsOf`.
+ * that a path belongs to. Throws whatever `credentialsOf` throws.
  */
 export function accessOptions(
   settings: AccessSettings,

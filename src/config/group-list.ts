@@ -1,4 +1,4 @@
-/** The list of a node's groups in its settings. */
+/** The list of groups in a node's settings. */
 import * as z from 'zod';
 import { strictObject } from '../model/names.js';
 import { quoted, UnusableKey, usableKey } from '../model/outside.js';
@@ -43,7 +43,7 @@ export function groupList(of: GroupFields) {
 
 /**
  * Returns an error if a root is listed twice or is below another root. A group's znodes are below its root,
- * so the znodes of two such groups would be mixed. Null if there is no error.
+ * so the znodes of two such groups would be mixed. Returns null if there is no error.
  */
 function rootProblem(roots: readonly string[]): string | null {
   const seen = new Set(roots);

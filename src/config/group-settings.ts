@@ -3,8 +3,8 @@ import { ancestors } from './group-list.js';
 import type { AgentSettings } from './settings.js';
 
 /**
- * Returns the root, among these, whose group contains the znode. If there is none, returns `path`, so that
- * the znode belongs to no group.
+ * Returns the root in `roots` whose group contains the znode at `path`. If no group contains the znode,
+ * returns `path` itself, so that the znode belongs to no group.
  */
 export function rootAmong(roots: ReadonlySet<string>, path: string): string {
   return ancestors(path).findLast((above) => roots.has(above)) ?? path;

@@ -1,4 +1,4 @@
-/** Headings under which the help lists the options of settings. */
+/** Headings under which the help text lists the options for settings. */
 
 const groups: readonly { readonly heading: string; readonly keys: RegExp }[] = [
   { heading: 'Group and servers:', keys: /^(config|zookeeper|root|groupsUnder)$/ },

@@ -3,7 +3,7 @@ import { BlockList, isIP, isIPv6 } from 'node:net';
 import { quoted } from '../model/outside.js';
 
 export interface ListenAddress {
-  /** A host name or an IP address. IPv6 addresses are without brackets. */
+  /** A host name or an IP address. An IPv6 address has no brackets. */
   readonly host: string;
   /** TCP port. 0 means any free port. */
   readonly port: number;
@@ -29,7 +29,7 @@ export function parseListen(text: string): Listen {
   return { host, port: Number(port) };
 }
 
-/** Returns the host in the form in which URLs contain it. */
+/** Returns the host in the form that is used in URLs. */
 export function hostText(host: string): string {
   return isIPv6(host) ? `[${host}]` : host;
 }

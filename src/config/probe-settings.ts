@@ -57,8 +57,8 @@ export const probeFields = {
 type Given = { readonly [Name in keyof typeof probeFields]: z.output<(typeof probeFields)[Name]> };
 
 /**
- * Returns the prober's options, or null if the settings contain no listen address, so that the node does not
- * probe. Throws PetrelError INVALID for an unusable secret.
+ * Returns the prober's options. Returns null if the settings contain no listen address, because the node then
+ * does not probe. Throws PetrelError INVALID for an unusable secret.
  */
 export function probeSettings(settings: Given): ProbeSettings | null {
   const { probeListen, probeAddress, probeProtocol, probeIntervalMs, probeSecret, probeSecretFile } =

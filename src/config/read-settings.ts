@@ -1,6 +1,6 @@
 /**
  * Computes the effective settings. A flag overrides the environment, the environment overrides the file, and
- * the file overrides the default. Every given value must be valid, even if another value overrides it.
+ * the file overrides the default. Every value that is set must be valid, even if another value overrides it.
  */
 import { constants } from 'node:fs';
 import { access } from 'node:fs/promises';
@@ -41,7 +41,7 @@ export interface SettingName {
 }
 
 export interface DescribedSetting extends SettingName {
-  /** The value as a settings file contains it. Secrets are not shown. */
+  /** The value in the form that is used in a settings file. A secret is not shown. */
   readonly value: string;
   /** Whether the value is a secret. Such a value is not shown. */
   readonly isSecret: boolean;
@@ -87,7 +87,7 @@ export function settingOptions(settings: SettingsSchema<unknown>): Option[] {
 
 /**
  * Computes the effective settings. Throws PetrelError INVALID with all problems as reasons, each with its
- * place. `lack` determines whether named files that cannot be read are treated as problems or as entries of
+ * place. `lack` determines whether named files that cannot be read count as problems or are listed in
  * `unreadable`.
  */
 export async function readSettings<Values extends object>(
@@ -117,7 +117,7 @@ export async function readSettings<Values extends object>(
 }
 
 /**
- * Converts flags, including `--config`, to the corresponding environment variables. Child processes therefore
+ * Converts flags, including `--config`, to the corresponding environment variables, so that child processes
  * get the same settings.
  */
 export function flagsAsVariables(
@@ -143,7 +143,7 @@ export function differingSettings<Values extends object>(
     .map(({ name, meta: { key } }) => ({ name, key }));
 }
 
-/** Returns the value with the highest precedence for each setting, and the problems of all values. */
+/** Returns the value with the highest precedence for each setting, and the problems with all values. */
 async function gather(fields: readonly Field[], sources: SettingSources) {
   const path = flagTexts(sources.flags, config.flags).at(-1) ?? (sources.env[config.env] || undefined);
   const knownKeys = fieldsOf(allSettings).map(({ meta }) => meta.key);
@@ -218,8 +218,8 @@ function located(meta: SettingMeta, entry: Given): Given {
 }
 
 /**
- * Resolves an entry of a list of modules. Other entries may be names of packages, so only an entry that
- * starts like a path is resolved.
+ * Resolves an entry in a list of modules if the entry starts like a path. Other entries may be names of
+ * packages.
  */
 function locatedModule(value: unknown, directory: string): unknown {
   return typeof value === 'string' && /^\.{1,2}\//.test(value) ? resolve(directory, value) : value;

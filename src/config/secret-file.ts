@@ -4,7 +4,7 @@ import { PetrelError } from '../errors.js';
 
 /**
  * Permissions that a secret file must not have. The file's group may read it, because a service may have its
- * own group. All other users must have no access, and only the owner may write the file.
+ * own group. All other users must have no access, and only the owner may write to the file.
  */
 const forbiddenMode = 0o027;
 

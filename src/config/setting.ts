@@ -40,7 +40,7 @@ export const optionalPath = () =>
   z.string('expected a path').min(1, 'expected a path').nullable().prefault(null);
 
 /**
- * Returns a schema for texts that `parse` accepts. If `parse` throws an error, the error's message becomes
+ * Returns a schema for strings that `parse` accepts. If `parse` throws an error, the error's message becomes
  * the issue.
  */
 export function parsedBy(parse: (text: string) => unknown, what: string) {

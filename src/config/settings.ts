@@ -27,8 +27,8 @@ export const groupsSettings = {
 export const agentSettings = nodeSettings.extend(groupsSettings);
 
 /**
- * Settings of `petrel run`: those of an agent, except the hooks that the command given to `petrel run`
- * replaces.
+ * Settings of `petrel run`: those of an agent, except the hooks that are replaced by the command that is
+ * passed to `petrel run`.
  */
 export const runSettings = nodeSettings.omit({ onTakeover: true, onRelease: true }).extend({
   nodeId: setting(nodeSettings.shape.nodeId.clone(), {

@@ -8,7 +8,7 @@ import type { CommonSettings } from './settings.js';
 
 /**
  * Returns the options for a store. For `rootOf`, see `accessOptions`. Throws PetrelError INVALID for an
- * invalid connection string and for an unusable secret file.
+ * invalid connection string or an unusable secret file.
  */
 export function storeOptions(
   settings: CommonSettings,

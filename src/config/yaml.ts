@@ -1,7 +1,7 @@
 /**
  * Parses YAML, and reports problems in helpful terms. The parsing time is proportional to the length of the
  * text, even if the text is malformed. The parser's own check for duplicate keys and its quoting of lines
- * would take longer, so both are off.
+ * would take longer, so both are disabled.
  */
 import { type Document, isScalar, LineCounter, parseDocument, visit, type YAMLMap } from 'yaml';
 import { errorMessage } from '../errors.js';
@@ -20,7 +20,7 @@ export interface ParsedYaml {
   readonly lines: LineCounter;
 }
 
-/** Parses a text. Throws an Error if the text cannot be parsed at all. */
+/** Parses YAML text. Throws an Error if the text cannot be parsed at all. */
 export function parseYaml(text: string): ParsedYaml {
   const lines = new LineCounter();
   const options = { lineCounter: lines, prettyErrors: false, uniqueKeys: false, logLevel: 'error' } as const;
@@ -30,8 +30,8 @@ export function parseYaml(text: string): ParsedYaml {
 }
 
 /**
- * Returns the value of a text, or null if the text is empty. Throws an Error that says what is wrong, and
- * where.
+ * Returns the parsed value of YAML text, or null if the text is empty. Throws an Error that says what is
+ * wrong, and where.
  */
 export function readYaml(text: string): unknown {
   try {

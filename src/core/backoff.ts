@@ -1,12 +1,12 @@
 /**
  * Backoffs after failed takeovers, and everything that depends on them. Other modules only validate the
  * group's `backoff` settings. `elected` stores the failure records. A record contains the number of the
- * node's failures since the node was last READY, and the end of its backoff. The backoff doubles with each
- * failure, up to a maximum.
+ * node's failures since the node was last READY, and the end of the node's backoff. The backoff doubles with
+ * each failure, up to a maximum.
  *
- * A backoff ends when its time is over, when an operator clears the failure, or when the node is elected
- * again and becomes READY. A restart of the node also ends its backoff, but only once. A backoff that starts
- * in the future also counts as over, because the ensemble's clock must have been set back.
+ * A backoff ends when its time is up, when an operator clears the failure, or when the node is elected again
+ * and becomes READY. A restart of the node also ends its backoff, but only once. A backoff that starts in the
+ * future also counts as ended, because the ensemble's clock must have been set back.
  */
 import { doubledMs, durationMs } from '../model/duration.js';
 import type { GroupConfig } from '../model/group-config.js';
@@ -27,30 +27,30 @@ export function backoffMs({ backoff }: GroupConfig, count: number): number {
 }
 
 /**
- * Returns the instant from which a node in backoff may be tried if every node is in backoff. The instant is
- * on the ensemble's clock.
+ * Returns the earliest instant at which a node in backoff may be tried if every node is in backoff. The
+ * instant is on the ensemble's clock.
  */
 export function retryAtMs({ failedAt }: FailureRecord, { backoff }: GroupConfig): number {
   return fromInstant(failedAt) + durationMs(backoff.base);
 }
 
 /**
- * Returns the two instants at which a backoff changes which decisions are possible. From the first instant,
- * the node may be tried if no other node can lead. At the second instant, the backoff ends.
+ * Returns the two instants at which a backoff changes the set of possible decisions. From the first instant
+ * on, the node may be tried if no other node can lead. At the second instant, the backoff ends.
  */
 export function backoffDeadlinesMs(record: FailureRecord, config: GroupConfig): number[] {
   return record.until === null ? [] : [retryAtMs(record, config), fromInstant(record.until)];
 }
 
 /**
- * Returns the time for which a failed node must have been eligible before it replaces a good leader. This
- * time grows with each failure, because the node may well fail again.
+ * Returns how long a failed node must have been eligible before it replaces a good leader. This time grows
+ * with each failure, because the node may well fail again.
  */
 export function failbackBackoffMs(record: FailureRecord | null, { backoff }: GroupConfig): number {
   return record === null ? 0 : durationMs(backoff.max) * 2 ** Math.min(record.count - 1, 10);
 }
 
-/** Returns how long the lease loss before a leader's new claim still counts, measured from that claim. */
+/** Returns how long a lease loss still counts after the leader's new claim. */
 export function leaseLossOverMs({ backoff }: GroupConfig): number {
   return durationMs(backoff.base);
 }
@@ -99,14 +99,14 @@ export function withFailure(
   return [...failures.filter(({ node }) => node !== failed.node), record].slice(-mostFailures);
 }
 
-/** Formats a failure that the node itself reported, in the form that the failure record stores. */
+/** Formats a failure that the node itself reported, in the form that is stored in the failure record. */
 export function failureReason({ phase, reason }: FailureDetail): string {
   return `${phase} failed: ${reason}`;
 }
 
 /**
- * Returns the failures of a decision as of `nowMs`. Ends the backoffs whose time is over, and drops the
- * records that no longer matter.
+ * Returns the failures of a decision as of `nowMs`. Ends the backoffs whose time is up, and drops the records
+ * that no longer matter.
  */
 export function settleFailures(
   elected: Pick<Elected, 'node' | 'term' | 'failures'>,
@@ -124,8 +124,8 @@ export function settleFailures(
 }
 
 /**
- * Returns the elected node if it is READY under this decision, which means that its failures are cleared.
- * Returns null otherwise. A node that became READY under an earlier decision may have failed since then.
+ * Returns the elected node if it is READY under this decision. Its failures are then cleared. Otherwise
+ * returns null. A node that became READY under an earlier decision may have failed since then.
  */
 export function recovered(
   { node, term }: Pick<Elected, 'node' | 'term'>,
@@ -169,8 +169,8 @@ export function isInBackoff(record: FailureRecord, nowMs: number): boolean {
 
 /**
  * Whether the backoff has ended. A backoff that has not begun counts as ended, because the ensemble's clock
- * must have been set back. Without this rule, the backoff would last longer by the amount by which the clock
- * was set back.
+ * must have been set back. Without this rule, setting the clock back would extend the backoff by the same
+ * amount.
  */
 function isOver(record: FailureRecord, nowMs: number): boolean {
   return record.until === null || fromInstant(record.until) <= nowMs || isAhead(record, nowMs);

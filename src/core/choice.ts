@@ -46,20 +46,20 @@ export interface ChoiceInput extends RankInput {
   /** Whether the elected node has failed and no decision has responded to that failure yet. */
   readonly electedFailed: boolean;
   /**
-   * Returns the time for which a node has continuously been eligible, as observed by the caller. Returns
-   * Infinity in a simulation.
+   * Returns how long a node has continuously been eligible, as observed by the caller. Returns Infinity in a
+   * simulation.
    */
   eligibleForMs(node: string): number;
   /**
-   * Returns the time for which a node has continuously been better than the elected node, as observed by
-   * the caller. Returns Infinity in a simulation. Called only if scores are compared.
+   * Returns how long a node has continuously been better than the elected node, as observed by the caller.
+   * Returns Infinity in a simulation. Called only if scores are compared.
    */
   betterForMs(node: string): number;
-  /** Time for which the caller has waited for a first election. Infinity in a simulation. */
+  /** How long the caller has waited for the group's first election. Infinity in a simulation. */
   readonly lookedForMs: number;
   /**
-   * Time for which the elected node has been READY, as observed by the caller. Null while the node is not
-   * READY. In a simulation, the time since the READY claim was last written.
+   * How long the elected node has been READY, as observed by the caller. Null while the node is not READY. In
+   * a simulation, the time since the READY claim was last written.
    */
   readonly readyForMs: number | null;
 }
@@ -75,23 +75,22 @@ export interface Choice {
   readonly ranking: readonly Ranked[];
   readonly ineligible: readonly Ineligible[];
   /**
-   * Time after which the choice may change because of a wait that only the caller measures, such as the time
-   * for which a node has been eligible. `core/deadlines.ts` handles the instants that the input itself names.
+   * Time until the end of a wait that only the caller measures, which may change the choice. For example,
+   * only the caller measures how long a node has been eligible. `core/deadlines.ts` handles the instants that
+   * the input itself contains.
    */
   readonly recheckInMs: number | null;
   /** The failures after this choice. A node that this choice tries again is no longer in backoff. */
   readonly failures: readonly FailureRecord[];
   /** The new value of `elected.requested`. Applies only if a new decision is written. */
   readonly requested: Elected['requested'];
-  /**
-   * True if `requested` is not about the request in `config`. This choice does not carry out that request.
-   */
+  /** True if this choice does not carry out the request in `config` and `requested` does not come from it. */
   readonly isReturn?: true;
   /** The new value of `elected.failedSite`. Applies only if a new decision is written. */
   readonly failedSite: string | null;
   /**
    * The better node that will replace the leader after a wait. No other slot may take this node in the
-   * meantime. Missing if there is none.
+   * meantime. Missing if there is no such node.
    */
   readonly reserves?: string;
 }
@@ -149,8 +148,8 @@ function requested(all: Case): Outcome | null {
 }
 
 /**
- * Removes the target's failure record. A record that another slot stores cannot be removed here. Instead, a
- * copy with its backoff ended goes into this decision.
+ * Removes the target's failure record. A record that another slot stores cannot be removed here. Instead,
+ * this decision gets a copy of the record with the backoff ended.
  */
 function withBackoffEnded(
   target: string,
@@ -167,8 +166,8 @@ function waivable(found: readonly IneligibleReason[]): string[] {
 }
 
 /**
- * While the group is paused, only the elected node may claim. After a failure, the elected node is tried
- * again once its backoff ends.
+ * Returns the choice while the group is paused. Only the elected node may claim. After a failure, the elected
+ * node is tried again once its backoff ends.
  */
 function paused(
   { elected, judged, electedFailed, failures, nowMs }: ChoiceInput,
@@ -177,8 +176,8 @@ function paused(
   const why = `paused by ${by}: ${because}`;
   const waits = failures.some((record) => record.node === elected.node && isInBackoff(record, nowMs));
   if (!electedFailed || waits) return { ...unchanged(elected), reason: why };
-  // The request remains in force during the retry. Keep the reasons that it overrode and the node to which
-  // leadership returns once the group is no longer paused.
+  // The request remains in force during the retry. Keep the reasons that the request overrode, and the node
+  // to which leadership returns once the group is resumed.
   const { node } = elected;
   const requested = stillOverridden(elected, judged);
   return { node, changes: true, cause: 'retry', reason: `retry while ${why}`, requested, isReturn: true };
@@ -204,8 +203,9 @@ function automatic(all: Case): Outcome {
 type BestFirst = readonly [Ranked, ...Ranked[]];
 
 /**
- * Returns the better nodes that would replace the leader, in order. Returns null if there are none. The first
- * node is the best one that has not failed, or the best one of all if all have failed.
+ * Returns the nodes that are better than the leader, in the order in which they would replace it. Returns
+ * null if there are none. The first is the best node that has not failed, or the best node overall if all
+ * have failed.
  */
 function preferred({ failures, ranking }: Case, present: Ranked): BestFirst | null {
   const better = ranking.filter(({ grade }) => grade < present.grade);
@@ -307,9 +307,9 @@ function replace(all: Case, ranking: BestFirst): Outcome {
 }
 
 /**
- * Moves the previous leader to the front if a planned change failed before any node was READY, because the
- * previous leader worked until just before that change. If no operator requested the change, this happens
- * only if the previous leader has the same grade as the best node.
+ * Moves the previous leader to the front if a planned change failed before any node was READY. The previous
+ * leader worked until just before that change. If no operator requested the change, the previous leader is
+ * moved only if it has the same grade as the best node.
  */
 function withLastGood({ elected, previous }: ChoiceInput, ranking: BestFirst): BestFirst {
   const { handover } = elected;
@@ -368,8 +368,8 @@ function leads({ current, members, elected }: ChoiceInput): boolean {
 }
 
 /**
- * If backoffs alone make every node ineligible, retries the node whose failure is oldest. The retry happens
- * no sooner than the base backoff after that failure.
+ * Retries the node that failed longest ago, from among the nodes that are ineligible only because of a
+ * backoff. The retry happens no sooner than the base backoff after that failure.
  */
 function leastRecentlyFailed(input: ChoiceInput, ineligible: readonly Ineligible[]): Outcome | null {
   const { failures, config, nowMs, elected } = input;

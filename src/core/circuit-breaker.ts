@@ -1,7 +1,7 @@
 /**
  * The circuit breaker. If leadership moves automatically more often than normal within a given time, another
  * move will not fix the cause. The next group whose leadership is about to move is then paused until an
- * operator resumes it. Several groups share one circuit breaker by naming the same znode.
+ * operator resumes it. Several groups can share one circuit breaker by naming the same znode.
  *
  * The circuit breaker counts decisions that no operator requested: those after a failure, retries, and moves
  * to a better node. It does not count a group's first election, requested changes, or the replacement of a
@@ -50,7 +50,7 @@ export function circuitBreaker(
   const { transitions, within } = config.circuitBreaker;
   const resumedMs = config.resumed === null ? Number.NEGATIVE_INFINITY : fromInstant(config.resumed.at);
   const sinceMs = Math.max(resumedMs, epochMs - durationMs(within));
-  // A record entry in the future was made before the ensemble's clock was set back.
+  // An entry with a time in the future was made before the ensemble's clock was set back.
   const counted = record.moved.filter(
     ({ at }) => fromInstant(at) > sinceMs && !isAhead({ failedAt: at }, epochMs),
   );

@@ -42,7 +42,7 @@ interface ConfigInput {
 
 /**
  * Returns the change that removes expired overrides from the configuration. An expired override no longer has
- * an effect, but its removal notifies operators. An earlier override that lasts longer remains.
+ * an effect, but its removal notifies operators. An earlier override that lasts longer is kept.
  */
 export function endOverrides({ snapshot, config, epochMs }: ConfigInput): ChangeSites | null {
   const sites = snapshot.config.value === null ? [] : endedOverrides(config, epochMs);

@@ -29,10 +29,10 @@ export interface ConstraintContext {
   readonly nowMs: number;
   /**
    * The other group of the affinity rule. This group's leader must be near that group's leader or away from
-   * it. Null if there is none.
+   * it. Null if there is no such group.
    */
   readonly neighbour: Neighbour | null;
-  /** Nodes that are named by any decision, for this leadership or for another one in the group. */
+  /** Nodes named by any decision, whether for this leadership or for another one in the group. */
   readonly elected: ReadonlySet<string>;
   readonly elsewhere: Elsewhere;
 }
@@ -70,8 +70,8 @@ export interface Constraint {
 /** A constraint that runs in another thread and checks all nodes in one call. */
 export interface RemoteConstraint extends Omit<Constraint, 'check'> {
   /**
-   * Returns the findings by node id. Throws Unanswered if the answer is still pending. Throws RuleFault if
-   * the check failed.
+   * Returns the findings, keyed by node id. Throws Unanswered if the answer is still pending. Throws
+   * RuleFault if the check failed.
    */
   checkAll(nodes: readonly Registered[], context: ConstraintContext): ReadonlyMap<string, Finding>;
 }
@@ -99,7 +99,7 @@ export interface Judged {
 export const kindOfBackoff = 'backoff';
 /** A malformed registration does not end a leadership if no other node could take over. */
 export const kindOfMalformed = 'malformed';
-/** A node that leads one slot cannot lead a second one, not even by force. */
+/** A node that leads one slot cannot lead a second slot, not even by force. */
 export const kindOfBusy = 'leads-slot';
 
 /**
@@ -171,7 +171,7 @@ export interface Ineligible {
   readonly ineligibleReasons: readonly IneligibleReason[];
 }
 
-/** The findings about all nodes, in the form that a decision about one leader uses. */
+/** The findings about all nodes, in the form that is needed for a decision about one leader. */
 export interface Findings {
   readonly eligible: readonly Member[];
   readonly ineligible: readonly Ineligible[];
@@ -188,8 +188,8 @@ export interface Findings {
 
 /**
  * Returns the findings from `judged`, which is in order of node ids. `electedFailed` states whether the
- * elected node has failed and no decision has responded to that failure yet. If it has failed, the reasons
- * that a forced failover overrode count again.
+ * elected node has failed and no decision has responded to that failure yet. If the node has failed, the
+ * reasons that a forced failover overrode count again.
  */
 export function findingsOf(judged: readonly Judged[], elected: Elected, electedFailed: boolean): Findings {
   const counted = electedFailed ? judged : withoutOverridden(judged, elected);
@@ -238,7 +238,7 @@ export function departure(found: readonly IneligibleReason[]): Constraint['ends'
   return ends('shutdown') ? 'shutdown' : 'failure';
 }
 
-/** Returns `judged` without the elected node's reasons that a forced failover overrode. */
+/** Returns `judged`, minus the reasons that a forced failover to the elected node overrode. */
 function withoutOverridden(judged: readonly Judged[], { node, requested }: Elected): readonly Judged[] {
   if (requested === null) return judged;
   return judged.map((one) => {

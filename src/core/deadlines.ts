@@ -1,7 +1,7 @@
 /**
- * Deadlines: instants at which the state of a group changes, such as ends of backoffs and overrides, and
- * starts of scheduled switchovers. Deadlines are on the ensemble's clock, which a node reads through its own
- * writes.
+ * Deadlines: instants at which the state of a group changes, such as the end of a backoff or an override, or
+ * the start of a scheduled switchover. Deadlines are on the ensemble's clock, which a node reads through its
+ * own writes.
  */
 
 import { type GroupConfig, overrideInForce } from '../model/group-config.js';
@@ -59,8 +59,8 @@ export function needsReading(
   // The ensemble's clock may have been set forward or back, before or after this reading. Only a new reading
   // shows which.
   const wasSet = failures.some((record) => record.until !== null && isAhead(record, epochMs));
-  // A deadline requires a recent reading before it arrives, but a minute of the day does not. A minute of the
-  // day need not be exact, and there is always a next one.
+  // An approaching deadline requires a recent reading, but an approaching minute of the day does not. A
+  // minute of the day need not be exact, and there is always a next one.
   const nextMs = nextMinuteInMs(minutes, reading.epochMs) ?? Number.POSITIVE_INFINITY;
   const isOtherTime = reading.epochMs + nextMs <= epochMs;
   return (hasPassed || wasSet || isOtherTime) && !isExact(reading, nowMs);

@@ -64,7 +64,7 @@ export type Write = Extract<ElectorAction, { do: 'write-elected' }>;
 
 /**
  * Returns the actions for a choice. These are a new decision, or the updates that are due while the current
- * decision remains.
+ * decision remains in force.
  */
 export function actionsFor(election: JudgedElection, choice: Choice): ElectorAction[] {
   const decision = decisionWrite(election, choice);
@@ -90,8 +90,8 @@ function withCircuitBreaker({ snapshot, config, epochMs }: JudgedElection, decis
 }
 
 /**
- * Returns a write with a new decision under a new term, because the choice changed or because `elected` must
- * be repaired. Returns null if neither applies.
+ * Returns a write with a new decision under a new term if the choice has changed or `elected` must be
+ * repaired. Otherwise returns null.
  */
 function decisionWrite(election: JudgedElection, choice: Choice): Write | null {
   const { snapshot, elected, failed } = election;
@@ -142,8 +142,8 @@ function upkeepWrite(election: JudgedElection, choice: Choice): Write | null {
   const isRecovered = leader !== null && failureOf(elected.failures, leader) !== null;
   const elsewhere = election.memory.progress === null ? [...election.elsewhere.ready] : [];
   const isOver = elsewhere.some((node) => failureOf(elected.failures, node) !== null);
-  // Do not update the overridden reasons during a takeover. If a claim vanishes, the elector recognizes this
-  // only under the decision under which the claim was made.
+  // Do not update the overridden reasons during a takeover. The elector can recognize a vanished claim only
+  // while the claim's decision is unchanged.
   const requested =
     election.memory.progress === null ? stillOverridden(elected, election.judged) : elected.requested;
   if (failed === null && !isRecovered && !isOver && requested === elected.requested) return null;

@@ -15,7 +15,7 @@ export function effectiveDecision({ elected, current, history }: Decided): Elect
   const known = Math.max(leader?.term ?? 0, history?.value?.term ?? 0);
   if (elected.value !== null && elected.value.term >= known) return elected.value;
   // The lost term is either the recorded term or the next one. Without a history, the number of writes to the
-  // znode is an upper bound for its term.
+  // znode is an upper bound for the lost term.
   const recorded = history?.value == null ? elected.version : history.value.term + 1;
   const lost =
     elected.problem ?? `its term is ${elected.value?.term}, but there has already been a term ${known}`;

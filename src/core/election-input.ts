@@ -27,8 +27,8 @@ import { betterForMs } from './stabilization.js';
 import { overdueMs, type Watched } from './watchdog.js';
 
 /**
- * Everything that the elector knows at the start of a round. `config` is the configuration to decide by.
- * While the current configuration is unreadable, it is the last readable one.
+ * Everything that the elector knows at the start of a round. `config` is the configuration on which decisions
+ * are based. While the current configuration is unreadable, `config` is the last readable one.
  */
 export interface ElectionInput extends Observation {
   readonly self: string;
@@ -38,8 +38,8 @@ export interface ElectionInput extends Observation {
   /** Whether a fence hook is configured on this node. */
   readonly canFence: boolean;
   /**
-   * Monotonic instant since which this node has been able to tell whether the ensemble was available. The
-   * node's unbroken contact with the ensemble began before that instant.
+   * Earliest monotonic instant for which this node can tell whether the ensemble was available. The node's
+   * unbroken contact with the ensemble began before that instant.
    */
   readonly observedSinceMs: number;
   readonly constraints: readonly AnyConstraint[];
@@ -141,7 +141,7 @@ function isStaleReading(watched: Watched | null, clock: ClockReading, nowMs: num
 
 /**
  * Whether the elected node has failed and no decision has responded to that failure yet. If so, the slot has
- * no leader that could continue.
+ * no leader that can continue.
  */
 export function awaitsSuccessor(input: ElectionInput): boolean {
   const elected = effectiveDecision(input.snapshot);

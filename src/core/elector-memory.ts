@@ -1,7 +1,7 @@
 /**
- * The elector's memory: what an elector has observed, with the start of each observation on its own monotonic
- * clock. The memory of a new elector is empty, unless the node was the next elector before. In that case, the
- * memory contains what it observed in its periodic checks of the group.
+ * The elector's memory: what an elector has observed, and when each observation started on the elector's own
+ * monotonic clock. The memory of a new elector is empty, unless the node was the next elector before. In that
+ * case, the memory contains what the node observed in its periodic checks of the group.
  */
 
 import type { GroupConfig } from '../model/group-config.js';
@@ -20,7 +20,8 @@ import type { BetterSince } from './stabilization.js';
 import { type Watched, watch } from './watchdog.js';
 
 /**
- * The state in which a claim is fenced or removed. Nothing is removed if any part of this state has changed.
+ * The state on which the fencing and the removal of a claim are based. The claim is not removed if any part
+ * of this state has changed.
  */
 export interface Fence {
   readonly token: bigint;
@@ -38,7 +39,9 @@ export interface ElectorMemory {
   /** Monotonic instant of the elector's last check. Null if there has been none. */
   readonly lookedAtMs: number | null;
   readonly watched: Watched | null;
-  /** A claim in PROGRESS by the elected node, as last observed under one decision. Null if there is none. */
+  /**
+   * The claim that was last observed in PROGRESS while its owner was the elected node. Null if there is none.
+   */
   readonly progress: {
     readonly node: string;
     /**
@@ -55,20 +58,17 @@ export interface ElectorMemory {
      */
     readonly owner: SessionId;
     /**
-     * Whether the claim exists but its owner is not registered. The owner was evicted, or it disappeared
-     * after the claim was read. The next check shows which.
+     * Whether the claim exists but its owner is not registered. Either the owner was evicted, or it
+     * disappeared after the claim was read. The next check shows which.
      */
     readonly isOrphaned: boolean;
   } | null;
   /** The monotonic instant at which each node became eligible, keyed by incarnation. */
   readonly eligibleSinceMs: ReadonlyMap<string, number>;
-  /**
-   * Start of the period for which each other node has been better than the leader. Null if no scores are
-   * compared.
-   */
+  /** The instants at which other nodes became better than the leader. Null if no scores are compared. */
   readonly betterSince: BetterSince | null;
   /**
-   * Monotonic instant since which the elector has waited for the group's first election. Null if it is not
+   * Monotonic instant at which the elector began to wait for the group's first election. Null if it is not
    * waiting.
    */
   readonly firstLookMs: number | null;
@@ -85,8 +85,8 @@ export interface ElectorMemory {
     readonly counts: SiteCounts;
   } | null;
   /**
-   * Claim with which the elected node is READY, and the monotonic instant since which the node has been
-   * READY.
+   * The claim with which the elected node is READY, and the monotonic instant at which the node was first
+   * observed to be READY.
    */
   readonly ready: { readonly token: bigint; readonly sinceMs: number } | null;
   /** Token of the claim for which an alarm was raised. */
@@ -100,7 +100,8 @@ export interface ElectorMemory {
    */
   readonly leftTo: bigint | null;
   /**
-   * The successor that was found last, and the values that it is based on. Null if no search has been made.
+   * The result of the last search for a successor, and the values that it is based on. Null if no search has
+   * been made.
    */
   readonly successor: KnownSuccessor | null;
 }
@@ -136,8 +137,8 @@ export const newElector: ElectorMemory = {
  */
 const remembersMs = 60_000;
 /**
- * While the elector times a condition, it checks the group at least this often, so that its memory does not
- * expire.
+ * Longest time between two checks of the group while the elector is timing a condition. This keeps the
+ * elector's memory from expiring.
  */
 export const longestWaitMs = remembersMs / 2;
 
@@ -181,11 +182,11 @@ function sitesSeen(observation: Observation, before: ElectorMemory['sites']): El
 }
 
 /**
- * Returns the claim that was seen in PROGRESS. The elector remembers it, even after it is gone, until a
- * decision that responds to it has been written, because that write may fail. Other nodes do not remember it:
- * they check the group only from time to time, and may miss that the claim became READY. If the elector and
- * the leader then fail together, nothing shows that the claim was READY, and the takeover would seem to have
- * failed.
+ * Returns the claim that was seen in PROGRESS. The elector remembers this claim, even after it is gone, until
+ * a decision that responds to it has been written. That write may fail. Nodes other than the elector do not
+ * remember the claim: they check the group only from time to time, and may not see that it became READY. If
+ * the elector and the leader then failed together, nothing would show that the claim was READY, and the
+ * takeover would seem to have failed.
  */
 function progressSeen(
   { snapshot, members }: Observation,
@@ -224,8 +225,8 @@ function isReady({ current }: GroupSnapshot, members: readonly Member[], { node 
 }
 
 /**
- * Returns the instant since which each incarnation has been eligible. A node that restarts between two checks
- * has a new incarnation with a different session, and its time starts again.
+ * Returns the instant at which each incarnation became eligible. A node that restarts between two checks has
+ * a new incarnation with a different session, so its time starts over.
  */
 export function eligibleSince(
   judged: readonly Judged[],

@@ -1,4 +1,4 @@
-/** Effect of the other leaderships of the same group on the one that is being decided. */
+/** How one leadership is affected by the other leaderships of the same group. */
 
 import { fromInstant } from '../model/names.js';
 import type { Elected, FailureRecord } from '../model/znodes.js';
@@ -7,25 +7,23 @@ import { failureOf } from './backoff.js';
 export interface Elsewhere {
   /** Reasons why nodes cannot lead here, such as "it leads slot 2", keyed by node. */
   readonly busy: ReadonlyMap<string, string>;
-  /**
-   * What each node's site already has because of another slot, such as "the leader of slot 2". Keyed by node.
-   */
+  /** What another slot already has in each node's site, such as "the leader of slot 2". Keyed by node. */
   readonly held: ReadonlyMap<string, string>;
-  /** Nodes that the decisions of the other leaderships name. */
+  /** Nodes named in the decisions of the other leaderships. */
   readonly elected: readonly string[];
   /** Nodes that are READY in other leaderships. */
   readonly ready: ReadonlySet<string>;
-  /** Current failures that the decisions of the other leaderships store. */
+  /** Current failures that are stored in the decisions of the other leaderships. */
   readonly failures: readonly FailureRecord[];
   /** True if no node has ever been elected to any other leadership. */
   readonly isUntouched: boolean;
-  /** Reason why the leadership that is being decided is being removed. Null if it is kept. */
+  /** Reason why this leadership is being removed. Null if it is kept. */
   readonly retired: string | null;
-  /** Name of the leadership that is being decided, such as "slot 2". Null if the group has only one. */
+  /** Name of this leadership, such as "slot 2". Null if the group has only one leadership. */
   readonly name: string | null;
 }
 
-/** The value for a group without any other leadership. */
+/** The value for a group with only one leadership. */
 export const nowhereElse: Elsewhere = {
   busy: new Map(),
   held: new Map(),
@@ -39,7 +37,7 @@ export const nowhereElse: Elsewhere = {
 
 /**
  * Merges `own` with the failures of the other leaderships. For each node, only the later failure is kept. If
- * both records describe the same failure, the leadership's own record is kept.
+ * two records describe the same failure, the leadership's own record is kept.
  */
 export function withFailuresOfOthers(
   own: readonly FailureRecord[],
@@ -56,7 +54,7 @@ export function withFailuresOfOthers(
 }
 
 /**
- * Whether the decision removed its leadership on purpose. If so, no leader is missing. Every other planned
+ * Whether the decision removes its leadership on purpose. If so, no leader is missing. Every other planned
  * decision names a node.
  */
 export function isGivenUp({ node, cause }: Pick<Elected, 'node' | 'cause'>): boolean {

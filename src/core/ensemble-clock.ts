@@ -19,11 +19,15 @@ export interface ClockReading {
 /** Time for which a reading counts as exact. A decision that acts on a deadline requires an exact reading. */
 const exactForMs = 1000;
 /**
- * Time for which a reading may be used to set a deadline, or to decide while all deadlines are in the future.
+ * Time for which a reading may be used to set a deadline, or to make a decision while all deadlines are in
+ * the future.
  */
 const usableForMs = 60_000;
 
-/** Upper bound for the differences between readings of the ensemble's clock, unless the clock was set. */
+/**
+ * Largest amount by which the ensemble's clock may appear to go back between two readings, unless the clock
+ * was set back.
+ */
 export const unevennessMs = 10_000;
 
 /**

@@ -10,8 +10,8 @@ import { overdueMs, type Watched } from './watchdog.js';
 
 /**
  * Returns the failure of the elected node. Returns null if it has not failed. The node has failed in three
- * cases: it reports a failure, its claim vanished in PROGRESS together with its session, or it exceeded a
- * time limit. A running node may also release its claim in order to claim again. In that case, the node
+ * cases: it reported a failure, its claim vanished during PROGRESS together with its session, or it exceeded
+ * a time limit. A running node may also release its claim in order to claim again. In that case, the node
  * itself reports whether it failed.
  */
 export function failedCandidate(
@@ -30,8 +30,8 @@ export function failedCandidate(
   const own = registration?.lastFailure;
   if (own?.electedVersion === version) return failed(failureReason(own.detail));
   const { progress, watched } = memory;
-  // Tokens that reached READY, as reported by the node's registration or, if the node is gone, by the
-  // history. Under this version of `elected`, the history records only claims that reached READY.
+  // Tokens of claims that reached READY, as reported by the node's registration or, if the node is gone, by
+  // the history. Under this version of `elected`, the history records only claims that reached READY.
   const readyTokens = [registration?.lastTakeover?.token, snapshot.history?.value?.fencingToken];
   const reachedReady = progress !== null && readyTokens.includes(String(progress.token));
   const isAlive = members.some(({ owner }) => owner === progress?.owner);
@@ -43,7 +43,7 @@ export function failedCandidate(
 }
 
 /**
- * Returns the same wording as the candidate's own report, because either report may come first on a loaded
+ * Returns the same wording as the candidate's own report, because either report may arrive first on a loaded
  * machine.
  */
 function lateText({ condition, limitMs }: Watched, takeoverMs: number): string {

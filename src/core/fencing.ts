@@ -60,8 +60,8 @@ export function stuckLeaderActions(input: FencingInput): FencingAction[] {
 }
 
 /**
- * Whether this node's fences have failed often enough and another node can try. That node must not be the
- * node to fence.
+ * Whether this node's fences have failed too often and another node can try. The other node must not be the
+ * one to be fenced.
  */
 function hasFencedInVain(
   { self, members, memory }: FencingInput,
@@ -74,7 +74,7 @@ function hasFencedInVain(
 
 /**
  * Returns the actions if the stuck claim belongs to this node. A node cannot fence itself, but another
- * elector can. This node therefore hands over the elector role if another node has a seat.
+ * elector can fence it. This node therefore hands over the elector role if another node has a seat.
  */
 function leftToOthers(input: FencingInput, { token }: Claim, limitMs: number): FencingAction[] {
   const { self, members, memory } = input;
@@ -110,8 +110,8 @@ function alarmOf(
 /**
  * Returns the fence for the claim's owner. Returns null in three cases:
  * - The owner is an earlier incarnation of the candidate. The fence would hit the candidate itself.
- * - The candidate is not registered, or its registration is unreadable. Nothing would show that it has
- *   claimed since then.
+ * - The candidate is not registered, or its registration is unreadable. Nothing would show whether the
+ *   candidate has claimed since then.
  * - The candidate has claimed under this decision. `current` was read before the registrations and may be
  *   outdated.
  *

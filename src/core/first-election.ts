@@ -37,8 +37,8 @@ export interface Awaited {
 }
 
 /**
- * Returns what the first election waits for. Returns null if it does not wait. `lookedForMs` is the time for
- * which the elector has observed the group.
+ * Returns what the first election waits for. Returns null if it does not wait. `lookedForMs` is how long the
+ * elector has observed the group.
  */
 export function awaited(
   { elected, previous, config, strategy, members, elsewhere }: Case,

@@ -11,11 +11,11 @@
  * - taken-over: the takeover has succeeded, but READY is not written yet
  * - leading: READY is written
  * - releasing: something must stop, so the takeover is aborted or the release is running
- * - released: nothing of the leadership is running; its claim may still exist and must be deleted
+ * - released: no process of the leadership is running; the claim may still exist and must be deleted
  *
- * A departing leader waits until another node is elected, and then releases. If the elector has prepared
- * the decision about its successor, the leader does not wait: it releases, and puts that decision into force
- * in the transaction that deletes its claim.
+ * A departing leader waits until another node is elected, and then releases leadership. If the elector has
+ * prepared the decision about the successor, the leader does not wait. It releases leadership, and puts that
+ * decision into effect in the transaction that deletes its claim.
  *
  * A node never leads twice under one token. After a release, the node deletes the claim with the old token.
  * If it must lead again, it makes a new claim.
@@ -45,8 +45,8 @@ export type LeadershipAction =
   | { readonly do: 'prepare'; readonly elected: Elected; readonly electedVersion: number }
   | { readonly do: 'claim'; readonly elected: Elected; readonly electedVersion: number }
   /**
-   * Adopts a claim that this node has made without knowing it, because the reply to the claim's creation was
-   * lost.
+   * Adopts a claim that this node made without knowing it. The reply to the request that created the claim
+   * was lost.
    */
   | {
       readonly do: 'adopt';
@@ -62,8 +62,8 @@ export type LeadershipAction =
       readonly claimVersion: number;
     }
   /**
-   * Releases the leadership. `term` is the term of the decision that ends it, or the leadership's own term if
-   * no decision does.
+   * Releases the leadership. `term` is the term of the decision that ends the leadership, or the leadership's
+   * own term if no decision ends it.
    */
   | {
       readonly do: 'release';
@@ -71,7 +71,7 @@ export type LeadershipAction =
       readonly reason: string;
       readonly newLeader: string | null;
     }
-  /** Deletes the claim and puts the prepared decision into force, in one write. */
+  /** Deletes the claim and puts the prepared decision into effect, in one write. */
   | {
       readonly do: 'hand-over';
       readonly prepared: PreparedDecision;
@@ -82,8 +82,8 @@ export type LeadershipAction =
   | { readonly do: 'forget-leadership'; readonly why: string };
 
 /**
- * Whether the step is a single write that names the versions on which the step was decided. Such a write does
- * nothing if any of these versions has changed.
+ * Whether the step is a single write that names the versions on which it is based. Such a write does nothing
+ * if any of these versions has changed.
  */
 export function isChecked({ do: verb }: LeadershipAction): boolean {
   return verb === 'claim' || verb === 'write-ready' || verb === 'delete-claim' || verb === 'hand-over';
@@ -92,7 +92,7 @@ export function isChecked({ do: verb }: LeadershipAction): boolean {
 export interface LeadershipInput {
   readonly self: string;
   readonly session: SessionId;
-  /** Whether the session that owns the claim has ended. The claim then no longer exists. */
+  /** Whether the session that owns the claim has ended. If so, the claim no longer exists. */
   readonly sessionOver: boolean;
   /** Latest snapshot of the group. Null while the node is disconnected. */
   readonly snapshot: GroupSnapshot | null;
@@ -117,8 +117,8 @@ export interface LeadershipInput {
    */
   readonly prepare: { readonly doneUnder: number | null } | null;
   /**
-   * Whether this leadership must not end by the prepared decision. A write of that decision was refused, or
-   * the release has not proven yet that the workload is dead.
+   * True if this leadership must not end with the prepared decision. The reason is that a write of that
+   * decision was refused, or that the release has not yet proven that the workload is dead.
    */
   readonly handOverRefused: boolean;
   /** Newest version of `elected` under which this node failed. Null if it has not failed. */
@@ -181,8 +181,8 @@ function withoutLeadership(situation: LeadershipInput, snapshot: GroupSnapshot):
 }
 
 /**
- * Returns the prepared decision by which this leadership ends, if the node is leaving. Until then, other
- * nodes need not know that the node is leaving. Returns null if the elector must decide.
+ * Returns the prepared decision that ends this leadership if the node is leaving. Until that decision takes
+ * effect, other nodes need not know that the node is leaving. Returns null if the elector must decide.
  */
 export function handsOverBy(situation: LeadershipInput): PreparedDecision | null {
   const { leadership, snapshot, draining, handOverRefused, self } = situation;
@@ -223,8 +223,8 @@ function duringLeadership(situation: LeadershipInput, leadership: Leadership): L
  * Returns the current decision. Returns null if the decision is unreadable, or if it is older than the one
  * under which the leadership began. An older decision means that `elected` was lost and created again. The
  * elector knows the leadership's term from the claim and will decide under a later term. If the claim is also
- * lost, the elector does not know that term. Its decision is then valid despite the lower term if it names a
- * node.
+ * lost, the elector does not know that term. A decision by the elector is then valid despite its lower term,
+ * provided that it names a node.
  */
 function decisionNow({ elected }: GroupSnapshot, leadership: Leadership, own: Claim | null): Elected | null {
   const { value } = elected;
@@ -251,7 +251,7 @@ function whyEnd(situation: LeadershipInput, leadership: Leadership): Ending | nu
 
 /**
  * Returns what prevents the leadership from continuing, regardless of the decision. Returns null if nothing
- * does.
+ * prevents it.
  */
 function whyNotOn(situation: LeadershipInput, leadership: Leadership): string | null {
   const { snapshot, lease, nowMs, draining, drainOverdue, config } = situation;

@@ -4,7 +4,7 @@
  * history needs this description, because no other znode records when the time without a leader began. The
  * elector needs it to replace a node that loses its lease repeatedly.
  *
- * Only a node that was connected all the time can distinguish a disconnected leader from an unavailable
+ * Only a node that was connected throughout can distinguish a disconnected leader from an unavailable
  * ensemble. An elector therefore counts only the losses that it observed. It does not count a loss during
  * which the ensemble's own leader changed.
  */
@@ -24,7 +24,9 @@ export interface LeaseLoss {
   readonly reason: string;
   /** Instant at which the node stopped leading, on that node's monotonic clock. */
   readonly atMs: number;
-  /** Whether the leadership ended because its lease was not renewed, and no known cause clears the node. */
+  /**
+   * Whether the leadership ended because its lease was not renewed. False if a known cause clears the node.
+   */
   readonly lostLease: boolean;
 }
 
@@ -33,7 +35,7 @@ const maxLeaseLosses = 10;
 
 /**
  * Adds a leadership to the node's list of ended leaderships. The leadership had this lease and ended no later
- * than `nowMs`. The oldest leadership comes first.
+ * than `nowMs`. In the list, the oldest leadership comes first.
  */
 export function withLeaseLoss(
   leaseLosses: readonly LeaseLoss[],
@@ -64,8 +66,8 @@ function epochOf(zxid: bigint): bigint {
 }
 
 /**
- * Returns what a new claim under the slot's term reports about the leadership before it. Returns null if
- * there was none under that term.
+ * Returns what a new claim reports about the previous leadership in the same slot and term. Returns null if
+ * there was none.
  */
 export function resumption(
   leaseLosses: readonly LeaseLoss[],
@@ -88,13 +90,13 @@ export interface ObservedLosses {
   readonly nowMs: number;
   /** The same instant as `nowMs`, on the ensemble's clock, in milliseconds since the epoch. */
   readonly epochMs: number;
-  /** Monotonic instant since which this node has been able to tell whether the ensemble was available. */
+  /** Earliest monotonic instant for which this node can tell whether the ensemble was available. */
   readonly observedSinceMs: number;
 }
 
 /**
  * Returns the failure of an elected node that has claimed again after too many lease losses. Returns null if
- * there were not too many, or if the cause of the losses is unknown.
+ * the number of losses is acceptable, or if their cause is unknown.
  */
 export function lostLeaseAgain(observed: ObservedLosses, elected: Elected): Failed | null {
   const { config, members, current, nowMs, epochMs, observedSinceMs } = observed;

@@ -3,7 +3,7 @@ import type { GroupSnapshot } from '../model/snapshot.js';
 
 /**
  * Fields that identify all log lines of one transition on all nodes: the term and reason of its decision, and
- * the slot if the group has several. If a later decision ends a leadership, the log line contains that
+ * the slot if the group has several slots. If a later decision ends a leadership, the log line contains that
  * decision's term. The leadership's own term is then in `endsTerm`.
  */
 export interface LogContext extends NamedSlot {
@@ -12,7 +12,7 @@ export interface LogContext extends NamedSlot {
   readonly endsTerm?: number;
 }
 
-/** Returns the log context for the effect of the decision of `term` on the leadership of `ofTerm`. */
+/** Returns the log context for a decision in `term` that affects the leadership of `ofTerm`. */
 export function logContext(term: number, reason: string, ofTerm: number, slot: NamedSlot): LogContext {
   return term === ofTerm ? { ...slot, term, reason } : { ...slot, term, reason, endsTerm: ofTerm };
 }

@@ -1,6 +1,6 @@
 /**
- * The planned change that takes leadership away from a working node. If no other node becomes READY,
- * leadership returns to that node, however many nodes have failed in the meantime.
+ * Planned changes, which take leadership away from a working node. If no other node becomes READY, leadership
+ * returns to that node, no matter how many nodes have failed in the meantime.
  */
 import type { Elected, Place } from '../model/znodes.js';
 
@@ -12,8 +12,8 @@ interface Led {
 }
 
 /**
- * Returns the planned change that a new decision belongs to. It lasts from the decision that begins it until
- * a node is READY, or until leadership returns. A failure is not a planned change. A forced failover ends a
+ * Returns the planned change that a new decision belongs to. The change lasts from its first decision until a
+ * node is READY, or until leadership returns. A failure is not a planned change. A forced failover ends a
  * planned change, because the previous leader is not trusted.
  */
 export function handoverOf(
@@ -35,8 +35,8 @@ export function handoverOf(
 }
 
 /**
- * Returns the request for the previous leader if leadership returns to it. As before the change, that node is
- * then a leader that an operator requested.
+ * Returns the operator's earlier request for the previous leader, if leadership returns to that node. As
+ * before the planned change, the node then leads at an operator's request.
  */
 export function requestedBefore({ elected, previous }: Led, node: string): Elected['requested'] {
   const by = elected.handover?.previousBy;

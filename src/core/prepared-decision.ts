@@ -1,5 +1,5 @@
 /**
- * When a departing leader may put the decision into force that the elector has prepared, and what the
+ * Determines when a departing leader may put the elector's prepared decision into effect, and what the
  * successor may assume when it is notified.
  */
 import type { GroupSnapshot } from '../model/snapshot.js';
@@ -7,7 +7,7 @@ import type { PreparedDecision } from '../model/znodes.js';
 
 /**
  * Returns the decision that the elector has prepared for the departure of `self`. Returns null if there is
- * none, or if what it rests on has changed since then, as far as the snapshot shows.
+ * none, or if the snapshot shows that the basis of the decision has changed.
  */
 export function preparedDecision(
   { successor = null, elected, config }: GroupSnapshot,
@@ -23,18 +23,18 @@ export function preparedDecision(
 }
 
 /**
- * Returns the group as it is if the leader has handed over to `self` since the snapshot was read. Returns
- * null if `self` is not the published successor. Call this only if the claim has changed and the seat of
- * `self` has been written to since then. The successor can then claim without a read, in a write that checks
- * two versions:
+ * Returns the state of the group under the assumption that the leader has handed over to `self` since the
+ * snapshot was read. Returns null if `self` is not the published successor. Call this only if, since that
+ * read, the claim has changed and the seat of `self` has been written to. The successor can then claim
+ * without a read, in a write that checks two versions:
  *
- * - The published successor is still the one that was read. Nothing else than a publication and a decision
- *   for this node writes to its seat, so it was a decision.
- * - `elected` is one version later than the one that the prepared decision rests on. So only one decision was
- *   made, and it is the one for this node.
+ * - The published successor must still be the one that was read. Only a publication or a decision for this
+ *   node writes to the node's seat, so the write to the seat was a decision.
+ * - `elected` must be one version later than the version on which the prepared decision is based. So only one
+ *   decision was made, and it is the one for this node.
  *
- * Not promised: that this decision is the prepared one. The elector may have made another one for the same
- * node and the same term, for example after a crash. Only its reason and cause then differ.
+ * Not promised: that this decision is the prepared one. The elector may have made another decision for the
+ * same node and the same term, for example after a crash. Only the reason and the cause then differ.
  */
 export function afterHandover(snapshot: GroupSnapshot, self: string): GroupSnapshot | null {
   const { successor = null, elected } = snapshot;

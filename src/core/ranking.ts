@@ -16,8 +16,8 @@ import { minuteOfDay } from './ensemble-clock.js';
 import { activeRequest } from './requests.js';
 
 /**
- * Thrown if a strategy or a user-defined constraint throws or breaks its contract. The elector cannot elect
- * in this case.
+ * Thrown if a strategy or a user-defined constraint throws or breaks its contract. In this case, the elector
+ * cannot elect a node.
  */
 export class RuleFault extends Error {
   override readonly name = 'RuleFault';
@@ -92,7 +92,7 @@ function conditionsOf(
 
 /**
  * Moves the nodes that have a soft constraint against them behind all other nodes in the ranking. The order
- * within both parts is unchanged.
+ * within each of the two parts is unchanged.
  */
 function bySoftConstraints(ranking: readonly Ranked[], judged: readonly Judged[]): readonly Ranked[] {
   const against = new Map(

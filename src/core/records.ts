@@ -25,9 +25,9 @@ interface RecordInput {
 }
 
 /**
- * Returns the head of the history, which contains what was recorded last. Returns null if there is no
- * history. An unreadable head counts as the initial one. This causes one duplicate record, but the history is
- * not lost.
+ * Returns the head of the history, which contains data about the last recorded transition. Returns null if
+ * there is no history. An unreadable head counts as the initial one. This causes one duplicate record, but
+ * the history is not lost.
  */
 function headOf({ snapshot }: RecordInput): HistoryHead | null {
   return snapshot.history === null ? null : (snapshot.history.value ?? initialHistoryHead);
@@ -35,7 +35,7 @@ function headOf({ snapshot }: RecordInput): HistoryHead | null {
 
 /**
  * Returns the last node that was READY. This is the owner of a READY claim, or the elected node if its term
- * reached READY. If neither exists, it is the previous leader that `elected` stores.
+ * reached READY. If neither exists, returns the previous leader from `elected`.
  */
 export function previousLeader(
   { current, elected, history }: Pick<GroupSnapshot, 'current' | 'elected' | 'history'>,
@@ -107,8 +107,8 @@ function ownFailure({ snapshot, members }: RecordInput, elected: Elected): Regis
 }
 
 /**
- * Returns the failure reason that the decision has noted for its node. A failure whose backoff has ended is
- * older than the decision, so null is returned.
+ * Returns the failure reason that the decision has noted for its node. Returns null for a failure whose
+ * backoff has ended, because that failure is older than the decision.
  */
 function notedReason({ node, failures }: Elected): string | null {
   const noted = node === null ? null : failureOf(failures, node);
@@ -224,8 +224,9 @@ function ownRelease(
 
 /**
  * Returns the release by the previous leader. The token distinguishes it from an earlier release by the same
- * node. The release ended when the node deleted its claim. The same transaction wrote its registration, so
- * the registration's time is used. Returns null if the previous leader does not report the release.
+ * node. The release ended when the node deleted its claim. The same transaction wrote the node's
+ * registration, so the registration's time is used. Returns null if the previous leader does not report the
+ * release.
  */
 function releaseBefore(
   { snapshot, members }: RecordInput,
@@ -254,7 +255,7 @@ export function reachedReady(input: RecordInput, elected: Elected, current: Clai
 }
 
 /**
- * Returns the duration of each phase, without overlap. If the recorded time to the claim includes the
+ * Returns the duration of each phase, without overlap. If the recorded time until the claim includes the
  * release, the release is subtracted from it.
  */
 export function phasesInTurn({

@@ -8,8 +8,8 @@ import type { Elected } from '../model/znodes.js';
 import type { Elsewhere } from './elsewhere.js';
 
 /**
- * Returns the requested switchover while it is active, or null. A request is active while the term that it
- * replaces is current.
+ * Returns the requested switchover if it is active. Otherwise returns null. A request is active while the
+ * term that it replaces is current.
  */
 export function activeRequest(config: GroupConfig, elected: Elected): SwitchoverRequest | null {
   return config.switchover?.replacesTerm === elected.term ? config.switchover : null;
@@ -30,8 +30,8 @@ export function missedAtMs({ notBefore }: Pick<SwitchoverRequest, 'notBefore'>):
 }
 
 /**
- * Whether a missed request remains after a decision that carries out no request. That request was either
- * active until the decision, or it was missed earlier.
+ * Whether a decision that carries out no request leaves a missed request behind. That request was either
+ * active until the decision, or it had already been missed.
  */
 export function missesRequest(config: GroupConfig, elected: Elected): boolean {
   if (config.switchover === null) return false;

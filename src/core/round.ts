@@ -6,7 +6,7 @@
  *     input → constraints → ranking → choice → decision
  *
  * Not promised: that the writes succeed. Each write names the versions that it is based on. If one of them
- * has changed, the write has no effect. The next round then decides on the new state.
+ * has changed, the write has no effect. The next round then bases its decision on the new state.
  */
 
 import { durationMs } from '../model/duration.js';
@@ -56,9 +56,10 @@ export interface ElectorRound {
 }
 
 /**
- * Whether a decision that every elector would make is missing. Decisions in favour of a better node do not
- * count: two nodes with different versions or memories may disagree forever about which node is better.
- * Decisions after lease losses do not count either: they are based on what one node saw of the ensemble.
+ * Whether this round results in a decision that every elector would make. Decisions in favour of a better
+ * node do not count: two nodes with different versions or memories may disagree forever about which node is
+ * better. Decisions after lease losses do not count either: they are based on what one node saw of the
+ * ensemble.
  */
 export function isPlainlyDue({ actions, choice, isLocalEvidence = false }: ElectorRound): boolean {
   const isOpinion = isLocalEvidence || (choice?.changes === true && choice.cause === 'preference');
@@ -66,8 +67,8 @@ export function isPlainlyDue({ actions, choice, isLocalEvidence = false }: Elect
 }
 
 /**
- * Runs one round. Throws Unanswered if the answer of a strategy or a constraint is still pending. Handles all
- * other errors of strategies and constraints itself.
+ * Runs one round. Throws Unanswered if the answer from a strategy or a constraint is still pending. Handles
+ * all other errors of strategies and constraints itself.
  */
 export function electorRound(input: ElectionInput): ElectorRound {
   const model = electionOf(input);

@@ -1,11 +1,11 @@
 /**
- * The greatest fencing tokens that a node has seen, by slot. Tokens come from ZooKeeper's transaction
+ * The greatest fencing token that a node has seen for each slot. Tokens come from ZooKeeper's transaction
  * counter. The counter goes back if an ensemble is restored from a backup or rebuilt. A store that remembers
  * a greater token would then reject the leader.
  *
  * Invariant: under one `tokenEpoch`, no node leads with a token that is less than or equal to one that it has
- * seen. An operator raises the epoch to let tokens start over. An epoch that is lower than the one that the
- * node has seen is itself a sign of a restored configuration.
+ * seen. An operator raises the epoch to let tokens start over. An epoch lower than the one that the node has
+ * seen is itself a sign that the configuration was restored from a backup.
  */
 import { slotStates } from '../model/slots.js';
 import type { GroupSnapshot } from '../model/snapshot.js';
@@ -28,7 +28,7 @@ export interface TokenSeen {
   readonly token: bigint;
 }
 
-/** Adds a token to `seen`. Returns the same object if the token is not new. */
+/** Adds a token to `tokens`. Returns the same object if the token is not new. */
 export function withToken(tokens: SeenTokens, { epoch, slot, token }: TokenSeen): SeenTokens {
   if (epoch !== null && epoch < tokens.epoch) return tokens;
   if (epoch !== null && epoch > tokens.epoch) return { epoch, bySlot: new Map([[slot, token]]) };
@@ -51,9 +51,9 @@ export interface GoneBack {
 }
 
 /**
- * Returns how tokens have gone back. Returns null if they have not, so that a node may lead with this token.
- * If `isNew` is true, the claim was just made, and its token must be greater than all tokens that were seen.
- * The token of an existing claim may itself be among the tokens that were seen.
+ * Returns how tokens have gone back. Returns null if they have not. In that case, a node may lead with this
+ * token. If `isNew` is true, the claim was just made, and its token must be greater than all tokens that were
+ * seen. The token of an existing claim may itself be among the tokens that were seen.
  */
 export function goneBack(
   tokens: SeenTokens,

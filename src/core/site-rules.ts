@@ -1,6 +1,6 @@
 /**
- * Site rules that do not apply to one node alone. They determine where the successor of a failed leader may
- * be, and when a site counts as failed.
+ * Site rules that concern more than one node. They determine where the successor of a failed leader may be,
+ * and when a site counts as failed.
  */
 
 import { durationMs } from '../model/duration.js';
@@ -9,8 +9,8 @@ import { type Member, siteOf } from '../model/snapshot.js';
 import type { Ranked } from '../model/strategy.js';
 
 /**
- * Whether a node of `site` may be tried after a leader failed in `failedSite`, even if there is no other
- * node.
+ * Whether a node of `site` may be tried after a leader failed in `failedSite`, assuming that no other node is
+ * available.
  */
 export function mayFollow(site: string | null, failedSite: string | null, config: GroupConfig): boolean {
   const { from, strength } = config.siteRules.afterFailure;
@@ -19,15 +19,15 @@ export function mayFollow(site: string | null, failedSite: string | null, config
 
 /** The replacement for a failed leader. */
 export interface Replacement {
-  /** The node that replaces the leader. Null if no node may do so for now. */
+  /** The node that replaces the leader. Null if no node may replace the leader for now. */
   readonly best: Ranked | null;
   /** How the rule affected the result, for display. Null if it had no effect. */
   readonly why: string | null;
 }
 
 /**
- * Returns the best node of `ranking` that may replace a leader that failed in `failedSite`. `ranking`
- * contains at least one node.
+ * Returns the best node of `ranking` that may replace a failed leader. `failedSite` is the site in which the
+ * leader failed. `ranking` contains at least one node.
  */
 export function replacement(
   ranking: readonly [Ranked, ...Ranked[]],
@@ -55,7 +55,7 @@ export function replacement(
 export interface SiteVerdict {
   readonly site: string;
   readonly isFailed: boolean;
-  /** Reason of the verdict as text, for display. */
+  /** Reason for the verdict as text, for display. */
   readonly reason: string;
 }
 
@@ -63,7 +63,7 @@ interface SiteCount {
   readonly isEnough: boolean;
   /**
    * When the site was declared failed, according to the current configuration. If this time changes, the
-   * count starts again. Null if the site is not declared failed.
+   * count starts over. Null if the site is not declared failed.
    */
   readonly failedAt: string | null;
   /** Start of the count, on the elector's monotonic clock. */
@@ -115,7 +115,7 @@ export interface SiteJudgement {
 /**
  * Returns the sites that must be declared failed or healthy. A site fails only after it has had too few nodes
  * continuously for some time. It recovers only after it has had enough nodes for some time. The rule never
- * reverts a site that an operator marked as failed.
+ * declares a site healthy if an operator marked it as failed.
  */
 export function judgeSites({ members, config, nowMs }: Counted, counts: SiteCounts): SiteJudgement {
   const { after, recovery } = config.siteRules.failed;

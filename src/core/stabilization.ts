@@ -9,11 +9,11 @@ import type { Member } from '../model/snapshot.js';
 import { incarnationKey } from '../model/snapshot.js';
 import type { Ranked } from '../model/strategy.js';
 
-/** Instants since which other nodes have been better than the leader, as observed by an elector. */
+/** Instants at which other nodes became better than the leader, as observed by an elector. */
 export interface BetterSince {
   /** The incarnation of the leader with which the other nodes were compared. */
   readonly than: string;
-  /** Start of the period, on the elector's monotonic clock. The key is the incarnation of the better node. */
+  /** The instants, on the elector's monotonic clock. The key is the incarnation of the better node. */
   readonly sinceMs: ReadonlyMap<string, number>;
 }
 
@@ -46,7 +46,7 @@ export function updatedBetterSince(
   };
 }
 
-/** Returns the time for which `node` has been better than the elected node. */
+/** Returns how long `node` has been better than the elected node. */
 export function betterForMs(compared: Compared, node: string, betterSince: BetterSince | null): number {
   const incarnation = incarnationOf(compared, node);
   if (
@@ -64,8 +64,8 @@ function incarnationOf({ members }: Compared, node: string | null): string | nul
 }
 
 /**
- * Returns the time for which another node must have been better before it replaces the leader. The setting
- * `failback: after:…` can extend this time but not shorten it.
+ * Returns how long another node must have been better before it replaces the leader. The setting `failback:
+ * after:…` can extend this time but not shorten it.
  */
 export function stabilizationWindowMs({ stabilization }: GroupConfig, failbackMs: number): number {
   return Math.max(durationMs(stabilization.window), failbackMs);

@@ -1,11 +1,11 @@
 /**
  * The successor: the node that follows if the leader leaves. The elector makes this decision in advance and
- * publishes it, so that a leader which leaves can put the decision into force itself, in the same transaction
- * that deletes its claim.
+ * publishes it. A departing leader can then put the decision into effect itself, in the same transaction that
+ * deletes its claim.
  *
- * The decision is the one that the elector would make now if the leader said that it is leaving. It names
- * every version that it rests on. Wherever it could depend on anything else, for example on the time, no
- * successor is published, and a departing leader waits for the elector.
+ * The decision is the one that the elector would make now if the leader announced that it is leaving. The
+ * decision names every version on which it is based. If the decision could depend on anything else, for
+ * example on the time, no successor is published, and a departing leader waits for the elector.
  *
  * Not promised: that the successor is the best node. A better node that registers shortly before the leader
  * leaves may come too late for the published decision.
@@ -21,16 +21,19 @@ import { choiceInputOf, type JudgedElection } from './election-input.js';
 import type { KnownSuccessor } from './elector-memory.js';
 import { activeRequest } from './requests.js';
 
-/** The action that publishes a successor, if there is one to publish, and what was found. */
+/**
+ * The action that publishes a successor, or null if there is nothing to publish, and the result of the
+ * search.
+ */
 interface Published {
   readonly publish: PublishSuccessor | null;
   readonly known: KnownSuccessor | null;
 }
 
 /**
- * Returns the action that publishes the successor. Returns no action if the published one is still right, if
- * no node leads undisturbed, or if `due` actions are about to change what a successor rests on. Looks for a
- * successor only if something that it rests on has changed.
+ * Returns the action that publishes the successor. Returns no action if the published successor is still
+ * correct, if no node leads undisturbed, or if the `due` actions are about to change the basis for a
+ * successor. Searches for a successor only if this basis has changed since the last search.
  */
 export function publishSuccessor(
   seen: JudgedElection,
@@ -64,9 +67,10 @@ function isSame(before: readonly unknown[], now: readonly unknown[]): boolean {
 }
 
 /**
- * Returns everything that the successor rests on, as values that are compared by identity. Every value is
- * immutable. An equal copy costs one more search, but a change is never missed. Time counts only as far as a
- * time limit lies ahead: if none does, it changes nothing but the failures that are remembered.
+ * Returns everything that the successor is based on, as values that are compared by identity. Every value is
+ * immutable. If a value is replaced by an equal copy, the only effect is one more search. A change is never
+ * missed. The time matters only while a time limit lies ahead. Otherwise, it affects only which failures are
+ * remembered.
  */
 function restsOnIn(seen: JudgedElection): unknown[] {
   const { self, snapshot, config, strategy, constraints, members, previous, context, elsewhere } = seen;
@@ -81,12 +85,15 @@ function restsOnIn(seen: JudgedElection): unknown[] {
   ];
 }
 
-/** Returns the successor as a node reads it after it was written, so that the two can be compared. */
+/**
+ * Returns the successor in the form in which a node reads it from the znode, so that it can be compared with
+ * the published successor.
+ */
 function asStored(successor: Successor): Successor {
   return successorSchema.parse(JSON.parse(encodedText(successor)));
 }
 
-/** Whether the elected node is READY in the current term, and nothing about it is waiting for a decision. */
+/** Whether the elected node is READY in the current term, and no decision about it is pending. */
 function isUndisturbed({ snapshot, elected, memory, failed }: JudgedElection, { changes }: Choice): boolean {
   if (changes || failed !== null || isFallback(snapshot, elected) || snapshot.config.value === null)
     return false;
@@ -95,8 +102,8 @@ function isUndisturbed({ snapshot, elected, memory, failed }: JudgedElection, { 
 }
 
 /**
- * Returns the successor. Returns null if the next node has just joined and has no seat yet: it will have one
- * in a moment, and another publication would be in vain.
+ * Returns the successor. Returns null if the next leader has just joined and has no seat yet. It will soon
+ * have a seat, so nothing needs to be published until then.
  */
 function successorOf(seen: JudgedElection): Successor | null {
   const why = whyUndecided(seen);
@@ -131,7 +138,10 @@ function nobody(reason: string): Successor {
   return { prepared: null, reason };
 }
 
-/** Returns why the choice depends on more than the versions that a prepared decision names. Null if not. */
+/**
+ * Returns why the choice depends on more than the versions that a prepared decision names. Returns null if it
+ * does not.
+ */
 function whyUndecided(seen: JudgedElection): string | null {
   const { config, elected, strategy, constraints, members } = seen;
   if (config.paused !== null) return `paused by ${config.paused.by}: ${config.paused.reason}`;

@@ -1,6 +1,6 @@
 /**
  * The transition watchdog: what blocks a transition, since when, and which node is responsible. Times start
- * when this elector first observed the condition. A candidate is therefore not blamed for an old leader that
+ * when this elector first observes the condition. A candidate is therefore not blamed for an old leader that
  * released late, or for an elector that crashed. A new incarnation is not blamed for the omissions of an
  * earlier one.
  */
@@ -24,7 +24,7 @@ export interface Watched {
   /** Monotonic instant at which this elector first observed the condition. */
   readonly firstMs: number;
   /**
-   * The session that is responsible for the condition. A new incarnation of the node has the full time limit
+   * The session that is responsible for the condition. A new incarnation of the node gets the full time limit
    * again, but the total time is limited.
    */
   readonly session: SessionId | null;
@@ -58,10 +58,10 @@ export function watch(
 
 /**
  * Returns a key that identifies the condition. A claim that is still held counts as the same condition,
- * whatever is decided about the next leader. For an elected node, the key contains the token of its last
- * claim, because the node may have claimed, led and lost the claim between two checks. If `current` is free,
- * the token comes from the node's registration. If the node has restarted since then, the token comes from
- * the history.
+ * regardless of any decision about the next leader. For an elected node, the key contains the token of its
+ * last claim, because the node may have claimed, led and lost the claim between two checks. If `current` is
+ * free, the token comes from the node's registration. If the node has restarted since then, the token comes
+ * from the history.
  */
 function keyOf({ kind, node }: Condition, { elected, current, members, history }: GroupSnapshot): string {
   if (kind === 'holding') return `${kind} ${current?.token}`;
@@ -105,8 +105,8 @@ function limitMs(condition: Condition, { timeouts }: GroupConfig): number {
 }
 
 /**
- * Multiple of its time limit for which a condition may last in total, however often the responsible node
- * restarts.
+ * Maximum total duration of a condition, as a multiple of its time limit. It applies no matter how often the
+ * responsible node restarts.
  */
 const mostLimits = 2;
 

@@ -66,8 +66,8 @@ export class DevAgents implements AsyncDisposable {
     const { petrel, flags, flagsOf = () => [], output = 'inherit' } = this.#options;
     const [program = process.execPath, ...first] = petrel;
     const stdio: StdioOptions = ['ignore', output, output, 'ipc'];
-    // Detach the process, so that ^C reaches only this process, which then stops the nodes one by one. Remove
-    // secrets from the environment, because the nodes have their own token and use a ZooKeeper without
+    // Detach the guardian, so that ^C reaches only this process, which then stops the nodes. Remove secrets
+    // from the environment, because the nodes have their own token and use a ZooKeeper server that needs no
     // passwords.
     const options = { detached: true, stdio, env: withoutSecrets(process.env) };
     const own = ['--node-id', node, '--site', this.siteOf(node), ...flagsOf(node)];
@@ -77,7 +77,7 @@ export class DevAgents implements AsyncDisposable {
     this.#guardians.set(node, guardian);
   }
 
-  /** Restarts the nodes that have no agent because their guardian delays the start of the next agent. */
+  /** Restarts each node whose guardian is delaying the start of the next agent. */
   async hurry(): Promise<void> {
     const waiting = this.nodes.filter((node) => this.isRunning(node) && this.#agentOf(node) === null);
     await Promise.all(waiting.map((node) => this.stop(node)));
@@ -165,7 +165,7 @@ function argumentsOf(pid: number): string[] {
   return textOf(`/proc/${pid}/cmdline`).split('\0');
 }
 
-/** Returns the content of a file, or an empty text if the process does not exist. */
+/** Returns the content of a file in /proc, or an empty string if the process does not exist. */
 function textOf(file: string): string {
   try {
     return readFileSync(file, 'latin1');

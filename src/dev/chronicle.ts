@@ -40,7 +40,7 @@ export class Chronicle {
     this.#options = options;
   }
 
-  /** Starts to measure the time without a READY node. */
+  /** Starts measuring the time without a READY node. */
   begin(): void {
     this.#leaderlessMs = 0;
     this.#leaderlessSinceMs = this.#ready === null ? this.#options.nowMs() : null;

@@ -1,6 +1,6 @@
 /**
- * Controls a development group. It changes the group's configuration, waits for states, and assigns the nodes
- * their roles in a change of leader.
+ * Controls a development group: changes its configuration, waits until it has reached a given state, and
+ * assigns its nodes their roles in a change of leader.
  */
 
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -32,7 +32,7 @@ export interface DevGroupOptions {
   readonly config: Partial<GroupConfig>;
   /** Time limit for each wait, in milliseconds. */
   readonly patienceMs: number;
-  /** Ends all waits when aborted. They reject with the reason of the abort. */
+  /** Ends all waits when aborted. The waits then reject with the signal's reason. */
   readonly signal: AbortSignal;
 }
 
@@ -55,8 +55,8 @@ export class DevGroup {
   }
 
   /**
-   * Makes all nodes join a paused group that has never had a leader. The node that becomes the elector joins
-   * first.
+   * Makes all nodes join a paused group that has never had a leader. The node that is to become the elector
+   * joins first.
    */
   async newGroup(): Promise<Cast> {
     const { agents } = this.#stage;
@@ -73,7 +73,7 @@ export class DevGroup {
     return { elector, leader: null, candidate };
   }
 
-  /** Waits for all nodes, and gives three of them a role. */
+  /** Waits until all nodes have joined, and assigns roles to three of them. */
   async wholeGroup(): Promise<Cast> {
     const { agents } = this.#stage;
     await this.configure(this.#config(agents.nodes));
@@ -97,8 +97,8 @@ export class DevGroup {
   }
 
   /**
-   * Returns a configuration in which the first node of `order` is elected next, and no transition happens
-   * without a request.
+   * Returns settings under which the first node in `order` is elected next, and no transition happens without
+   * a request.
    */
   #config(order: readonly string[]): Partial<GroupConfig> {
     const strategy = { strategy: 'preference-list', strategyOptions: { order } };
@@ -130,7 +130,7 @@ export class DevGroup {
     }
   }
 
-  /** Waits until `isSo` is true. Reads the group after every change, and at an interval. */
+  /** Waits until `isSo` returns true. Reads the group after every change, and at regular intervals. */
   async until(wanted: string, isSo: (view: GroupView) => boolean): Promise<GroupView> {
     const untilMs = systemClock.monotonicMs() + this.#options.patienceMs;
     for (;;) {
@@ -145,7 +145,7 @@ export class DevGroup {
     }
   }
 
-  /** Reads the group. Returns null while the group cannot be read. */
+  /** Reads the group. Returns null if the group cannot be read. */
   async #view(): Promise<GroupView | null> {
     const { store, paths } = this.#stage;
     try {
@@ -157,8 +157,8 @@ export class DevGroup {
   }
 
   /**
-   * Waits for `work`. Throws PetrelError FAILED if it takes too long. If the signal aborts, throws the reason
-   * of the abort.
+   * Waits for `work`. Throws PetrelError FAILED if it takes too long. If the signal aborts, throws the
+   * signal's reason.
    */
   async inTime<T>(wanted: string, work: Promise<T>): Promise<T> {
     const { signal } = this.#options;
@@ -192,7 +192,7 @@ export function readyLeader({ current }: Pick<GroupView, 'current'>): string | n
   return current?.value?.status === 'READY' ? current.value.node : null;
 }
 
-/** Whether the elected node is READY and the history has a record of its term. */
+/** Whether the elected node is READY and the history has a record of the current term. */
 export function isQuiet(view: GroupView): boolean {
   const { elected, current, history } = view;
   const term = elected.value?.term;

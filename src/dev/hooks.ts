@@ -19,8 +19,8 @@ export interface HookEvent {
 }
 
 /**
- * Script of the hooks. A takeover hook runs its command before it waits. Other hooks run their command after
- * waiting. The workload is therefore running while a hook waits.
+ * Script of the hooks. A takeover hook runs its command before it waits. The other hooks run their commands
+ * after they have waited. The workload is therefore running while a takeover or release hook waits.
  */
 const script = `#!/bin/sh
 # PHASE [COMMAND...]

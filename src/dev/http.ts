@@ -19,8 +19,8 @@ export interface DevHttp {
  * Assigns the ports. The first node gets the port `first`, and the other nodes get the ports after it. If a
  * port is in use, any free port replaces it. If `first` is 0, any free ports are used.
  *
- * The ports are not reserved. If another process takes a port before the agent does, the agent exits and
- * reports this.
+ * The ports are not reserved. If another process takes a port before the agent does, the agent reports the
+ * conflict and exits.
  */
 export async function devHttp(nodes: readonly string[], first: number, dir: string): Promise<DevHttp> {
   const tokenFile = join(dir, 'token');
@@ -35,8 +35,7 @@ export async function devHttp(nodes: readonly string[], first: number, dir: stri
 }
 
 /**
- * Finds free ports. All ports are kept open until the last one has been found, so that all of them are
- * different.
+ * Finds free ports. All ports are kept open until the last one has been found, so that none is found twice.
  */
 async function freePorts(first: number, count: number): Promise<number[]> {
   const holders = [];

@@ -22,9 +22,12 @@ export interface Cast {
 }
 
 export type Sign =
-  /** ZooKeeper receives a write that `matches`, and pauses before or after applying it. */
+  /**
+   * ZooKeeper receives a write for which `matches` returns true, and pauses before or after applying the
+   * write.
+   */
   | { readonly at: Moment; matches(write: Write): boolean }
-  /** This hook is running on this node. It is prevented from ending. */
+  /** This hook is running on this node. The hook is prevented from ending. */
   | { readonly runs: HookPhase; readonly on: string };
 
 /** Returns the sign by which to recognize a step. `term` is the term at the beginning of the transition. */
@@ -88,8 +91,8 @@ function isDraining(write: Write, path: string): boolean {
 }
 
 /**
- * Returns the decision in a write if its term is later than `term`. Returns null if the write contains no
- * such decision.
+ * Returns the decision that the write contains if the term of the decision is greater than `term`. Returns
+ * null otherwise.
  */
 function electedIn(write: Write, paths: GroupPaths, term: number) {
   const elected = parseJson(electedSchema, written(write, paths.elected)).value;

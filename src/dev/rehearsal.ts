@@ -1,8 +1,8 @@
 /**
  * Brings a development group to a crash point, kills a process exactly at that point, and waits until the
  * group has recovered. The point is recognized from outside, by the writes that ZooKeeper receives and the
- * events that the hooks record. Until the process has been killed, the development server pauses, or the hook
- * waits.
+ * events that the hooks record. To keep the group at that point until the process has been killed, the
+ * development server pauses or the hook waits.
  */
 
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -24,8 +24,8 @@ export interface RehearsalOptions {
   /** Settings of the group that differ from the default configuration. */
   readonly config?: Partial<GroupConfig>;
   /**
-   * Time limit for each wait, in milliseconds. The limit applies separately to completing the group, to
-   * reaching the crash point, and to recovering. The default is one minute.
+   * Time limit for each wait, in milliseconds. The limit applies separately to waiting for all nodes, for the
+   * crash point, and for the recovery. The default is one minute.
    */
   readonly patienceMs?: number;
 }
@@ -50,9 +50,9 @@ export class Rehearsal implements Disposable {
   readonly #chronicle: Chronicle;
   readonly #unlisten: readonly (() => void)[];
   readonly #end = new AbortController();
-  /** Ends the pause at the current step. The argument says whether the author of the step is dead. */
+  /** Ends the pause at the current step. The argument says whether the agent that took the step is dead. */
   #goOn: (isAuthorDead: boolean) => void = () => {};
-  /** Whether the roles have been assigned. Events that happen before that are not reported. */
+  /** Whether the roles have been assigned. Earlier events are not reported. */
   #isOn = false;
   #killedAtMs: number | null = null;
   /** Fencing token of the leadership that the kill ends. Null if the kill ends no leadership. */
@@ -70,7 +70,7 @@ export class Rehearsal implements Disposable {
     this.#chronicle = new Chronicle({ paths, nowMs, line: (text) => this.#say(text) });
     this.#unlisten = [
       server.onCommit((commit) => {
-        // Report events of the hooks that happened before this transaction.
+        // First report the hook events that happened before this transaction.
         if (commit.operations.some(({ type }) => type !== 'check')) hooks.catchUp();
         this.#chronicle.commit(commit);
         setImmediate(() => this.#group.changed());
@@ -110,7 +110,7 @@ export class Rehearsal implements Disposable {
     }
   }
 
-  /** Makes a rehearsal that is running fail, and releases everything that it stopped. */
+  /** If a rehearsal is running, makes it fail, and resumes everything that it has paused. */
   [Symbol.dispose](): void {
     this.#isOn = false;
     this.#end.abort(new PetrelError('FAILED', 'the rehearsal was stopped'));
@@ -143,9 +143,9 @@ export class Rehearsal implements Disposable {
   }
 
   /**
-   * Makes the candidate finish its preparation first. Normally, the old leader releases while the candidate
-   * prepares, and either may finish first. If the candidate must be killed while it prepares, this function
-   * makes the release run at the same time. Resolves when that state is reached.
+   * Makes the candidate finish its preparation first. Normally, the old leader runs its release while the
+   * candidate prepares, and either may finish first. If the candidate is to be killed while it prepares, the
+   * release runs at the same time instead. Resolves when the required state is reached.
    */
   async #prepareFirst({ step, transition }: CrashPoint, { leader, candidate }: Cast): Promise<void> {
     if (leader === null || transition === 'failover' || beforeRelease.includes(step)) return;
@@ -155,7 +155,8 @@ export class Rehearsal implements Disposable {
     const { pid } = await this.#event(candidate, 'prepare', step === 'prepare-started' ? 'started' : 'ended');
     await releasing;
     if (step === 'prepare-started') return;
-    // Once the process has exited, the agent that is waiting for the hook has been notified.
+    // Wait until the hook's process has exited. The agent that is waiting for the hook has then been
+    // notified.
     while (isRunning(pid)) await sleep(1);
     if (step !== 'release-started') hooks.resume(leader, 'release');
   }
@@ -233,7 +234,7 @@ export class Rehearsal implements Disposable {
     this.#chronicle.killed(`kill -9 ${pids.join(' ')}: ${who} of ${node}`, node);
   }
 
-  /** Whether the group has recovered, and all effects of the kill have occurred. */
+  /** Whether the group has recovered and all effects of the kill have occurred. */
   #isOver(view: GroupView, { transition }: CrashPoint, { leader }: Cast): boolean {
     const { agents } = this.#stage;
     if ([...this.#parting].some(isRunning)) return false;

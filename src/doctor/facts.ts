@@ -16,7 +16,7 @@ export interface Facts {
 /** Why a fact could not be determined, in one line. */
 export interface Problem {
   readonly problem: string;
-  /** What the operator can do about it. Missing if that is not known. */
+  /** What the operator can do about it. Missing if no remedy is known. */
   readonly todo?: string;
 }
 
@@ -27,18 +27,18 @@ export function isProblem<T extends object>(facts: T | Problem): facts is Proble
 export interface ServerFacts {
   /** Address of the server: `host:port`. */
   readonly server: string;
-  /** The server's response to `srvr`, or why there is none. */
+  /** The server's response to `srvr`, or the reason why there is no response. */
   readonly summary: ServerSummary | Problem;
   /** The server's response to `conf`. Null if there is none, for example because the command is disabled. */
   readonly timing: ServerTiming | null;
 }
 
 export interface ServerSummary {
-  /** ZooKeeper release of the server. Null if the server is reachable but the command is disabled. */
+  /** ZooKeeper release of the server. Null if the server is reachable but `srvr` is disabled. */
   readonly version: string | null;
   /**
-   * Role of the server: leader, follower, observer or standalone. Null if the command is disabled or the
-   * server serves no clients.
+   * Role of the server: leader, follower, observer or standalone. Null if `srvr` is disabled or the server
+   * does not serve clients.
    */
   readonly mode: string | null;
   readonly isServing: boolean;
@@ -62,8 +62,8 @@ export interface GroupFacts {
   /** The access rights that the settings require. Null if the settings leave all znodes open. */
   readonly access: Access | null;
   /**
-   * Whether the settings say who may access the group. Without such settings, `access` is only a guess, which
-   * assumes that this process's identity is the group's only agent.
+   * Whether the settings say who may access the group. Without such settings, `access` is only a guess: it
+   * assumes that all agents of the group use this process's identity.
    */
   readonly hasAclSettings: boolean;
   readonly znodes: readonly ZnodeAcl[];
@@ -86,11 +86,11 @@ export interface GroupFacts {
 export interface SlotFacts {
   /** The READY leader. Null if there is none. */
   readonly leader: string | null;
-  /** Why there is a leader or none, in one line. */
+  /** Why the slot has this leader, or why it has none, in one line. */
   readonly reason: string;
   /**
-   * True if a transition is under way and within its deadline. If no transition is under way, true if the
-   * slot has had no leader yet or is being removed.
+   * True if a transition is under way and within its deadline. Also true if no transition is under way and
+   * the slot has never had a leader or is being removed.
    */
   readonly isChanging: boolean;
 }
@@ -98,12 +98,14 @@ export interface SlotFacts {
 export interface MemberFacts {
   readonly node: string;
   readonly version: string;
-  /** Start of the agent, by the clock of its node. */
+  /** Start time of the agent, according to the clock of its node. */
   readonly startedAtMs: number;
-  /** Time of the registration, by the ensemble's clock. */
+  /** Time of the registration, according to the ensemble's clock. */
   readonly registeredAtMs: number;
   readonly probe: ProbeAddress | null;
-  /** Peers that answer the node's probes. Null if the node does not probe or has not reported the peers. */
+  /**
+   * Peers that answer the node's probes. Null if the node does not send probes or has not reported the peers.
+   */
   readonly reaches: readonly string[] | null;
   /**
    * Why this machine cannot connect to the node's probe address. Null if it can, or if the node does not
@@ -114,8 +116,8 @@ export interface MemberFacts {
 
 export interface ClockFacts {
   /**
-   * Milliseconds by which this machine's clock is ahead of the ensemble's clock. This is the middle of the
-   * possible range.
+   * Milliseconds by which this machine's clock is ahead of the ensemble's clock. The value is the middle of
+   * the possible range.
    */
   readonly aheadMs: number;
   /** Half the width of the possible range, in milliseconds. */
@@ -126,12 +128,12 @@ export interface NodeFacts {
   readonly version: string;
   /** Why an agent would not start with these settings, in one line. Null if an agent would start. */
   readonly settings: string | null;
-  /** Programs of hooks that cannot be executed, one line each. */
+  /** Hook programs that cannot be executed, one line each. */
   readonly hooks: readonly string[];
   readonly hasHooks: boolean;
-  /** Files that contain a secret, with their modes. */
+  /** Files that contain secrets, with their modes. */
   readonly secretFiles: readonly SecretFile[];
-  /** Files that settings name but that cannot be read. */
+  /** Files that are named in settings but cannot be read. */
   readonly unreadable: readonly Pick<UnreadableFile, 'key' | 'path' | 'why'>[];
   /** Configured address of the HTTP server. Null if HTTP is off or any free port may be used. */
   readonly listen: ListenFacts | null;
@@ -140,7 +142,7 @@ export interface NodeFacts {
   readonly certificates: readonly CertificateFacts[];
   /** The fencing tokens that the agent remembers. Null if it remembers none. */
   readonly seenTokens: SeenTokens | Problem | null;
-  /** The current time on this machine's clock. Certificates are also checked with this clock. */
+  /** The current time on this machine's clock. The validity of certificates is checked against this time. */
   readonly nowMs: number;
 }
 
@@ -166,19 +168,19 @@ export interface ListenFacts {
 export interface ListenOwner {
   readonly isOwn: boolean;
   readonly text: string;
-  /** Name of the node if it is another node of the same group. Null if it is not. */
+  /** Name of the agent's node if it is another node of the same group. Null otherwise. */
   readonly peer: string | null;
 }
 
 export interface WireFacts {
   /**
-   * Whether a password is sent unencrypted. It is if credentials are set, a server is on another machine, and
-   * TLS is off.
+   * True if credentials are set, a server is on another machine, and TLS is off. The password is then sent
+   * unencrypted.
    */
   readonly isPasswordInClear: boolean;
   /**
-   * Whether the token is sent unencrypted. It is if the token is set, other machines can reach the HTTP
-   * server, and TLS is off.
+   * True if the token is set, other machines can reach the HTTP server, and TLS is off. The token is then
+   * sent unencrypted.
    */
   readonly isTokenInClear: boolean;
 }
@@ -186,7 +188,7 @@ export interface WireFacts {
 export interface CertificateFacts {
   readonly path: string;
   readonly key: string;
-  /** End of the certificate's validity. Null if the certificate cannot be read. */
+  /** Time at which the certificate expires. Null if the certificate cannot be read. */
   readonly endsAtMs: number | null;
 }
 
@@ -198,7 +200,7 @@ export interface SecretFile {
 }
 
 export interface SystemFacts {
-  /** Whether /proc shows processes. If it does not, it is impossible to prove that a workload is dead. */
+  /** True if /proc shows processes. Otherwise, Petrel cannot prove that a workload is dead. */
   readonly seesProcesses: boolean;
   /** Whether /bin/sh exists. The reaper needs it. */
   readonly hasShell: boolean;

@@ -1,4 +1,4 @@
-/** Results of the checks of a node and its group. */
+/** Results of checking a node and its group. */
 import * as z from 'zod';
 
 /**
@@ -29,7 +29,7 @@ export function finding(
   return { check, severity, what, todo };
 }
 
-/** Returns the findings, or a finding of severity `ok` if there are none. */
+/** Returns the findings, or a finding with severity `ok` if there are none. */
 export function orOk(findings: readonly Finding[], check: string, what: string): Finding[] {
   return findings.length === 0 ? [ok(check, what)] : [...findings];
 }

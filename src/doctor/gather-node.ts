@@ -1,4 +1,7 @@
-/** Gathers the facts about the machine and the settings. It contacts neither ZooKeeper nor other machines. */
+/**
+ * Gathers the facts about the machine and the settings. This module contacts neither ZooKeeper nor other
+ * machines.
+ */
 import { X509Certificate } from 'node:crypto';
 import { accessSync, constants, readdirSync, readFileSync, statSync } from 'node:fs';
 import { readTokens, tokenPath } from '../agent/leadership/token-file.js';
@@ -60,7 +63,7 @@ function seenTokens({ stateDir, root, nodeId }: AgentSettings): NodeFacts['seenT
   }
 }
 
-/** Returns the problem that would make an agent exit at its start. Null if there is none. */
+/** Returns the problem that would make an agent exit at startup. Null if there is none. */
 function settingsProblem(settings: AgentSettings): string | null {
   try {
     if (!isPerson(settings)) checkAgent(settings);
@@ -74,7 +77,9 @@ function settingsProblem(settings: AgentSettings): string | null {
   }
 }
 
-/** Whether the settings are those of an operator or an observer. Such settings need not suit an agent. */
+/**
+ * Whether the settings are those of an operator or an observer. Such settings need not be valid for an agent.
+ */
 function isPerson(settings: AgentSettings): boolean {
   const own = identityOf(settings);
   const access = accessOf(settings, own);
@@ -113,8 +118,8 @@ function modeOf(path: string): number | null {
 }
 
 /**
- * Whether /proc shows processes. With hidepid, /proc still shows processes of the same user, such as
- * workloads.
+ * Whether /proc shows processes. With the mount option hidepid, it still shows processes of the same user,
+ * such as workloads.
  */
 function seesProcesses(): boolean {
   try {
@@ -153,7 +158,10 @@ function certificatesOf({ tlsCa, tlsCert, httpTlsCert }: AgentSettings): Certifi
   );
 }
 
-/** Returns the end of validity of the first certificate in the file. Null if it cannot be read. */
+/**
+ * Returns the time at which the first certificate in the file expires. Null if the certificate cannot be
+ * read.
+ */
 function endOf(path: string): number | null {
   try {
     return Date.parse(new X509Certificate(readFileSync(path)).validTo);

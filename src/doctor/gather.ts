@@ -32,7 +32,7 @@ import { readSummary, readTiming } from './servers.js';
 export interface GatherOptions {
   readonly settings: AgentSettings & ClientSettings;
   readonly described: readonly DescribedSetting[];
-  /** Files that settings name but that cannot be read. */
+  /** Files that are named in settings but cannot be read. */
   readonly unreadable: readonly UnreadableFile[];
   readonly clock: Clock;
   readonly log: Logger;
@@ -67,7 +67,7 @@ async function gatherServers({ settings, clock }: GatherOptions): Promise<Server
   );
 }
 
-// -- Facts about the session, and facts that are read with it
+// -- Facts about the session, and facts that are read through it
 
 type Reached = Pick<Facts, 'session' | 'group'>;
 
@@ -142,8 +142,8 @@ async function gatherGroup(
 }
 
 /**
- * Returns the current tokens. `isWritten` means that the clock's znode has just been written, and has the
- * newest zxid.
+ * Returns the current tokens. If `isWritten` is true, the clock's znode has just been written, and its zxid
+ * is the newest.
  */
 async function tokensInForce(
   store: Store,
@@ -177,13 +177,15 @@ async function gatherSlots(
   };
 }
 
-/** Whether the slot has had no leader yet, or is being removed. */
+/** Whether the slot has never had a leader, or is being removed. */
 function isUnelected(view: GroupView): boolean {
   const decision = effectiveDecision(view);
   return isGivenUp(decision) || (decision.node === null && decision.previous === null);
 }
 
-/** Why the slot has its current leader, or no leader. Valid if no transition is under way. */
+/**
+ * Returns why the slot has its current leader, or why it has none. Valid only if no transition is under way.
+ */
 function reasonOf(view: GroupView): string {
   const { node, reason } = effectiveDecision(view);
   const paused = view.config.value?.paused ?? null;
@@ -216,8 +218,8 @@ async function gatherMembers(
 }
 
 /**
- * Compares the clocks. A write reads the ensemble's clock at some time between sending the write and
- * receiving the response.
+ * Compares this machine's clock with the ensemble's clock. The ensemble's time comes from a write. It was
+ * current at some instant between sending the write and receiving the response.
  */
 async function compareClocks(store: Store, paths: GroupPaths, clock: Clock): Promise<ClockFacts | null> {
   try {

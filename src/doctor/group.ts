@@ -1,4 +1,4 @@
-/** Checks the group in ZooKeeper: its access rights, its nodes, and whether the nodes agree. */
+/** Checks the group in ZooKeeper: its leaders, access rights, clocks, versions and probes. */
 import { join } from 'node:path';
 import { type Transition, transitionText } from '../group/transition.js';
 import { aclText, permissions } from '../model/acl.js';
@@ -8,8 +8,8 @@ import { type Facts, type GroupFacts, isProblem, type MemberFacts } from './fact
 import { type Finding, finding, ok, orOk } from './finding.js';
 
 /**
- * Difference between clocks that is not reported, in milliseconds. A larger difference matters only for
- * reading logs, because no decision depends on the clock of one machine.
+ * Largest difference between clocks that is not reported, in milliseconds. Even a larger difference matters
+ * only when logs are compared, because no decision depends on the clock of one machine.
  */
 const clockToleranceMs = 1_000;
 
@@ -185,7 +185,7 @@ function checkOwnClock({
 
 const syncClocks = 'synchronize the clocks of all machines with NTP (chrony, systemd-timesyncd)';
 
-/** Maximum number of similar findings that are listed. */
+/** Maximum number of similar findings to list. */
 const mostReported = 20;
 
 function seconds(ms: number): string {
@@ -236,8 +236,8 @@ function checkProbes({ members }: GroupFacts): Finding[] {
 }
 
 /**
- * Returns a finding if the probe port cannot be reached over TCP. Probes over UDP use the same port number,
- * so this check also detects a missing machine for UDP probes.
+ * Returns a finding if this machine cannot connect to the node's probe port over TCP. A node that answers
+ * probes only over UDP is not checked.
  */
 function unreached({ node, probe, unreachable }: MemberFacts): Finding[] {
   if (probe === null || unreachable === null) return [];

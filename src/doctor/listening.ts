@@ -65,7 +65,7 @@ type Answer = z.infer<typeof answerSchema>;
 
 /**
  * Identifies the agent by its response. The response of an agent in several groups does not contain a node
- * name, so that agent is assumed to be this node's agent.
+ * name, so such an agent is assumed to be this node's agent.
  */
 async function ownerOf(place: ListenAddress, settings: ListenSettings): Promise<ListenFacts['owner']> {
   const answer = await healthOf(place, settings.httpTlsCert !== null);
@@ -77,7 +77,7 @@ async function ownerOf(place: ListenAddress, settings: ListenSettings): Promise<
   return { isOwn, text, peer: isPeer ? cut(answer.node) : null };
 }
 
-/** Returns the response of the agent at this address, or null if the response is not from an agent. */
+/** Returns the response of the agent at this address, or null if no agent responds. */
 function healthOf({ host, port }: ListenAddress, isSecure: boolean): Promise<Answer | null> {
   const anywhere: Readonly<Record<string, string>> = { '0.0.0.0': '127.0.0.1', '::': '::1' };
   const options = { host: anywhere[host] ?? host, port, path: '/health', agent: false, timeout: answerMs };

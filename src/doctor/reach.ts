@@ -3,8 +3,8 @@ import { connect } from 'node:net';
 import type { ProbeAddress } from '../model/znodes.js';
 
 /**
- * Tries to connect to a peer's probe address. Returns null if the peer accepts the connection, otherwise the
- * reason in one line. Never rejects.
+ * Tries to connect to a peer's probe address. Returns null if the peer accepts the connection. Otherwise
+ * returns the reason for the failure, in one line. Never rejects.
  */
 export function reachByTcp({ host, port }: ProbeAddress, timeoutMs: number): Promise<string | null> {
   return new Promise((resolve) => {

@@ -125,8 +125,8 @@ function checkTimings(servers: readonly ServerFacts[]): Finding[] {
 }
 
 /**
- * Checks the session and its timeout. The lease requires that a quarter of the session timeout is at least
- * half a tick (docs/reference/protocol.md, The lease). Above that minimum, a shorter timeout detects a dead
+ * Checks the session and its timeout. The lease requires a quarter of the session timeout to be at least half
+ * a tick (docs/reference/protocol.md, The lease). Above that minimum, a shorter timeout detects a dead
  * machine faster, and a longer timeout tolerates longer stalls.
  */
 export function checkSession({ session, servers }: Facts): Finding[] {

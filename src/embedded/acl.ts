@@ -8,8 +8,8 @@ import type { Acl, AclEntry, Identity } from '../model/acl.js';
 import { ZooKeeperError } from './errors.js';
 
 /**
- * Returns the ACL to store for the ACL that a client requested. Duplicates are removed, and `auth` is
- * replaced by the client's identities.
+ * Converts the ACL that a client requested to the ACL that is stored. Removes duplicates, and replaces `auth`
+ * with the client's identities.
  */
 export function resolveAcl(requested: Acl, client: readonly Identity[], path: string): Acl {
   const resolved = distinct(requested).flatMap((entry) => resolveEntry(entry, client, path));

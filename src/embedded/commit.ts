@@ -21,8 +21,8 @@ export interface WriteOperation {
 export interface Commit extends Write {
   readonly zxid: bigint;
   /**
-   * Whether the write ended the session because its client closed it or because it expired. In both cases,
-   * the write deleted the session's ephemeral znodes. Null if the write does not end a session.
+   * How the write ended the session: the client closed the session, or the session expired. In both cases,
+   * the write deleted the session's ephemeral znodes. Null if the write did not end a session.
    */
   readonly endsSession: 'closed' | 'expired' | null;
 }

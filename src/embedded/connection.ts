@@ -1,6 +1,6 @@
 /**
- * One client's connection. It splits the byte stream into packets and passes them to its server. Nothing that
- * a client sends can have a worse consequence than closing this connection.
+ * One client's connection. It splits the byte stream into packets and passes them to its server. Whatever a
+ * client sends, the worst consequence is that this connection is closed.
  */
 
 import type { Socket } from 'node:net';
@@ -10,7 +10,7 @@ import { JuteReader, type JuteWriter } from './jute.js';
 
 /** The longest packet that a server accepts, in bytes: ZooKeeper's default `jute.maxbuffer`. */
 export const maxPacketBytes = 0xfffff;
-/** Number of bytes that a client may leave unread. Beyond it, the client is disconnected. */
+/** Number of bytes that a client may leave unread. A client that leaves more bytes unread is disconnected. */
 const maxUnreadBytes = 64 * 1024 * 1024;
 /**
  * Milliseconds allowed for the handshake of a new connection, and for the client to close the connection
@@ -23,7 +23,7 @@ const wordBytes = 4;
 export interface ConnectionOwner {
   /** Returns the response to a four-letter word, or undefined if `word` is not one. */
   fourLetterWord(word: string): string | undefined;
-  /** Handles a packet. May throw, which closes the connection. */
+  /** Handles a packet. If this function throws, the connection is closed. */
   packet(connection: Connection, reader: JuteReader): void;
   /** Called once, after the connection has closed. */
   closed(connection: Connection): void;
@@ -42,7 +42,7 @@ export class Connection {
   readonly #socket: Socket;
   readonly #owner: ConnectionOwner;
   readonly #frames = new FrameReader(maxPacketBytes);
-  /** Bytes received before it is clear whether they form a four-letter word. Null once it is clear. */
+  /** Bytes received before it is clear whether they form a four-letter word. Null once this is clear. */
   #beginning: Buffer | null = Buffer.alloc(0);
   #deadline: NodeJS.Timeout | undefined;
   #ending = false;
@@ -108,8 +108,8 @@ export class Connection {
   }
 
   /**
-   * Sets the deadline for the handshake or, after `end`, for the client to close the connection. It applies
-   * even if the client keeps sending bytes that form no complete packet.
+   * Sets the deadline for the handshake or, after `end`, for the client to close the connection. The deadline
+   * applies even if the client keeps sending bytes that never form a complete packet.
    */
   #setDeadline(): void {
     clearTimeout(this.#deadline);
@@ -141,7 +141,7 @@ export class Connection {
 
   /**
    * Answers the packets that have arrived. If the client does not read its responses, its further requests
-   * wait.
+   * must wait.
    */
   #answerPackets(): void {
     while (!this.#ending && !this.#backlogged && !this.#frozen) {

@@ -1,7 +1,7 @@
 /**
  * ZooKeeper's complete state machine: tree, sessions and watches. It is synchronous and deterministic. Every
  * call receives the time, and returns the messages for each client. Because it has no sockets and no timers,
- * it runs in real time in the development server and in virtual time in a simulation.
+ * it can run in real time in the development server and in virtual time in a simulation.
  */
 
 import type { Acl, Identity } from '../model/acl.js';
@@ -46,7 +46,7 @@ export class Database {
   readonly #tree: ZnodeTree;
   readonly #sessions: SessionTable;
   readonly #watches = new WatchTable();
-  /** Limits of session timeouts, as given in the options. */
+  /** Limits on session timeouts, as set in the options. */
   readonly timing: SessionLimits;
   readonly #committed: ((commit: Commit) => void) | undefined;
 
@@ -142,7 +142,7 @@ export class Database {
   }
 
   /**
-   * Returns the znode's stat. If `watch` is true, leaves a watch even if the znode does not exist. Needs no
+   * Returns the znode's stat. If `watch` is true, sets a watch even if the znode does not exist. Requires no
    * permission, as in ZooKeeper before 3.8.4 and 3.9.2.
    */
   exists(path: string, client: Client, watch: boolean): Stat {

@@ -60,8 +60,8 @@ export function readMulti(reader: JuteReader): MultiOperation[] {
 }
 
 /**
- * Operations that a multi may contain, with the kind of their results. In ZooKeeper, the result of a create2
- * in a multi has no stat, like that of a create.
+ * Operations that a multi may contain, mapped to the operation that has the same form of result. In
+ * ZooKeeper, the result of a create2 in a multi has no stat, just like the result of a create.
  */
 const multiOpcodes = new Map<Opcode, OperationOpcode>([
   ['create', 'create'],
@@ -99,7 +99,7 @@ function errorOf(outcome: Outcome & { ok: false }, index: number): number {
 
 /**
  * Largest response to a multi-read, in bytes. ZooKeeper's own client does not accept a longer response.
- * Without a limit, a few bytes could request the same large znode many times.
+ * Without a limit, a short request could ask for the same large znode many times.
  */
 const maxReplyBytes = 4 * 1024 * 1024;
 

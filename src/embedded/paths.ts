@@ -30,8 +30,8 @@ function isValid(path: string): boolean {
 }
 
 /**
- * Returns the parent's path. The parent of a child of the root is the empty string. Checks no more than
- * ZooKeeper does here.
+ * Returns the parent's path. For a child of the root, this is the empty string. Performs only the checks that
+ * ZooKeeper performs here.
  */
 export function parentOf(path: string): string {
   const slash = path.lastIndexOf('/');
@@ -51,7 +51,10 @@ export function* ancestorsOf(path: string): Generator<string> {
   }
 }
 
-/** Formats a sequence number as ZooKeeper appends it: Java's `%010d` of a signed 32-bit counter. */
+/**
+ * Formats a sequence number in the form in which ZooKeeper appends it to a path: Java's `%010d` of a signed
+ * 32-bit counter.
+ */
 export function formatSequence(counter: number): string {
   return counter < 0 ? `-${String(-counter).padStart(9, '0')}` : String(counter).padStart(10, '0');
 }

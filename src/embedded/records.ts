@@ -35,7 +35,10 @@ export const opcodes = {
   closeSession: -11,
 } as const;
 
-/** Authentication concerns the connection. It is answered before the requests of the session. */
+/**
+ * Authentication concerns the connection. An authentication request is answered before the session's
+ * requests.
+ */
 export const authOpcode = 100;
 
 export type Opcode = keyof typeof opcodes;

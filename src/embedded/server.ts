@@ -3,7 +3,8 @@
  * tests. It implements ZooKeeper's client protocol, so any ZooKeeper client can use it.
  *
  * Not promised: persistence (all data is lost when the server closes), an ensemble, TLS, SASL, quotas,
- * containers, and znodes with a time to live. Not for production: an election must outlive any one process.
+ * containers, and znodes with a time to live. Not for production: an election must outlive any single
+ * process.
  */
 
 import { randomUUID } from 'node:crypto';
@@ -63,17 +64,17 @@ export interface DevelopmentServer extends AsyncDisposable {
   /** Ends a freeze. Overdue sessions expire before any waiting data is read. */
   resume(): void;
   /**
-   * Makes the server pause at the first write that `matches`. With `arrived`, it pauses before the write is
-   * applied. With `committed`, it pauses before any client is notified. During the pause, no request is
-   * answered, no watch fires and no session expires.
+   * Makes the server pause at the first write for which `matches` returns true. With `arrived`, it pauses
+   * before the write is applied. With `committed`, it pauses before any client is notified. During the pause,
+   * no request is answered, no watch fires and no session expires.
    *
-   * Resolves when the server has paused. The pause lasts until the returned standstill is ended. If `signal`
-   * aborts before such a write, the server does not pause, and the promise rejects.
+   * Resolves when the server has paused. The pause lasts until the caller ends the returned standstill. If
+   * `signal` aborts before such a write arrives, the server does not pause, and the promise rejects.
    */
   standStill(moment: Moment, matches: (write: Write) => boolean, signal?: AbortSignal): Promise<Standstill>;
   /**
-   * Calls `listener` for every transaction, including ends of sessions. The call happens before any client is
-   * notified. Returns a function that removes the listener.
+   * Calls `listener` for every transaction, including the ends of sessions. The call happens before any
+   * client is notified. Returns a function that removes the listener.
    */
   onCommit(listener: (commit: Commit) => void): () => void;
   /**
@@ -84,8 +85,8 @@ export interface DevelopmentServer extends AsyncDisposable {
   /** Breaks every connection and accepts no more, as if the server's process had ended. The data is kept. */
   halt(): Promise<void>;
   /**
-   * Starts the server again with the same port and data. Halts it first if it is running. The timeouts of all
-   * sessions start again. Throws `PetrelError` (FAILED) if the server cannot listen.
+   * Starts the server again with the same port and data. Halts it first if it is running. Restarts the
+   * timeouts of all sessions. Throws `PetrelError` (FAILED) if the server cannot listen.
    */
   restart(): Promise<void>;
   /** Breaks every connection, stops listening, and cancels every timer. A second call has no effect. */
@@ -261,8 +262,8 @@ async function listen(server: Server, host: string, port: number): Promise<numbe
 }
 
 /**
- * Returns the wall-clock time, in milliseconds since the epoch. It advances evenly, even if the machine's
- * clock is changed.
+ * Returns the wall-clock time, in milliseconds since the epoch. This time advances steadily, even if the
+ * machine's clock is set.
  */
 function nowMs(): number {
   return Math.floor(performance.timeOrigin + performance.now());
@@ -270,9 +271,9 @@ function nowMs(): number {
 
 /**
  * Returns the zxid at which a new server starts. Each new server gets a new epoch, as in an ensemble, but
- * `restart` keeps the old one. A client that returns to a new server therefore learns that its session has
- * ended. Otherwise, the server would reject the client because it has seen later zxids. The new epoch also
- * ensures that no fencing token is issued twice.
+ * `restart` keeps the old one. A client that reconnects to a new server therefore learns that its session has
+ * ended. Otherwise, the server would reject the client because the client has seen later zxids. The new epoch
+ * also ensures that no fencing token is issued twice.
  */
 function startZxid(startedAtMs: number): bigint {
   const secondsSince2024 = Math.floor((startedAtMs - Date.UTC(2024, 0)) / 1000);

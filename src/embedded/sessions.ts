@@ -30,7 +30,7 @@ export interface SessionOptions extends SessionLimits {
 }
 
 interface Entry {
-  /** The timeout that was granted last. */
+  /** The most recently granted timeout. */
   timeoutMs: number;
   /** The timeout granted when the session was opened. */
   readonly openedWithMs: number;

@@ -4,8 +4,8 @@
  * yet.
  *
  * During the pause (a standstill), no request is answered, no watch fires and no session expires. Data that
- * arrives waits in memory, and is processed first when the pause ends. A standstill must be short, just long
- * enough to kill a process, because clients abandon a server that does not respond.
+ * arrives in the meantime is kept in memory, and is processed first when the pause ends. A standstill must be
+ * short, just long enough to kill a process, because clients abandon a server that does not respond.
  */
 import type { Commit, Write, WriteOperation } from './commit.js';
 import type { Connection } from './connection.js';
@@ -21,8 +21,9 @@ export interface Standstill {
   /** Ends the standstill. The write is applied if necessary, and all waiting clients are notified. */
   resume(): void;
   /**
-   * Breaks the connection that the write came from, and ends the standstill. A write that is not applied is
-   * dropped, as if it had never arrived. If the write is applied, only its reply is lost.
+   * Breaks the connection on which the write arrived, and ends the standstill. A write that has not been
+   * applied yet is dropped, as if it had never arrived. If the write has been applied, only its reply is
+   * lost.
    */
   breakOff(): void;
 }
@@ -107,7 +108,7 @@ export class Standstills {
     return true;
   }
 
-  /** Calls `notify` now. If the server must pause at the last transaction, calls it when the pause ends. */
+  /** Calls `notify` immediately, or after the pause if the server must pause at the last transaction. */
   notify(connection: Connection | undefined, notify: () => void): void {
     const due = this.#due;
     this.#due = null;
@@ -121,7 +122,7 @@ export class Standstills {
     });
   }
 
-  /** Drops everything that is waiting. Called when all connections are gone. */
+  /** Drops everything that is waiting. Called when all connections are being dropped. */
   reset(): void {
     this.#waiting.length = 0;
     this.#at = null;

@@ -75,9 +75,9 @@ export interface Author {
 }
 
 /**
- * Behaviour of a parent's sequence counter past 2147483647. ZooKeeper up to 3.4 wraps to -2147483648. Since
- * 3.5, the counter wraps only while several creates are in progress in the server. A create that is alone in
- * the server gets 2147483647 every time, so each name can be created only once.
+ * Behaviour of a parent's sequence counter past 2147483647. In ZooKeeper up to 3.4, the counter wraps to
+ * -2147483648. Since 3.5, the counter wraps only while several creates are in progress in the server. If only
+ * one create is in progress at a time, every create gets 2147483647, so each name can be created only once.
  */
 export type SequenceOverflow = 'wraps' | 'sticks';
 
@@ -159,7 +159,9 @@ export class ZnodeTree {
     return this.#lastZxid;
   }
 
-  /** Applies one transaction. Either all operations are applied, under one zxid, or none of them. */
+  /**
+   * Applies one transaction. Either all operations are applied, under one zxid, or none of them is applied.
+   */
   apply(operations: readonly Operation[], author: Author, nowMs: number): Outcome {
     const transaction: Transaction = { zxid: this.advance(), nowMs, author, changes: [], undo: [] };
     const results: OperationResult[] = [];

@@ -1,7 +1,7 @@
 /**
  * Watches: they record which client is notified of the next change to a znode. A watcher is a connection,
- * identified by a number. The watches of a connection end when the connection ends. Reads leave watches on
- * the server. A watch fires once, and reports only that something changed.
+ * identified by a number. The watches of a connection end when the connection ends. Reads set watches on the
+ * server. A watch fires once, and reports only that something changed.
  */
 
 import { ancestorsOf } from './paths.js';
@@ -45,7 +45,10 @@ export class WatchTable {
     for (const table of this.#select('any')) table.removeWatcher(watcher);
   }
 
-  /** Returns the notifications for a change, in the order of sending. Removes one-time watches that fire. */
+  /**
+   * Returns the notifications for a change, in the order in which they must be sent. Removes one-time watches
+   * that fire.
+   */
   fire({ type, path }: Change): Notification[] {
     const { data, children } = this.#tables;
     const parent = path.slice(0, path.lastIndexOf('/')) || '/';
@@ -76,7 +79,7 @@ function notify(watchers: Iterable<number>, type: EventType, path: string): Noti
 class KindTable {
   readonly #byPath = new Map<string, Map<number, WatchMode>>();
   readonly #byWatcher = new Map<number, Set<string>>();
-  /** Number of recursive watches. If it is 0, a change deep in the tree need not check all ancestors. */
+  /** Number of recursive watches. If it is 0, the ancestors of a changed znode need not be checked. */
   #recursive = 0;
 
   get count(): number {

@@ -1,7 +1,7 @@
 /**
- * ACLs of a group's znodes: reads the current ACLs, determines the required ones, and sets them. In normal
- * operation, Petrel sets a znode's ACL only when it creates the znode. This file changes znodes that are
- * older or were created under other settings.
+ * Reads the current ACLs of a group's znodes, determines the required ACLs, and sets them. In normal
+ * operation, Petrel sets a znode's ACL only when it creates the znode. This file corrects the ACLs of znodes
+ * that were created earlier or under other settings.
  */
 
 import { PetrelError } from '../errors.js';
@@ -20,7 +20,7 @@ import { isStoreError, type Store } from '../ports/store.js';
 
 export interface ZnodeAcl {
   readonly path: string;
-  /** The current ACL. Null if it does not allow this process to read it. */
+  /** The current ACL. Null if this process is not allowed to read the ACL. */
   readonly acl: Acl | null;
   readonly wanted: Acl;
   readonly isRight: boolean;
@@ -72,9 +72,9 @@ export async function unlessForbidden<T>(call: Promise<T>): Promise<T | null> {
 }
 
 /**
- * Returns the znodes whose ACL is wrong and must be set. If the required ACLs allow everyone everything,
- * registrations made without credentials keep their ACL. Later, only that ACL shows `lockedOut` that the
- * agent has no credentials.
+ * Returns the znodes whose ACL is wrong and must be set. If the required ACLs give everyone all permissions,
+ * registrations made without credentials keep their ACL. Otherwise, `lockedOut` could no longer tell that
+ * their agents have no credentials.
  */
 export function toSet(znodes: readonly ZnodeAcl[], paths: GroupPaths, access: Access): ZnodeAcl[] {
   const kept = access.world === 'all' ? lockedOut(znodes, paths, access).map(paths.node) : [];
@@ -83,7 +83,7 @@ export function toSet(znodes: readonly ZnodeAcl[], paths: GroupPaths, access: Ac
 
 /**
  * Sets one ACL. Returns false if the znode no longer exists or its ACL has changed. Throws PetrelError
- * FORBIDDEN, StoreError.
+ * FORBIDDEN or StoreError.
  */
 export async function setAcl(store: Store, { path, wanted, version }: ZnodeAcl): Promise<boolean> {
   try {
@@ -152,8 +152,8 @@ export async function checkSameAccess(
 }
 
 /**
- * Whether the ACL allows one of these identities to create children. `own` contains names of identities. If
- * hashes are hidden, the answer is a best guess. ZooKeeper itself rejects identities that lack permission.
+ * Whether the ACL allows everyone, or one of the identities named in `own`, to create children. If hashes are
+ * hidden, the answer is a best guess. ZooKeeper itself rejects identities that lack permission.
  */
 export function mayCreate(acl: Acl, own: readonly string[]): boolean {
   const names = ['world:anyone', ...own];

@@ -44,15 +44,15 @@ export const groupLinesSchema = z.array(groupLineSchema);
 
 /** Maximum number of groups that are read concurrently. */
 const atOnce = 16;
-/** Maximum depth of the search for groups, in levels below the path. */
+/** Maximum depth of the search for groups, in levels below the path at which the search starts. */
 const deepest = 6;
 const zooKeepersOwn = '/zookeeper';
 
 type Closed = (path: string) => void;
 
 /**
- * Returns the roots of the groups at and below a path, in order. A path that an ACL does not allow this
- * process to read counts as containing no groups, and is passed to `closed`. Throws StoreError.
+ * Returns the roots of the groups at and below a path, in order. If an ACL does not allow this process to
+ * read a path, the path is passed to `closed` and counts as containing no groups. Throws StoreError.
  */
 export async function findGroups(store: Store, under: string, closed: Closed = () => {}): Promise<string[]> {
   const found: string[] = [];

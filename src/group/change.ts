@@ -1,7 +1,7 @@
 /**
- * Changes to a group's configuration. A request makes its decision from the group as it was read. The
- * decision is written by compare-and-set, together with a record in the history. If another client has
- * changed the configuration first, the request decides again.
+ * Changes to a group's configuration. A request bases its decision on the group as it was read. The decision
+ * is written by compare-and-set, together with a record in the history. If another client has changed the
+ * configuration first, the request decides again.
  *
  * Not promised: that the elector acts on the change. `core` determines the elector's choice, and `wait.ts`
  * waits for its effect.
@@ -38,7 +38,7 @@ export interface Author {
   readonly reason: string | null;
 }
 
-/** The input from which a request makes its decision. */
+/** The input on which a request bases its decision. */
 export interface ChangeInput {
   readonly view: GroupView;
   readonly config: GroupConfig;
@@ -73,22 +73,25 @@ export interface Plan extends Decision {
   readonly after: GroupView;
   /**
    * The slot that `follows` describes. This is the slot that the decision concerns. If the decision concerns
-   * all slots, it is the first slot in which the choice changes something, or slot 1 if there is no such
+   * all slots, this is the first slot in which the choice changes something, or slot 1 if there is no such
    * slot.
    */
   readonly slot: number;
   /** The elector's choice after the change. Null if the choice cannot be determined. */
   readonly follows: Choice | null;
-  /** Whether the change keeps a slot that now has a READY leader but would have none after the change. */
+  /**
+   * Whether the change would leave a slot without a leader. Considers only slots that remain and that have a
+   * READY leader now.
+   */
   readonly leavesNobody: boolean;
-  /** Leaders, or elected nodes, whose leadership the change ends, with their slots. */
+  /** Leaders and elected nodes that lose leadership because of the change, with their slots. */
   readonly ends: readonly SlotLeader[];
 }
 
 interface SlotLeader {
   readonly slot: number;
   readonly node: string;
-  /** Whether the slot itself ends: the group will have fewer leaders. */
+  /** Whether the slot itself is removed because the group will have fewer leaders. */
   readonly slotEnds: boolean;
 }
 
@@ -101,8 +104,8 @@ export interface Change extends Plan {
 const attempts = 5;
 
 /**
- * Reads the group and decides on the request, but writes nothing. Throws whatever the request throws. Also
- * throws StoreError.
+ * Reads the group and decides what the request would change, but writes nothing. Throws whatever the request
+ * throws. Also throws StoreError.
  */
 export async function planChange(access: GroupAccess, author: Author, request: Request): Promise<Plan> {
   return (await plan(access, author, request)).plan;
@@ -112,8 +115,8 @@ export async function planChange(access: GroupAccess, author: Author, request: R
  * Changes the configuration. Calls `accept` before every attempt. `accept` can stop the change by throwing.
  *
  * Throws whatever the request throws. Throws PetrelError INVALID if the resulting configuration would not be
- * valid, and CONFLICT if other clients were faster in every attempt. Throws StoreError. If the error's
- * `outcomeUnknown` is true, it is unknown whether the change was made.
+ * valid, and CONFLICT if other clients changed the configuration during every attempt. Throws StoreError. If
+ * the error's `outcomeUnknown` is true, it is unknown whether the change was made.
  */
 export async function changeGroup(
   access: GroupAccess,
@@ -187,13 +190,13 @@ async function plan(access: GroupAccess, author: Author, request: Request) {
 /** The state that the effect of a change depends on. */
 interface Seen {
   readonly before: GroupView;
-  /** State of the group that the changed configuration's affinity names. */
+  /** State of the group that is named in the affinity of the changed configuration. */
   readonly neighbour: GroupView['neighbour'];
 }
 
 /**
- * Reads the scores of nodes, or the state of another group, if the effect of the change depends on them but
- * the group's current configuration does not. Returns null if everything has been read.
+ * Reads the scores of nodes, or the state of another group, if the changed configuration uses them but the
+ * current configuration does not. Returns null if everything has already been read.
  */
 async function whatItTakes(
   access: GroupAccess,
@@ -214,8 +217,8 @@ async function whatItTakes(
 }
 
 /**
- * Decides on the request, as a pure function. Throws whatever the request throws, PetrelError INVALID for an
- * invalid configuration, and Unanswered.
+ * Decides on the request, as a pure function. Throws whatever the request throws. Also throws PetrelError
+ * INVALID if the resulting configuration is invalid, and Unanswered.
  */
 function decided(request: Request, input: ChangeInput, neighbour: GroupView['neighbour']) {
   const { view, config, nowMs } = input;
@@ -273,8 +276,8 @@ function mustBeValid(config: GroupConfig, { members, rules }: GroupView, before:
 }
 
 /**
- * Returns why the epoch must not change as requested. It must not decrease, because nodes interpret a lower
- * epoch as a restored backup.
+ * Returns why the epoch must not change as requested. The epoch must not decrease, because nodes would
+ * interpret a lower epoch as a sign of a restored backup.
  */
 function epochProblems({ tokenEpoch }: GroupConfig, before: GroupConfig): string[] {
   if (tokenEpoch >= before.tokenEpoch) return [];

@@ -40,7 +40,7 @@ const strategyOptionKey = /^strategyOptions\.(?<option>.+)$/;
 const plainKeys = flatten(defaultGroupConfig)
   .map(({ key }) => key)
   .filter((key) => key !== 'sites' && commandOf(key) === null);
-/** The keys that operators can set, in the form in which they write them. */
+/** The keys that operators can set, in the form in which operators write them. */
 export const settableKeys: readonly string[] = [
   ...plainKeys,
   'strategyOptions.NAME',
@@ -92,7 +92,10 @@ export function configDifferences(from: GroupConfig, to: GroupConfig): ConfigDif
   return [...differences, ...idleSites(from, to, differences)].toSorted((a, b) => (a.key < b.key ? -1 : 1));
 }
 
-/** Returns the differences that consist only of an added or removed entry of a site with default settings. */
+/**
+ * Returns a difference for each site whose entry was added or removed, if the entry has only default
+ * settings.
+ */
 function idleSites(
   from: GroupConfig,
   to: GroupConfig,
@@ -108,7 +111,7 @@ function idleSites(
 
 /**
  * Returns the leaves except empty objects. If they were included, adding the first entry to an object would
- * also be reported as a change of the object.
+ * also be reported as a change to the object.
  */
 function contents(config: GroupConfig): Leaf[] {
   return flatten(config).filter(({ value }) => JSON.stringify(value) !== '{}');

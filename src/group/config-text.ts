@@ -15,7 +15,7 @@ import { visibleYaml } from './visible-yaml.js';
 
 /**
  * Parses a configuration. Throws PetrelError INVALID with one reason for each problem. Each reason starts
- * with the key. Throws Unanswered.
+ * with the key that it concerns. Also throws Unanswered.
  */
 export function parseConfigText(text: string, rules: Rules): GroupConfig {
   const value = yamlOf(text) ?? {};
@@ -81,8 +81,8 @@ export interface Repaired {
 }
 
 /**
- * Replaces a configuration that cannot be read, if it is still at `version`. Throws PetrelError CONFLICT if
- * another client has changed the configuration, and StoreError.
+ * Replaces an unreadable configuration if it is still at `version`. Throws PetrelError CONFLICT if another
+ * client has changed the configuration. Also throws StoreError.
  */
 export async function repairConfig(
   access: GroupAccess,

@@ -1,6 +1,6 @@
 /**
- * Writes the configuration by compare-and-set. The same multi adds a record to the history, unless a quota
- * forbids it.
+ * Writes the configuration by compare-and-set. Adds a record to the history in the same multi, unless a quota
+ * prevents this.
  */
 import type { Rules } from '../../strategies/registry.js';
 import { PetrelError } from '../errors.js';
@@ -27,8 +27,8 @@ export interface ConfigWrite {
 }
 
 /**
- * Result of a write. conflict: nothing was written, and the write can be retried. unknown: the reply was
- * lost, but the session still exists.
+ * Result of a write. `conflict` means that nothing was written and that the write can be retried. `unknown`
+ * means that the reply was lost but that the session still exists.
  */
 export type WriteResult =
   | { readonly state: 'written'; readonly unrecorded: string | null }

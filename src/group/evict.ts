@@ -38,7 +38,7 @@ export interface Eviction {
 
 export interface EvictOptions {
   readonly node: string;
-  /** Whether an operator states that the node is dead. If this is true, the node's claim is removed too. */
+  /** True if the operator states that the node is dead. In that case, the node's claim is removed too. */
   readonly dead: boolean;
 }
 
@@ -53,7 +53,7 @@ export async function planEviction(access: GroupAccess, options: EvictOptions): 
 
 /**
  * Evicts the node. Calls `accept` before every attempt. `accept` can stop the eviction by throwing. Throws
- * PetrelError REFUSED if the node has no znodes in the tree, and CONFLICT if its znodes changed in every
+ * PetrelError REFUSED if the node has no znodes in the tree, and CONFLICT if its znodes changed during every
  * attempt. Throws StoreError.
  */
 export async function evict(
@@ -137,8 +137,8 @@ async function plan(access: GroupAccess, { node, dead }: EvictOptions) {
 }
 
 /**
- * Returns the view of the slot whose claim the node owns. If there is none, returns the view of a slot in
- * which the node is elected.
+ * Returns the view of the slot whose claim the node owns. If there is no such slot, returns the view of a
+ * slot in which the node is elected.
  */
 function slotHeldBy(view: GroupView, node: string): GroupView {
   const slots = viewsOfSlots(view);
@@ -152,8 +152,8 @@ function claimText(view: GroupView): string {
 }
 
 /**
- * Returns the claim if the node owns it. The session that owns the claim decides. If that session belongs to
- * no known node, the content of the claim decides.
+ * Returns the claim if the node owns it. The owner is the node whose session created the claim. If that
+ * session belongs to no known node, the owner is the node that the claim names.
  */
 function claimHeldBy({ current, members, seats }: GroupView, node: string): Claim | null {
   if (current === null) return null;

@@ -35,8 +35,8 @@ export const explanationSchema = z.object({
     reason: z.string(),
   }),
   /**
-   * The node that becomes the next leader if the leader leaves, as the elector has published it. Null in a
-   * what-if.
+   * The node that becomes the next leader if the leader leaves, as published by the elector. Null if the
+   * explanation is based on assumptions.
    */
   successor: successorListingSchema,
   /** The eligible nodes, best first. Nodes of the same grade are equally good. */
@@ -94,8 +94,8 @@ export function explain(view: GroupView, nowMs: number, whatIf: WhatIf = {}): Ex
 }
 
 /**
- * Explains why a node that ranks first does not lead, if only the tie-break ranks it above the elected node.
- * Returns null if another reason applies. In that case, the choice's own reason contains it.
+ * Explains why the node that ranks first is not elected, if only the tie-break ranks it above the elected
+ * node. Returns null in all other cases, because the choice's own reason is then sufficient.
  */
 export function tieText({ choice, ranking }: Pick<Explanation, 'choice' | 'ranking'>): string | null {
   const first = ranking[0];
@@ -115,8 +115,8 @@ function mustBeKnown(what: string, names: readonly string[], known: readonly str
 }
 
 /**
- * Returns the reason for a node's rank. Nodes of the same grade may have the same reason. If they do, the
- * text also names the rule that orders them.
+ * Returns the reason for a node's rank. Nodes of the same grade may have the same reason. The text for such
+ * nodes therefore also names the rule that orders them.
  */
 function withTie({ node, grade, reason, tie }: Ranked, ranking: readonly Ranked[]): string {
   const equals = ranking.filter((other) => other.grade === grade && other.node !== node);

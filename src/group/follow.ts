@@ -17,7 +17,7 @@ export interface FollowOptions {
 /**
  * Yields the group, and then yields it again after each change, reconnection and timeout. Changes that arrive
  * while the consumer is busy are merged into one. Throws StoreError if the session is over, or if reading
- * fails for a reason other than the connection.
+ * fails for a reason other than a lost connection.
  */
 export async function* follow(
   access: GroupAccess,

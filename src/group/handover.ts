@@ -154,8 +154,8 @@ function inSlot(input: ChangeInput, slot: number | undefined): ChangeInput {
 }
 
 /**
- * Returns the slot's number for a request. Requests omit the number of the first slot, as in a group with one
- * leader.
+ * Returns the slot number to include in a request. A request for the first slot omits the number, as does any
+ * request in a group with one leader.
  */
 function named({ view }: ChangeInput): Pick<SwitchoverRequest, 'slot'> {
   return slotOf(view) === 1 ? {} : { slot: slotOf(view) };
@@ -230,7 +230,7 @@ function whyIneligible(input: ChangeInput, to: Target, atMs: number): string[] {
   ];
 }
 
-/** Returns the reason why the node cannot lead even if it is forced to. */
+/** Returns why the node cannot lead, not even after a forced failover. */
 function unableText(input: ChangeInput, node: string): string {
   const { view } = input;
   const taken = elsewhereIn(input).busy.get(node);

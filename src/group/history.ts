@@ -22,8 +22,8 @@ const gapSchema = z.object({
   to: instantSchema.nullable(),
   lengthMs: z.number().nullable(),
   /**
-   * Whether the gap may have begun earlier, by up to a session timeout or an outage. The loss of a leader is
-   * noticed only some time later.
+   * Whether the gap may have begun earlier than `from`, by up to a session timeout or the length of an
+   * outage. The loss of a leader is noticed only after a delay.
    */
   atLeast: z.boolean(),
 });
@@ -40,7 +40,10 @@ export const historySchema = z.object({
          * do not show it.
          */
         leaderlessMs: z.number().nullable(),
-        /** Whether the real time was longer. True if the time is counted from when the loss was noticed. */
+        /**
+         * Whether the actual time was longer. True if the time is measured from the moment at which the loss
+         * was noticed.
+         */
         leaderlessAtLeast: z.boolean(),
       }),
       changeRecordSchema,
@@ -111,8 +114,8 @@ function gapsOfSlots(newestFirst: readonly TransitionRecord[]): Map<TransitionRe
 }
 
 /**
- * Returns the gap that ended with each transition of one slot. The gap of the newest transition may not have
- * ended yet.
+ * Returns, for each transition of one slot, the gap that ended with that transition. The gap of the newest
+ * transition may not have ended yet.
  */
 export function gapsOf<T extends Omit<TransitionRecord, 'outcome'>>(newestFirst: readonly T[]): Map<T, Gap> {
   const gaps = new Map<T, Gap>();
@@ -152,8 +155,8 @@ interface Loss {
 type Lost = Pick<TransitionRecord, 'cause' | 'electedAt' | 'claimedAt' | 'phases' | 'release' | 'resumes'>;
 
 /**
- * Returns when the previous leadership ended. This is derived from the transition that followed it. Null if
- * the transition does not show this.
+ * Returns when the previous leadership ended, as derived from the transition that followed it. Returns null
+ * if that transition does not show when the leadership ended.
  */
 function lossOf({ cause, electedAt, claimedAt, phases, release, resumes }: Lost): Loss | null {
   const at = (atMs: number, isNoticed = false): Loss => ({ atMs, isNoticed });

@@ -39,8 +39,8 @@ export interface WhatIf {
 
 /**
  * Returns the choice at `nowMs` for the slot of `view`. `nowMs` is in milliseconds since the epoch, on the
- * ensemble's clock. Only the elector knows how long a node has been eligible. The node is therefore assumed
- * to have been eligible for long enough.
+ * ensemble's clock. Only the elector knows how long a node has been eligible. Every eligible node is
+ * therefore assumed to have been eligible for long enough.
  *
  * Throws PetrelError INVALID if the configuration cannot be read or names a rule that this process does not
  * have. Throws PetrelError FAILED if the strategy cannot rank the nodes or a constraint fails. Throws
@@ -53,8 +53,8 @@ export function judge(view: GroupView, nowMs: number, whatIf: WhatIf = {}): Choi
 }
 
 /**
- * Returns the choices for all slots, keyed by slot. The choice for each slot takes the choices for earlier
- * slots into account, in the elector's order. Throws whatever `judge` throws.
+ * Returns the choices for all slots, keyed by slot. The slots are processed in the elector's order, and each
+ * choice takes the earlier choices into account. Throws whatever `judge` throws.
  */
 export function judgeSlots(view: GroupView, nowMs: number, whatIf: WhatIf = {}): ReadonlyMap<number, Choice> {
   const whole = view.whole ?? view;

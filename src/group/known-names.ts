@@ -4,8 +4,8 @@ import { PetrelError, type Remedy } from '../errors.js';
 import { cut, firstOf } from '../model/outside.js';
 
 /**
- * Throws PetrelError REFUSED if `known` does not contain the name, because a change to a misspelt name would
- * have no effect.
+ * Throws PetrelError REFUSED if `known` does not contain the name, because a change that contains a misspelt
+ * name would have no effect.
  */
 export function mustBeKnown(
   what: 'node' | 'site',
@@ -20,7 +20,7 @@ export function mustBeKnown(
   });
 }
 
-/** Maximum number of names that are all listed in a message. */
+/** A message lists all known names if there are at most this many. */
 const fewNames = 10;
 
 /** Returns a message about a name that is not in `known`. The message suggests a known name. */

@@ -34,11 +34,11 @@ const nodeStates = [
   'PROGRESS',
   /** The node leads. */
   'READY',
-  /** The node owns the claim, but another node or no node is elected. */
+  /** The node owns the claim, but it is not elected. */
   'RELEASING',
   /** The node is shutting down, or an operator drained it. */
   'DRAINING',
-  /** The node had a failed takeover and cannot be elected for some time. */
+  /** The node's takeover failed, and its backoff has not ended yet. */
   'BACKOFF',
   'UNHEALTHY',
 ] as const;
@@ -128,7 +128,7 @@ export const listingSchema = z.object({
   elected: electedListingSchema,
   leader: leaderSchema.nullable(),
   transition: transitionSchema.nullable(),
-  /** The node that becomes the next leader if the leader leaves, as the elector has published it. */
+  /** The node that becomes the next leader if the leader leaves, as published by the elector. */
   successor: successorListingSchema,
   /** State of every slot, including the first slot. The fields above describe the first slot. */
   leaders: z.array(slotListingSchema),
@@ -144,8 +144,8 @@ export const listingSchema = z.object({
 export type Listing = z.infer<typeof listingSchema>;
 
 /**
- * Builds the listing. `nowMs` is an instant on the ensemble's clock, in milliseconds since the epoch.
- * Malformed content of a znode never makes it throw.
+ * Builds the listing. `nowMs` is an instant on the ensemble's clock, in milliseconds since the epoch. Never
+ * throws because of malformed content in a znode.
  */
 export function listing(view: GroupView, nowMs: number): Listing {
   const config = view.config.value ?? defaultGroupConfig;
@@ -205,7 +205,7 @@ function leaderOf({ current, members }: GroupView): Listing['leader'] {
 
 interface Judged {
   readonly preferred: Listing['preferred'];
-  /** Score of each node, as the strategy reports it. */
+  /** Score of each node, as reported by the strategy. */
   readonly scores: ReadonlyMap<string, number>;
   /** Why the other fields cannot be determined. Null if they were determined. */
   readonly problem: Problem | null;

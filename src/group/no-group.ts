@@ -7,8 +7,8 @@ import type { Store } from '../ports/store.js';
 import { mayCreate, unlessForbidden } from './access.js';
 
 /**
- * Returns an error for the operator. It names the ACL that determines which identities may create the group.
- * Throws StoreError.
+ * Returns an error for the operator. The error names the ACL that determines which identities may create the
+ * group. Throws StoreError.
  */
 export async function noGroup(store: Store, { root }: GroupPaths): Promise<PetrelError> {
   const message = `there is no group at ${root}: no agent has created it. ${await whoMay(store, root)}`;

@@ -1,4 +1,4 @@
-/** Pauses and resumes a group. While a group is paused, there is no automatic transition. */
+/** Pauses and resumes a group. A paused group makes no automatic transitions. */
 import type { Request } from './change.js';
 
 export const pauseGroup: Request = ({ config, byHand }) => {

@@ -28,8 +28,8 @@ export interface PriorityRequest {
 }
 
 /**
- * Overrides a site's priority, for some time or until it is reset. When a temporary override ends, an earlier
- * override that lasts longer applies again.
+ * Overrides a site's priority, either for a limited time or until the priority is reset. When a temporary
+ * override ends, an earlier override that lasts longer applies again.
  */
 export function overridePriority({ site, priority, forMs, allowUnknown = false }: PriorityRequest): Request {
   return (input) => {
@@ -68,7 +68,7 @@ export function resetPriority(site: string): Request {
 }
 
 /**
- * Removes all settings and state of a site from the configuration. The site is then unknown, until a node
+ * Removes all settings and state of a site from the configuration. The site is then unknown until a node
  * registers in it. Throws PetrelError REFUSED for a site that has nodes.
  */
 export function forgetSite(site: string): Request {
@@ -114,7 +114,7 @@ export function undrainSite(site: string): Request {
 
 /**
  * Marks a site failed. No node of the site is elected, and a leader in the site is replaced like a failed
- * one.
+ * leader.
  */
 export function markSiteFailed(site: string, allowUnknown = false): Request {
   return (input) => {

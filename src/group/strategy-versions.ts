@@ -54,8 +54,9 @@ function strategyOf(rule: unknown): string | null {
 }
 
 /**
- * Reports a `size` that is less than the number of registered nodes, because its quorum would not be a
- * majority. `size` is checked when an operator sets it, and again as nodes register.
+ * Reports a `size` that is less than the number of registered nodes, because the quorum derived from it would
+ * not be a majority. `size` is checked when an operator sets it. It is checked again later, because more
+ * nodes may have registered since then.
  */
 export function sizeProblems(config: GroupConfig | null, registered: number): string[] {
   const size = config?.strategyOptions.size;

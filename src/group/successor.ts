@@ -6,8 +6,8 @@ import { readyNode } from '../model/snapshot.js';
 import type { GroupView } from './view.js';
 
 /**
- * The node, and why. The node is null if the elector would decide only when the leader leaves. The whole
- * value is null if nothing is published about the current leader.
+ * The node, and why. The node is null if the elector will not decide until the leader leaves. The whole value
+ * is null if nothing is published about the current leader.
  */
 export const successorListingSchema = z
   .object({ node: nameSchema.nullable(), reason: z.string() })

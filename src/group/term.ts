@@ -1,8 +1,8 @@
 /**
- * Report of one transition, from the operators' changes that led to it until READY. It contains the reason,
- * who decided, when each phase began and ended, the results of the hooks, and the nodes that failed before.
- * It is derived from the znodes. Instants are on the ensemble's clock. Durations of hooks are on the clock of
- * the node that ran them.
+ * Report of one transition. It begins with the operators' changes that led to the transition, and ends with
+ * READY. It contains the reason, who decided, when each phase began and ended, the results of the hooks, and
+ * the nodes that failed earlier. The report is derived from the znodes. Instants are given on the ensemble's
+ * clock. The duration of each hook is measured on the clock of the node that ran it.
  */
 
 import * as z from 'zod';
@@ -63,13 +63,16 @@ export const termSchema = transitionRecordSchema.omit({ kind: true, phases: true
   outcome: z.enum([...transitionOutcomeSchema.options, 'UNDER_WAY']),
   lengths: transitionRecordSchema.shape.phases.extend({
     /**
-     * Milliseconds from the decision to READY. If the leader stopped leading and came back, the time counts
-     * from when it stopped.
+     * Milliseconds from the decision to READY. If the leader stopped leading and came back, the time is
+     * measured from the moment at which it stopped.
      */
     totalMs: z.number().nullable(),
     /** Milliseconds without a READY leader, including failed attempts. */
     leaderlessMs: z.number().nullable(),
-    /** Whether the real time was longer. True if the time is counted from when the loss was noticed. */
+    /**
+     * Whether the actual time was longer. True if the time is measured from the moment at which the loss was
+     * noticed.
+     */
     leaderlessAtLeast: z.boolean(),
   }),
   /** Steps in order. If a leader lost its lease and came back, they include the steps of each leadership. */
@@ -79,7 +82,7 @@ export const termSchema = transitionRecordSchema.omit({ kind: true, phases: true
    */
   hooks: z.array(hookSchema),
   /**
-   * Failed attempts since a node was last READY, oldest first. They include attempts of this term and of
+   * Failed attempts since a node was last READY, oldest first. They include attempts in this term and in
    * earlier terms.
    */
   failed: z.array(transitionRecordSchema),
@@ -92,7 +95,8 @@ export type TermReport = z.infer<typeof termSchema>;
 export interface TermQuery {
   readonly term: number;
   /**
-   * Number of the slot. Default: the first slot. A removed slot is available while the history contains it.
+   * Number of the slot. Default: the first slot. A removed slot remains available as long as the history
+   * contains it.
    */
   readonly slot?: number | undefined;
 }
@@ -115,7 +119,8 @@ export async function readTerm(
 type Reported = Omit<TransitionRecord, 'outcome'> & Pick<TermReport, 'outcome'>;
 
 /**
- * Builds the report of a term. `records` must be ordered oldest first. Throws PetrelError like `readTerm`.
+ * Builds the report of a term. `records` must be ordered oldest first. Throws the same PetrelErrors as
+ * `readTerm`.
  */
 export function termReport(
   group: GroupView,

@@ -8,7 +8,7 @@ import { isStoreError, type Store } from '../ports/store.js';
 import type { GroupView } from './view.js';
 
 /**
- * Reads the ensemble's clock by means of a write, which triggers no watches. The group must exist. Throws
+ * Reads the ensemble's clock through a write that triggers no watches. The group must exist. Throws
  * StoreError.
  */
 export async function readEnsembleClock(
@@ -32,8 +32,8 @@ export async function readEnsembleClock(
 }
 
 /**
- * Reads the ensemble's clock. Without permission to write, returns the time of the newest change that `view`
- * contains. The current time is not earlier than that. Throws StoreError.
+ * Reads the ensemble's clock. If this process is not allowed to write, returns the time of the newest change
+ * in `view`. The current time cannot be earlier. Throws StoreError.
  */
 export async function readOrEstimateClock(
   store: Store,
@@ -49,7 +49,8 @@ export async function readOrEstimateClock(
 }
 
 /**
- * Age in milliseconds after which the clock is read again. Readings are reused because each one is a write.
+ * Age in milliseconds after which the clock is read again. Readings are reused because each reading requires
+ * a write.
  */
 const readingAgeMs = 60_000;
 
@@ -64,7 +65,7 @@ export class KeptClock {
 
   /**
    * Returns the current time in milliseconds since the epoch. Computes it from a recent reading if there is
-   * one. Otherwise, reads the clock like `readOrEstimateClock`.
+   * one. Otherwise, calls `readOrEstimateClock`.
    */
   async nowMs(store: Store, view: GroupView): Promise<number> {
     if (this.#reading === null || this.#clock.monotonicMs() - this.#reading.atMs > readingAgeMs) {
@@ -83,9 +84,9 @@ function isDay(day: string): boolean {
 }
 
 /**
- * Parses a point in time, given as an instant with its time zone or as a duration from now. Returns a
- * function from the current time to that point, both in milliseconds since the epoch. Throws a RangeError
- * that says what is expected.
+ * Parses a point in time, written as an instant with its time zone or as a duration from now. Returns a
+ * function that maps the current time to that point, both in milliseconds since the epoch. Throws a
+ * RangeError that says what is expected.
  */
 export function readPointInTime(text: string): (nowMs: number) => number {
   if (/^\d{4}-/.test(text)) {

@@ -16,7 +16,7 @@ import { noGroup } from './no-group.js';
 export const tokenVerdictSchema = z.object({
   root: z.string(),
   token: longSchema,
-  /** Whether the token is the newest of its slot, and its takeover or leadership has not ended. */
+  /** True if the token is the newest in its slot, and the leadership that it belongs to has not ended. */
   valid: z.boolean(),
   /** Token of the current leadership. Null if there is none. */
   newest: longSchema.nullable(),
@@ -30,7 +30,7 @@ export type TokenVerdict = z.infer<typeof tokenVerdictSchema>;
 /**
  * Checks a token. The result is at least as recent as the opening of the session in which the token is
  * checked, because opening a session is a committed write. Throws PetrelError INVALID if there is no group at
- * the root, StoreError if the group cannot be read.
+ * the root, and StoreError if the group cannot be read.
  */
 export async function verifyToken({ store, paths }: GroupAccess, token: bigint): Promise<TokenVerdict> {
   const { current, claim } = await newestClaim(store, paths, token);
@@ -48,7 +48,8 @@ export async function verifyToken({ store, paths }: GroupAccess, token: bigint):
 }
 
 /**
- * Returns the claim with this token, which may be in any slot. If there is none, returns the newest claim.
+ * Returns the claim with this token, which may be in any slot. If no claim has this token, returns the newest
+ * claim.
  */
 async function newestClaim(
   store: Store,

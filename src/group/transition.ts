@@ -1,6 +1,6 @@
 /**
- * Describes the transition under way to operators: which node it is waiting for, since when, and how long
- * that wait may take.
+ * Describes, for operators, the transition that is under way: which node it is waiting for, since when, and
+ * how long that wait may take.
  */
 import * as z from 'zod';
 import { ownIneligibleReasons } from '../core/constraint.js';
@@ -16,8 +16,8 @@ import type { GroupView } from './view.js';
 export const transitionSchema = z.object({
   term: z.int(),
   /**
-   * releasing: the old leader still owns its claim. claiming: the elected node has not claimed leadership.
-   * taking-over: the elected node has claimed leadership but is not READY.
+   * `releasing`: the old leader still owns its claim. `claiming`: the elected node has not claimed leadership
+   * yet. `taking-over`: the elected node has claimed leadership but is not READY yet.
    */
   phase: z.enum(['releasing', 'claiming', 'taking-over']),
   /** The node that the transition is waiting for. Null if the claim's owner is not known. */
@@ -58,8 +58,8 @@ function sinceOf(phase: Transition['phase'], view: GroupView, elected: Elected):
     case 'taking-over':
       return view.current?.createdAtMs;
     case 'releasing':
-      // A leader that keeps its claim reports every attempt to release. The time nevertheless counts from the
-      // decision, not from the last report.
+      // A leader that keeps its claim reports every attempt at a release. The time is nevertheless measured
+      // from the decision, not from the last report.
       return view.elected.modifiedAtMs;
     case 'claiming':
       return waitedForSinceMs(view, elected);
@@ -73,9 +73,9 @@ const phases = {
 } as const;
 
 /**
- * Returns when the wait for the elected node's claim began. This is the time of the decision, or of the
- * release of the previous claim if that came later. A leader that lost its claim releases that claim before
- * it claims again under the same decision.
+ * Returns when the wait for the elected node's claim began. This is the time of the decision or of the
+ * previous release, whichever is later. A leader that lost its claim may claim again under the same decision,
+ * but it completes its own release first.
  */
 function waitedForSinceMs(
   { elected, history, members }: GroupView,
@@ -84,7 +84,7 @@ function waitedForSinceMs(
   const led = history?.value?.term === term ? history.value.fencingToken : null;
   const member = members.find((one) => one.node === node);
   const hasReleased = led !== null && member?.value?.lastRelease?.token === led;
-  // While the old leader was still releasing, the elected node could not claim.
+  // The elected node could not make a claim until the old leader had completed its release.
   const released = hasReleased
     ? member
     : members.find((one) => one.node === previous?.node && one.value?.lastRelease?.term === term);

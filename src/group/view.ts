@@ -5,9 +5,9 @@
  * requires, through a cache of watched znodes, and fails if a znode of the tree is missing. The reader in
  * this file caches nothing, reads all znodes, and also shows which of them are missing or forbidden.
  *
- * Not promised: that the view shows a single instant. The parts are read one after the other. Their order
- * ensures that a node seen READY is also seen registered. A malformed znode is reported as a problem of its
- * path, and the rest of the group stays visible.
+ * Not promised: that the view shows a single instant. The parts are read one after the other. If a node is
+ * seen as READY, their order ensures that it is also seen as registered. A malformed znode is reported as a
+ * problem with its path, and the rest of the group stays visible.
  */
 
 import type { Rules } from '../../strategies/registry.js';
@@ -62,9 +62,9 @@ export type GroupReading = Pick<GroupAccess, 'store' | 'paths' | 'rules'>;
 
 export interface ReadGroupOptions {
   /**
-   * Watches to set. all: watches on everything that was read, and on everything that was absent. decisions:
-   * the same, except that only the list of registrations is watched, and not their content. A leader's
-   * registration changes with every renewal of its lease. Default: none.
+   * Watches to set. `all` watches everything that was read and everything that was absent. `decisions` does
+   * the same, but watches only the list of registrations and not their content. A leader's registration
+   * changes with every renewal of its lease. Default: no watches.
    */
   readonly watch?: 'all' | 'decisions';
   /**
@@ -297,8 +297,8 @@ function claimOf(content: Content): Claim {
 
 const forbidden = { value: null, problem: 'its ACL does not allow reading it' } as const;
 /**
- * Stands for a missing znode. No znode has version -1, and the store rejects it as an expected version.
- * Therefore, nothing can be written that is based on a missing znode.
+ * Stands for a missing znode. No znode has version -1, and the store does not accept it as an expected
+ * version. A write that is based on a missing znode therefore always fails.
  */
 const absent = { value: null, problem: 'the znode does not exist', version: -1, modifiedAtMs: 0 } as const;
 

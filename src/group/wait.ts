@@ -65,8 +65,8 @@ export interface TermOptions extends WaitOptions {
 type Goal = (view: GroupView, nowMs: number) => Promise<Outcome | null>;
 
 /**
- * Waits until `term` is READY, has failed or was superseded. Throws PetrelError UNDER_WAY on timeout, and
- * StoreError.
+ * Waits until `term` is READY, has failed or has been superseded. Throws PetrelError UNDER_WAY on timeout.
+ * Also throws StoreError.
  */
 export function awaitTerm(access: GroupAccess, term: number, options: TermOptions = {}): Promise<Outcome> {
   const { store, paths } = access;
@@ -78,7 +78,7 @@ export function awaitTerm(access: GroupAccess, term: number, options: TermOption
 
 /**
  * Returns the outcome of a term, or null while there is none. `record` reads the term's record in the
- * history. Throws PetrelError INVALID for a slot that neither the group nor the history has.
+ * history. Throws PetrelError INVALID if neither the group nor the history has the slot.
  */
 export async function outcomeOfTerm(
   group: GroupView,
@@ -96,8 +96,8 @@ export async function outcomeOfTerm(
 }
 
 /**
- * Waits until the group is settled: the node that the group would elect leads, or no node can lead. Throws
- * PetrelError UNDER_WAY on timeout, and StoreError.
+ * Waits until the group is settled: either the leader is already the node that the group would elect, or no
+ * node can lead. Throws PetrelError UNDER_WAY on timeout. Also throws StoreError.
  */
 export function awaitSettled(access: GroupAccess, options: WaitOptions = {}): Promise<Outcome> {
   return awaitGoal(access, 'the transition is still under way', options, async (group, nowMs) =>
@@ -149,7 +149,7 @@ export function defaultWaitMs(view: GroupView): number {
   return phases.map((limit) => durationMs(limit)).reduce((sum, limit) => sum + limit, spareMs);
 }
 
-/** Time in milliseconds for making the decision, and for a leader's session to end. */
+/** Time in milliseconds that is allowed for making the decision, and for a leader's session to end. */
 const spareMs = 15_000;
 
 async function awaitGoal(
@@ -259,7 +259,7 @@ function idleText(view: GroupView, nowMs: number): string | null {
   return changes ? null : `no transition is under way; ${remainsElectedText(node)}: ${reason}`;
 }
 
-/** Runs `look`, and returns null if the connection broke in the meantime. */
+/** Runs `look`. Returns null if the connection breaks in the meantime. */
 async function whileInTouch<T>(store: Store, look: () => Promise<T>): Promise<T | null> {
   try {
     return await look();

@@ -1,4 +1,7 @@
-/** The agent as a separate process. It runs the same command line as the guardian, connected by a channel. */
+/**
+ * The agent as a separate process, which is connected to the guardian by a channel. It runs the same command
+ * line as the guardian.
+ */
 import { type ChildProcess, fork } from 'node:child_process';
 import { codeOfSignal } from '../exit-code.js';
 import type { AgentListener, AgentProcess } from './agent-run.js';
@@ -6,15 +9,18 @@ import { isFromAgent } from './messages.js';
 import { SharedLease } from './shared-lease.js';
 import { guardianVariable, sharedLeaseVariable } from './variables.js';
 
-/** Maximum time for which remaining messages are read after the process has ended. */
+/** Maximum time to read the remaining messages after the process has ended. */
 const lastWordsMs = 100;
 const startFailed = 1;
-/** File descriptor of the shared lease in the agent. It follows that of the channel. */
+/**
+ * File descriptor of the shared lease in the agent. It comes directly after the file descriptor of the
+ * channel.
+ */
 const sharedLeaseFd = 4;
 
 /**
- * Starts the agent with this program's own command line. The process has its own session, so a signal from a
- * terminal reaches only the guardian. The agent never reads its standard input. It inherits standard input
+ * Starts the agent with this program's own command line. The agent has its own Unix session, so a signal from
+ * a terminal reaches only the guardian. The agent never reads its standard input. It inherits standard input
  * only to find out whether there is a terminal.
  */
 export function startAgentProcess(

@@ -1,9 +1,11 @@
 /**
- * One run of an agent as seen by its guardian: from the agent's start until no process of that run is left.
+ * One run of an agent, as seen by its guardian. It begins with the start of the agent, and ends when no
+ * process of that run is left.
  *
- * While the agent is alive, the guards (`src/hooks/guards.ts`) run its hooks and end each leadership with its
- * lease, separately for each of its groups. When the agent is gone, its session is held until everything that
- * it ran, in any group, is proven dead. Only then is the session ended.
+ * While the agent is alive, the guards (`src/hooks/guards.ts`) run the hooks of each of its groups. They end
+ * a leadership if its lease is not renewed in time. When the agent is gone, the guardian holds the agent's
+ * session until everything that the agent ran, in any group, is proven dead. Only then does the guardian end
+ * the session.
  */
 import { present } from '../errors.js';
 import { Alarm } from '../hooks/alarm.js';
@@ -23,15 +25,16 @@ import type { ServiceManager } from './service-manager.js';
 
 export interface AgentProcess {
   /**
-   * Sends messages in order. A message to a process that has just died is lost. `gone` is called afterwards.
+   * Sends messages in order. A message to a process that has just died is lost. In that case, `gone` is
+   * called afterwards.
    */
   send(message: ToAgent): void;
   /** Kills the agent immediately, with SIGKILL. */
   kill(): void;
   /**
-   * Returns the newest lease that the agent has noted for a group. The agent sends only the first lease of
-   * each leadership, and any lease that is due sooner than the previous one. Returns null if the agent has
-   * noted none or cannot note any.
+   * Returns the newest lease that the agent has written to shared memory for a group. Returns null if there
+   * is none, or if no memory is shared. The agent sends messages only about the first lease of each
+   * leadership, and about any lease that is due sooner than the previous one.
    */
   lease(group: number): LeadershipLease | null;
 }
@@ -46,7 +49,7 @@ export interface AgentListener {
 }
 
 export interface AgentRunOptions extends Machine {
-  /** Starts an agent. Never throws. If it cannot be started, `gone` is called soon. */
+  /** Starts an agent. Never throws. If it cannot be started, `gone` is called soon afterwards. */
   startAgent(listener: AgentListener): AgentProcess;
   holdSession(session: SessionNote): HeldSession;
   /** Sets the process groups that are currently alive. The receiver kills them if this process dies. */
@@ -62,19 +65,19 @@ export interface AgentRunEnd {
   /** Whether the agent opened a session. */
   readonly hasBegun: boolean;
   /**
-   * Exit code if the guardian is asked to end before another agent is alive: 0, or 128 plus the signal's
-   * number.
+   * Exit code if the guardian is asked to exit before another agent is alive. For `done`, it is 0. For
+   * `signal`, it is 128 plus the number of the signal.
    */
   readonly codeOnSignal: 'done' | 'signal';
-  /** Resolves with the end of the session. Null if the session was not left for the guardian to end. */
+  /** Resolves with the end of the session. Null if the guardian has no session to end. */
   readonly session: Promise<SessionEnd> | null;
   /** Report for messages about this run. */
   readonly report: Report;
 }
 
 /**
- * Time for which an agent that was asked to answer may send no message. After that, it counts as hanging. A
- * busy agent answers much sooner.
+ * How long an agent may stay silent after the guardian has asked it to answer. After that, it counts as hung.
+ * Even a busy agent answers much sooner.
  */
 const hangMs = 30_000;
 /** Delay, in ms, above which an alarm counts as late. */
@@ -94,7 +97,7 @@ export class AgentRun {
   readonly #guards: Guards;
   readonly #agent: AgentProcess;
   readonly #hang: Alarm;
-  /** Process groups that are alive. The value is the number of the Petrel group that each one serves. */
+  /** Process groups that are alive. Each is mapped to the number of the Petrel group that it belongs to. */
   readonly #living = new Map<number, number>();
   #isOfOne = true;
   #session: SessionNote | null = null;
@@ -127,7 +130,7 @@ export class AgentRun {
     this.#ping();
   }
 
-  /** Whether the agent is gone. Its processes may still be running. */
+  /** Whether the agent is gone. Processes that it started may still be running. */
   get isDead(): boolean {
     return this.#isGone;
   }
@@ -137,7 +140,7 @@ export class AgentRun {
     return this.#isGone || this.#options.clock.monotonicMs() - this.#receivedAtMs <= 2 * hangMs + punctualMs;
   }
 
-  /** Passes on a request that the guardian received. */
+  /** Forwards to the agent a signal that the guardian has received. */
   pass(signal: HandledSignal): void {
     this.#agent.send({ type: 'signalled', signal });
   }
@@ -165,7 +168,7 @@ export class AgentRun {
     if (message.type === 'gone') this.#living.delete(message.pgid);
     if (message.type === 'started' || message.type === 'gone')
       this.#options.watchOver([...this.#living.keys()]);
-    // A hanging agent does not report this itself, or reports it only when it continues.
+    // A hung agent cannot report this itself, or reports it too late.
     if (message.type === 'lease-ended') this.#reportOn(group).released(message);
     if (!this.#isGone) this.#agent.send(message);
     else if (message.type === 'outcome') this.#reportOn(group).ended(message.outcome);
@@ -224,8 +227,8 @@ export class AgentRun {
   }
 
   /**
-   * Returns the report on the agent as a whole. If the agent could have only one leadership, the report's
-   * messages are about that leadership.
+   * Returns the report for messages about the agent as a whole. If the agent is in only one group, these
+   * messages are about its leadership in that group.
    */
   get #report(): Report {
     const newest = this.#guards.numbers.at(-1);

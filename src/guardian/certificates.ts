@@ -1,7 +1,7 @@
 /**
  * The certificates that a guardian uses for TLS. The files are read again before each connection, because
- * they may have been replaced since the agent started. The reads do not block, because a hanging disk must
- * not delay the guardian's kills.
+ * they may have been replaced since the agent started. The reads do not block, because a disk that does not
+ * respond must not keep the guardian from killing processes.
  */
 import { readFile } from 'node:fs/promises';
 import { errorMessage } from '../errors.js';
@@ -17,8 +17,8 @@ export class Certificates {
   readonly #clock: Clock;
   readonly #newest: () => SecureOptions;
   /**
-   * Last content of the files, and the reason why they could not be read. The reason is null if they could be
-   * read.
+   * Last content that was read from the files, and the reason why the last read failed. The reason is null if
+   * that read succeeded.
    */
   #read: TlsParts;
   #problem: string | null = null;

@@ -18,7 +18,7 @@ import {
 
 /** The guardian, as seen by the process that it started. */
 export interface Parent {
-  /** Whether the guardian is alive, as far as is known. */
+  /** Whether the guardian is alive, as far as this process knows. */
   readonly isThere: boolean;
   /** Sends messages in order. A message to a guardian that has just died is lost. */
   send(message: FromAgent): void;
@@ -30,15 +30,16 @@ export interface Parent {
   /** Kills the guardian immediately, with SIGKILL. */
   kill(): void;
   /**
-   * Reports waiting messages first. Calls `gone` once when the guardian has died, or soon if it was already
-   * dead. The returned function unsubscribes.
+   * Calls `received` for each message, starting with the messages that are already waiting. Calls `gone` once
+   * when the guardian has died. If it was already dead, calls `gone` soon after this call. The returned
+   * function unsubscribes.
    */
   listen(received: (message: ToAgent) => void, gone: () => void): () => void;
 }
 
 export interface GuardianListener {
   signalled(signal: HandledSignal): void;
-  /** Called when the guardian has died. Each workload then ends what the guardian ran for it. */
+  /** Called when the guardian has died. Each workload then ends everything that the guardian ran for it. */
   gone(): void;
 }
 
@@ -53,7 +54,7 @@ export class GuardianChannel {
   readonly #parent: Parent;
   readonly #unsubscribe: () => void;
   #listener: GuardianListener | null = null;
-  /** Calls for messages that arrived before there was a listener. */
+  /** Calls that must be made once there is a listener, for messages that arrived before. */
   readonly #early: ((listener: GuardianListener) => void)[] = [];
   /** Groups for which the guardian runs hooks, keyed by the group's number in messages. */
   readonly #kept = new Map<number, Kept>();
@@ -90,8 +91,8 @@ export class GuardianChannel {
   }
 
   /**
-   * Returns the guardian as the supervisor of every group of the agent. After the guardian's death, `then`
-   * starts the supervisors.
+   * Returns supervisors that use the guardian for every group of the agent. After the guardian's death, they
+   * use `then` instead.
    */
   supervisors(then: Supervisors): Supervisors {
     return {
@@ -102,7 +103,7 @@ export class GuardianChannel {
     };
   }
 
-  /** Returns a memory that saves to `inner` and also notifies the guardian. */
+  /** Returns a session memory that saves to `inner` and also notifies the guardian. */
   memory(inner: SessionMemory | null, where: Pick<SessionNote, 'servers' | 'tls' | 'auth'>): SessionMemory {
     return {
       earlier: inner?.earlier ?? null,
@@ -118,8 +119,8 @@ export class GuardianChannel {
   }
 
   /**
-   * Registers a group and returns its supervisor. The group gets a new number, because the numbers of the
-   * supervisor's leaderships start over.
+   * Registers a group and returns its supervisor. The group gets a new number every time, because the numbers
+   * of its leaderships start over.
    */
   #keep(root: string, listener: SupervisorListener): Supervisor {
     const group = this.#groups++;
@@ -148,8 +149,9 @@ export class GuardianChannel {
   }
 
   /**
-   * Whether a note in the shared lease suffices, so that no message is needed. The guardian reads the note
-   * when the lease that it knows is due. The note suffices if that is not too late.
+   * Writes the lease to the shared lease. Returns whether this suffices, so that no message is needed. The
+   * guardian reads the shared lease only when the lease that it knows is due. That is too late for the first
+   * lease of a leadership, and for a lease that is due sooner than the previous one.
    */
   #isNoted(group: number, kept: Kept, lease: LeadershipLease): boolean {
     const before = kept.lease;

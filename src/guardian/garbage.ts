@@ -1,21 +1,21 @@
 /**
- * Keeps a nearly idle process small by collecting its garbage early. Otherwise, V8 would first let garbage
- * fill more memory.
+ * Keeps a nearly idle process small by collecting its garbage early. Otherwise, V8 would let garbage fill
+ * more memory before collecting it.
  */
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 
-/** Time after which the process and its agent have started. */
+/** Time after which the process and its agent have probably finished starting. */
 const firstAfterMs = 5_000;
 /**
- * Interval between collections. It is short, so little garbage accumulates. Memory that was once touched
- * remains in use.
+ * Interval between collections. It is short, so that little garbage accumulates. Memory that was used once is
+ * not returned to the system.
  */
 const intervalMs = 20_000;
 
 /**
- * Collects all garbage once, which frees the memory that the start needed. After that, collects only the new
- * garbage, in less than a millisecond each time.
+ * Collects all garbage once, to free the memory that was needed for the start. After that, collects only the
+ * new garbage, in less than a millisecond each time.
  */
 export function collectGarbage(): void {
   setFlagsFromString('--expose-gc');

@@ -2,8 +2,8 @@
  * The guardian: the small process that starts an agent, runs its hooks, and outlives it. If the agent dies or
  * hangs, the guardian ends the workload, then the session, and starts another agent.
  *
- * Not covered: the guardian and the agent are killed at the same instant. The session then expires on its
- * own. `reaper.ts` describes what ends the workload.
+ * Not covered: the simultaneous death of the guardian and the agent. In that case, the session expires on its
+ * own, and the reaper ends the workload (see `reaper.ts`).
  */
 import { codeOfSignal, exitCodes } from '../exit-code.js';
 import { Alarm } from '../hooks/alarm.js';
@@ -11,12 +11,12 @@ import { AgentRun, type AgentRunEnd, type AgentRunOptions } from './agent-run.js
 import type { HandledSignal } from './messages.js';
 
 /**
- * Pause before an agent that died is started again. The pause doubles with each agent that dies within
- * `soonMs`.
+ * Pause before an agent that died is started again. The pause doubles with each further agent that dies
+ * within `soonMs` of its start.
  */
 const firstPauseMs = 1_000;
 const maxPauseMs = 60_000;
-/** Run time after which an agent's death is no longer attributed to the way it was started. */
+/** If an agent runs for at least this time before it dies, the next pause is the shortest one. */
 const soonMs = 60_000;
 
 export class Guardian {
@@ -27,7 +27,7 @@ export class Guardian {
   /** Whether an agent has ever opened a session. */
   #hasBegun = false;
   #signal: HandledSignal | null = null;
-  /** Whether this process was asked to end while no agent was alive to be notified. */
+  /** Whether this process was asked to exit at a time when no agent was alive. */
   #signalMissedAgent = false;
   #isHurried = false;
   #rouse = () => {};
@@ -39,8 +39,8 @@ export class Guardian {
   }
 
   /**
-   * Starts agents until the last one has ended. Resolves with the exit code of an agent that has finished, or
-   * that died while it was leaving. Never rejects.
+   * Runs one agent after another until an agent has finished, or this process is asked to exit. Resolves with
+   * the exit code for this process. Never rejects.
    */
   async run(): Promise<number> {
     for (;;) {
@@ -50,10 +50,7 @@ export class Guardian {
     }
   }
 
-  /**
-   * Handles a request to end this process, or to reload settings. A second request to end takes effect
-   * immediately.
-   */
+  /** Handles a request to exit or to reload settings. A second request to exit takes effect immediately. */
   signalled(signal: HandledSignal, isLeave = true): void {
     const { manager } = this.#options;
     if (isLeave) {
@@ -63,14 +60,14 @@ export class Guardian {
       this.#signal ??= signal;
       this.#hurry();
     } else if (this.#run?.isDead === false) manager.reloading();
-    // If no agent is running, skip the pause: the next agent reads the settings when it starts.
+    // If no agent is running, skip the pause before the next agent, which reads the settings when it starts.
     if (this.#run !== null) this.#run.pass(signal);
     else this.#rouse();
   }
 
   /**
-   * Whether all is well. False if the guardian has killed the agent because it was silent for a long time,
-   * but the agent is still alive.
+   * Whether all is well. False if the guardian has killed an agent that was silent for a long time, but the
+   * agent is still alive.
    */
   get isWell(): boolean {
     return this.#run?.isWell ?? true;
@@ -87,8 +84,9 @@ export class Guardian {
   }
 
   /**
-   * Returns the end of a run. Refused settings do not make it final if an earlier agent accepted them. They
-   * may be valid again soon, for example because certificates are being replaced or a file is unavailable.
+   * Returns the end of a run. If the run ended because its settings were invalid, the end is not final if an
+   * earlier agent accepted the settings. They may be valid again soon, for example because certificates are
+   * being replaced or a file is temporarily unavailable.
    */
   #judged(end: AgentRunEnd): AgentRunEnd {
     const isRefused = end.code === exitCodes.usage && !end.hasBegun;
@@ -108,7 +106,7 @@ export class Guardian {
     this.#pause.clear();
   }
 
-  /** Waits for the session to end, unless this process receives another request to end. */
+  /** Waits for the session to end, unless this process receives another request to exit. */
   async #depart(end: AgentRunEnd): Promise<number> {
     const { session } = end;
     const hurried = new Promise<void>((resolve) => {

@@ -1,11 +1,11 @@
 /**
- * The session of an agent that has died. The guardian first holds the session and then ends it. Holding keeps
- * the session from expiring, so no other node leads while the dead agent's workload may still be running.
- * Ending closes the session at the ensemble, so the group elects immediately.
+ * The session of an agent that has died. The guardian first holds the session and then ends it. Holding the
+ * session keeps it from expiring, so no other node leads while the dead agent's workload may still be
+ * running. Ending the session closes it at the ensemble, so the group elects a new leader immediately.
  *
- * Not promised: that a session is held through an outage of the ensemble that is longer than the session
- * timeout. Nor is it promised that the session is ended if no server can be reached. It then expires, like
- * the session of a machine that died.
+ * Not promised: that a session is held if an outage of the ensemble lasts longer than the session timeout.
+ * Nor is it promised that the session is ended if no server can be reached. In that case, the session
+ * expires, like the session of a dead machine.
  */
 import type { LookupFunction } from 'node:net';
 import { errorMessage } from '../errors.js';
@@ -29,22 +29,22 @@ export interface HeldSessionOptions {
   readonly session: SessionNote;
   readonly dial: Dial;
   /**
-   * Prepares a connection. It is awaited before each connection, resolves within the limit, and never
-   * rejects.
+   * Prepares a connection. The result is awaited before each connection. It must resolve within `limitMs` and
+   * must never reject.
    */
   readonly prepare?: (limitMs: number) => Promise<void> | null;
   readonly clock: Clock;
-  /** Returns a random number from 0 up to 1. */
+  /** Returns a random number that is at least 0 and less than 1. */
   readonly random: () => number;
   readonly lookup?: LookupFunction;
 }
 
 /**
- * How the end of a session was determined:
+ * How a session ended:
  * - ended: the ensemble confirmed the end.
  * - over: the session had already ended.
- * - unconfirmed: the ensemble refused, or no server could be reached until the session must have expired. The
- *   session may still exist if the whole ensemble was stalled.
+ * - unconfirmed: the ensemble refused to close the session, or no server could be reached before the session
+ *   must have expired. The session may still exist if the whole ensemble was stalled.
  */
 export type SessionEnd = 'ended' | 'over' | 'unconfirmed';
 
@@ -72,8 +72,8 @@ export class HeldSession {
   #settle: (end: SessionEnd) => void = () => {};
   #attempt: Attempt | null = null;
   /**
-   * Smallest and greatest timeout known to have been granted. The smallest determines the time between pings.
-   * The greatest determines when the session must have expired.
+   * Shortest and longest timeouts that are known to have been granted. The shortest determines the time
+   * between pings. The longest determines when the session must have expired.
    */
   #leastMs: number;
   #mostMs: number;
@@ -81,7 +81,7 @@ export class HeldSession {
   #ending = false;
   #trouble: string | null = null;
 
-  /** Attaches to the session immediately, and holds it until it has ended. */
+  /** Attaches to the session immediately, and holds it until it ends. */
   constructor(options: HeldSessionOptions) {
     this.#options = options;
     this.#rotation = new ServerRotation(options.session.servers, options.random);
@@ -165,7 +165,7 @@ export class HeldSession {
     if (attempt !== this.#attempt) return;
     if (attempt.attached) {
       const closed = answerToClose(frame);
-      // A refused request is not repeated, because attaching to the session again would keep it from
+      // A refused close request is not repeated, because attaching to the session again would keep it from
       // expiring.
       if (closed === null) this.#answered(attempt);
       else this.#finish(closed === 'done' ? 'ended' : 'unconfirmed');

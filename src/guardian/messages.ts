@@ -27,7 +27,8 @@ export interface TlsParts {
 
 export interface TlsNote {
   /**
-   * PEM texts and passphrase as the agent read them at its start. They are used while the files are unusable.
+   * PEM data and passphrase, as the agent read them when it started. They are used while the files are
+   * unusable.
    */
   readonly atStart: TlsParts;
   /** Paths of the files. */
@@ -36,20 +37,22 @@ export interface TlsNote {
   readonly rejectUnauthorized: boolean;
 }
 
-/** Everything that is needed to end a session of the agent. A secret. */
+/** Everything that is needed to end a session of the agent. It must be kept secret. */
 export interface SessionNote {
   /** Session id as a decimal number. */
   readonly id: string;
   /** Session password in base64. */
   readonly password: string;
-  /** The smallest timeout that the ensemble has ever granted. */
+  /** The shortest timeout that the ensemble has ever granted. */
   readonly timeoutMs: number;
-  /** The greatest timeout ever granted. Without contact, the session may last this long. */
+  /**
+   * The longest timeout that the ensemble has ever granted. Without contact, the session may last this long.
+   */
   readonly longestTimeoutMs: number;
   readonly servers: readonly { readonly host: string; readonly port: number }[];
   /** TLS settings. Null if the session does not use TLS. */
   readonly tls: TlsNote | null;
-  /** `USER:PASSWORD` of the digest scheme. Null if there is none. */
+  /** `USER:PASSWORD` for the digest scheme. Null if there are no credentials. */
   readonly auth: string | null;
 }
 
@@ -57,9 +60,9 @@ export type FromAgent =
   | ToGuards
   /**
    * First message: the agent's identity, and the format of its log, which the guardian also uses.
-   * `codeAtDeath` is the exit code if the agent dies after its command was started. If it is null, the agent
-   * is started again. `codeOnSignal` is the exit code if the guardian is asked to end while the agent is
-   * dead.
+   * `codeAtDeath` is the guardian's exit code if the agent dies after its command was started. If
+   * `codeAtDeath` is null, the agent is started again instead. `codeOnSignal` determines the exit code if the
+   * guardian is asked to exit while the agent is dead.
    */
   | {
       readonly type: 'hello';
@@ -79,29 +82,29 @@ export type FromAgent =
   /** Answer to `there?`. */
   | { readonly type: 'here' }
   /**
-   * State of the node: a text for operators, and whether the node is registered, has a seat, and is
+   * State of the node: a description for operators, and whether the node is registered, has a seat, and is
    * connected.
    */
   | { readonly type: 'status'; readonly joined: boolean; readonly text: string }
-  /** A reload that SIGHUP requested has ended, successfully or not. */
+  /** A reload that was requested with SIGHUP has ended, successfully or not. */
   | { readonly type: 'reloaded' };
 
 export type ToAgent =
   | FromGuards
-  /** The guardian received a request to end or to reload settings. */
+  /** The guardian received a request to exit or to reload settings. */
   | { readonly type: 'signalled'; readonly signal: HandledSignal }
   | { readonly type: 'there?' };
 
 export type HandledSignal = 'SIGTERM' | 'SIGINT' | 'SIGQUIT' | 'SIGHUP';
 export const handledSignals: readonly HandledSignal[] = ['SIGTERM', 'SIGINT', 'SIGQUIT', 'SIGHUP'];
 
-/** Identity of the agent, which is the content of its first message. */
+/** Content of the agent's first message, which identifies the agent. */
 export type Hello = Omit<Extract<FromAgent, { type: 'hello' }>, 'type'>;
 
 type FromAgentAlone = Exclude<FromAgent, ToGuards>;
 type ToAgentAlone = Exclude<ToAgent, FromGuards>;
 
-/** Whether the message is for the guardian itself, and not for the guards of a run. */
+/** Whether the message is for the guardian itself rather than for the guards of a run. */
 export function isAboutRun(message: FromAgent): message is FromAgentAlone {
   return isOneOf(fromAgent, message);
 }

@@ -1,12 +1,13 @@
 /**
- * The guardian as this process's parent. The two communicate over Node's channel between parent and child.
+ * The guardian as this process's parent. The two processes communicate over Node.js's channel between parent
+ * and child.
  */
 import type { Parent } from './channel.js';
 import { type FromAgent, isToAgent } from './messages.js';
 import { hasGuardian, livingGuardian, sharedLeaseNumber } from './parent.js';
 import { SharedLease } from './shared-lease.js';
 
-/** Returns the guardian. Returns null if no guardian has started this process. */
+/** Returns the guardian. Returns null if no guardian started this process. */
 export function guardianProcess(): Parent | null {
   if (!hasGuardian()) return null;
   return {

@@ -1,6 +1,6 @@
 /**
- * The guardian's program. It loads only this folder and its dependencies, which need only Node.js. The
- * process is therefore small, and has little that could hang.
+ * The guardian's program. It loads only the modules in this folder and their dependencies, which need only
+ * Node.js. The process is therefore small, and contains little that could hang.
  */
 import { keepPipesReady } from '../hooks/pipes.js';
 import { systemProcesses } from '../hooks/system-processes.js';
@@ -22,7 +22,7 @@ import { systemdOf } from './service-manager.js';
 const stderrFd = 2;
 const maxLogBytes = 1024 * 1024;
 
-/** Runs an agent, which is `program` with the same arguments. Resolves with the agent's exit code. */
+/** Runs `program` with these arguments as an agent. Resolves with the agent's exit code. */
 export async function runGuardian(program: string, args: readonly string[]): Promise<number> {
   const clock = systemClock;
   const report = new Report(clock, new LineWriter(stderrFd, maxLogBytes));
@@ -49,7 +49,7 @@ export async function runGuardian(program: string, args: readonly string[]): Pro
   process.once('disconnect', () => guardian.signalled('SIGTERM'));
   if (process.connected === false) guardian.signalled('SIGTERM');
   const done = guardian.run();
-  // Start everything else after the agent, because the agent takes longest to start.
+  // Start everything else after the agent, because the agent takes the longest to start.
   const reaper = new Reaper();
   void keepPipesReady();
   collectGarbage();

@@ -1,24 +1,25 @@
 /**
- * The reaper: a shell that waits at the end of a pipe for the guardian to die in any way. It then kills the
- * process groups that the guardian ran. If only the guardian is killed, the agent ends the workload. If both
- * are killed at the same instant, only the reaper can.
+ * The reaper is a shell at the other end of a pipe from the guardian. When the guardian dies, for whatever
+ * reason, the pipe closes. The reaper then kills the process groups that the guardian ran. If only the
+ * guardian is killed, the agent can also end the workload. If both are killed at the same instant, only the
+ * reaper can.
  *
- * Not covered: all three are killed at the same time. Whatever kills them must then also kill the workload,
- * as the end of a container does, and systemd with `KillMode=control-group` or `mixed`. Also not covered: a
- * process group that was started in the guardian's last moments, and systems without /bin/sh.
+ * Not covered: the simultaneous death of all three. Whatever kills them must then also kill the workload. The
+ * end of a container does this, and so does systemd with `KillMode=control-group` or `mixed`. Also not
+ * covered: process groups that were started in the guardian's last moments, and systems without /bin/sh.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { withoutSecrets } from '../hooks/secret-variables.js';
 
 /**
- * Each input line lists all groups that are currently alive. Signals to a whole service must not end the
- * shell.
+ * Each input line lists all groups that are currently alive. The shell ignores signals, because a signal that
+ * is sent to a whole service must not end it.
  */
 const script = `trap '' TERM INT HUP QUIT USR1 USR2 PIPE
 while read -r line; do groups=$line; done
 for group in $groups; do kill -s KILL -- "-$group"; done`;
 
-/** Shortest time between two starts of the shell. */
+/** Minimum time between starts of the shell. */
 const minIntervalMs = 1_000;
 
 export class Reaper {
@@ -53,12 +54,12 @@ export class Reaper {
     if (shell === null) gone();
     shell?.once('exit', gone);
     shell?.once('error', gone);
-    // stdin is also undefined if the process cannot open any more files.
+    // stdin is undefined if this process cannot open any more files.
     shell?.stdin?.on('error', () => {});
     shell?.stdin?.write(`${this.#groups}\n`);
   }
 
-  /** Starts the shell again. Waits between starts. In the meantime, the workload has other guards. */
+  /** Starts the shell again after a pause. During the pause, the workload has other guards. */
   #startAgain(): void {
     this.#shell = null;
     const pauseMs = Math.max(0, this.#startedAtMs + minIntervalMs - performance.now());
@@ -68,7 +69,9 @@ export class Reaper {
   }
 }
 
-/** Starts the shell. Returns null if there is not enough memory. */
+/**
+ * Starts the shell. Returns null if this fails immediately, for example because there is not enough memory.
+ */
 function started(): ChildProcess | null {
   try {
     return spawn('/bin/sh', ['-c', script, 'petrel-reaper'], {

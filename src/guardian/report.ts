@@ -13,7 +13,7 @@ import type { Hello } from './messages.js';
 
 type Level = 'info' | 'warn' | 'error';
 
-/** Leadership that a message is about, and the reason for its end. */
+/** The leadership that a message is about, and the reason why the leadership is ending. */
 export interface About {
   /** The group's root. Set if the agent is in several groups. */
   readonly root?: string;

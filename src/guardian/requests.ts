@@ -1,7 +1,7 @@
 /**
- * The four requests of ZooKeeper's protocol that the guardian sends (attach to a session, authenticate, ping,
- * close) and their answers, as bytes. All other requests are in `src/zookeeper`, which uses a library that
- * the guardian does not load.
+ * Encodes the four requests of ZooKeeper's protocol that the guardian sends (attach to a session,
+ * authenticate, ping, close), and decodes their answers. All other requests are in `src/zookeeper`, which
+ * uses a library that the guardian does not load.
  */
 
 const lengthBytes = 4;
@@ -30,8 +30,8 @@ export const pingRequest = header(ping);
 export const closeRequest = header(close);
 
 /**
- * Returns the granted timeout. Returns null if the session is over. Throws RangeError if the frame does not
- * answer `attachRequest`.
+ * Returns the granted timeout. Returns null if the session is over. Throws RangeError if the frame is not an
+ * answer to `attachRequest`.
  */
 export function grantedMs(frame: Buffer): number | null {
   const timeoutMs = frame.readInt32BE(4);
@@ -48,8 +48,8 @@ export function answerToClose(frame: Buffer): 'done' | 'refused' | null {
 }
 
 /**
- * Returns an authentication request with `USER:PASSWORD` of the digest scheme. Servers with
- * `enforce.auth.enabled` reject every request from a session that has not sent one.
+ * Returns a request to authenticate with `USER:PASSWORD` in the digest scheme. Servers with
+ * `enforce.auth.enabled` reject every other request from a session that has not authenticated.
  */
 export function authRequest(credentials: string): Buffer {
   const kind = Buffer.alloc(lengthBytes);

@@ -1,10 +1,9 @@
 /**
- * Notifies the service manager (systemd, with `Type=notify`) that the node has joined, what it is doing, that
- * settings are being reloaded, and that it is leaving. Also reports at regular intervals that the node is
- * well. Starts no process if no notifications are requested.
+ * Notifies the service manager (systemd, with `Type=notify`) when the node has joined, when it reloads its
+ * settings, and when it leaves. Also reports what the node is doing, and at regular intervals that the node
+ * is well. Starts no process if no notifications are requested.
  *
- * Node.js has no Unix datagram sockets, so systemd's own program sends the notifications, one after the
- * other.
+ * Node.js has no Unix datagram sockets, so systemd's own program sends the notifications, one at a time.
  *
  * Not promised: that the notifications arrive. A failure is logged once, and has no other effect.
  */
@@ -17,17 +16,17 @@ export interface ServiceManager {
    * for operators.
    */
   status(joined: boolean, text: string): void;
-  /** Settings are about to be reloaded. */
+  /** Reports that settings are about to be reloaded. */
   reloading(): void;
   reloaded(): void;
-  /** The node has received a request to leave. */
+  /** Reports that the node has been asked to leave. */
   stopping(): void;
 }
 
 export interface Systemd extends ServiceManager {
   /**
-   * Reports that the guardian is well, as long as `isWell` returns true. Does so twice in each interval that
-   * systemd sets.
+   * Reports that the guardian is well, as long as `isWell` returns true. Sends two such reports in each
+   * interval that systemd has set.
    */
   watch(isWell: () => boolean): void;
 }
@@ -109,8 +108,8 @@ class Notifier implements Systemd {
     const variables = this.#waiting.shift();
     this.#isSpeaking = variables !== undefined;
     if (variables === undefined) return;
-    // The program's output is not read, because hundreds of pipes and buffers would make a small process
-    // large.
+    // The program's output is not read. The pipes and buffers for hundreds of notifications would make this
+    // small process large.
     const options = { env: this.#env, stdio: 'ignore', timeout: patienceMs, killSignal: 'SIGKILL' } as const;
     const child = spawn(program, variables, options);
     const ended = (problem: string | null) => {

@@ -1,10 +1,10 @@
 /**
  * The shared lease: a few bytes of memory that an agent and its guardian share. The agent writes its lease
- * there at every renewal. This wakes no process. The guardian reads it only when it needs the newest lease.
- * The memory contains only the newest lease of each group. However long either process is stalled, there is
- * no backlog.
+ * there at every renewal, without waking any process. The guardian reads the memory only when it needs the
+ * newest lease. The memory contains only the newest lease of each group, so there is no backlog, however long
+ * either process is stalled.
  *
- * Each lease is written next to the previous one, with a checksum. A lease that is read while it is being
+ * Leases are written to two places in turn, each with a checksum. A lease that is read while it is being
  * written is ignored.
  */
 import { closeSync, fstatSync, openSync, readSync, unlinkSync, writeSync } from 'node:fs';
@@ -25,11 +25,11 @@ export class SharedLease {
   readonly #fd: number;
   readonly #numbers = new Float64Array(slots * fields);
   readonly #written = new Map<number, number>();
-  /** Last lease read, keyed by group. Remains available after the shared lease is closed. */
+  /** Last lease that was read for each group. It remains available after `close`. */
   readonly #read = new Map<number, LeadershipLease>();
   #isClosed = false;
 
-  /** Opens the child's end of a shared lease that a parent created. */
+  /** `fd` is the file descriptor of a shared lease. A child process inherits it from its parent. */
   constructor(fd: number) {
     this.#fd = fd;
   }
@@ -44,7 +44,7 @@ export class SharedLease {
       const sharedLease = new SharedLease(openSync(path, 'wx+', 0o600));
       try {
         unlinkSync(path);
-        // Allocate the first group's part now, so no later write to it can fail because the memory is full.
+        // Allocate the first group's part now, so that no later write to it can fail for lack of memory.
         writeSync(sharedLease.#fd, sharedLease.#numbers, 0, groupBytes, 0);
       } catch (error) {
         sharedLease.close();

@@ -1,4 +1,4 @@
-/** Environment variables with which a guardian starts its agent. This module has no effects. */
+/** Environment variables that a guardian sets for its agent. Importing this module has no side effects. */
 
 /** Pid of the guardian. */
 export const guardianVariable = 'PETREL_GUARDIAN';

@@ -1,11 +1,12 @@
 import type { Clock } from '../ports/clock.js';
 
 /**
- * Calls a function at one instant. Setting the alarm again replaces the function and the instant. The alarm
- * never fires early, even after a long wait.
+ * Calls a function at a given instant. Setting the alarm again replaces the function and the instant. The
+ * alarm never fires early, even after a long wait.
  *
- * Postponing the alarm keeps its timer. A lease's alarm is postponed at every renewal, and even a cancelled
- * timer would wake the process. The timer therefore checks the alarm's instant when it fires.
+ * Postponing the alarm keeps its timer. The reason is that a lease's alarm is postponed at every renewal, and
+ * even a cancelled timer would wake the process. If the timer fires before the alarm is due, the timer is set
+ * again.
  */
 export class Alarm {
   readonly #clock: Clock;

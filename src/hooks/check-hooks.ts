@@ -1,4 +1,4 @@
-/** Checks, without running anything, that the configured programs exist. */
+/** Checks that the configured programs exist and are executable, without running them. */
 import { constants } from 'node:fs';
 import { access, stat } from 'node:fs/promises';
 import { delimiter, join } from 'node:path';
@@ -20,8 +20,8 @@ export async function checkHooks(commands: Readonly<Record<string, Command | nul
 }
 
 /**
- * Returns the error code with which an attempt to start the program would fail. Null if the program can be
- * started.
+ * Returns the error code that an attempt to start the program would produce. Returns null if the program can
+ * be started.
  */
 async function programProblem(program: string): Promise<'ENOENT' | 'EACCES' | null> {
   const places = program.includes('/')

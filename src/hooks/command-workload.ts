@@ -1,16 +1,16 @@
 /**
- * A workload that consists of commands. They run in the supervisor, a separate process that ends the
- * leadership if this process is frozen or dead. If the supervisor itself dies, this process kills what the
- * supervisor ran.
+ * A workload that consists of commands. A separate process, the supervisor, runs the commands and ends the
+ * leadership if this process is frozen or dead. If the supervisor itself dies, this process kills everything
+ * that the supervisor was running.
  *
- * A successful takeover command may leave processes in its process group: the workload. It runs until the
- * release. After the release command, successful or not, the workload receives SIGTERM. After the grace time,
- * it is killed and proven dead. No other command leaves anything running. A process that must outlive the
- * leadership needs its own process group (a service manager, setsid). Petrel then neither ends it nor proves
- * it dead.
+ * A successful takeover command may leave processes running in its process group. These processes are the
+ * workload, which runs until the release. When the release command has ended, successfully or not, the
+ * workload receives SIGTERM. After the grace time, it is killed and proven dead. No other command can leave
+ * processes running. A process that must outlive the leadership needs its own process group, for example
+ * through setsid or a service manager. Petrel neither ends such a process nor proves it dead.
  *
- * Not covered: the agent and the supervisor are killed at the same instant. The workload then continues
- * unguarded, and only the fencing token stands between it and the next leader.
+ * Not covered: the simultaneous death of the agent and the supervisor. In that case, the workload continues
+ * without a guard, and only the fencing token protects the next leader from it.
  */
 
 import { Listeners } from '../listeners.js';
@@ -47,15 +47,15 @@ export interface CommandWorkloadOptions extends Machine {
   readonly commands: HookCommands;
   readonly node: string;
   readonly root: string;
-  /** Environment variables for commands, in addition to those of `hookEnvironment`. */
+  /** Environment variables for commands, in addition to those from `hookEnvironment`. */
   readonly environment?: Readonly<Record<string, string>>;
   /** Name of this incarnation of the agent. It is never reused. */
   readonly incarnation: string;
   readonly log: Logger;
   /**
-   * Whether `onTakeover` is itself the workload. The takeover is complete as soon as the command is running.
-   * The command has no time limit. Its output goes to this process's own output. The leadership must end when
-   * the command ends. A release ends the command with its whole process group.
+   * Whether `onTakeover` is itself the workload. If so, the takeover is complete as soon as the command is
+   * running. The command has no time limit, and writes to this process's own output. The leadership must end
+   * when the command ends. A release ends the command and its whole process group.
    */
   readonly foreground?: boolean;
 }
@@ -63,16 +63,13 @@ export interface CommandWorkloadOptions extends Machine {
 /** Environment variable that identifies a run's processes after the death of their supervisor. */
 const runVariable = 'PETREL_RUN';
 
-/** How long a supervisor may stay silent after the time limits of its runs. After that, it counts as hung. */
+/** A supervisor counts as hung if it stays silent for this long after the time limits of its runs. */
 const patienceMs = 10_000;
 
 /** Delay, in ms, above which an alarm counts as late. */
 const punctualMs = 100;
 
-/**
- * Time for which a supervisor may report nothing after its processes were killed. After that, it counts as
- * hanging.
- */
+/** A supervisor counts as hung if it stays silent for this long after its processes were killed. */
 const overdueMs = 1_000;
 
 export class CommandWorkload implements Workload {
@@ -89,16 +86,14 @@ export class CommandWorkload implements Workload {
   readonly #silence: Alarm;
   readonly #leaseEnd: Alarm;
   #supervisor: Supervisor | null = null;
-  /**
-   * Messages that are waiting while the remains of a dead supervisor are cleared away. Null at other times.
-   */
+  /** Messages that must wait while a dead supervisor's processes are being killed. Null at other times. */
   #waiting: ToSupervisor[] | null = null;
   #leadership = newSupervisedLeadership(1);
   #lastId = 0;
   #heardAtMs = 0;
   #closed = false;
 
-  /** Starts the supervisor immediately if this node can lead, so that a takeover does not wait for it. */
+  /** Starts the supervisor now if this node can lead, so that a takeover can begin without delay. */
   constructor(options: CommandWorkloadOptions) {
     const { commands, node, root, incarnation, log, clock, processes, supervisors } = options;
     this.#commands = commands;
@@ -165,7 +160,7 @@ export class CommandWorkload implements Workload {
       if (!known) this.#send({ type: 'guard', release: this.#request(unasked, release), begun: false });
       this.#send({ type: 'lease', leadership: this.#leadership.id, ...lease });
     }
-    // If the lease has already ended, the supervisor ends the leadership. The supervisor may still be
+    // If the lease has already ended, leave the end of the leadership to the supervisor, which may still be
     // starting.
     if (this.#machine.clock.monotonicMs() < lease.endsAtMs) {
       this.#leaseEnd.set(lease.endsAtMs, () => this.#leaseOver(lease));
@@ -198,7 +193,7 @@ export class CommandWorkload implements Workload {
     return provenDead;
   }
 
-  /** Lets the supervisor end what it guards and runs. Kills a supervisor that hangs. */
+  /** Asks the supervisor to end everything that it guards or runs. Kills the supervisor if it hangs. */
   async #closeSupervisor(supervisor: Supervisor): Promise<void> {
     const contexts = [this.#leadership.release, ...this.#pending().map(({ context }) => context)];
     const patience = new Alarm(this.#machine.clock);
@@ -212,7 +207,7 @@ export class CommandWorkload implements Workload {
     return [...this.#runs.values()].filter(({ settled }) => !settled);
   }
 
-  /** Kills all known groups and all runs whose group is unknown. True if nothing is left. */
+  /** Kills all known groups, and all runs whose group is unknown. Resolves to true if no process is left. */
   #killGroups(): Promise<boolean> {
     const { begun, released } = this.#leadership;
     const unheard = [...this.#runs].filter(([, { settled, pgid }]) => !settled && pgid === null);
@@ -310,7 +305,10 @@ export class CommandWorkload implements Workload {
     run.settle(outcome);
   }
 
-  /** The log attributes output to a run until the run's process group is gone. */
+  /**
+   * Forgets a settled run when its process group is gone. Until then, output of the group is logged with the
+   * context of the run.
+   */
   #groupGone(pgid: number): void {
     for (const [id, run] of this.#runs) {
       if (run.pgid !== pgid) continue;
@@ -364,7 +362,7 @@ export class CommandWorkload implements Workload {
     for (const message of waiting) this.#send(message);
   }
 
-  /** Watches for a hanging supervisor, which reports nothing about a run long after the run's time limits. */
+  /** Watches for a supervisor that still reports nothing long after the time limits of its runs. */
   #listenFor(): void {
     const pending = this.#pending();
     if (pending.length === 0 || this.#supervisor === null) {
@@ -381,12 +379,16 @@ export class CommandWorkload implements Workload {
     if (!this.#leadership.begun || this.#leadership.released) return;
     const now = this.#machine.clock.monotonicMs();
     const end = () => this.#endOverdue(this.#leadership.id);
-    // If this process was stalled, the whole machine may have been, too. The supervisor then needs more time.
+    // If this process was stalled, the whole machine may have been stalled too. The supervisor then needs
+    // more time.
     if (now - endsAtMs > punctualMs) this.#leaseEnd.set(now + endsAtMs - releaseAtMs, end);
     else end();
   }
 
-  /** Kills the processes that the supervisor started, and then the supervisor if it still reports nothing. */
+  /**
+   * Kills the processes that the supervisor started, and then the supervisor itself if the leadership still
+   * has not ended.
+   */
   #endOverdue(leadership: number): void {
     const { clock } = this.#machine;
     const isOver = () => this.#leadership.id !== leadership || this.#leadership.released;
@@ -404,7 +406,8 @@ export class CommandWorkload implements Workload {
   }
 
   /**
-   * Kills the supervisor, and thereby everything that it ran, unless a message from it is waiting to be read.
+   * Kills the supervisor, unless a message from it is waiting to be read. Everything that the supervisor ran
+   * is then killed too.
    */
   #killHanging(what: string): void {
     const supervisor = this.#supervisor;

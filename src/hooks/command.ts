@@ -1,4 +1,4 @@
-/** A command that an operator configured: a program with its arguments, or a line for the shell. */
+/** A command that an operator configured: a program with its arguments, or a shell command line. */
 import * as z from 'zod';
 
 const rule = 'expected a shell command, or a list of the program and its arguments';

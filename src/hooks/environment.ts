@@ -2,9 +2,10 @@ import { brief } from '../model/names.js';
 import type { HookContext } from '../ports/workload.js';
 
 /**
- * Returns the variables that a hook gets in addition to the agent's own. A variable with an unknown value is
- * empty, never absent. Characters that the system would reject are removed, and the reason is truncated,
- * because a modified value is better than a hook that cannot start. The supervisor adds PETREL_DEADLINE_MS.
+ * Returns the variables that a hook gets in addition to the agent's own variables. If a value is unknown, its
+ * variable is empty but never absent. Characters that the system would reject are removed, and the reason is
+ * truncated, because a modified value is better than a hook that cannot start. The supervisor adds
+ * PETREL_DEADLINE_MS.
  */
 export function hookEnvironment(context: HookContext): Record<string, string> {
   const texts = {

@@ -1,6 +1,6 @@
 /**
- * The running process groups, and the leadership to which each belongs. The id of a group is forgotten as
- * soon as the group is gone, because the system may reuse the id for other processes.
+ * The running process groups, and the leadership to which each of them belongs. The id of a group is
+ * forgotten as soon as the group is gone, because the system may reuse the id for other processes.
  */
 import type { Machine } from '../ports/processes.js';
 import { Alarm } from './alarm.js';
@@ -14,7 +14,7 @@ export class GroupRegister {
   readonly #leaderships = new Map<number, number>();
   readonly #onGone: (pgid: number) => void;
   readonly #sweep: Alarm;
-  /** Leadership whose groups may stay alive. All other groups are ended, except `#running`. */
+  /** Leadership whose groups may stay alive. All other groups are killed, except `#running`. */
   #living = 0;
   #running: number | null = null;
 
@@ -40,13 +40,13 @@ export class GroupRegister {
     if (provenDead) this.#gone(pgid);
   }
 
-  /** Registers a group that an earlier supervisor left. */
+  /** Registers a group that an earlier supervisor left behind. */
   adopt(pgid: number): void {
     this.#leaderships.set(pgid, 0);
     this.#arm(0);
   }
 
-  /** Lets only groups of this leadership stay alive. */
+  /** From now on, lets only the groups of this leadership stay alive. */
   spare(leadership: number): void {
     this.#living = leadership;
     this.#arm(0);
@@ -58,7 +58,10 @@ export class GroupRegister {
     }
   }
 
-  /** Ends the groups that `which` selects, all at the same time. True if none of their processes is left. */
+  /**
+   * Ends the groups of all leaderships that `which` selects, at the same time. Resolves to true if none of
+   * their processes is left.
+   */
   async end(which: (leadership: number) => boolean, killAtMs: () => number): Promise<boolean> {
     const ends = [...this.#leaderships].map(async ([pgid, leadership]) => {
       if (!which(leadership) || pgid === this.#running) return true;

@@ -1,13 +1,13 @@
 /**
- * Runs hooks one after the other, and guards the leadership. If the lease is not renewed in time or the agent
- * dies, aborts the running hook and runs the release hook itself. Kills the remaining processes of the
- * leadership before the lease ends.
+ * Runs hooks one after the other, and guards the leadership. If the lease is not renewed in time, or if the
+ * agent dies, the guard aborts the running hook and runs the release hook. It kills the remaining processes
+ * of the leadership before the lease ends.
  *
- * If the whole machine was stalled until after the lease's end, everything is killed immediately. The release
- * hook still runs, so resources other than processes, such as an address or a mount, are released too.
+ * If the whole machine was stalled until after the lease ended, the guard kills everything immediately. It
+ * still runs the release hook, to release resources other than processes, such as an address or a mount.
  *
- * While a machine is suspended, its clock stands still. When the machine wakes, the lease seems valid until
- * the agent's first exchange with ZooKeeper shows that the session has ended.
+ * While a machine is suspended, its monotonic clock stops. After the machine resumes, the lease therefore
+ * still seems valid, until the agent's first exchange with ZooKeeper shows that the session has ended.
  */
 import type { NamedSlot } from '../model/named-slot.js';
 import type { Machine } from '../ports/processes.js';
@@ -26,11 +26,11 @@ import {
 import { nothingRun, notRun } from './outcomes.js';
 import { Queue, type Running } from './queue.js';
 
-/** Shares of the time until the last kill. When a share has elapsed, a hook is aborted or killed. */
+/** Fractions of the time until the last kill, after which a hook is aborted or killed. */
 const takeoverAbortShare = 1 / 3;
 const releaseShare = 0.6;
 const releaseKillShare = 0.8;
-/** Maximum time between the last kill and the end of the lease. The processes need it to disappear. */
+/** Maximum time from the last kill to the end of the lease. Killed processes need this time to disappear. */
 const maxKillMarginMs = 50;
 const never = Number.POSITIVE_INFINITY;
 
@@ -51,11 +51,9 @@ export class Guard {
   #leadership = newGuardedLeadership(0);
   /** Outcomes that are not reported until the end of the leadership has been reported. */
   readonly #heldBack: { id: number; outcome: HookResult }[] = [];
-  /**
-   * Releases that were requested while an unrequested one was running. They get the outcome of that release.
-   */
+  /** Ids of requests for a release that the guard had already begun. They get the outcome of that release. */
   readonly #attached: number[] = [];
-  /** The newest foreground workload, and its outcome. */
+  /** The newest foreground workload: its leadership and its outcome. */
   #workload: { readonly leadership: number; readonly outcome: Promise<HookResult> } | null = null;
 
   /**
@@ -98,7 +96,10 @@ export class Guard {
     return this.#workload !== null;
   }
 
-  /** The guarded leadership, and the reason if it is ending. Null if there is no leadership. */
+  /**
+   * Slot and term of the guarded leadership, and the reason if it is ending. Null if no leadership is
+   * guarded.
+   */
   get logContext(): (NamedSlot & { readonly term: number; readonly ending: string | null }) | null {
     const { lease, release, ending } = this.#leadership;
     if (lease === null || release === null) return null;
@@ -116,7 +117,7 @@ export class Guard {
 
   #submit(request: RunRequest): void {
     const leadership = request.leadership === 0 ? null : this.#open(request.leadership);
-    // If a leadership ended before its takeover began, do not release: another node may lead by now.
+    // If the leadership ended before its takeover began, skip the release: another node may already lead.
     if (request.phase === 'release' && this.#waitsToBegin(leadership)) this.#lookAtLease();
     if (request.leadership !== 0 && leadership === null) {
       this.#post(request.id, notRun('the leadership has ended'));
@@ -136,7 +137,7 @@ export class Guard {
     return this.#queue.has((request) => request.phase === 'takeover' && request.leadership === leadership.id);
   }
 
-  /** Answers a request for a leadership that is ending or has ended without a request. */
+  /** Answers a request that arrives after the guard itself has begun to end the leadership. */
   #submitLate(request: RunRequest, leadership: GuardedLeadership, ending: string): void {
     const outcome = request.phase === 'release' ? leadership.ended : notRun(ending);
     if (outcome === null) this.#attached.push(request.id);
@@ -145,8 +146,8 @@ export class Guard {
   }
 
   /**
-   * Returns the leadership with this id. Null if it is earlier than the current one. If it is later, it ends
-   * and replaces the current one.
+   * Returns the leadership with this id. Returns null if the id is lower than that of the current leadership.
+   * If the id is higher, ends the current leadership and begins a new one.
    */
   #open(id: number): GuardedLeadership | null {
     if (id < this.#leadership.id) return null;
@@ -175,9 +176,7 @@ export class Guard {
     this.#leaseAlarm.set(releaseAtMs, () => this.#leaseIsDue());
   }
 
-  /**
-   * Gives an ending leadership less time if its session turns out to end sooner. Never gives it more time.
-   */
+  /** Gives an ending leadership less time if its new lease ends sooner. Never gives it more time. */
   #shorten(leadership: GuardedLeadership, reason: string, lease: WorkloadLease): void {
     if (leadership.lease === null || lease.endsAtMs >= leadership.lease.endsAtMs || leadership.released)
       return;
@@ -190,7 +189,7 @@ export class Guard {
 
   #leaseIsDue(): void {
     this.#lookUpLease();
-    // If this process was stalled, the alarm is late, and a renewal may be waiting. Read it first.
+    // If this process was stalled, the alarm is late. Read messages first: a renewal may be waiting.
     if (this.#leaseAlarm.atMs === never) this.#machine.clock.turn(() => this.#lookAtLease());
   }
 
@@ -202,7 +201,10 @@ export class Guard {
     }
   }
 
-  /** Ignores the lease of another leadership. The agent sends the first lease of each leadership. */
+  /**
+   * Looks up the newest lease. Ignores a lease of another leadership: the agent sends the first lease of each
+   * leadership as a message.
+   */
   #lookUpLease(): void {
     const noted = this.#noted();
     const { id, lease, released } = this.#leadership;
@@ -255,14 +257,14 @@ export class Guard {
   #killAll(reason: string): void {
     this.#groups.kill(() => true);
     this.#queue.abort(isNoRelease, reason);
-    // A release that is still waiting runs anyway. It releases resources other than processes, and proves the
-    // remaining processes dead.
+    // A release that is still waiting runs anyway. It releases resources other than processes, and proves
+    // that the remaining processes are dead.
     this.#queue.abortRunning(reason, this.#machine.clock.monotonicMs());
   }
 
   /**
-   * Instant of the last kill in an ending leadership. Infinity if the leadership is not ending or has no
-   * lease.
+   * Instant at which everything that is left of an ending leadership is killed. Infinity if the leadership is
+   * not ending or has no lease.
    */
   #lastKillAtMs(): number {
     const { lease, ending } = this.#leadership;
@@ -279,7 +281,7 @@ export class Guard {
         request.graceMs,
       );
       if (!cleared) return notRun('processes of an earlier leadership are still running', 'failed');
-      // The lease may already be due, even if its alarm has not fired yet.
+      // The release may already be due, even if the alarm of the lease has not fired yet.
       this.#lookAtLease();
       if (running.abortedBecause === null) this.#leadership.begun = true;
     }
@@ -361,7 +363,7 @@ export class Guard {
     };
   }
 
-  /** Ends the leadership. After a release, no process of any leadership may remain alive. */
+  /** Ends the leadership. After a release, every process of every leadership must be dead. */
   async #endLeadership(request: RunRequest, outcome: HookResult): Promise<HookResult> {
     const ended = await this.#endGroups(() => true, request.graceMs);
     if (request.leadership === this.#leadership.id) {
@@ -379,7 +381,7 @@ export class Guard {
     };
   }
 
-  /** If the workload ran in the foreground, adds its end to the outcome of the release. */
+  /** Adds the exit code, signal and command of a foreground workload to the outcome of the release. */
   async #withWorkloadsEnd(leadership: number, outcome: HookResult): Promise<HookResult> {
     if (this.#workload?.leadership !== leadership) return outcome;
     const { exitCode, signal, command } = await this.#workload.outcome;

@@ -9,14 +9,14 @@ export interface GuardedLeadership {
   lease: WorkloadLease | null;
   /** Prepared release, which runs if no release is requested. */
   release: RunRequest | null;
-  /** Whether a takeover has started or a release was requested. In both cases a release is due. */
+  /** Whether a takeover has started or a release was requested. In either case, a release is due. */
   begun: boolean;
   released: boolean;
-  /** Reason why the leadership is ending without a request. Null if it is not. */
+  /** Reason why the guard itself is ending the leadership. Null if the guard is not ending it. */
   ending: string | null;
-  /** Whether the agent had requested a release before one became due. */
+  /** Whether the agent had requested a release before the guard began to end the leadership. */
   releaseRequested: boolean;
-  /** Outcome of the release that ran without a request. */
+  /** Outcome of the release that the guard ran without a request. Null until that release has ended. */
   ended: HookResult | null;
 }
 

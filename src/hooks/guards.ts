@@ -1,7 +1,7 @@
 /**
  * The guards of all groups that one agent is in. Each guard runs its group's hooks one after the other and
- * guards its leadership, independently of the other groups. Each group has a number that is never reused
- * while the agent runs.
+ * guards the group's leadership, independently of the other groups. Each group has a number that is never
+ * reused while the agent runs.
  */
 import type { Machine } from '../ports/processes.js';
 import { Guard } from './guard.js';
@@ -9,7 +9,7 @@ import type { FromGuards, LeadershipLease, ToGuards } from './messages.js';
 
 export interface GuardsListener {
   post(message: FromGuards): void;
-  /** Called when no group has a request that is running or waiting, or a process that is alive. */
+  /** Called when no request of any group is running or waiting, and no process is alive. */
   idle(): void;
 }
 
@@ -18,8 +18,8 @@ interface Guarded {
   /** Root of the group. Null until it is known. */
   root: string | null;
   /**
-   * Whether the agent has left the group and is waiting for a report that nothing in the group is still
-   * running.
+   * Whether the agent has left the group and is waiting for a report that nothing in the group is running any
+   * more.
    */
   isLeft: boolean;
 }
@@ -29,7 +29,7 @@ export class Guards {
   readonly #machine: Machine;
   readonly #noted: (group: number) => LeadershipLease | null;
   readonly #guarded = new Map<number, Guarded>();
-  /** Groups in which something may still be alive after the agent has gone. */
+  /** Groups in which a process may still be alive although the agent is gone. */
   readonly #left = new Set<number>();
   #hasRunWorkload = false;
 

@@ -1,6 +1,6 @@
 /**
- * Periodically runs a command that checks whether this node is eligible to lead. The command is started by
- * the agent itself, one check at a time.
+ * Periodically runs a command that checks whether this node is healthy. The agent itself starts the command,
+ * one check at a time.
  *
  * A node is unhealthy until its first check has succeeded. After that, several failures in a row make it
  * unhealthy, and one success makes it healthy again. A check that hangs is killed and counts as failed.
@@ -67,8 +67,8 @@ export class HealthProber {
   }
 
   /**
-   * Reports every change of health, and every change in the way the check fails. Does not report each line
-   * that the check writes. The returned function unsubscribes.
+   * Reports every change in health, and every change in the way that the check fails. Does not report a
+   * change in the check's output alone. The returned function unsubscribes.
    */
   onChange(listener: (health: Health) => void): () => void {
     return this.#listeners.add(listener);
@@ -76,7 +76,7 @@ export class HealthProber {
 
   /**
    * Uses this check from now on. Starts it immediately unless a check is running. Health does not change
-   * until a check has a different result.
+   * until a check gives a different result.
    */
   use(check: HealthCheck): void {
     this.#rule = check;

@@ -1,6 +1,6 @@
 /**
- * One run of one command in its own process group. The run starts the command, limits its time, ends it with
- * SIGTERM or SIGKILL, and proves its processes dead.
+ * One run of one command in its own process group. This class starts the command, limits its time, ends it
+ * with SIGTERM or SIGKILL, and proves that its processes are dead.
  */
 
 import type { CommandLine, Exit, Machine, StartedCommand } from '../ports/processes.js';
@@ -17,10 +17,11 @@ export interface HookSpec extends CommandLine {
   readonly timeoutMs: number;
   readonly graceMs: number;
   /**
-   * Whether a successful command may leave processes in its group. They are its workload and continue to run.
+   * Whether a successful command may leave processes in its group. These processes are the workload and
+   * continue to run.
    */
   readonly leavesWorkload: boolean;
-  /** Maximum time for which the output is read after the command has ended. Default: 20 ms. */
+  /** Maximum time to read the output after the command has ended. Default: 20 ms. */
   readonly drainMs?: number;
 }
 
@@ -59,8 +60,7 @@ export class HookProcess {
   }
 
   /**
-   * Shortens the time limit to `endAtMs` if that is earlier. The command is killed at `killAtMs` at the
-   * latest.
+   * Moves the time limit to `endAtMs` if that is earlier. The command is killed at `killAtMs` at the latest.
    */
   limit(endAtMs: number, killAtMs = Number.POSITIVE_INFINITY): void {
     this.#latestKillAtMs = Math.min(this.#latestKillAtMs, killAtMs);
@@ -74,8 +74,8 @@ export class HookProcess {
   }
 
   /**
-   * Sends SIGTERM to the command now, and kills it after the grace time or at `killAtMs`. A repeated call can
-   * only bring the kill forward.
+   * Sends SIGTERM to the command now. Kills it after the grace time, or at `killAtMs` if that is earlier. A
+   * repeated call can only make the kill earlier.
    */
   abort(reason: string, killAtMs = Number.POSITIVE_INFINITY): void {
     if (!this.#exited) this.#stopped ??= { result: 'aborted', why: `was aborted: ${reason}` };
@@ -102,7 +102,7 @@ export class HookProcess {
     this.#timeLimit.clear();
     this.#kill.clear();
     this.#output.hurry();
-    // A workload keeps the pipes open, so the wait for their end must be limited.
+    // A workload may keep the pipes open, so the time to wait for their end must be limited.
     await Promise.race([command.closed, sleep(this.#machine.clock, this.#spec.drainMs ?? defaultDrainMs)]);
     const failure = this.#failure(exit);
     return {
@@ -117,7 +117,9 @@ export class HookProcess {
     };
   }
 
-  /** Waits for the command's exit. Returns null if the command was killed and is not known to have ended. */
+  /**
+   * Waits for the command to exit. Resolves to null if the command was killed but is not known to have ended.
+   */
   #exitOf({ stdout, stderr, exit }: StartedCommand): Promise<Exit | null> {
     if (stdout !== null) this.#output.read('stdout', stdout);
     if (stderr !== null) this.#output.read('stderr', stderr);
@@ -129,8 +131,8 @@ export class HookProcess {
 
   async #leftoversEnded(succeeded: boolean): Promise<boolean> {
     if (this.pgid === null) return true;
-    // While a workload forks into the background, a scan may find only zombies. Therefore, only check that
-    // the group exists.
+    // While a workload is forking into the background, a scan may find only zombies. Therefore, check only
+    // whether the group exists.
     if (succeeded && this.#spec.leavesWorkload) return !this.#machine.processes.groupExists(this.pgid);
     const graceEndMs = this.#machine.clock.monotonicMs() + this.#spec.graceMs;
     return endGroup(this.#machine, this.pgid, () =>

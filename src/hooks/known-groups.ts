@@ -1,6 +1,5 @@
 /**
- * The process groups that an agent knows. Either its supervisor reported them, or the agent found them
- * itself.
+ * The process groups that an agent knows about. Its supervisor reported them, or the agent found them itself.
  */
 import type { Machine } from '../ports/processes.js';
 import { endGroup, endGroupsWith } from './process-group.js';
@@ -29,8 +28,9 @@ export class KnownGroups {
   }
 
   /**
-   * Kills all known groups, and every process whose environment contains the variable with one of these
-   * values. True if nothing is left. Any group that remains counts as known from now on.
+   * Kills all known groups, and every group in which a process has this variable with one of these values in
+   * its environment. Resolves to true if no process is left. Every group that is left is added to the known
+   * groups.
    */
   async kill(variable: string, values: readonly string[]): Promise<boolean> {
     const kill = async (pgid: number) => {

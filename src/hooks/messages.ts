@@ -18,7 +18,7 @@ import {
   shaped,
 } from './schemas.js';
 
-/** Id of a release that was not requested. */
+/** Id of a release that the agent did not request. */
 export const unasked = 0;
 
 export interface RunRequest {
@@ -32,15 +32,15 @@ export interface RunRequest {
   readonly slot: number | null;
   /** Name for messages, for example onTakeover. */
   readonly name: string;
-  /** Command to run. Null if none is configured. Even then, the run counts as performed. */
+  /** Command to run. Null if none is configured. A run without a command counts as performed. */
   readonly command: {
     readonly program: string;
     readonly args: readonly string[];
     readonly text: string;
   } | null;
   /**
-   * Whether the command is the workload itself. The takeover is complete once the command runs, and the
-   * command's output is passed through.
+   * Whether the command is the workload itself. In this case, the takeover is complete once the command is
+   * running, and the command's output is passed through.
    */
   readonly foreground: boolean;
   readonly env: Readonly<Record<string, string>>;
@@ -54,7 +54,7 @@ export interface LeadershipLease extends WorkloadLease {
 
 export type ToSupervisor =
   | { readonly type: 'run'; readonly request: RunRequest }
-  /** Aborts a run. A null `killAtMs` means that the kill follows after the grace time. */
+  /** Aborts a run. If `killAtMs` is null, the command is killed after the grace time. */
   | {
       readonly type: 'abort';
       readonly id: number;
@@ -68,7 +68,7 @@ export type ToSupervisor =
   | { readonly type: 'guard'; readonly release: RunRequest; readonly begun: boolean }
   | ({ readonly type: 'lease' } & LeadershipLease)
   | { readonly type: 'end-leadership'; readonly leadership: number }
-  /** Process group that an earlier supervisor left. It was killed but is not proven dead. */
+  /** Process group that an earlier supervisor left behind. It was killed but is not proven dead. */
   | { readonly type: 'adopt'; readonly pgid: number };
 
 export type FromSupervisor =
@@ -78,8 +78,9 @@ export type FromSupervisor =
   | { readonly type: 'left-out'; readonly id: number; readonly lines: number }
   | { readonly type: 'outcome'; readonly id: number; readonly outcome: HookResult }
   /**
-   * A leadership has ended without a request. `leaseLeftMs` is the time that was left of the lease when all
-   * processes had ended. It is negative if the lease had already ended, and null if there was no lease.
+   * The guard has ended a leadership without a request. `leaseLeftMs` is the time that was left on the lease
+   * when all processes had ended. It is negative if the lease had already ended, and null if there was no
+   * lease.
    */
   | {
       readonly type: 'lease-ended';
@@ -87,7 +88,7 @@ export type FromSupervisor =
       readonly outcome: HookResult;
       readonly leaseLeftMs: number | null;
     }
-  /** A foreground workload has ended without a request. */
+  /** A foreground workload has ended on its own. */
   | { readonly type: 'workload-ended'; readonly leadership: number; readonly outcome: HookResult };
 
 /** Group to which a message belongs. The agent assigns a number to each group. */
@@ -128,7 +129,7 @@ export function isFromSupervisor(message: unknown): message is FromSupervisor {
   return isOneOf(fromSupervisor, message);
 }
 
-/** The system calls reserve 0 and 1, which mean this process's own group and all processes. */
+/** Excludes 0 and 1. In system calls, these stand for this process's own group and for all processes. */
 const isGroup: Check<number> = (value): value is number =>
   typeof value === 'number' && Number.isSafeInteger(value) && value > 1;
 const isCount: Check<number> = (value): value is number => Number.isSafeInteger(value) && Number(value) >= 0;

@@ -15,7 +15,7 @@ export const nothingRun: HookResult = {
   provenDead: true,
 };
 
-/** Outcome of a run that was ended before it began. */
+/** Returns the outcome of a run that never began. */
 export function notRun(reason: string, result: 'aborted' | 'failed' = 'aborted'): HookResult {
   return { ...nothingRun, result, error: `not started: ${reason}` };
 }
@@ -28,8 +28,8 @@ export function logOf(log: Logger, context: HookContext | null): Logger {
 }
 
 /**
- * Returns the logger for messages about a leadership. Omits the reason of the prepared release, because the
- * reason applies only once that release runs.
+ * Returns the logger for messages about a leadership. Omits the reason for the prepared release, because it
+ * does not apply until the release runs.
  */
 export function leadershipLogOf(log: Logger, release: HookContext | null): Logger {
   if (release === null) return log;

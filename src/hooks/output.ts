@@ -1,9 +1,9 @@
 /**
  * Reads a command's output as lines. Keeps the last few lines, and passes lines on at a limited rate.
  *
- * Memory and processor time remain bounded however much is written, with or without newlines. Long lines are
- * truncated. Excess lines are counted and omitted. A command that writes faster than its output is read must
- * wait, as with any pipe. The supervisor runs this code, so it needs only Node.js.
+ * Memory and processor time remain bounded however much a command writes, with or without newlines. Long
+ * lines are truncated. Excess lines are counted and omitted. A command that writes faster than its output is
+ * read must wait, as with any pipe. The supervisor loads this module, so the module depends only on Node.js.
  */
 import type { Readable } from 'node:stream';
 import { stripVTControlCharacters } from 'node:util';
@@ -11,10 +11,10 @@ import type { Clock } from '../ports/clock.js';
 
 const maxLineLength = 500;
 const tailLines = 20;
-/** Number of lines passed on in one period. Further lines of the period are omitted. */
+/** Maximum number of lines passed on in one period. Any further lines in that period are omitted. */
 const linesPerPeriod = 200;
 const periodMs = 1000;
-/** Number of characters read in one slice of time. After that, the command waits for the next slice. */
+/** Number of characters to read in one time slice. After that, the command must wait for the next slice. */
 const charactersPerSlice = 1024 * 1024;
 const sliceMs = 100;
 
@@ -53,7 +53,7 @@ export class HookOutput {
     this.#readers.push(reader);
   }
 
-  /** Reads the remaining output without pacing, because the command has ended. */
+  /** Reads the remaining output without pauses, because the command has ended. */
   hurry(): void {
     for (const reader of this.#readers) reader.hurry();
   }
@@ -102,7 +102,7 @@ class LineReader {
   readonly #clock: Clock;
   readonly #listener: LineListener;
   /**
-   * Start of an unfinished line. It has at most one character more than is shown, so that truncation can be
+   * Start of an unfinished line. It holds at most one more character than is shown, so that truncation can be
    * detected.
    */
   #pending = '';
@@ -149,7 +149,10 @@ class LineReader {
     this.#pending = this.#joined(chunk, Math.max(from, lastEnd + 1), chunk.length);
   }
 
-  /** Returns the lines that are not passed on. Must be fast, because it handles floods of output. */
+  /**
+   * Counts the lines that are not passed on, and returns the last of them. Must be fast, because this
+   * processes floods of output.
+   */
   #leftOut(chunk: string, from: number, lastEnd: number): LeftOut {
     let start = lastEnd;
     for (let lines = 0; lines < tailLines && start >= from; lines++) {

@@ -3,12 +3,13 @@
  * `echo > /dev/stderr` would fail. Node.js cannot create pipes, so `mkfifo` creates them. The name of each
  * pipe is removed as soon as the pipe is open.
  *
- * Some pipes are kept ready, so starting a command does not wait for mkfifo. Commands write to sockets if
- * there are no pipes.
+ * Some pipes are kept ready, so that a command can start without waiting for mkfifo. If there are no pipes,
+ * commands write to sockets instead.
  *
- * Not promised: pipes without mkfifo, or without a directory to create them in. Also, more commands may start
- * at the same time than there are pipes ready. If the machine is so busy that mkfifo takes longer than
- * `patienceMs`, those commands get no pipes, because a process that starts commands must not stall.
+ * Not promised: that every command gets pipes. They require mkfifo and a directory in which it can create
+ * them. If more commands start at the same time than there are pipes ready, new pipes must be created. If
+ * mkfifo then takes longer than `patienceMs` because the machine is busy, the commands get no pipes: a
+ * process that starts commands must not stall.
  */
 import { spawn, spawnSync } from 'node:child_process';
 import { closeSync, constants, mkdtempSync, openSync, rmSync } from 'node:fs';
@@ -27,13 +28,13 @@ export interface OutputPipes {
 }
 
 /**
- * Directories in which pipes can be created. The one that worked last comes first. On Linux, the first
- * default is an in-memory file system.
+ * Directories in which pipes can be created. The directory that worked most recently comes first. On Linux,
+ * the first default is an in-memory file system.
  */
 let places: readonly string[] = ['/dev/shm', tmpdir()];
 const batch = 8;
 const fewReady = 4;
-/** Maximum time for which starting a command waits for mkfifo in each place. */
+/** Maximum time to wait for mkfifo, per directory, when a command is started. */
 const patienceMs = 300;
 
 const ready: OutputPipes[] = [];
@@ -87,8 +88,8 @@ interface Paths {
 }
 
 /**
- * Creates pipes now. Tries the next place after a failure, because a place may have room for a directory but
- * not for pipes.
+ * Creates pipes and waits for mkfifo. If this fails, tries the next place, because a place may accept a
+ * directory but no pipes.
  */
 function fillNow(): void {
   for (const place of places) {
@@ -107,8 +108,8 @@ function options() {
 }
 
 /**
- * Returns mkfifo's arguments. The mode lets a process that was given a pipe open it even as another user, for
- * example with sudo. No other process can find the pipe.
+ * Returns mkfifo's arguments. The mode allows a process that inherited a pipe to reopen it, even as another
+ * user (for example with sudo). No other process can find the pipe.
  */
 function argumentsOf({ pairs }: Paths): string[] {
   return ['-m', '666', ...pairs.flat()];
@@ -122,7 +123,10 @@ function firstPaths(): Paths | null {
   return null;
 }
 
-/** Returns paths for new pipes. Returns null if no directory can be created in that place. */
+/**
+ * Creates a directory, and returns paths for new pipes in it. Returns null if the directory cannot be
+ * created.
+ */
 function newPaths(place: string): Paths | null {
   try {
     const directory = mkdtempSync(join(place, 'petrel-pipes-'));
@@ -160,9 +164,7 @@ function opened(stdout: string, stderr: string): OutputPipes {
   }
 }
 
-/**
- * Opens a pipe. The reading end must be opened first, because otherwise opening the writing end would block.
- */
+/** Opens a pipe. The read end must be opened first, because opening the write end would otherwise block. */
 function openedPipe(path: string): Pipe {
   const readFd = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
   try {

@@ -1,8 +1,11 @@
-/** Ends process groups: sends SIGTERM to a group, kills it, and proves that nothing of it is left. */
+/**
+ * Ends process groups: sends SIGTERM to a group, kills it if necessary, and proves that none of its processes
+ * is left.
+ */
 import type { Machine, Processes } from '../ports/processes.js';
 import { sleep } from './alarm.js';
 
-/** Shortest and longest time between two checks of a group that should be ending. */
+/** Shortest and longest time between checks of a group that should be ending. */
 const firstLookMs = 2;
 const longestLookMs = 50;
 /**
@@ -11,22 +14,29 @@ const longestLookMs = 50;
  */
 const looksBeforeScan = 1;
 /**
- * Time to wait for the proof after SIGKILL. A process in uninterruptible sleep ends only when the sleep ends.
+ * Time to wait for proof of death after SIGKILL. A process in uninterruptible sleep does not end until its
+ * sleep ends.
  */
 const proofPatienceMs = 2000;
 
-/** Time within which a started process executes its own program, with its own environment. */
+/**
+ * Time that a started process may need to execute its own program. Until then, it has the environment of its
+ * parent.
+ */
 const becomingMs = 50;
 
-/** Sends SIGTERM, and SIGCONT so that a stopped process receives it. */
+/**
+ * Sends SIGTERM. Also sends SIGCONT, because a stopped process does not handle SIGTERM until it continues.
+ */
 export function askGroupToStop(processes: Processes, pgid: number): void {
   processes.signalGroup(pgid, 'SIGTERM');
   processes.signalGroup(pgid, 'SIGCONT');
 }
 
 /**
- * Sends SIGTERM to the group, and kills it at `killAtMs()`, which is called again at every check. Resolves to
- * true when nothing of the group is left. Resolves to false if something is left some time after the kill.
+ * Sends SIGTERM to the group, and kills the group at the instant that `killAtMs` returns. `killAtMs` is
+ * called again at every check. Resolves to true when no process of the group is left. Resolves to false if a
+ * process is still left some time after the kill.
  */
 export async function endGroup(machine: Machine, pgid: number, killAtMs: () => number): Promise<boolean> {
   const { clock, processes } = machine;
@@ -46,8 +56,8 @@ export async function endGroup(machine: Machine, pgid: number, killAtMs: () => n
 }
 
 /**
- * Whether the group is proven dead. A scan may miss a process that forks and exits. Killed processes no
- * longer fork, so the next scan misses none.
+ * Whether the group is proven dead. A scan may miss the child of a process that forks and then exits. Killed
+ * processes cannot fork, so the scan after the kill misses nothing.
  */
 function isDead(processes: Processes, pgid: number): boolean {
   if (!processes.groupExists(pgid)) return true;
@@ -57,8 +67,8 @@ function isDead(processes: Processes, pgid: number): boolean {
 }
 
 /**
- * Calls `end` for every process group that contains a process with this variable in its environment. False if
- * these groups cannot be determined, or one of them has not ended.
+ * Calls `end` for every process group that contains a process with this variable and value in its
+ * environment. Resolves to false if these groups cannot be determined, or if one of them has not ended.
  */
 export async function endGroupsWith(
   machine: Machine,

@@ -1,4 +1,6 @@
-/** The state of a process as the system reports it, and whether it proves that the process has ended. */
+/**
+ * The state of a process as the system reports it, and whether this state proves that the process has ended.
+ */
 
 export interface ProcessState {
   /** State of the process's main thread, which may end before the other threads. */
@@ -10,7 +12,7 @@ export interface ProcessState {
   readonly startedAt: string | null;
 }
 
-/** Parses the text of /proc/PID/stat. A process with missing fields counts as alive. */
+/** Parses the text of /proc/PID/stat. If fields are missing, the process counts as alive. */
 export function parseStat(text: string): ProcessState {
   // The command's name is in parentheses and may contain any character.
   const fields = text.slice(text.lastIndexOf(')') + 2).split(' ');
@@ -19,8 +21,8 @@ export function parseStat(text: string): ProcessState {
 }
 
 /**
- * Whether the process has ended. A zombie has ended, unless it has other threads left. In that case, only its
- * main thread has ended.
+ * Whether the process has ended. A zombie that still has several threads has not ended: only its main thread
+ * has.
  */
 export function hasEnded({ state, threads }: Pick<ProcessState, 'state' | 'threads'>): boolean {
   return (state === 'Z' || state === 'X') && threads <= 1;

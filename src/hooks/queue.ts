@@ -1,7 +1,7 @@
 /**
- * Performs requests one after the other, in the order of arrival. A request can be aborted while it waits or
- * runs. A release is performed even if it was aborted while it waited, because the leadership must still be
- * ended.
+ * Performs requests one after the other, in order of arrival. A request can be aborted while it waits or
+ * runs. A release is performed even if it was aborted while it waited, because the leadership must end in any
+ * case.
  */
 import type { HookResult } from '../ports/workload.js';
 import type { HookProcess } from './hook-process.js';
@@ -10,7 +10,7 @@ import { notRun } from './outcomes.js';
 
 export interface Running {
   readonly request: RunRequest;
-  /** Process of the request. Null if it is not running yet, or there is no command to run. */
+  /** Process of the request. Null if the request is not running yet or has no command to run. */
   process: HookProcess | null;
   /** Reason why the request must end, or must not start. Null if there is none. */
   abortedBecause: string | null;

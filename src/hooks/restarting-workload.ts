@@ -1,7 +1,7 @@
 /**
- * A workload that is one foreground process. When the process ends without a request, the policy decides
- * whether it is restarted. A restart belongs to the same leadership and fencing token. The end of the process
- * is always reported.
+ * A workload that consists of one foreground process. If the process ends on its own, the policy decides
+ * whether it is restarted. The leadership and its fencing token remain the same after a restart. The end of
+ * the process is always reported.
  *
  * Not promised: that other nodes notice a failing workload before the restarts are used up. Until then, the
  * node remains the leader.
@@ -21,16 +21,16 @@ import type {
 import { Alarm } from './alarm.js';
 import { logOf } from './outcomes.js';
 
-/** Policies for a process that ends without a request. `on-failure` restarts it unless its exit code is 0. */
+/** Policies for a process that ends on its own. `on-failure` restarts it unless its exit code is 0. */
 export const restartPolicies = ['no', 'on-failure', 'always'] as const;
 export type RestartPolicy = (typeof restartPolicies)[number];
 
 /** End of a process: its exit code or signal, and the error. */
 export interface CommandEnd {
   readonly exitCode: number | null;
-  /** Name of the signal that ended the process. Null if none did. */
+  /** Name of the signal that ended the process. Null if no signal did. */
   readonly signal: string | null;
-  /** Error in one line. Null if the process succeeded. */
+  /** One-line description of the error. Null if the process succeeded. */
   readonly error: string | null;
 }
 
@@ -39,27 +39,27 @@ export interface RestartingWorkloadOptions {
   readonly workload: Workload;
   readonly policy: RestartPolicy;
   /**
-   * Number of consecutive failures after which the process is restarted. After one more failure, the
-   * leadership must end.
+   * Number of consecutive failures that are tolerated. After each of them, the process is restarted. After
+   * one more failure, the leadership must end.
    */
   readonly restartLimit: number;
   readonly clock: Clock;
   readonly log: Logger;
   /**
-   * Called when the process has ended without a request and must not run again. After a failure, this call
-   * follows the release of the claim, so the group already knows about the failure.
+   * Called when the process has ended on its own and must not run again. After a failure, the claim is
+   * released before this call, so the group already knows about the failure.
    */
   onFinished(end: CommandEnd): void;
   /**
-   * Called when a leadership in which the process ran has ended, unless the process itself caused this. `end`
-   * is null if it is unknown how the process ended.
+   * Called when a leadership in which the process ran has ended. Not called if the process itself caused the
+   * end. `end` is null if it is unknown how the process ended.
    */
   onStopped(end: CommandEnd | null): void;
 }
 
 const firstPauseMs = 250;
 const longestPauseMs = 10_000;
-/** Duration of a run after which a failure no longer counts as consecutive with earlier failures. */
+/** Duration of a run after which earlier failures no longer count. */
 const stableMs = 60_000;
 
 interface RunningCommand {
@@ -72,7 +72,7 @@ interface RunningCommand {
   restarts: number;
   /** Whether the leadership is ending because of the process. */
   finished: boolean;
-  /** Whether the process is being ended. If so, any further report about it is outdated. */
+  /** Whether the process is being stopped. If so, any further report about it is outdated. */
   ending: boolean;
 }
 
@@ -82,7 +82,7 @@ export class RestartingWorkload implements Workload {
   readonly #listeners: Listeners<WorkloadEnd>;
   readonly #patient = new WeakMap<HookContext, HookContext>();
   #leadership: RunningCommand | null = null;
-  /** End of the process that must still be reported. Null if there is none. */
+  /** End of the process, if it has not been reported yet. Null otherwise. */
   #finished: CommandEnd | null = null;
 
   constructor(options: RestartingWorkloadOptions) {
@@ -128,7 +128,10 @@ export class RestartingWorkload implements Workload {
     return this.#options.workload.close();
   }
 
-  /** Returns the release with a longer grace time: the workload gets as much time as a release may take. */
+  /**
+   * Returns the release with a longer grace time. The workload may take as long to stop as a release may
+   * take.
+   */
   #withPatience(release: HookContext): HookContext {
     const known = this.#patient.get(release);
     if (known !== undefined) return known;
@@ -185,7 +188,7 @@ export class RestartingWorkload implements Workload {
     const failed = outcome.result !== 'ok';
     if (policy === 'no' || (policy === 'on-failure' && !failed)) {
       this.#finish(running, outcome);
-      // A workload that has finished its work has not failed. The node leaves.
+      // A workload that has finished its work has not failed. In this case, the node leaves the group.
       if (failed) this.#listeners.notify({ cause: 'workload-ended', workload: outcome });
       else this.#notifyFinished();
       return;

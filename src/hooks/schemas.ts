@@ -1,11 +1,11 @@
 /**
- * Checks of messages between processes of the same build. This module has no dependencies, because the
- * guardian must have none.
+ * Checks messages between processes of the same build. This module has no dependencies, because the guardian
+ * loads it and must not load any packages.
  */
 
 export type Check<T> = (value: unknown) => value is T;
 export type Shape<T> = { readonly [Key in keyof T]-?: Check<T[Key]> };
-/** Fields of each type of message, in addition to its type. */
+/** Checks for the fields of each type of message, without the field `type` itself. */
 export type Shapes<Message extends { type: string }> = {
   readonly [Type in Message['type']]: Shape<Omit<Extract<Message, { type: Type }>, 'type'>>;
 };

@@ -1,11 +1,11 @@
 /**
- * Environment variables that no process started by Petrel receives. The supervisor runs this code, so it
- * needs only Node.js.
+ * Environment variables that contain secrets. Petrel removes them from the environment of the commands and
+ * helper processes that it starts. The supervisor loads this module, so the module depends only on Node.js.
  */
 
 /**
- * Variables that contain a secret themselves. Variables that name a file with a secret are passed on, because
- * the file has its own protection.
+ * A variable that only names a file with a secret is not listed here, because the file has its own
+ * protection.
  */
 export const secretVariables = [
   'PETREL_AUTH',

@@ -1,5 +1,6 @@
 /**
- * The agent's side of its supervisor: starts the process, exchanges messages with it, and notices its end.
+ * The supervisor process as seen by its agent. Starts the process, exchanges messages with it, and detects
+ * its end.
  */
 import { type ChildProcess, fork } from 'node:child_process';
 import { createRequire } from 'node:module';
@@ -20,8 +21,8 @@ export const systemSupervisors: Supervisors = {
 };
 
 /**
- * Returns supervisors that share one process for all groups of an agent. If this process has died, they start
- * a new one.
+ * Returns supervisors that share one process for all groups of an agent. If this process has died, the next
+ * `start` creates a new one.
  */
 export function sharedSupervisors(): Supervisors {
   let shared: SupervisorProcess | null = null;
@@ -68,7 +69,7 @@ class SupervisorProcess {
     );
   }
 
-  /** Whether the process is gone or about to be. */
+  /** Whether the process is gone or is about to exit. */
   get isGone(): boolean {
     return this.#isGone;
   }
@@ -123,7 +124,7 @@ class SupervisorProcess {
   }
 }
 
-/** Returns a supervisor for a process that could not be started. */
+/** Returns a placeholder for a supervisor that could not be started. */
 function notStarted(error: Error, listener: SupervisorListener): Supervisor {
   const gone = Promise.resolve().then(() => listener.gone(startFailure(error)));
   return { name: supervisorName, send: () => {}, kill: () => {}, leave: () => gone };
@@ -144,8 +145,8 @@ function forked({ node, root, passesOutput }: SupervisorOptions): ChildProcess {
 }
 
 /**
- * Returns the program next to this module. It is the compiled module. If Petrel runs from source, it is the
- * source and a loader for it.
+ * Returns the supervisor's program, which is in the same directory as this module. If Petrel runs from
+ * source, the program is a TypeScript file that needs a loader. Otherwise, it is the compiled file.
  */
 function supervisorProgram(): { path: string; execArgv: string[] } {
   if (import.meta.url.endsWith('.js')) return { path: nextToThisModule('./supervisor.js'), execArgv: [] };

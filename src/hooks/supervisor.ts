@@ -1,9 +1,10 @@
 /**
  * The supervisor: a separate process that runs an agent's hooks, and can end the workload if the agent is
- * frozen or dead. The agent starts it with a channel between them. The supervisor has its own session, so a
- * signal from a terminal reaches only the agent. It exits when the agent is gone and the workload has ended.
+ * frozen or dead. The agent starts it and communicates with it over a channel. The supervisor has its own
+ * Unix session, so a signal from a terminal reaches only the agent. It exits when the agent is gone and the
+ * workload has ended.
  *
- * The supervisor needs only Node.js, so it is small and starts fast.
+ * The supervisor depends only on Node.js, so it is small and starts fast.
  */
 import { write } from 'node:fs';
 import { keepInspectorClosed } from '../inspector.js';
@@ -33,8 +34,8 @@ function idle(): void {
 }
 
 /**
- * Sends a message to the agent. A frozen agent does not read, but few messages accumulate: its hooks are
- * ended soon, and output lines arrive at a limited rate.
+ * Sends a message to the agent. A frozen agent does not read, but only a few messages accumulate: its hooks
+ * are ended soon, and output lines arrive at a limited rate.
  */
 function post(message: FromGuards): void {
   if (process.connected) process.send?.(message, undefined, undefined, () => {});
@@ -43,7 +44,7 @@ function post(message: FromGuards): void {
 
 /**
  * When the agent is gone, writes important messages to the log that the supervisor shares with the agent.
- * Writes asynchronously, because nothing may delay the supervisor.
+ * Writes asynchronously, because nothing must delay the supervisor.
  */
 function note(message: FromGuards): void {
   if (message.type !== 'lease-ended') return;
@@ -78,6 +79,7 @@ process.on('disconnect', () => {
   guards.agentGone('the agent died');
 });
 void keepPipesReady();
-// The agent decides when the supervisor ends. A signal to all processes of a service must not end its guard.
+// The agent decides when the supervisor ends. A signal that is sent to all processes of a service must not
+// end the supervisor.
 const ignored = ['SIGTERM', 'SIGINT', 'SIGHUP', 'SIGQUIT', 'SIGUSR2'] as const;
 for (const signal of ignored) process.on(signal, () => {});

@@ -1,15 +1,20 @@
-/** The supervisor as its agent uses it. `supervisor-process.ts` implements it. */
+/**
+ * The interface between an agent and its supervisor. Implemented by `supervisor-process.ts`, and by
+ * `src/guardian/channel.ts`.
+ */
 import type { FromSupervisor, ToSupervisor } from './messages.js';
 
 export interface SupervisorOptions {
-  /** Id of the node. It appears in the supervisor's log, and for operators in the list of processes. */
+  /** Id of the node. It appears in the supervisor's log, and in the list of processes that operators see. */
   readonly node: string;
   readonly root: string;
   /** Whether foreground commands write to this process's stdout. */
   readonly passesOutput: boolean;
 }
 
-/** Returns a description of the end of a supervisor that its agent has killed. */
+/**
+ * Describes the end of a supervisor that was killed by its agent. `sign` is the symptom that the agent saw.
+ */
 export function killedText(sign: string): string {
   return `was killed by its agent, because it ${sign}`;
 }
@@ -21,23 +26,26 @@ export interface SupervisorListener {
 }
 
 export interface Supervisor {
-  /** Name for messages: the guardian, or a supervisor without other tasks. */
+  /** Name for messages: "the guardian" or "the supervisor". */
   readonly name: string;
   /**
-   * Sends messages in order. A message to a supervisor that has just died is lost. `gone` is called
-   * afterwards.
+   * Sends messages in order. A message to a supervisor that has just died is lost. In that case, `gone` is
+   * called afterwards.
    */
   send(message: ToSupervisor): void;
   /**
-   * Kills a hanging supervisor immediately with SIGKILL. `sign` describes the symptom. The processes that the
+   * Kills a hung supervisor immediately, with SIGKILL. `sign` describes the symptom. The processes that the
    * supervisor started continue to run.
    */
   kill(sign: string): void;
-  /** Lets the supervisor end what it guards. Resolves when the supervisor is gone. */
+  /**
+   * Asks the supervisor to end everything that it guards. Resolves when this is done, or when the supervisor
+   * is gone.
+   */
   leave(): Promise<void>;
 }
 
 export interface Supervisors {
-  /** Starts a supervisor. Never throws. If it cannot be started, `gone` is called soon. */
+  /** Starts a supervisor. Never throws. If it cannot be started, `gone` is called soon afterwards. */
   start(options: SupervisorOptions, listener: SupervisorListener): Supervisor;
 }

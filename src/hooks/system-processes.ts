@@ -1,4 +1,7 @@
-/** The operating system's processes. The supervisor runs this code, so it needs only Node.js. */
+/**
+ * Starts, signals and inspects processes of the operating system. The supervisor loads this module, so the
+ * module depends only on Node.js.
+ */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { closeSync, openSync, readdirSync, readFileSync, readSync } from 'node:fs';
 import { Socket } from 'node:net';
@@ -10,7 +13,7 @@ import { withoutSecrets } from './secret-variables.js';
 
 /** Access to the operating system. */
 export interface System {
-  /** Sends a signal. Throws the system's error, with its code. */
+  /** Sends a signal. If this fails, throws the system's error with its code. */
   kill(pid: number, signal: NodeJS.Signals | 0): void;
   /** Path at which /proc is mounted. */
   readonly proc: string;
@@ -70,10 +73,11 @@ function spawned({ program, args, env }: CommandLine, stdout: Output, stderr: Ou
 }
 
 /**
- * Returns the started command. `output` contains stdout and stderr, unless they are the child's own streams.
+ * Returns the started command. `output` contains stdout and stderr. If it is empty, the child's own streams
+ * are used.
  */
 function started(child: ChildProcess, output: readonly Readable[] = []): StartedCommand {
-  // The child's streams are also undefined if the process cannot open any more files.
+  // The child's streams are undefined if this process cannot open any more files.
   const [stdout = child.stdout ?? null, stderr = child.stderr ?? null] = output;
   const closes = output.map((one) => new Promise((resolve) => one.once('close', resolve)));
   const closed = new Promise((resolve) => child.once('close', resolve));
@@ -161,8 +165,8 @@ function pids(proc: string): string[] {
 }
 
 /**
- * Reads the environment from any living thread, because the main thread may have ended. Empty if no
- * environment can be read.
+ * Reads the environment of a process from any of its living threads, because the main thread may have ended.
+ * Empty if no environment can be read.
  */
 function environmentOf(proc: string, pid: string): string[] {
   const own = environmentAt(`${proc}/${pid}`);
@@ -190,7 +194,7 @@ function environmentAt(directory: string): string[] | null {
 /** Reused for every read, so that a scan of all processes does not allocate memory for each of them. */
 const statBuffer = Buffer.alloc(1024);
 
-/** Returns the state of a process. Returns null if the process is gone. Throws for any other error. */
+/** Returns the state of a process. Returns null if the process is gone. Throws any other error. */
 function stateOf(proc: string, pid: string): ProcessState | null {
   let fd: number | null = null;
   try {

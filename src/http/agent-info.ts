@@ -1,4 +1,4 @@
-/** Route for information about the agent that serves the page, and about the ensemble that the agent uses. */
+/** Route for information about the agent that responds, and about the ensemble that the agent uses. */
 import { hostname } from 'node:os';
 import * as z from 'zod';
 import { version } from '../version.js';
@@ -21,7 +21,7 @@ export const agentInfoSchema = z.object({
   changes: z.boolean(),
   /** State of the node's session with ZooKeeper. Null before the first session. */
   session: z.enum(sessionStates).nullable(),
-  /** ZooKeeper servers in the agent's settings. */
+  /** Health of the ZooKeeper servers that the agent's settings name. */
   servers: z.array(serverHealthSchema),
 });
 

@@ -1,6 +1,6 @@
 /**
- * The HTTP server, with its limits and the headers of every response. It finds the route of each request, and
- * checks the parts of the request that the route accepts. Other modules define the routes.
+ * The HTTP server, with its limits and the headers of every response. It finds the route for each request,
+ * and checks the parts of the request that the route accepts. Other modules define the routes.
  */
 import { lookup } from 'node:dns/promises';
 import { once } from 'node:events';
@@ -40,7 +40,7 @@ export interface Certificate {
 
 const limits = {
   maxHeaderSize: 8 * 1024,
-  /** Milliseconds within which a client must send the headers of a request, and the whole request. */
+  /** Time limits, in milliseconds, for receiving the headers of a request and the whole request. */
   headersTimeout: 5_000,
   requestTimeout: 10_000,
   connectionsCheckingInterval: 1_000,
@@ -108,14 +108,14 @@ export class App {
     });
   }
 
-  /** Adds a check that applies to every request. Checks run before the route. */
+  /** Adds a check that applies to every request. The checks run before the route handles the request. */
   addCheck(check: Check): void {
     this.#checks.push(check);
   }
 
   /** Resolves once the server is listening. */
   async listen({ host, port }: ListenAddress): Promise<void> {
-    // Clients may use either address of localhost.
+    // Listen on all addresses of localhost, because clients may use any of them.
     const isName = host.toLowerCase() === 'localhost';
     const found = isName ? await lookup(host, { all: true }) : [];
     const [first = host, ...others] = found.map(({ address }) => address);
@@ -140,7 +140,7 @@ export class App {
 
   /**
    * Answers a request. If the route reads no body and its answer is not a promise, nothing is awaited. The
-   * answer is then written in the same event-loop turn in which it is made.
+   * answer is then written in the same event-loop turn in which it is created.
    */
   async #serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const { method = '', url = '', headers, socket } = request;

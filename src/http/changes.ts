@@ -44,8 +44,8 @@ export interface ChangesOptions {
 
 const changesAMinute = 60;
 /**
- * Number of requests without a valid token that are logged, per minute and address. Further requests without
- * a valid token are rejected too, but not logged.
+ * Maximum number of log messages about requests without a valid token, per minute and address. Further
+ * requests without a valid token are also rejected, but not logged.
  */
 const failuresAMinute = 10;
 
@@ -277,8 +277,8 @@ function authorization({ token, clock, log }: ChangesOptions) {
     }
     const given = /^Bearer +(\S+)$/i.exec(headers.authorization ?? '')?.[1];
     const isRight = given !== undefined && token.accepts(given);
-    // Do not count requests with the token as failures. Otherwise, the failures of other clients, perhaps at
-    // the same address, would limit these requests.
+    // Do not apply the limit on failures to requests with the token. Otherwise, failures of other clients at
+    // the same address would block these requests.
     if (isRight) countOne(changed, ip, 'changes');
     else countOne(failed, ip, 'requests without the right token');
     if (isRight) return;
@@ -353,8 +353,8 @@ async function carryOut(
 }
 
 /**
- * Requires a confirmation if the change leaves a slot without a leader. In that case, the commands ask for
- * confirmation, or fail without a terminal.
+ * Requires confirmation if the change leaves a slot without a leader. In the same situation, the commands ask
+ * for confirmation, or fail if there is no terminal.
  */
 function mustLeaveSomebody({ leavesNobody, follows }: Plan, yes: boolean): void {
   if (!leavesNobody || yes) return;

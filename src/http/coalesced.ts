@@ -3,15 +3,15 @@ import type { Clock } from '../ports/clock.js';
 
 export interface CoalescedOptions<T> {
   readonly clock: Clock;
-  /** Minimum time between the starts of two runs, in milliseconds. */
+  /** Minimum time between the starts of consecutive runs, in milliseconds. */
   readonly minIntervalMs: number;
   work(): Promise<T>;
 }
 
 /**
  * Shares runs of some work among any number of callers. There is at most one run at a time, and at most one
- * run starts per interval. A caller's run begins after its call, so the result includes everything that the
- * caller did before.
+ * run starts per interval. The run that serves a call begins after the call, so its result reflects
+ * everything that the caller did before.
  */
 export class Coalesced<T> {
   readonly #options: CoalescedOptions<T>;
@@ -23,7 +23,7 @@ export class Coalesced<T> {
     this.#options = options;
   }
 
-  /** Returns the result of a run that begins after this call. Rejects with the error of the work. */
+  /** Returns the result of a run that begins after this call. Rejects with the error from `work`. */
   read(): Promise<T> {
     this.#next ??= this.#begin();
     return this.#next;

@@ -1,6 +1,6 @@
 /**
- * Bundles the page's script from packages/page into one file. The build calls this module. In a clone that
- * has not been built, the first request for the page calls it.
+ * Bundles the page's script from packages/page into one file. The build calls this module. If Petrel runs
+ * from source, the agent calls it at the first request for the page.
  */
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';

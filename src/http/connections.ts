@@ -1,19 +1,19 @@
 /**
- * Limits on open connections. Each connection costs the agent a file descriptor, and time that it needs for
- * lease renewals. The number of connections is therefore limited, and idle connections are closed in favour
- * of active ones.
+ * Limits on open connections. Each connection costs the agent a file descriptor, and some of the time that
+ * the agent needs for lease renewals. The number of connections is therefore limited, and idle connections
+ * are closed in favour of active ones.
  *
- * Not promised: a response for every client while one client fills all connections with readers of events.
+ * Not promised: a response for every client while one client occupies all connections with event streams.
  */
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import { Server as SecureServer } from 'node:https';
 import type { Socket } from 'node:net';
 
-/** Maximum number of open connections, including readers of events. */
+/** Maximum number of open connections, including event streams. */
 export const maxConnections = 1_500;
 /**
- * Maximum number of idle connections. A connection is idle if it is new, between two requests, or has sent
- * only part of a request.
+ * Maximum number of idle connections. A connection is idle if it is new, if it is between requests, or if
+ * only part of a request has arrived.
  */
 export const maxIdle = 256;
 

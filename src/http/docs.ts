@@ -1,4 +1,6 @@
-/** The documentation that is installed with Petrel, as plain text. The page and the alerts link to it. */
+/**
+ * The documentation that is installed with Petrel, as plain text. The status page and the alerts link to it.
+ */
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import * as z from 'zod';

@@ -24,8 +24,8 @@ export interface EnsembleOptions {
 
 const timeoutMs = 2_000;
 /**
- * Age up to which an answer is reused, so that many readers cause no more load on the servers than one
- * reader.
+ * Maximum age of an answer that is reused. Many readers therefore put no more load on the servers than one
+ * reader does.
  */
 const maxAgeMs = 5_000;
 

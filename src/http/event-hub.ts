@@ -1,10 +1,10 @@
 /**
- * Streams the state of the group to any number of readers as server-sent events. Each event is a complete
- * picture, so a reader that misses events still gets all current information. One follower of ZooKeeper
- * serves all readers. It runs only while there are readers.
+ * Streams the state of the group to any number of readers as server-sent events. Each event contains the
+ * complete state, so a reader that misses events still gets all current information. The group is followed
+ * only once for all readers, and only while there are readers.
  *
- * Not promised: every change. Several changes during one read become one event. A reader that does not keep
- * up is disconnected, and can connect again.
+ * Not promised: an event for every change. Several changes during one read are combined into one event. A
+ * reader that does not keep up is disconnected, and can connect again.
  */
 import { randomBytes } from 'node:crypto';
 import type { ServerResponse } from 'node:http';
@@ -31,16 +31,18 @@ export interface EventsOptions {
  */
 export const readersPerTurn = 50;
 /**
- * Bytes that a reader may leave unread, in addition to one picture. A reader that leaves more is
+ * Bytes that a reader may leave unread, in addition to one event. A reader that leaves more unread is
  * disconnected.
  */
 const maxBacklogBytes = 64 * 1024;
 /**
- * Interval between keep-alive messages to readers, in milliseconds. A reader that receives nothing for a
- * longer time must assume that its picture is outdated.
+ * Interval between keep-alive messages to readers, in milliseconds. A reader that receives nothing for longer
+ * than this must assume that its information is outdated.
  */
 const aliveMs = 5_000;
-/** Maximum time between reads of the group, in milliseconds. Some things change only because time passes. */
+/**
+ * Maximum time between reads of the group, in milliseconds. Some values change merely because time passes.
+ */
 const lookAgainMs = 5_000;
 const retryMs = 1_000;
 const alive = Buffer.from(': alive\n\n');
@@ -74,8 +76,7 @@ export class EventHub {
   }
 
   /**
-   * Adds a reader. The first event that the reader gets is the current state of the group, as soon as that is
-   * known.
+   * Adds a reader. As soon as the current state of the group is known, the reader gets it as its first event.
    */
   add(reader: ServerResponse): void {
     reader.writeHead(200, {
@@ -120,7 +121,7 @@ export class EventHub {
     this.#cancelTurn = null;
   }
 
-  /** Follows the group until the signal aborts, over any number of sessions. Never rejects. */
+  /** Follows the group until the signal aborts, across any number of sessions. Never rejects. */
   async #follow(signal: AbortSignal): Promise<void> {
     const { log } = this.#options;
     while (!signal.aborted) {
@@ -224,7 +225,7 @@ function isRefusal(error: unknown): boolean {
   return isPermissionError(error) || (error instanceof PetrelError && error.code === 'FORBIDDEN');
 }
 
-/** Leaves out elapsed times. If only these change, no event is necessary. */
+/** Leaves out elapsed times. If only elapsed times change, no event is necessary. */
 function withoutElapsed(key: string, value: unknown): unknown {
   return key === 'elapsedMs' || key === 'asOf' ? undefined : value;
 }

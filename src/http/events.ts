@@ -1,4 +1,4 @@
-/** Route for following the group. */
+/** Route for following the state of the group. */
 import * as z from 'zod';
 import type { App } from './app.js';
 import { Denial, failures } from './failures.js';
@@ -10,7 +10,7 @@ const maxReaders = 1_000;
 export function addEvents(app: App, groups: Groups): void {
   app.add({
     ...unread,
-    // A stream never ends, so there is no HEAD.
+    // A stream never ends, so HEAD is not supported.
     methods: ['GET'],
     path: '/events',
     summary:

@@ -10,7 +10,7 @@ import { isStoreError } from '../ports/store.js';
 import { commonHeaderLines } from './headers.js';
 import { type Answer, type Head, type Place, paramsAt } from './route.js';
 
-/** Error for a request that is rejected before the group is consulted. */
+/** Error for a request that is rejected before the group is read. */
 export class Denial extends Error {
   override readonly name = 'Denial';
   /** HTTP status of the response. */

@@ -1,7 +1,7 @@
 /**
- * Reads and changes the group for the HTTP interface. A separate session is used. Readers therefore neither
- * delay the agent's lease renewals nor trigger its rounds, however many readers there are. The session is
- * open while it is in use, and for a short time after that.
+ * Reads and changes the group for the HTTP interface. It uses a separate session. Readers therefore neither
+ * delay the agent's lease renewals nor trigger its rounds, however many readers there are. The session stays
+ * open while it is in use, and for a short time afterwards.
  */
 import type { Rules } from '../../strategies/registry.js';
 import { errorMessage, PetrelError } from '../errors.js';
@@ -61,19 +61,22 @@ export class GroupSession {
   }
 
   /**
-   * Returns the group. The read begins after this call. Throws PetrelError UNREACHABLE or INVALID, or
-   * StoreError.
+   * Returns the state of the group. The read begins after this call. Throws PetrelError (UNREACHABLE or
+   * INVALID) or StoreError.
    */
   look(): Promise<Look> {
     return this.#looks.read();
   }
 
-  /** Returns the newest records of the history. The read begins after this call. Throws like `look`. */
+  /**
+   * Returns the newest records of the history. The read begins after this call. Throws the same errors as
+   * `look`.
+   */
   async history(wanted: Wanted): Promise<History> {
     return historyOf(this.#options.paths, await this.#newest(toRead(wanted)), wanted);
   }
 
-  /** Returns the outcome of a term, or null while there is none. Throws like `look`. */
+  /** Returns the outcome of a term, or null while there is none. Throws the same errors as `look`. */
   async outcome(term: number, slot = 1): Promise<Outcome | null> {
     const { view } = await this.look();
     return await outcomeOfTerm(view, { term, slot }, async () => {
@@ -89,8 +92,8 @@ export class GroupSession {
   }
 
   /**
-   * Runs `work` with a connected session. Throws PetrelError UNREACHABLE if no server responds, and whatever
-   * `work` throws.
+   * Runs `work` with a connected session. Throws PetrelError UNREACHABLE if no server responds. Also throws
+   * whatever `work` throws.
    */
   async use<T>(work: (access: GroupAccess) => Promise<T>): Promise<T> {
     this.#users += 1;

@@ -21,13 +21,13 @@ export const ofRoot = {
   root: z.string().optional().describe('root path of the group; optional if the agent is in one group only'),
 };
 /**
- * Query of a route that selects a group. Other parameters are rejected, because a client might expect that
- * they change the result.
+ * Query of a route that selects a group. Other parameters are rejected, because a client might expect them to
+ * change the result.
  */
 export const rootQuery = strictObject(ofRoot);
 /**
- * Query of a route that pollers call only for its status line. Any other parameters are accepted, because
- * pollers may add some.
+ * Query of a route that clients may poll only for its status line. Any other parameters are accepted, because
+ * such clients may add some.
  */
 export const tolerantRootQuery = z.object(ofRoot);
 
@@ -62,7 +62,7 @@ export class Groups {
 
   /**
    * Returns the requested group. Throws Denial with status 400 if the request names no group and the agent is
-   * not in exactly one. Throws Denial with status 404 for a group that the agent is not in.
+   * in no group or in several. Throws Denial with status 404 for a group that the agent is not in.
    */
   pick(root: string | undefined): ServedGroup {
     const all = this.all();
@@ -102,12 +102,12 @@ export class Groups {
     return this.#readersOf(root).hub;
   }
 
-  /** Number of readers of events. */
+  /** Number of clients that are reading events. */
   get readers(): number {
     return [...this.#readers.values()].reduce((sum, { hub }) => sum + hub.readers, 0);
   }
 
-  /** Ends all streams of events. */
+  /** Ends all event streams. */
   endEvents(): void {
     for (const { hub } of this.#readers.values()) hub.close();
   }

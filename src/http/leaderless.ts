@@ -1,11 +1,11 @@
 /**
  * Measures how long a slot of a group had no leader, as seen by the elector. While the elector is connected,
- * this is the time without a READY claim. While it is not connected, this is the time after the last instant
- * at which any lease can still have been valid. A node that is not the elector measures nothing, because it
- * does not read the claim.
+ * it counts the time without a READY claim. While it is disconnected, it counts only the time during which no
+ * lease can still be valid. A node that is not the elector measures nothing, because it does not read the
+ * claim.
  *
- * Not counted: time in which a leader no longer acts but its claim remains, because the leader is releasing,
- * dead or cut off. The result is therefore a lower bound.
+ * Not counted: time during which a leader no longer acts but its claim remains, because the leader's release
+ * is still running, or because the leader is dead or cut off. The result is therefore a lower bound.
  */
 export interface Sight {
   readonly isElector: boolean;
@@ -19,8 +19,8 @@ export interface Sight {
 }
 
 /**
- * Maximum normal time between two observations, in milliseconds. A longer gap means that the process was
- * stalled and observed nothing.
+ * Longest normal time between observations, in milliseconds. A longer gap means that the process was stalled
+ * and observed nothing.
  */
 const longestGapMs = 35_000;
 
@@ -33,8 +33,8 @@ export class LeaderlessTime {
   #totalMs = 0;
 
   /**
-   * Records what is observed from `nowMs` on. `nowMs` is monotonic. It is never earlier than in a previous
-   * call.
+   * Records the state that is observed from `nowMs` on. `nowMs` is a time on the monotonic clock, and is
+   * never earlier than in a previous call.
    */
   see(sight: Sight, nowMs: number): void {
     this.#totalMs += this.#sinceLastMs(nowMs);

@@ -1,7 +1,7 @@
 /**
  * The page for Prometheus: metrics of the process, and of every group that the agent is in. Rendering a
  * thousand groups takes a long time, so rendering pauses after each group to let other work run. At the end,
- * every group whose leadership on this node has changed in the meantime is rendered again.
+ * every group in which this node has gained or lost leadership in the meantime is rendered again.
  */
 import { collectDefaultMetrics, Registry } from 'prom-client';
 import type { ServedGroups } from '../node/served-groups.js';
@@ -14,7 +14,8 @@ export interface MetricsPageOptions {
 }
 
 /**
- * Metrics that are left out because they repeat others, or because a future version of Node.js removes them.
+ * Metrics that are left out because they repeat others, or because a future version of Node.js will remove
+ * them.
  */
 const leftOut = [
   'nodejs_active_resources_total',
@@ -72,8 +73,8 @@ export class MetricsPage {
   }
 
   /**
-   * Renders the metrics of the process. The registry is created at the first request, so it costs nothing if
-   * there is no request.
+   * Renders the metrics of the process. The registry is created at the first request, so it costs nothing
+   * before that.
    */
   async #ofProcess(): Promise<string> {
     if (this.#process === null) {

@@ -1,9 +1,9 @@
 /**
- * Metrics of an agent in one group, following Prometheus' conventions. Gauges read the agent's state when the
- * page is rendered. Counters count the agent's events. Rendering sends no requests to ZooKeeper.
+ * Metrics of an agent in one group. They follow the conventions of Prometheus. Gauges read the agent's state
+ * when the page is rendered. Counters count the agent's events. Rendering sends no requests to ZooKeeper.
  *
- * Promised: after everything else is rendered, `petrel_leader` is checked against the clock. If the two
- * disagree, the page is rendered again.
+ * Promised: `petrel_leader` is correct when rendering ends. If this node has gained or lost leadership in the
+ * meantime, for example because its lease has ended, everything is rendered again.
  */
 import { Counter, Gauge, Histogram, Registry } from 'prom-client';
 import * as z from 'zod';

@@ -71,7 +71,7 @@ function contents(types: Readonly<Record<string, z.ZodType>>, io: 'input' | 'out
   );
 }
 
-/** The result does not describe checks on values, for example that two fields exclude each other. */
+/** The result omits some checks, for example that two fields are mutually exclusive. */
 function jsonSchema(schema: z.ZodType, io: 'input' | 'output'): Json {
   const { $schema: _, ...described } = z.toJSONSchema(schema, { io, unrepresentable: 'any' });
   return described;

@@ -1,4 +1,4 @@
-/** The page's files in the form in which they are sent. They are read at the first request and kept. */
+/** The files of the status page, ready to be sent. They are read at the first request and kept. */
 import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { promisify } from 'node:util';
@@ -22,7 +22,7 @@ export interface PageFiles {
 const isSource = import.meta.url.endsWith('.ts');
 const folder = new URL(isSource ? '../../packages/page/src/' : '../page/', import.meta.url);
 
-/** Reads the page's files. Throws if a file is missing or does not compile. */
+/** Reads the page's files. Throws if a file is missing or the script does not compile. */
 export async function readPageFiles(): Promise<PageFiles> {
   const [html, css, icon, script] = await Promise.all([
     readFile(new URL('index.html', folder)),

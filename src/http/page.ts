@@ -62,8 +62,8 @@ export function addPage(app: App, groups: Groups): void {
   for (const [path, part] of parts) {
     const answer = async ({ url, headers }: Head) => {
       const all = await files();
-      // If an address contains the current hash, its content never changes. The content of any other address
-      // may change.
+      // If the address contains the current hash, the file at this address never changes. The file at any
+      // other address may change.
       const isNamed = url === `${path}?${all.hash}`;
       return packed(headers, part(all), { 'cache-control': isNamed ? forGood : 'no-cache' });
     };
@@ -105,7 +105,7 @@ function asHtml(text: string): string {
   return oneLine(text).replaceAll(/[&<>"]/g, (character) => `&#${character.charCodeAt(0)};`);
 }
 
-/** Returns an answer with a file. The file is compressed if the client supports that. */
+/** Returns an answer with a file. The file is compressed if the client supports compression. */
 function packed(
   requested: Head['headers'],
   { type, plain, gzipped }: PageFile,

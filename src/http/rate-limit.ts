@@ -1,4 +1,4 @@
-/** Limits how many requests of one client are carried out in a minute. */
+/** Limits how many requests from one client are carried out per minute. */
 import { isIPv6 } from 'node:net';
 import type { Clock } from '../ports/clock.js';
 
@@ -22,8 +22,8 @@ export class RateLimit {
   }
 
   /**
-   * Counts a request. Returns null if the request is allowed. Otherwise returns the seconds until the next
-   * request is allowed.
+   * Counts a request. Returns null if the request is allowed. Otherwise returns the number of seconds until
+   * the next request is allowed.
    */
   count(ip: string): number | null {
     const nowMs = this.#clock.monotonicMs();
@@ -42,7 +42,7 @@ export class RateLimit {
 
 /**
  * Returns the address. For IPv6, returns its first 64 bits, because a client usually controls all addresses
- * that share them.
+ * that share these bits.
  */
 export function networkOf(ip: string): string {
   if (!isIPv6(ip) || ip.includes('.')) return ip;

@@ -6,7 +6,8 @@ const maxBytes = 16 * 1024;
 
 /**
  * Reads JSON. A missing or empty body counts as an empty object. Any content type other than JSON is
- * rejected, because a page from another site can send other types without a CORS preflight. Throws Denial.
+ * rejected, because a page from another website can send some other types without a CORS preflight. Throws
+ * Denial.
  */
 export async function readJson(request: IncomingMessage): Promise<unknown> {
   const { 'content-type': type, 'content-length': length } = request.headers;
@@ -22,7 +23,7 @@ export async function readJson(request: IncomingMessage): Promise<unknown> {
 async function readText(request: IncomingMessage): Promise<string> {
   const parts: Buffer[] = [];
   let bytes = 0;
-  // Do not destroy a request that is too long, because the client could then not receive the response.
+  // Do not destroy a request that is too long, because then the client could not receive the response.
   const chunks: AsyncIterable<unknown> = request.iterator({ destroyOnReturn: false });
   for await (const chunk of chunks) {
     if (!Buffer.isBuffer(chunk)) continue;

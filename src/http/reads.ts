@@ -1,5 +1,5 @@
 /**
- * Routes for the present, past and hypothetical state of the group. They correspond to `petrel list`,
+ * Routes for the current, past and hypothetical state of the group. They correspond to `petrel list`,
  * `history`, `explain` and `wait`.
  */
 import * as z from 'zod';

@@ -1,13 +1,14 @@
 /**
- * Routes for the role of this node, for load balancers and similar clients. The status line alone gives the
- * answer. The routes send no requests to ZooKeeper.
+ * Routes that report the role of this node to load balancers and similar clients. The status line alone gives
+ * the answer. The routes send no requests to ZooKeeper.
  *
- * Promised: status 200 on `/leader` was true when the response was created, immediately before it was
- * written. It was therefore true at some time after the request was sent. For `leaseMs` from then on, no
- * other node can become leader because this process is slow, frozen or cut off.
+ * Promised: if `/leader` returns status 200, this node was the leader when the response was created,
+ * immediately before it was written. It was therefore the leader at some time after the request was sent. For
+ * `leaseMs` from then on, no delay, freeze or disconnection of this process can let another node become
+ * leader.
  *
- * Not promised: the time that the response takes to arrive. The process may freeze between creating and
- * writing the response. A response that takes longer than `leaseMs` to arrive proves nothing.
+ * Not promised: how soon the response arrives. The process may freeze between creating and writing the
+ * response. A response that takes longer than `leaseMs` to arrive proves nothing.
  */
 import * as z from 'zod';
 import type { AgentStatus } from '../agent/agent.js';
@@ -26,14 +27,16 @@ export const roleSchema = z.object({
   node: nameSchema,
   site: nameSchema,
   root: z.string(),
-  /** Whether the node is READY, its lease is valid, and its workload is running, as far as this is known. */
+  /**
+   * Whether the node is READY, its lease is valid, and its workload is running, as far as the agent knows.
+   */
   leads: z.boolean(),
   /**
-   * Milliseconds for which the node still leads if ZooKeeper stops responding. Null if the node does not
-   * lead.
+   * Milliseconds for which the node will still lead if ZooKeeper stops responding now. Null if the node does
+   * not lead.
    */
   leaseMs: z.int().nullable(),
-  /** Stage of the node's leadership. Null if it has none. */
+  /** Stage of the node's leadership. Null if the node has no leadership. */
   stage: z.enum(stages).nullable(),
   term: z.int().nullable(),
   /** The slot that the node has claimed. Null if it has no claim. */
@@ -121,8 +124,8 @@ export function addRoles(app: App, groups: Groups, clock: Clock): void {
 }
 
 /**
- * Returns an answer that is not checked against the schema. The agent itself created the value, and clients
- * may poll a hundred times a second.
+ * Returns an answer that is not checked against the schema. The check is unnecessary, because the agent
+ * itself created the value. It would also be costly, because clients may poll a hundred times a second.
  */
 function asJson(value: Role | z.output<typeof aliveSchema>) {
   return {

@@ -1,4 +1,4 @@
-/** Routes of the HTTP interface, and what each of them accepts and answers. */
+/** Routes of the HTTP interface, and what each of them accepts and returns. */
 import type { IncomingHttpHeaders, ServerResponse } from 'node:http';
 import * as z from 'zod';
 
@@ -24,7 +24,9 @@ interface Part {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** JSON is encoded by the schema for its status. For other content, the headers contain the content type. */
+/**
+ * JSON is encoded with the schema for its status. For other content, the headers contain the content type.
+ */
 export type Answer =
   | (Part & { readonly json: unknown })
   | (Part & { readonly content: string | Buffer })

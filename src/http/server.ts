@@ -28,7 +28,7 @@ import { addRoles, rolePaths } from './roles.js';
 import { reading, unread } from './route.js';
 import { TokenCheck } from './token.js';
 
-/** Values that are read from files, and that can be read again. */
+/** Values that are read from files and can be replaced while the server is running. */
 export interface Secrets {
   /** Token that permits changes. Null if changes are disabled. */
   readonly token: string | null;
@@ -52,7 +52,7 @@ export interface HttpOptions {
 
 /** Error if the server cannot listen, for example because the port is in use. */
 export class CannotListen extends PetrelError {
-  /** The problem in one line, which starts with the address. */
+  /** The problem, in one line that includes the address. */
   readonly problem: string;
 
   constructor(where: string, cause: unknown) {
@@ -80,8 +80,8 @@ export class HttpServer {
   }
 
   /**
-   * Opens the interface, and resolves once the server is listening. Throws PetrelError INVALID for an
-   * unusable certificate, and CannotListen.
+   * Opens the interface, and resolves once the server is listening. Throws PetrelError INVALID if the
+   * certificate is unusable, and CannotListen if the server cannot listen.
    */
   static async open(options: HttpOptions): Promise<HttpServer> {
     const { listen, log, secrets } = options;
@@ -104,15 +104,15 @@ export class HttpServer {
     return `${scheme}://${hostText(this.#host)}:${port}`;
   }
 
-  /** Number of readers of events. */
+  /** Number of clients that are reading events. */
   get readers(): number {
     return this.#groups.readers;
   }
 
   /**
-   * Replaces the secrets. The new ones apply from the next request and the next connection on. Returns
-   * whether they differ from the previous ones. Throws for an unusable certificate. In that case, the secrets
-   * are not replaced.
+   * Replaces the secrets. The new token applies from the next request on, and the new certificate from the
+   * next connection on. Returns whether the new secrets differ from the previous ones. If the certificate is
+   * unusable, throws an error and replaces nothing.
    */
   use(secrets: Secrets): boolean {
     const { token, certificate } = secrets;
@@ -146,7 +146,8 @@ export class HttpServer {
     addDocs(this.#app);
     addEvents(this.#app, this.#groups);
     addChanges(this.#app, { groups: this.#groups, token: this.#token, clock, log });
-    // The description is created at the first request, because creating it takes longer than most answers.
+    // The description is created at the first request, because creating it takes longer than answering most
+    // requests.
     let described: object | null = null;
     const answer = () => {
       described ??= describe(this.#app.routes);

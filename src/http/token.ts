@@ -3,8 +3,8 @@ import { createHash, timingSafeEqual } from 'node:crypto';
 
 export class TokenCheck {
   /**
-   * Digest of the token. The time to compare digests depends neither on the content nor on the length of a
-   * given token.
+   * Digest of the token. The time that it takes to compare digests depends neither on the content nor on the
+   * length of the token in a request.
    */
   #digest: Buffer | null;
 

@@ -1,31 +1,33 @@
 /**
  * The arithmetic of the lease: how long a node may act as leader without a renewal.
  *
- * What a committed write proves: A session's heartbeat does not reach the ensemble's leader with the request
- * itself. The client's server sends it in its next ping reply to that leader, at most tickTime/2 later. Ping
- * replies and forwarded writes use the same ordered stream. A committed write therefore proves only those
- * heartbeats that had *arrived* at the server tickTime/2 before the write did.
+ * What a committed write proves: Every request is a heartbeat of its session, but the heartbeat does not
+ * reach the ensemble's leader with the request itself. The server that received the request reports the
+ * heartbeat in its next ping reply to that leader, at most tickTime/2 later. Ping replies and forwarded
+ * writes use the same ordered stream. A committed write therefore proves only those heartbeats that had
+ * *arrived* at the server at least tickTime/2 before the write arrived there.
  *
- * This module counts a heartbeat if it was *answered* at least a quarter of the session timeout T before the
- * write was sent. An answered heartbeat has arrived, and T/4 >= tickTime/2 as long as the ensemble keeps its
- * minimum session timeout of two ticks. This gap starts at the answer, although the lease itself starts when
- * the heartbeat was sent. A gap that started when the heartbeat was sent would assume that the network did
- * not delay the heartbeat more than the write.
+ * This module counts a heartbeat as proven if it was *answered* at least a quarter of the session timeout T
+ * before the write was sent. An answered heartbeat has arrived at the server, and T/4 >= tickTime/2 as long
+ * as the ensemble's minimum session timeout is at least two ticks. This gap starts at the answer, although
+ * the lease itself starts when the heartbeat was sent. If the gap also started when the heartbeat was sent,
+ * the proof would hold only if the network did not delay the heartbeat more than the write.
  *
  * A connect handshake that opens a session is itself a committed write, so the time at which it was sent
  * counts. A handshake that resumes a session is confirmed by the ensemble's leader alone. That leader may
- * have been deposed without knowing it yet. The handshake counts once any write has committed on the same
- * connection. A server that loses its leader disconnects its clients, so a commit proves that the current
- * leader confirmed the handshake.
+ * have been deposed without knowing it yet. Such a handshake counts only once a write has committed on the
+ * same connection. A server that loses its leader disconnects its clients, so a commit proves that the
+ * current leader confirmed the handshake.
  *
- * The session timeout is the smallest one that any server has ever granted to the session. Servers may differ
- * in their limits, and a new leader of the ensemble reverts to the timeout from the session's creation. It is
- * also possible that a server resumed the session with a smaller timeout but its answer was lost. Half the
- * timeout therefore applies from that handshake until a write commits.
+ * In this module, the session timeout is the shortest timeout that any server has ever granted to the
+ * session. Servers may differ in their limits, and a new leader of the ensemble reverts to the timeout with
+ * which the session was created. It is also possible that a server resumed the session with a shorter timeout
+ * but its answer was lost. Therefore, once a handshake to resume the session has been sent, only half the
+ * timeout applies until a write commits.
  *
  * Not promised: that the lease is safe if one server grants less than half of what another grants. Also not
- * promised: that it is safe if a server that grants less carries out an abandoned handshake late, after a
- * write on a newer connection has committed.
+ * promised: that the lease is safe if a server that grants a shorter timeout processes an abandoned handshake
+ * late, after a write on a newer connection has committed.
  *
  * All instants are milliseconds on one monotonic clock.
  */
@@ -41,7 +43,7 @@ export interface LeaseEvidence {
   /** Newest instant from which the session is proven to last for its timeout. -Infinity if there is none. */
   readonly provenAtMs: number;
   /**
-   * Answered requests of the current connection, oldest first. Requests that can no longer matter are
+   * Answered requests on the current connection, oldest first. Requests that can no longer matter are
    * omitted.
    */
   readonly answered: readonly AnsweredRequest[];
@@ -51,8 +53,8 @@ export interface LeaseEvidence {
    */
   readonly handshakeSentAtMs: number;
   /**
-   * Instant since which the session may have a smaller timeout, because a server may have resumed it but its
-   * answer was lost. Infinity if this cannot have happened.
+   * Earliest instant at which a server may have resumed the session with a shorter timeout in an answer that
+   * was lost. Infinity if this cannot have happened.
    */
   readonly doubtedSinceMs: number;
   readonly touch: Touch;
@@ -87,9 +89,9 @@ export function resumptionSent(evidence: LeaseEvidence, sentAtMs: number): Lease
 
 /**
  * Records that a handshake sent at `sentAtMs` resumed the session. The answered requests belong to the old
- * connection and are dropped, but the proven instant is kept. `shrunkMs` is the difference between the
- * smallest earlier timeout and the granted timeout. If it is positive, the proof still expires at the same
- * time as before, or one new timeout after the handshake if that is earlier.
+ * connection and are dropped, but the proven instant is kept. `shrunkMs` is the shortest earlier timeout
+ * minus the newly granted timeout. If it is positive, the lease still ends at the same time as before, or
+ * when a lease that starts at the handshake would end, whichever is earlier.
  */
 export function sessionResumed(evidence: LeaseEvidence, sentAtMs: number, shrunkMs: number): LeaseEvidence {
   const { provenAtMs: was } = evidence;
@@ -99,9 +101,9 @@ export function sessionResumed(evidence: LeaseEvidence, sentAtMs: number, shrunk
 
 /**
  * Records that a request of any kind, including a ping, was answered. Drops entries older than the session
- * timeout, and keeps only one of several requests that were sent close together. What counts is when they
- * were sent, not when they were answered. After a stall, an old request is answered together with a new one,
- * and the new one proves more.
+ * timeout, and keeps only one of several requests that were sent close together. What counts is when the
+ * requests were sent, not when they were answered. After a stall, an old request is answered together with a
+ * new one, and the new one proves more.
  */
 export function requestAnswered(
   evidence: LeaseEvidence,
@@ -137,7 +139,8 @@ export function writeCommitted(
 
 /**
  * Returns the newest instant from which the session is proven to last for its timeout. While the timeout is
- * in doubt, a lease from this instant ends at most half a lease after the handshake that caused the doubt.
+ * in doubt, a lease from this instant ends no later than half a lease after the handshake that caused the
+ * doubt.
  */
 export function provenAlive({ provenAtMs, doubtedSinceMs }: LeaseEvidence, sessionTimeoutMs: number): number {
   return Math.min(provenAtMs, doubtedSinceMs - sessionTimeoutMs * leaseShare * doubtShare);
@@ -145,8 +148,8 @@ export function provenAlive({ provenAtMs, doubtedSinceMs }: LeaseEvidence, sessi
 
 /**
  * Whether the lease of a claim that is sent now would last until its renewal. The renewal proves the next
- * heartbeat. After a stall, the lease would not last: the older heartbeats are too old, and the newer ones
- * are too recent to be proven.
+ * heartbeat. After a stall, the lease would not last: heartbeats from before the stall are too old, and later
+ * ones are too recent to be proven yet.
  */
 export function lastsToRenewal(evidence: LeaseEvidence, nowMs: number, sessionTimeoutMs: number): boolean {
   const { provenAtMs } = writeCommitted(evidence, nowMs, sessionTimeoutMs);
@@ -158,7 +161,9 @@ export function lastsToRenewal(evidence: LeaseEvidence, nowMs: number, sessionTi
 
 /** Share of the session timeout by which a heartbeat must precede the write that proves it. */
 const proofGap = 1 / 4;
-/** Smallest share of the session timeout that a server whose answer was lost is assumed to have granted. */
+/**
+ * Smallest share of the session timeout that a server is assumed to have granted in an answer that was lost.
+ */
 const doubtShare = 1 / 2;
 /** Share of the session timeout within which only one request is kept as evidence. */
 const evidenceShare = 1 / 100;
@@ -179,7 +184,7 @@ const reserveShare = 0.2;
 const renewShare = 1 / 12;
 /**
  * Share of the session timeout for which a server may leave a renewal unanswered. After that, the client
- * changes to another server. That server may still answer before the lease must be released.
+ * switches to another server. That server can still answer before the node must begin its release.
  */
 const serverPatienceShare = 1 / 6;
 /** Interval between the heartbeats of an idle node, as a share of the session timeout. */
@@ -189,8 +194,8 @@ export interface Lease {
   /** Instant from which the node must not act as leader. Its workload must be dead by then. */
   readonly endsAtMs: number;
   /**
-   * Instant at which the node begins to release if the lease has not been renewed. It is early enough for the
-   * release to finish before the lease ends.
+   * Instant at which the node begins its release if the lease has not been renewed. It is early enough for
+   * the release to finish before the lease ends.
    */
   readonly releaseAtMs: number;
 }
@@ -200,7 +205,7 @@ export function leaseFrom(provenAtMs: number, sessionTimeoutMs: number): Lease {
   return { endsAtMs, releaseAtMs: endsAtMs - sessionTimeoutMs * reserveShare };
 }
 
-/** Returns the time between the starts of two renewals. */
+/** Returns the time between the starts of consecutive renewals. */
 export function renewalIntervalMs(sessionTimeoutMs: number): number {
   return sessionTimeoutMs * renewShare;
 }

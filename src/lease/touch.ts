@@ -1,8 +1,8 @@
 /**
- * Contact of a session with the ensemble, judged by the answers of the servers. A server that loses its
- * leader disconnects its clients and answers nothing. A node with unbroken contact therefore knows that the
- * ensemble was available. Not detected: an ensemble whose servers still answer but which commits nothing for
- * some time.
+ * A session's contact with the ensemble, as shown by the servers' answers. A server that loses its leader
+ * disconnects its clients and answers nothing. A node with unbroken contact therefore knows that the ensemble
+ * was available. Not detected: an ensemble that commits nothing for some time although its servers still
+ * answer.
  */
 export interface Touch {
   readonly sinceMs: number;
@@ -14,7 +14,7 @@ export const noTouch: Touch = { sinceMs: Number.POSITIVE_INFINITY, lastMs: Numbe
 
 /**
  * Longest silence that does not break the contact, as a share of the session timeout. No leader's lease ends
- * because of a shorter silence. An idle client is answered every quarter of the timeout.
+ * because of a shorter silence. An idle client receives an answer every quarter of the timeout.
  */
 const breakShare = 0.28;
 
@@ -23,7 +23,7 @@ export function answered(touch: Touch, nowMs: number, sessionTimeoutMs: number):
   return { sinceMs: inTouchSinceMs(touch, nowMs, sessionTimeoutMs), lastMs: nowMs };
 }
 
-/** Returns the instant since which contact has been unbroken. During a break, this is `nowMs`. */
+/** Returns the instant at which the unbroken contact began. During a break, this is `nowMs`. */
 export function inTouchSinceMs({ sinceMs, lastMs }: Touch, nowMs: number, sessionTimeoutMs: number): number {
   return nowMs - lastMs > sessionTimeoutMs * breakShare ? nowMs : sinceMs;
 }

@@ -1,10 +1,10 @@
 /**
- * The workload of a service that leads inside its own process: a function that is called with leadership. The
- * function's signal fires when leadership must end.
+ * The workload of a service that leads inside its own process. The workload is a function that runs while
+ * this process leads. The function's signal fires when leadership must end.
  *
- * Not promised: that the function stops. A function cannot be killed. Until the function settles, the claim
- * is kept as long as the session exists. After that, only the fencing token protects the stores to which the
- * function writes.
+ * Not promised: that the function stops. A function cannot be killed. The claim is kept until the function
+ * settles or the session ends. After the session has ended, only the fencing token protects the stores to
+ * which the function writes.
  */
 
 import { errorMessage, PetrelError, present } from '../errors.js';
@@ -22,12 +22,12 @@ import type {
 } from '../ports/workload.js';
 
 export interface Leadership {
-  /** Term of the leadership. Terms count decisions. For display only. */
+  /** Term of the leadership: the number of the decision. For display only. */
   readonly term: number;
   /** Slot that this node leads. It is 1 if the group has only one leader. */
   readonly slot: number;
   /**
-   * Number that grows with every leadership in the group. A store that remembers the highest token it has
+   * Number that increases with every leadership in the group. A store that remembers the highest token it has
    * seen can reject requests with older tokens.
    */
   readonly fencingToken: bigint;
@@ -36,8 +36,8 @@ export interface Leadership {
   /** Id of the previous leader. Null if there was none. */
   readonly previousLeader: string | null;
   /**
-   * Whether leadership is still valid. This is checked against the clock, so the answer is correct even in a
-   * process that has just been frozen.
+   * Whether leadership is still valid. Every access checks the clock, so the answer is correct even just
+   * after this process was frozen.
    */
   readonly held: boolean;
 }
@@ -51,7 +51,10 @@ export type LeaderFunction = (leadership: Leadership, signal: AbortSignal) => Pr
 export interface LeaderFunctions {
   /** Runs while this node leads. If the function settles before the signal fires, leadership is released. */
   readonly work: LeaderFunction;
-  /** Runs before the node is READY, for recovery or warm-up. The takeover fails if the promise rejects. */
+  /**
+   * Runs before the node is READY, for recovery or warm-up. If the function throws or rejects, the takeover
+   * fails.
+   */
   readonly takeover?: LeaderFunction;
 }
 
@@ -72,9 +75,9 @@ export class FunctionWorkload implements Workload {
   #service: Service | null = null;
   #lease: WorkloadLease | null = null;
   #cancelLease: () => void = () => {};
-  /** Hook runs that are waiting for a call of `use`. Calling an entry ends that run. */
+  /** Hook runs that are waiting for a call to `use`. Calling an entry ends that run. */
   readonly #awaiting = new Set<(end: Partial<HookResult>) => void>();
-  /** Time within which a function must settle after its signal has fired, as configured in the group. */
+  /** Time within which a function must settle after its signal has fired, as configured for the group. */
   #settleWithinMs = 0;
 
   /** `isHeld` returns whether this node leads at the time of the call. */
@@ -107,8 +110,8 @@ export class FunctionWorkload implements Workload {
   }
 
   /**
-   * Starts the work function after READY has been written. Returns its leadership, or null if there is no
-   * leadership for which to start it.
+   * Starts the work function after READY has been written. Returns the leadership for which the function was
+   * started, or null if it was not started.
    */
   startWork(): Leadership | null {
     const service = this.#service;
@@ -235,8 +238,8 @@ export class FunctionWorkload implements Workload {
   }
 
   /**
-   * Waits for the function. Returns the result of the release, which depends on whether the function settled
-   * in time.
+   * Waits for the function to settle. Returns the result of the release, which depends on whether the
+   * function settled in time.
    */
   async #settled(service: Service, timeoutMs: number): Promise<HookResult> {
     const startedAtMs = this.#clock.monotonicMs();
@@ -273,7 +276,7 @@ export class FunctionWorkload implements Workload {
   }
 }
 
-/** Returns the error with which the signal fires. */
+/** Returns the error that the signal has as its reason. */
 function lost(why: string): PetrelError {
   return new PetrelError('LEADERSHIP_LOST', `leadership must end: ${why}`);
 }

@@ -1,6 +1,5 @@
 /**
- * Determines the ACLs of the znodes that a process creates. They follow from the options with which the
- * process joins.
+ * Determines the ACLs of the znodes that a process creates, based on the options with which it joins a group.
  */
 import { accessOptions, checkAgent } from '../config/access-settings.js';
 import type { JoinSettings } from './join-options.js';

@@ -11,16 +11,16 @@ import type { ScoreSourceOptions } from '../scores/source.js';
 import type { TlsOptions } from '../zookeeper/tls-options.js';
 
 export interface ProbeOptions {
-  /** Address of this machine on which to answer probes, in the form `HOST:PORT`. */
+  /** Address of this machine at which to answer probes, in the form `HOST:PORT`. */
   readonly listen: string;
   /**
    * `HOST` or `HOST:PORT` at which other nodes reach the listener. Default: the listen address. If the listen
-   * address is a wildcard address, its host is replaced by the host name.
+   * address is a wildcard address, its host is replaced by the host name of this machine.
    */
   readonly address?: string | undefined;
   /** Transport for probes. The default `auto` uses UDP, and TCP if UDP is blocked. */
   readonly protocol?: 'auto' | 'udp' | 'tcp' | undefined;
-  /** Time between two probes of a peer. Default: `1s`. */
+  /** Interval between probes of a peer. Default: `1s`. */
   readonly interval?: string | undefined;
   /**
    * Secret of at least 16 characters, which must be the same on all nodes of the group. Without a secret,
@@ -61,13 +61,13 @@ export interface JoinOptions {
   readonly priority?: number | undefined;
   readonly tags?: Readonly<Record<string, string>> | undefined;
   /**
-   * Scores to measure on this node, by name, as in an agent's settings file. Other scores can be set with
-   * `setScore`.
+   * Scores to measure on this node, keyed by name, as in an agent's settings file. Other scores can be set
+   * with `setScore`.
    */
   readonly scores?: Readonly<Record<string, ScoreSourceOptions>> | undefined;
   /**
-   * Your own strategies, which the group's configuration may name. Each is the path of an ES module or the
-   * name of a package.
+   * Your own strategies, which the group's configuration may refer to. Each is the path of an ES module or
+   * the name of a package.
    */
   readonly strategies?: readonly string[] | undefined;
   /** Your own constraints. Each is the path of an ES module or the name of a package. */
@@ -77,23 +77,26 @@ export interface JoinOptions {
   /** ZooKeeper digest credentials, in the form `USER:PASSWORD`. */
   readonly credentials?: string | undefined;
   /**
-   * Access to the group's znodes. Default: only the `credentials` have access. Without `credentials`,
-   * everyone has access.
+   * Access to the group's znodes. Default: only clients with the `credentials` have access. If there are no
+   * `credentials`, everyone has access.
    */
   readonly acl?: AclOptions | undefined;
   readonly tls?: TlsOptions | undefined;
   /**
-   * Directory in which to remember the session, so that a process can rejoin immediately after a crash.
+   * Directory in which to save the session, so that the process can rejoin immediately after a crash.
    * Default: none.
    */
   readonly stateDir?: string | undefined;
-  /** Measures round trips to the other nodes and answers their probes. Default: this node does neither. */
+  /**
+   * If set, this node measures round trips to the other nodes and answers their probes. Default: it does
+   * neither.
+   */
   readonly probe?: ProbeOptions | undefined;
   /** A pino logger. By default, nothing is logged. */
   readonly logger?: Logger | undefined;
   /**
    * Signal that cancels the join while the join is in progress. After the join, the signal makes the process
-   * leave.
+   * leave the group.
    */
   readonly signal?: AbortSignal | undefined;
 }

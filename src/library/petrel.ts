@@ -1,9 +1,9 @@
 /**
- * Leadership inside your own process: join a group, and have a function called while this process leads.
+ * Leadership inside your own process: join a group, and have a function run while this process leads.
  *
- * Promised, as long as nothing prevents this process from running: when leadership ends, `leads` is false and
- * the signal has fired before any listener is notified of the end, and before any other node can be READY.
- * `FunctionWorkload` describes what is not promised.
+ * Promised, as long as nothing prevents this process from running: when a listener is notified that
+ * leadership has ended, `leads` is already false and the signal has already fired. The same is true when
+ * another node becomes READY. `FunctionWorkload` describes what is not promised.
  */
 
 import { EventEmitter } from 'node:events';
@@ -39,7 +39,7 @@ export interface PetrelEvents {
   follower: [];
   /** A field of `status` has changed. */
   status: [status: AgentStatus];
-  /** The node has left permanently, because of an error that does not disappear over time. */
+  /** The node has left permanently, because of an error that would not go away by itself. */
   failed: [error: unknown];
 }
 
@@ -119,9 +119,9 @@ export class Petrel implements AsyncDisposable {
    * Joins a group. Resolves when this node is registered and has its election znode. While the ensemble is
    * unreachable, keeps trying. The node can be elected once `lead` has been called.
    * @throws PetrelError INVALID if an option is invalid, or if the process cannot listen on the address for
-   * probes. DUPLICATE_NODE if another running agent has the node id. FORBIDDEN if ZooKeeper denies
-   * permission. The signal's reason if the signal fires first. UNREACHABLE, with that reason as its cause, if
-   * the signal is a timeout and ZooKeeper was not reached.
+   * probes. DUPLICATE_NODE if another running agent has the same node id. FORBIDDEN if ZooKeeper denies
+   * permission. The signal's reason if the signal fires first. UNREACHABLE, with the signal's reason as its
+   * cause, if the signal is a timeout and ZooKeeper was not reached.
    */
   static async join(options: JoinOptions = {}): Promise<Petrel> {
     const settings = readJoinOptions(options);
@@ -142,8 +142,8 @@ export class Petrel implements AsyncDisposable {
   }
 
   /**
-   * Sets the function to call while this node leads. The node can be elected from this call on. Another call
-   * replaces the function from the next leadership on.
+   * Sets the function that runs while this node leads. After this call, the node can be elected. A later call
+   * replaces the function, starting with the next leadership.
    * @throws PetrelError INVALID if an argument is not a function.
    */
   lead(work: LeaderFunction, options: Omit<LeaderFunctions, 'work'> = {}): void {
@@ -159,7 +159,7 @@ export class Petrel implements AsyncDisposable {
     this.#publishHealth();
   }
 
-  /** Whether this process leads. Checks the clock at every call. */
+  /** Whether this process leads. Every access checks the clock. */
   get leads(): boolean {
     return this.#agent.status.leads && this.#workload.isAtWork;
   }
@@ -176,20 +176,20 @@ export class Petrel implements AsyncDisposable {
 
   /**
    * Publishes a score of this node, for a strategy that compares scores. The score remains valid until it is
-   * set again. Null removes the score. A bigint of up to 64 bits is kept exactly.
+   * set again. Null removes the score. A bigint of up to 64 bits keeps its exact value.
    *
-   * `tolerance` is the change that is needed to publish a new value: a share such as `5%`, or a number.
-   * Default: 5 %, and zero for `history`.
-   * @throws PetrelError INVALID for an invalid name, value or tolerance, or for a score that the option
-   * `scores` measures.
+   * `tolerance` is the change that a score must exceed before it is published again: a percentage such as
+   * `5%`, or a number. Default: 5 %, or zero for the score `history`.
+   * @throws PetrelError INVALID if the name, value or tolerance is invalid, or if the option `scores` already
+   * measures this score.
    */
   setScore(name: string, value: number | bigint | null, options: { tolerance?: Tolerance } = {}): void {
     this.#scores.report(name, value, options.tolerance);
   }
 
   /**
-   * Adds a listener. Errors and rejections of the listener are logged and have no other effect. The returned
-   * function unsubscribes.
+   * Adds a listener. If the listener throws or rejects, the error is logged and has no other effect. The
+   * returned function unsubscribes.
    */
   on<Event extends keyof PetrelEvents>(
     event: Event,
@@ -206,11 +206,11 @@ export class Petrel implements AsyncDisposable {
   }
 
   /**
-   * Hands over leadership if this process has it, leaves the group, and releases every handle. Never rejects,
-   * and may be called at any time. While ZooKeeper is unreachable, takes up to two session timeouts.
+   * Hands over leadership if this process has it, leaves the group, and frees all resources. Never rejects,
+   * and may be called at any time. While ZooKeeper is unreachable, this takes up to two session timeouts.
    *
-   * Waits for the running functions to settle. While a function ignores its signal, the claim is kept and
-   * this promise does not resolve.
+   * Waits for the running functions to settle. As long as a function ignores its signal, the claim is kept
+   * and the returned promise does not resolve.
    */
   async close(): Promise<void> {
     this.#closing ??= this.#leave();
@@ -285,8 +285,8 @@ export class Petrel implements AsyncDisposable {
   }
 
   /**
-   * Returns the error for a join that the signal has cancelled. This is the signal's reason. If the time ran
-   * out before ZooKeeper could be reached, returns an error that says so instead.
+   * Returns the error for a join that the signal has cancelled. This is normally the signal's reason. If the
+   * signal is a timeout and ZooKeeper was not reached, the error says so instead.
    */
   #whyAborted(reason: unknown): unknown {
     if (!(reason instanceof DOMException) || reason.name !== 'TimeoutError') return reason;

@@ -19,7 +19,7 @@ export interface Access {
 }
 
 /**
- * Returns the ACL of a znode of the group, or of a parent above the group's root. For a sequential znode,
+ * Returns the ACL of a znode of the group, or of an ancestor of the group's root. For a sequential znode,
  * `path` omits the sequence number.
  */
 export function aclOf(access: Access, paths: GroupPaths, path: string): Acl {
@@ -39,9 +39,9 @@ function entries(identities: readonly Identity[], allowed: number): AclEntry[] {
 }
 
 /**
- * Returns an operator's rights in addition to reading. Operators change the configuration, record that change
- * in the history, read the ensemble's clock with a write, and remove the znodes of an evicted node. They
- * neither elect nor claim, so they have no right to write the content of the election's znodes.
+ * Returns the rights that an operator has in addition to reading. Operators change the configuration, record
+ * that change in the history, read the ensemble's clock with a write, and remove the znodes of an evicted
+ * node. They neither elect nor claim, so they have no right to write the content of the election's znodes.
  */
 function operatorRights(paths: GroupPaths, path: string): number {
   const { config, clock, history, nodes, election, leader } = paths;

@@ -1,7 +1,7 @@
 /**
  * Durations in the form in which people write them: a number and a unit, such as `500ms`, `4s`, `1.5h` or
- * `2d`. The unit is required. A bare number could be read in the wrong unit. A session timeout would then be
- * a thousand times too long.
+ * `2d`. The unit is required, because a bare number could be read in the wrong unit. A session timeout, for
+ * example, could then be a thousand times too long.
  */
 import ms, { type StringValue } from 'ms';
 import * as z from 'zod';

@@ -8,7 +8,7 @@ import { fromInstant, instantSchema, nameSchema, strictObject } from './names.js
 import { rootSchema } from './paths.js';
 import { plainMessage } from './plain-message.js';
 
-/** Maximum number of leaders of a group. */
+/** Maximum number of leaders in a group. */
 export const mostLeaders = 100;
 
 const priority = z.int().min(0).max(1_000_000);
@@ -37,11 +37,11 @@ const siteSchema = strictObject({
   drained: strictObject(byHand).nullable().default(null),
   override: overrideSchema.nullable().default(null),
   /**
-   * Number of registered nodes below which the site is marked failed. With 0, the site is never marked failed
-   * automatically.
+   * Number of registered nodes below which the site is marked as failed. With 0, the site is never marked as
+   * failed automatically.
    */
   minNodes: z.int().min(0).max(1000).default(0),
-  /** Why the site is marked failed, by an operator or by the `minNodes` rule. Null if it is not. */
+  /** Why the site is marked as failed, by an operator or by the `minNodes` rule. Null if it is not. */
   failed: strictObject({ byRule: z.boolean().default(false), ...byHand })
     .nullable()
     .default(null),
@@ -49,7 +49,7 @@ const siteSchema = strictObject({
 
 /**
  * Maximum number of transitions that a circuit breaker may allow. The record does not keep more entries than
- * this, because no group that shares it can count more.
+ * this, because no group that shares the record can count more.
  */
 export const mostCircuitBreakerTransitions = 1000;
 
@@ -101,7 +101,7 @@ export const groupConfigSchema = strictObject({
   stabilization: strictObject({
     /** Time for which the other node must continuously have been better. */
     window: durationSchema.default('1m'),
-    /** Longest time between two comparisons of scores. */
+    /** Longest time between comparisons of scores. */
     interval: durationSchema.default('10s'),
   }).prefault({}),
   /** The group's very first election waits for this number of eligible nodes, but no longer than `within`. */
@@ -126,7 +126,7 @@ export const groupConfigSchema = strictObject({
     }).prefault({}),
     /**
      * Where the leaders of different slots may be. With `another-site`, each must be in a site that has no
-     * other slot.
+     * leader of another slot.
      */
     spread: strictObject({
       over: z.enum(['any-site', 'another-site']).default('any-site'),
@@ -134,14 +134,17 @@ export const groupConfigSchema = strictObject({
     }).prefault({}),
     /** When a site fails according to its `minNodes` rule, and when it recovers. */
     failed: strictObject({
-      /** Time for which a site must continuously have had too few nodes before it is marked failed. */
+      /** Time for which a site must continuously have had too few nodes before it is marked as failed. */
       after: durationSchema.default('10s'),
-      /** Time for which a site must have had enough nodes before it is marked healthy. */
+      /** Time for which a site must have had enough nodes before it is marked as healthy. */
       recovery: durationSchema.default('1m'),
       strength: strength.default('hard'),
     }).prefault({}),
   }).prefault({}),
-  /** Where this group's leader must be in relation to the leader of another group in the same ZooKeeper. */
+  /**
+   * Where this group's leader must be in relation to the leader of another group in the same ZooKeeper
+   * ensemble.
+   */
   affinity: strictObject({
     /** Root path of the other group. Null if there is no affinity rule. */
     group: rootSchema.nullable().default(null),
@@ -153,14 +156,14 @@ export const groupConfigSchema = strictObject({
   /** Limit on automatic moves of leadership. */
   circuitBreaker: strictObject({
     /**
-     * Number of moves that are allowed within the time `within`. The next move pauses its group instead. With
-     * 0, there is no circuit breaker.
+     * Number of moves that are allowed within the time `within`. If another move becomes due, its group is
+     * paused instead. With 0, there is no circuit breaker.
      */
     transitions: z.int().min(0).max(mostCircuitBreakerTransitions).default(0),
     within: durationWithin({ minMs: 1 }).default('10m'),
     /**
-     * The znode that counts the moves of all groups that name it. Null means that this group has its own
-     * znode.
+     * The znode that counts the moves of all groups whose configuration names it. Null means that this group
+     * has its own znode.
      */
     record: rootSchema
       .regex(
@@ -171,7 +174,7 @@ export const groupConfigSchema = strictObject({
       .default(null),
   }).prefault({}),
   timeouts: strictObject({
-    /** Longest time from an election to the claim while `current` is free. */
+    /** Longest time that an elected node may take to make its claim while no other claim exists. */
     claim: durationSchema.default('10s'),
     /** Time limit of the prepare hook. This time is part of the claim timeout. */
     prepare: durationSchema.default('5s'),
@@ -193,7 +196,7 @@ export const groupConfigSchema = strictObject({
   historySize: z.int().min(1).max(10_000).default(100),
   /**
    * Epoch of the fencing tokens. An operator raises it to let fencing tokens start over, for example after an
-   * ensemble was restored from a backup.
+   * ensemble has been restored from a backup.
    */
   tokenEpoch: z.int().min(0).max(1_000_000).default(0),
   paused: strictObject(byHand).nullable().default(null),
@@ -227,7 +230,7 @@ export interface SiteChange {
   readonly settings: Partial<SiteConfig>;
 }
 
-/** Changes sites. Removes the entry of a changed site that has only default settings afterwards. */
+/** Applies changes to sites. If a changed site then has only default settings, removes its entry. */
 export function withSites(config: GroupConfig, changes: readonly SiteChange[]): GroupConfig {
   const changed = changes.map(({ site, settings }) => [site, { ...siteConfig(config, site), ...settings }]);
   const sites: GroupConfig['sites'] = { ...config.sites, ...Object.fromEntries(changed) };
@@ -241,8 +244,8 @@ export function withSites(config: GroupConfig, changes: readonly SiteChange[]): 
 const siteKeys = siteSchema.keyof().options;
 
 /**
- * Returns the override that is in force at `nowMs`, in milliseconds since the epoch on the ensemble's clock.
- * Returns null if there is none.
+ * Returns the override that is in force at `nowMs`. Returns null if there is none. `nowMs` is in milliseconds
+ * since the epoch, on the ensemble's clock.
  */
 export function overrideInForce({ override }: SiteConfig, nowMs: number): SiteOverride | null {
   if (override === null) return null;
@@ -252,15 +255,18 @@ export function overrideInForce({ override }: SiteConfig, nowMs: number): SiteOv
 }
 
 /**
- * Returns the override that results from putting `added` in front of `present`. The overrides that end later
- * than `added` remain behind it. The others can never apply again.
+ * Returns the override that results from putting `added` in front of `present`. Overrides that end later than
+ * `added` remain behind it. The others are dropped, because they can never apply again.
  */
 export function withOverride(present: SiteOverride | null, added: PlainOverride): SiteOverride {
   const later = present === null ? [] : chainOf(present).filter((one) => endMs(one) > endMs(added));
   return fromChain([added, ...later]) ?? added;
 }
 
-/** Returns the priority that applies when the override ends. Returns null if the override has no end. */
+/**
+ * Returns the priority that applies when the override ends. Returns null if there is no override, or if the
+ * override has no end.
+ */
 export function priorityAfter({ override, priority: configured }: SiteConfig): number | null {
   if (override === null || override.until === null) return null;
   return override.suspended?.[0]?.priority ?? configured;

@@ -23,11 +23,14 @@ export function strictObject<Shape extends z.ZodRawShape>(shape: Shape): z.ZodOb
 }
 
 /**
- * A node id or a site name. It becomes part of a znode's name, so it contains neither a slash nor a blank.
+ * A node id or a site name. It becomes part of a znode's name, so it contains neither a slash nor a space.
  */
 export const nameSchema = z.string().max(128, rule).regex(pattern, rule);
 
-/** Schema of an instant in ISO 8601 and UTC. Instants are on the ensemble's clock unless stated otherwise. */
+/**
+ * Schema of an instant in ISO 8601 format, in UTC. Instants are on the ensemble's clock unless stated
+ * otherwise.
+ */
 export const instantSchema = z.iso.datetime();
 
 export function toInstant(epochMs: number): string {
@@ -90,17 +93,17 @@ export function describeIssues(error: z.ZodError): string[] {
   return firstOf(lines);
 }
 
-/** Maximum length of a text for people that a znode stores. */
+/** Maximum length of human-readable text in a znode. */
 const longestText = 2000;
 
-/** Shortens a text so that people can read it and a write does not become too large. */
+/** Shortens text so that people can read it and a write does not become too large. */
 export function brief(text: string): string {
   return text.length > longestText ? `${text.slice(0, longestText)}…` : text;
 }
 
 /**
- * Returns JSON in which long texts are truncated. A message thrown by a user's own code must not make a write
- * too large.
+ * Returns JSON in which long strings are truncated. A message thrown by a user's own code must not make a
+ * write too large.
  */
 export function encodedText(content: unknown): string {
   return JSON.stringify(content, (_key, value: unknown) =>

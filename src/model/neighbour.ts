@@ -1,4 +1,7 @@
-/** Another group that this group's leader must be near to or away from. */
+/**
+ * The other group in an affinity rule. This group's leader must be on the same node or site as the other
+ * group's leader, or away from it.
+ */
 import type { Place } from './znodes.js';
 
 /** The state of a neighbour when it was read. */
@@ -7,8 +10,9 @@ export interface Neighbour {
   /** The node that is READY in the other group. Null if there is none. */
   readonly leader: Place | null;
   /**
-   * Whether this group comes first, by root path, in a cycle of groups, each of which has an affinity to the
-   * next. In that case, its leader stays where it is, so that the groups do not chase one another forever.
+   * Whether this group belongs to a cycle of groups in which each group has an affinity to the next, and its
+   * root path sorts first in that cycle. If so, its leader stays where it is. Otherwise, the leaders of these
+   * groups could chase one another forever.
    */
   readonly goesFirst: boolean;
 }

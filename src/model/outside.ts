@@ -1,13 +1,13 @@
 /**
- * Handles values from outside, before they are trusted and when they appear in messages. Messages about such
- * values are short, whatever they contain.
+ * Checks values from outside before they are trusted, and formats them for messages. Messages about such
+ * values are short, whatever the values contain.
  */
 
 const longestQuote = 120;
 const longestList = 20;
 /**
- * Maximum nesting depth of any value that Petrel reads. A deeper value would exhaust the stack of the code
- * that traverses it.
+ * Maximum nesting depth of any value that Petrel reads. A more deeply nested value could exhaust the stack of
+ * the code that traverses it.
  */
 const deepest = 64;
 
@@ -24,16 +24,16 @@ export function cut(text: string): string {
 }
 
 /**
- * Returns text that cannot control a terminal and cannot be mistaken for other text. The result is on one
- * line, with invisible characters spelled out.
+ * Returns the text in a form that can neither control a terminal nor be mistaken for other text. The result
+ * is on one line, with invisible characters spelled out.
  */
 export function oneLine(text: string): string {
   return visible(text.replaceAll(/[\p{Cc}\p{Zl}\p{Zp}]+/gu, ' '));
 }
 
 /**
- * Spells out invisible characters that change how a text reads, such as its direction or word boundaries. The
- * form is `<U+202E>`.
+ * Spells out invisible characters that change how people read text, for example its direction or its word
+ * boundaries. Writes each as its code point, such as `<U+202E>`.
  */
 export function visible(text: string): string {
   return text.replaceAll(/\p{Cf}/gu, (character) => `<U+${codeOf(character).padStart(4, '0')}>`);
@@ -41,11 +41,11 @@ export function visible(text: string): string {
 
 /**
  * Matches invisible characters, characters that some readers treat as line ends, and one-character terminal
- * controls. JSON does not escape them.
+ * controls. `JSON.stringify` does not escape them.
  */
 const invisible = /[\p{Cf}\p{Zl}\p{Zp}\u007f-\u009f]/gu;
 
-/** Whether the JSON or YAML form of a text would contain invisible characters. */
+/** Whether the JSON or YAML form of `text` would contain invisible characters. */
 export function hasInvisible(text: string): boolean {
   return text.search(invisible) !== -1;
 }
@@ -71,7 +71,7 @@ function codeOf(character: string): string {
   return (character.codePointAt(0) ?? 0).toString(16).toUpperCase();
 }
 
-/** Returns the first lines. If lines were omitted, a last line gives their number. */
+/** Returns the first lines. If lines were omitted, a final line gives their number. */
 export function firstOf(lines: readonly string[]): string[] {
   const rest = lines.length - longestList;
   return rest <= 1 ? [...lines] : [...lines.slice(0, longestList), `and ${rest} more`];
@@ -91,8 +91,8 @@ export function usableKey(key: string): string {
 }
 
 /**
- * Returns the problem if a value nests too deeply. Returns null if it does not. A value that contains itself
- * counts as nesting too deeply.
+ * Returns the problem if a value is nested too deeply. Returns null if it is not. A value that contains
+ * itself counts as nested too deeply.
  */
 export function depthProblem(value: unknown): string | null {
   let level = new Set([value]);

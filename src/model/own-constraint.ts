@@ -8,7 +8,7 @@ import type { Registration } from './registration.js';
 
 export const findingSchema = z.object({
   strength: z.enum(['hard', 'soft']),
-  /** The reason is recorded in the history of a decision that it affects. */
+  /** The history records the reason together with each decision that the finding affects. */
   reason: z.string().min(1).max(2_000),
 });
 
@@ -17,8 +17,8 @@ export interface Finding {
   /** With `hard`, the node must not lead. With `soft`, the node ranks after all nodes without a finding. */
   readonly strength: 'hard' | 'soft';
   /**
-   * For display. The text follows the node's name ("it is unhealthy: …"), or the word "but" if the constraint
-   * is soft.
+   * For display. The text is shown after the node's name ("it is unhealthy: …"), or the word "but" if the
+   * constraint is soft.
    */
   readonly reason: string;
 }
@@ -47,8 +47,8 @@ export interface ConstraintContext {
  */
 export interface OwnConstraint {
   /**
-   * Name of the constraint: lowercase letters, digits, dots and hyphens. It must not be the kind of a
-   * built-in constraint.
+   * Name of the constraint: lowercase letters, digits, dots and hyphens. It must differ from the `kind` of
+   * every built-in constraint.
    */
   readonly name: string;
   /** Description of the constraint, as one line. */
@@ -66,14 +66,14 @@ export interface OwnConstraint {
 
 /** Input to a check of all nodes in one call. */
 export interface ConstraintInput {
-  /** Nodes to check, in order of node ids. */
+  /** Nodes to check, ordered by node id. */
   readonly nodes: readonly ConstraintNode[];
   readonly context: ConstraintContext;
 }
 
 /**
- * Returns the key under which a registration stores the constraint's version. Strategies use the same table
- * of versions.
+ * Returns the key under which a registration stores the constraint's version. The same table contains the
+ * versions of strategies.
  */
 export function constraintKey(name: string): string {
   return `constraint/${name}`;

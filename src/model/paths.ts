@@ -28,7 +28,9 @@ export interface GroupPaths {
   readonly current: string;
   readonly successor: string;
   readonly history: string;
-  /** A znode without content. A node writes it in order to read the ensemble's clock from its stat. */
+  /**
+   * A znode without content. A node writes to it in order to read the ensemble's clock from the znode's stat.
+   */
   readonly clock: string;
   node(nodeId: string): string;
   score(nodeId: string): string;

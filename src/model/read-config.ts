@@ -21,8 +21,8 @@ export function parseGroupConfig(text: string): Parsed<GroupConfig> {
 }
 
 /**
- * Returns every problem of a configuration that a client wants to write. Returns an empty list if there are
- * none. Throws Unanswered if the answer of a rule is still pending.
+ * Returns every problem with a configuration that a client wants to write. Returns an empty list if there are
+ * none. Throws Unanswered if a rule's answer is still pending.
  */
 export function configProblems(value: unknown, rules: Rules): string[] {
   const read = readForm(value);
@@ -31,8 +31,8 @@ export function configProblems(value: unknown, rules: Rules): string[] {
 }
 
 /**
- * Returns the problems of the named strategy and constraints. Throws Unanswered if the answer of a rule is
- * still pending.
+ * Returns the problems with the named strategy and constraints. Throws Unanswered if a rule's answer is still
+ * pending.
  */
 function ruleProblems(config: NamedRules, rules: Rules): string[] {
   return [
@@ -42,7 +42,7 @@ function ruleProblems(config: NamedRules, rules: Rules): string[] {
 }
 
 /**
- * Returns the problems of a configuration itself, but not those of the rules that it names. A rule that
+ * Returns the problems with a configuration itself, but not those with the rules that it names. A rule that
  * cannot be used here does not make a configuration invalid.
  */
 export function formProblems(value: unknown): string[] {
@@ -109,8 +109,8 @@ export type PreparedRules =
   | { readonly problems: string[] };
 
 /**
- * Returns the strategy and the constraints that decide for a group. Throws Unanswered if the answer of a rule
- * is still pending.
+ * Returns the strategy and the constraints for a group's decisions. Throws Unanswered if a rule's answer is
+ * still pending.
  */
 export function prepareRules(config: NamedRules, rules: Rules): PreparedRules {
   const { strategy } = prepareStrategy(config, rules);

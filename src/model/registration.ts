@@ -9,7 +9,7 @@ import {
   termSchema,
 } from './znodes.js';
 
-/** Content of `nodes/<nodeId>`, which that node writes. */
+/** Content of `nodes/<nodeId>`, which the node itself writes. */
 export const registrationSchema = z.object({
   node: nameSchema,
   site: nameSchema,
@@ -45,8 +45,8 @@ export const registrationSchema = z.object({
   /** The slot of the `elected` znode that `claimedUnder` refers to. */
   claimedSlot: slotSchema,
   /**
-   * The last failed takeover. It counts only under the version of `elected` that it names. The token is that
-   * of the claim that the node released, or null if it had no claim.
+   * The last failed takeover. It counts only as long as `electedVersion` is the version of `elected`. `token`
+   * is the token of the claim that the node released, or null if the node had no claim.
    */
   lastFailure: z
     .object({
@@ -73,8 +73,8 @@ export const registrationSchema = z.object({
     .nullable()
     .default(null),
   /**
-   * Why the node, as the elector, handed over its role. The reason counts only under the version of `config`
-   * that it names.
+   * Why the node, as the elector, handed over its role. The reason counts only as long as `configVersion` is
+   * the version of `config`.
    */
   gaveUp: z.object({ configVersion: z.int(), reason: z.string() }).nullable().default(null),
 });

@@ -11,7 +11,7 @@
 import * as z from 'zod';
 import { longSchema, nameSchema } from './names.js';
 
-/** Number of client requests that a node receives per second. */
+/** Name of the score that contains the number of client requests per second. */
 export const requestsScore = 'requests';
 
 /** A score. A position in a log may need 64 bits. In that case, the znode stores it as a string of digits. */
@@ -26,8 +26,8 @@ const scoreSchema = z.union([z.number(), longSchema.transform(BigInt)]);
 const mostEntries = 1000;
 
 /**
- * Returns a schema that counts the entries before it validates them, because electors read every node's
- * report repeatedly.
+ * Returns a schema that counts the entries before it validates them. Electors read every node's report
+ * repeatedly, so it must be cheap to reject a report that is too large.
  */
 function mapOf<T extends z.ZodType>(value: T) {
   return z
@@ -48,9 +48,9 @@ export const scoreReportSchema = z.object({
    * same incarnation.
    */
   incarnation: z.string().min(1),
-  /** Scores by name. A score is missing if it was not measured, or not recently enough. */
+  /** Scores by name. A score is missing if it was never measured, or not recently enough. */
   values: mapOf(scoreSchema),
-  /** Smoothed round-trip times by the peer's node id. A peer that stopped answering is missing. */
+  /** Smoothed round-trip times, keyed by the peer's node id. A peer that has stopped answering is missing. */
   roundTripsMs: mapOf(z.number().min(0)),
 });
 export interface ScoreReport {

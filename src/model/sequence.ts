@@ -1,6 +1,6 @@
 /**
  * Seats and their order. ZooKeeper's sequence number is a signed 32-bit counter that wraps around, so seats
- * are compared in serial number arithmetic (RFC 1982). The order is correct as long as all existing seats are
+ * are compared by serial number arithmetic (RFC 1982). The order is correct as long as all existing seats are
  * within 2^31 of each other.
  */
 
@@ -12,8 +12,8 @@ export interface SeatName {
 }
 
 /**
- * Matches the name of an election znode. ZooKeeper formats a sequence number as `%010d`: ten characters,
- * including a possible sign, or eleven.
+ * Matches the name of an election znode. ZooKeeper formats a sequence number as `%010d`. The result has ten
+ * characters, or eleven if the number is negative and has ten digits.
  */
 const seatPattern = /^(.*[A-Za-z0-9])-(\d{10}|-\d{9,10})$/;
 
@@ -42,7 +42,7 @@ export function seatsInOrder(names: readonly string[]): SeatName[] {
     .sort((a, b) => compareSequences(a.sequence, b.sequence) || (a.name < b.name ? -1 : 1));
 }
 
-/** Whether the seat `name` is later than `other`. False if one of the names is not a seat. */
+/** Whether the seat `name` is later than `other`. False if either name is not the name of a seat. */
 export function isLaterSeat(name: string, other: string): boolean {
   const [a, b] = [parseSeatName(name), parseSeatName(other)];
   return a !== null && b !== null && compareSequences(a.sequence, b.sequence) > 0;

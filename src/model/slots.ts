@@ -43,13 +43,16 @@ export function slotView(snapshot: GroupSnapshot, slot: number): GroupSnapshot {
   };
 }
 
-/** Returns the configuration for one slot. It omits a request for another slot. */
+/** Returns the configuration for one slot. Omits a switchover request for another slot. */
 export function configOfSlot(config: GroupConfig, slot: number): GroupConfig {
   const { switchover } = config;
   return switchover === null || slotOf(switchover) === slot ? config : { ...config, switchover: null };
 }
 
-/** Returns one slot's view of the members. It omits failures in other slots, which are handled there. */
+/**
+ * Returns one slot's view of the members. Omits failures in other slots, because they are handled in the
+ * views of those slots.
+ */
 export function membersOfSlot(members: readonly Member[], slot: number): readonly Member[] {
   return members.map((member) => {
     const failure = member.value?.lastFailure ?? null;
@@ -81,8 +84,8 @@ export function slotCount(
 }
 
 /**
- * Returns the slots that concern a node: those whose claim it owns, or whose decision names it. Owned claims
- * come first, because the node must release or resume one before it makes another.
+ * Returns the slots that concern a node: those whose claim it owns, or whose decision names it. Slots with an
+ * owned claim come first, because the node must release or resume that claim before it makes another.
  */
 export function slotsOfNode(snapshot: GroupSnapshot, node: string, session: SessionId): number[] {
   const states = slotStates(snapshot);

@@ -18,13 +18,13 @@ export type Versioned<T> = Parsed<T> & { readonly version: number; readonly modi
 
 /**
  * Returns a key that identifies one write among all writes to a path. The version alone is not enough,
- * because a znode that is created again restarts its versions.
+ * because versions start over when a znode is deleted and created again.
  */
 export function writeOf({ version, modifiedAtMs }: Versioned<unknown>): string {
   return `${version}@${modifiedAtMs}`;
 }
 
-/** The `leader/current` znode when it was read. */
+/** The `leader/current` znode, as it was read. */
 export type Claim = Versioned<ClaimContent> & {
   /** Fencing token of the claim. */
   readonly token: bigint;
@@ -32,7 +32,7 @@ export type Claim = Versioned<ClaimContent> & {
   readonly createdAtMs: number;
 };
 
-/** A group's circuit breaker when it was read. */
+/** A group's circuit breaker, as it was read. */
 export interface CircuitBreaker {
   readonly path: string;
   /** Root of the group that uses the circuit breaker. */
@@ -45,7 +45,7 @@ export interface CircuitBreaker {
 export type Member = Versioned<Registration> & {
   readonly node: string;
   readonly owner: SessionId;
-  /** Position of the node's seat among all seats, 0 for the elector. Null if the node has no seat. */
+  /** Position of the node's seat among all seats, with 0 for the elector. Null if the node has no seat. */
   readonly seat: number | null;
   /**
    * Names of all election znodes of the node, if they were read. There are several if another client created
@@ -56,7 +56,7 @@ export type Member = Versioned<Registration> & {
   readonly scores?: ScoreReport | undefined;
 };
 
-/** Returns the member with a node's report added. A report counts only for the incarnation that wrote it. */
+/** Returns the member with its report added. A report that another incarnation wrote is ignored. */
 export function withScores(member: Member, report: ScoreReport | null): Member {
   if (report?.node !== member.node || report.incarnation !== member.value?.incarnation) return member;
   return { ...member, scores: report };
@@ -68,7 +68,7 @@ export interface OwnSeat {
   readonly version: number;
   /** Name of the predecessor, the seat just below this one. Null for the elector. */
   readonly below: string | null;
-  /** Whether this node is the next elector: the seat just below is the elector's. */
+  /** Whether this node is the next elector, that is, whether the seat just below is the elector's. */
   readonly second: boolean;
 }
 
@@ -82,8 +82,9 @@ export interface SlotState {
 
 export interface GroupSnapshot {
   /**
-   * Version of the published successor from which this snapshot was assumed. A claim that rests on the
-   * snapshot must check it. No other write can, because the snapshot has no claim. Missing if it was read.
+   * Version of the published successor, if this snapshot was not read but assumed from that successor. A
+   * claim that is based on the snapshot must check this version. No other write can be based on the snapshot,
+   * because the snapshot has no claim. Missing if the snapshot was read.
    */
   readonly assumedFrom?: number | undefined;
   /** The slot to which `elected`, `current` and `history` belong. Missing for the first slot. */
@@ -104,13 +105,13 @@ export interface GroupSnapshot {
   /** Head of the history, with what was recorded last. Null if `members` is null or the znode is missing. */
   readonly history: Versioned<HistoryHead> | null;
   /**
-   * What the elector has published about the leader's successor. Null if the znode is missing. Missing if
+   * What the elector has published about the leader's successor. Null if the znode does not exist. Missing if
    * this node does not need to know it, or if the group has several leaders.
    */
   readonly successor?: Versioned<Successor> | null | undefined;
   /**
-   * The group that this group's leader must be near to or away from. Missing or null if there is none, or if
-   * this node does not need to know it.
+   * The other group in this group's affinity rule. Missing or null if there is no such rule, or if this node
+   * does not need to know it.
    */
   readonly neighbour?: Neighbour | null | undefined;
   /**

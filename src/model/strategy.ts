@@ -6,9 +6,9 @@ import type { Place } from './znodes.js';
 /** Conditions of a decision: what a strategy may consider in addition to the candidates. */
 export interface Conditions {
   /**
-   * The kind of decision. `failure` means the successor of a failed leader or candidate, and `planned` means
-   * all other decisions. As long as the elected node can continue, this keeps the value under which that node
-   * was elected. A leader is therefore not replaced merely because the failure is over.
+   * The kind of decision. `failure` means that the decision replaces a failed leader or candidate. `planned`
+   * covers all other decisions. As long as the elected node can continue, this keeps the value under which
+   * that node was elected. A leader is therefore not replaced merely because the failure is over.
    */
   readonly after: 'failure' | 'planned';
   /** The site of the leader that failed. Null if the decision does not follow a failure. */
@@ -28,7 +28,7 @@ export interface Candidate {
   readonly site: string;
   readonly priority: number;
   readonly sitePriority: number;
-  /** Position of the node's seat among all seats, 0 for the oldest. Null while the node has no seat. */
+  /** Position of the node's seat among all seats, with 0 for the oldest. Null while the node has no seat. */
   readonly seat: number | null;
   /** The node's own scores, by name. A score that was not measured recently is missing. */
   readonly scores: ReadonlyMap<string, Score>;
@@ -48,16 +48,16 @@ export interface Peer {
 }
 
 export interface StrategyInput<Options> {
-  /** The eligible nodes, in order of node ids. */
+  /** The eligible nodes, ordered by node id. */
   readonly candidates: readonly Candidate[];
   /** The last node that was READY. Null if there has been none. */
   readonly previous: Place | null;
-  /** The candidates and all other registered nodes, in order of node ids. */
+  /** The candidates and all other registered nodes, ordered by node id. */
   readonly peers: readonly Peer[];
   /**
    * The current leader, if it can continue. Null if the leader must be replaced. A strategy that compares
-   * measurements ranks another node above the incumbent only if it is better by a margin, so that noise does
-   * not move leadership.
+   * measurements ranks another node above the incumbent only if that node is better by a margin, so that
+   * noise does not move leadership.
    */
   readonly incumbent: string | null;
   /** The term that a new decision would begin. */
@@ -70,7 +70,7 @@ export interface Ranked {
   readonly node: string;
   /** Grade of the node. 0 is the best. A better rank within the same grade never moves leadership. */
   readonly grade: number;
-  /** Why the node has this rank, for display. The text continues "a1 was elected: …". */
+  /** Why the node has this rank, for display. The text completes "a1 was elected: …". */
   readonly reason: string;
   /**
    * The rule that orders this node among other nodes of its grade, for display. Missing if the reason

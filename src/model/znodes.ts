@@ -7,8 +7,8 @@ import { mostLeaders } from './group-config.js';
 import { instantSchema, longSchema, nameSchema, strictObject } from './names.js';
 
 /**
- * Greatest valid term. No group will make that many decisions. A record with a later term is malformed, so
- * that malformed data cannot use up the last term.
+ * Greatest valid term. No group will make that many decisions. A record with a greater term is malformed.
+ * Otherwise, malformed data could use up the last term.
  */
 export const lastTerm = 2 ** 48;
 export const termSchema = z.int().min(0).max(lastTerm);
@@ -57,7 +57,10 @@ export type ProbeAddress = z.infer<typeof probeAddressSchema>;
 
 export const failureRecordSchema = z.object({
   node: nameSchema,
-  /** The incarnation that failed, or the new one if its start ended the backoff. This happens only once. */
+  /**
+   * The incarnation that failed. If the start of a new incarnation ended the backoff, which can happen only
+   * once, this is the new incarnation.
+   */
   incarnation: z.string(),
   /** Number of failures since the node was last READY. The backoff doubles with each of them. */
   count: z.int().min(1),
@@ -108,13 +111,13 @@ export const electedSchema = z.object({
   previous: placeSchema.nullable(),
   /**
    * Priorities of the elected node's site and of the node itself when it was elected. If an operator lowers
-   * one of them later, the node must hand over to a better one.
+   * one of them later, the node must hand over to a better node.
    */
   priorities: z.tuple([z.number(), z.number()]).nullable().default(null),
   /**
    * Set if an operator requested this node. No failback takes leadership away from it. `overridden` lists the
-   * kinds of reasons that made the node ineligible when it was forced. Each of them is ignored until it stops
-   * applying. `forced` means that the previous leader is not trusted.
+   * kinds of reasons that made the node ineligible when the operator forced its election. Each kind is
+   * ignored until it no longer applies. `forced` means that the previous leader is not trusted.
    */
   requested: z
     .object({
@@ -125,9 +128,9 @@ export const electedSchema = z.object({
     .nullable()
     .default(null),
   /**
-   * Set if a planned change took leadership away from `previous`, which was working. Leadership returns to it
-   * if no other node becomes READY. `requested` means that an operator requested the change. `previousBy`
-   * says who had requested `previous`. It is missing if nobody had.
+   * Set if a planned change took leadership away from `previous`, which was working. Leadership returns to
+   * `previous` if no other node becomes READY. `requested` means that an operator requested the change.
+   * `previousBy` names the operator who had requested `previous`. It is missing if no operator had.
    */
   handover: z
     .object({ requested: z.boolean(), previousBy: z.string().optional() })
@@ -150,7 +153,7 @@ export const electedSchema = z.object({
 export type Elected = z.infer<typeof electedSchema>;
 
 /**
- * The decision that a departing leader puts into effect by itself, and the versions that the decision is
+ * The decision that a departing leader puts into effect on its own, and the versions that the decision is
  * based on.
  */
 const preparedSchema = z.object({
@@ -158,9 +161,9 @@ const preparedSchema = z.object({
   /** Versions of `elected` and of `config` under which the decision was made. */
   electedVersion: z.int(),
   configVersion: z.int(),
-  /** Version of the registration of the decision's node. */
+  /** Version of the registration of the node that the decision elects. */
   nodeVersion: z.int(),
-  /** Names of the election znodes of the decision's node. The node is notified through them. */
+  /** Names of the election znodes of that node. A write to these znodes notifies the node. */
   seats: z.array(z.string().regex(/^[^/]+$/)).min(1),
 });
 export type PreparedDecision = z.infer<typeof preparedSchema>;
@@ -258,7 +261,7 @@ export const transitionRecordSchema = z.object({
     .object({ token: longSchema, reason: z.string().nullable(), endedAt: instantSchema.nullable() })
     .nullable()
     .default(null),
-  /** The release by the previous leader. Null if it did not release, or if it does not report the release. */
+  /** The release by the previous leader. Null if there was none, or if that leader did not report it. */
   release: z
     .object({
       node: nameSchema,
@@ -274,8 +277,9 @@ export const transitionRecordSchema = z.object({
     /** Duration of the previous leader's release hook. */
     releaseMs: milliseconds,
     /**
-     * Time from the decision to the claim, including the release and the prepare hook. If the node led under
-     * the same decision before, the time starts when it stopped leading, if that is known.
+     * Time from the decision to the claim, including the release and the prepare hook. If the node had
+     * already led under the same decision, the time starts when it stopped leading, provided that this
+     * instant is known.
      */
     claimMs: milliseconds,
     /** Time from the claim to READY, including the takeover hook. */

@@ -16,7 +16,8 @@ export interface ChildGroupsOptions {
   readonly clock: Clock;
   readonly log: Logger;
   /**
-   * Called with the groups' roots, in order, after each read. If a read fails, the previous groups remain.
+   * Called with the groups' roots, in order, after each successful read. If a read fails, the previous groups
+   * remain.
    */
   found(roots: readonly string[]): void;
 }
@@ -94,7 +95,10 @@ export class ChildGroups {
     this.#isGroup = isGroup;
   }
 
-  /** Watches for the creation of the path, and reports no groups. Returns false like `#read`. */
+  /**
+   * Reports that there are no groups, and watches for the creation of the path. Like `#read`, returns false
+   * if the read must be retried soon.
+   */
   async #await(store: Store): Promise<boolean> {
     const { path, found } = this.#options;
     try {

@@ -1,4 +1,4 @@
-/** Passes the connection settings in a node's flags on to the processes that the node starts. */
+/** Passes the connection settings from a node's flags to the processes that the node starts. */
 import { reachSettings } from '../config/node-settings.js';
 import { flagsAsVariables, type SettingSources } from '../config/read-settings.js';
 

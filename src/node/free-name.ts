@@ -1,7 +1,7 @@
 /**
  * Determines a name for a node without a configured id. The name is the host name. If other nodes of the same
  * group run on this machine, the lowest free number is appended. A restarted node therefore gets the same
- * name, and the group still has its information about the node.
+ * name, and what the group knows about the node remains valid.
  *
  * Not promised: that two machines with the same host name get different names. Set node ids in that case.
  */

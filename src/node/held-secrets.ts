@@ -1,6 +1,6 @@
 /**
- * Secrets that a node reads from files only when it starts. If the file or its path changes, the node must be
- * restarted.
+ * Secrets that a node reads from files only when it starts. If such a file or its path changes, the node must
+ * be restarted.
  */
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';

@@ -1,4 +1,7 @@
-/** One group that a node is in: its agent, the agent's workload, and the node's measurements and reports. */
+/**
+ * One of the groups that a node is in: the agent for that group, the agent's workload, and the node's
+ * measurements and reports.
+ */
 import type { Rules } from '../../strategies/registry.js';
 import type { Agent, AgentStatus } from '../agent/agent.js';
 import type { TokenStore } from '../agent/leadership/token-memory.js';

@@ -69,7 +69,10 @@ export class NodeGroups {
     return [...this.#places.values()].filter(isRefused).length;
   }
 
-  /** Joins the new groups in `wanted`, applies the settings of the others, and leaves all other groups. */
+  /**
+   * Joins the groups in `wanted` that are new, applies the settings of those that the node has already
+   * joined, and leaves every group that is not in `wanted`.
+   */
   use(wanted: ReadonlyMap<string, AgentSettings>): void {
     if (this.#isLeaving) return;
     for (const [root, place] of this.#places) {

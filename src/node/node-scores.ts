@@ -42,7 +42,7 @@ export class NodeScores {
     return this.#measurements.values;
   }
 
-  /** Rate of the node's client requests, as reported. Null if the rate is not measured. */
+  /** Reported rate of client requests to the node. Null if the rate is not measured. */
   get requestsPerSecond(): number | null {
     const rate = this.values.get(requestsScore);
     return rate === undefined ? null : Number(rate);

@@ -27,7 +27,7 @@ export interface NodeOptions {
   readonly probe: Prober | null;
   /** Memory of the session. Null if the session is not remembered across restarts. */
   readonly sessionMemory: SessionMemory | null;
-  /** Store for fencing tokens. Null if the tokens that were seen are forgotten at a restart. */
+  /** Store for the fencing tokens that the node has seen. Null if the tokens are lost on a restart. */
   readonly tokenStore: TokenStore | null;
   /** Membership in a shared session. If it is present, it replaces `store` and `sessionMemory`. */
   readonly membership?: Membership;

@@ -73,7 +73,7 @@ export interface ReloadOptions<Values extends NodeSettings> {
   apply(settings: LiveSettings): void;
   /** Called with all values that were read, if the values are valid. */
   took?(values: Values): void;
-  /** Names of settings that `took` applies in addition to the live ones. */
+  /** Names of settings that `took` applies in addition to the live settings. */
   readonly taken?: readonly string[];
   /** Called when the reload has ended, even if it failed. */
   done(): void;

@@ -90,7 +90,7 @@ class Run implements NodeWorkload {
     return this.#signal === null ? exitCodes.failed : codeOfSignal(this.#signal);
   }
 
-  /** Called when a leadership has ended, and its command too. */
+  /** Called when a leadership and its command have ended. */
   #stopped(workload: CommandEnd | null): void {
     if (this.#signal !== null) this.#end ??= workload === null ? null : { workload };
     else if (this.#settings.restart === 'no') this.#leave('lost');

@@ -1,5 +1,6 @@
 /**
- * Runs one node of several groups in the foreground: one process, one session, and an agent for each group.
+ * Runs one node that is in several groups, in the foreground. The node has one process, one session, and an
+ * agent for each group.
  */
 
 import { TokenFile } from '../agent/leadership/token-file.js';
@@ -27,8 +28,8 @@ import { hookWorkload, type NodeWorkload } from './workload.js';
  * Runs until the node has left all its groups, like `runNode` for one group. Joins new groups and leaves
  * removed ones on SIGHUP, and when children of `groupsUnder` are created or deleted.
  *
- * Throws PetrelError INVALID for incompatible settings. Also throws whatever opening a `SessionFile` or
- * `openHttp` throws. Errors of a single group are logged.
+ * Throws PetrelError INVALID for incompatible settings. Also throws whatever `SessionFile.open` or `openHttp`
+ * throws. Errors in a single group are only logged.
  */
 export async function runGroups(
   settings: AgentSettings,

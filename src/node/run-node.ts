@@ -21,8 +21,8 @@ import { leaveOnSignal } from './signals.js';
 import { hookWorkload, type NodeWorkload } from './workload.js';
 
 /**
- * Runs a node whose workload is its hooks, until the node has left. Throws whatever `runNode` or opening a
- * `SessionFile` throws.
+ * Runs a node whose workload is its hooks, until the node has left. Throws whatever `SessionFile.open` or
+ * `runNode` throws.
  */
 export async function runAgent(
   settings: AgentSettings,

@@ -2,7 +2,7 @@
  * Computes how much one session may own. When a session ends, servers log the paths of all its ephemeral
  * znodes as one entry. If an entry is too long to be read back, the servers crash and cannot start again
  * (ZOOKEEPER-4306). ZooKeeper does not refuse the requests that lead to such an entry. Therefore, a process
- * whose session owns many znodes must count them itself.
+ * whose session owns many znodes must itself limit the length of their paths.
  */
 import { groupPaths } from '../model/paths.js';
 

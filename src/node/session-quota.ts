@@ -14,8 +14,8 @@ export class SessionQuota {
   }
 
   /**
-   * Reserves room for a group until `giveBack` is called. Returns null on success. Otherwise returns the
-   * reason why there is no room.
+   * Reserves part of the quota for a group until `giveBack` is called. Returns null on success. Otherwise,
+   * returns the reason why the quota is not sufficient.
    */
   take(root: string): string | null {
     if (this.#taken.has(root)) return null;

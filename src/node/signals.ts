@@ -1,13 +1,15 @@
 /**
- * Requests to a node in the foreground to leave, or to reload its settings. They arrive as signals or from
- * the node's guardian.
+ * Handles requests to leave or to reload settings, for a node that runs in the foreground. The requests
+ * arrive as signals, or from the node's guardian.
  */
 import type { GuardianChannel } from '../guardian/channel.js';
 import { leaveSignals } from '../guardian/leave-signals.js';
 import { type HandledSignal, handledSignals } from '../guardian/messages.js';
 import type { Logger } from '../log.js';
 
-/** A node that can leave all its groups. On a second call of `stop`, it no longer waits for a successor. */
+/**
+ * A node that can leave all its groups. After a second call to `stop`, it no longer waits for a successor.
+ */
 export interface Leaving {
   stop(): void;
 }
@@ -24,7 +26,7 @@ type Source = 'signal' | 'guardian' | 'parent';
 
 /**
  * Handles signals until the returned function is called. From then on, signals are ignored, because a signal
- * would kill a process that is about to end normally.
+ * could otherwise kill a process that is about to end normally.
  */
 export function leaveOnSignal(
   agent: Leaving,

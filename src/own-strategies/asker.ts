@@ -1,4 +1,4 @@
-/** Gets answers from strategies and constraints that run elsewhere, on behalf of synchronous code. */
+/** Gets answers, for synchronous code, from strategies and constraints that run in other threads. */
 import { type Answer, type ChoiceInput, keyOf, Unanswered } from '../../strategies/questions.js';
 import type { Rules } from '../../strategies/registry.js';
 
@@ -51,8 +51,8 @@ export class RuleAsker {
 }
 
 /**
- * Whether to keep the answer for later questions. Failures are not kept, because a rule that fails now may
- * succeed later.
+ * Whether to keep the answer in case the same question is asked again. Failures are not kept, because a rule
+ * that fails now may succeed later.
  */
 function isLasting(answer: Answer): boolean {
   return (

@@ -6,8 +6,8 @@ import { constraintQuestionSchema } from './messages.js';
 import type { Work } from './work.js';
 
 /**
- * Returns the work for a module with the default export `found`. Throws an Error if that is not a constraint,
- * or if a trial run shows that the constraint is not pure.
+ * Returns the work for a module whose default export is `found`. Throws an Error if `found` is not a
+ * constraint, or if a trial run shows that the constraint is not pure.
  */
 export function constraintWork(found: unknown): Work {
   const constraint = constraintIn(found);

@@ -26,7 +26,7 @@ function isConstraint(value: unknown): value is OwnConstraint {
 }
 
 /**
- * Returns the constraint's own description with defaults filled in. Throws an Error if the description is
+ * Returns the constraint's own description, with defaults filled in. Throws an Error if the description is
  * invalid.
  */
 export function introductionOf(constraint: OwnConstraint): ConstraintIntroduction {

@@ -1,6 +1,6 @@
 /**
- * Loads user-defined strategies and constraints, either from an ES module by its path or from a package by
- * its name.
+ * Loads user-defined strategies and constraints. Each is identified by the path of an ES module or by the
+ * name of a package.
  */
 import { createRequire } from 'node:module';
 import { join, resolve } from 'node:path';
@@ -14,8 +14,8 @@ import { OwnStrategy } from './own-strategy.js';
 /**
  * Returns the rules for a process with these settings: the built-in rules and those of the named modules. A
  * path begins with `/`, `./` or `../`. Any other name is a package, which is resolved from the working
- * directory. Throws PetrelError INVALID if a module cannot be loaded or does not contain such a rule, or if
- * the rule's name is already taken.
+ * directory. Throws PetrelError INVALID if a module cannot be loaded or does not contain a rule of the
+ * expected kind, or if the rule's name is already taken.
  */
 export async function loadRules(settings: Readonly<Record<RuleSetting, readonly string[]>>): Promise<Rules> {
   const { strategies, ownConstraints } = builtInRules;
@@ -41,7 +41,7 @@ interface Modules<Rule> {
   isTaken(name: string): boolean;
   load(url: string): Promise<Rule>;
   /**
-   * Rules that are being loaded or have been loaded, keyed by module. A process may run several nodes, which
+   * Rules that are being loaded or have been loaded, keyed by module. If a process runs several nodes, they
    * share one thread per module.
    */
   readonly loading: Map<string, Promise<Rule>>;
@@ -55,12 +55,12 @@ const strategyModules: Modules<OwnStrategy> = {
 
 const constraintModules: Modules<OwnConstraint> = {
   ...{ setting: 'constraints', what: 'constraint', loading: new Map() },
-  // No check is needed here, because the constraint's thread itself rejects names that are taken.
+  // No check is needed here, because the constraint's thread itself rejects a name that is taken.
   isTaken: () => false,
   load: (url) => OwnConstraint.load(url),
 };
 
-/** Loads the rules and returns them by name. */
+/** Loads the rules and returns them, keyed by name. */
 async function loadEach<Rule extends Loaded>(
   names: readonly string[],
   modules: Modules<Rule>,

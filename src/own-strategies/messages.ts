@@ -30,7 +30,7 @@ const named = (kind: RuleKind) => ({
   version: z.string('a version must be a string').min(1).max(64).nullable(),
 });
 
-/** Schema of the first message of a strategy's thread. */
+/** Schema of the first message from a strategy's thread. */
 export const strategySchema = z.object({ ...named('strategy'), usesScores: z.boolean() });
 export type StrategyIntroduction = z.infer<typeof strategySchema>;
 
@@ -46,7 +46,7 @@ export const questionMessageSchema = z.object({ id: z.int(), question: z.unknown
 
 export const strategyQuestionSchema = z.object({
   options: z.unknown(),
-  /** Input of the ranking. Null if only the options must be checked. */
+  /** Input for the ranking. Null if only the options must be checked. */
   input: z.custom<RankingInput>((value) => typeof value === 'object').nullable(),
 });
 export type StrategyRequest = z.infer<typeof strategyQuestionSchema>;

@@ -21,7 +21,7 @@ export class OwnConstraint implements RegisteredConstraint {
 
   /**
    * Loads the constraint from the ES module at `url`. Throws PetrelError INVALID if the module does not
-   * contain one.
+   * contain a constraint.
    */
   static async load(url: string): Promise<OwnConstraint> {
     const module = { url, kind: 'constraint', introduction: constraintSchema } as const;

@@ -1,6 +1,6 @@
 /**
  * A user-defined strategy or constraint: an ES module that runs in a thread and answers questions there. If
- * the thread does not answer in time, it is ended and restarted for later questions.
+ * the thread does not answer in time, it is stopped, and a new thread is started for later questions.
  */
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
@@ -12,7 +12,7 @@ import { type RuleModule, RuleThread } from './rule-thread.js';
 /** Time limit for one answer. It is short because a decision waits for the answer. */
 const limitMs = 250;
 
-/** The settings that list modules of user-defined rules. */
+/** The settings that list the modules of user-defined rules. */
 export type RuleSetting = 'strategies' | 'constraints';
 
 interface Introduced {
@@ -67,14 +67,15 @@ export class OwnRule<Introduction extends Introduced> {
   }
 
   /**
-   * The module's own version and a digest of its text, because different modules may give different results.
+   * Combines the module's own version with a digest of its source text, because a change in that text may
+   * change the results.
    */
   get version(): string {
     const { version } = this.introduction;
     return version === null ? this.#digest : `${version}+${this.#digest}`;
   }
 
-  /** Returns the answer to a question, or the failure to get one. Never rejects. */
+  /** Returns the answer to a question, or the reason why there is none. Never rejects. */
   async ask(question: unknown): Promise<Answer> {
     const answer = this.#answered.then(() => this.#answerTo(question));
     this.#answered = answer;
@@ -86,8 +87,8 @@ export class OwnRule<Introduction extends Introduced> {
   }
 
   /**
-   * Returns the answer to one question. If the thread does not respond in time, starts a restart and returns
-   * a failure. Never rejects.
+   * Returns the answer to one question. If the thread does not respond in time, restarts it in the background
+   * and returns a failure. Never rejects.
    */
   async #answerTo(question: unknown): Promise<Answer> {
     const thread = this.#thread;
@@ -113,15 +114,15 @@ export class OwnRule<Introduction extends Introduced> {
   }
 
   /**
-   * Starts the thread again. If this fails, later answers contain the reason, and the next question starts
+   * Starts the thread again. If this fails, later answers contain the reason, and the next question triggers
    * another attempt. Never rejects.
    */
   async #start(): Promise<void> {
     if (this.#isStarting) return;
     this.#isStarting = true;
     try {
-      // Only the text that was loaded first may be loaded again, because its version is the one that was
-      // reported.
+      // The module may be loaded again only if its text is unchanged. The version that was reported belongs
+      // to the text that was loaded first.
       if (digestOf(this.#module.url) !== this.#digest) {
         throw new Error(
           'its module has changed since it was loaded: restart the agents, with the same module on all nodes',

@@ -1,6 +1,6 @@
 /**
- * A user-defined strategy in the form that the rest of Petrel uses. It can rank here only after its thread
- * has been queried.
+ * A user-defined strategy in the form that the rest of Petrel uses. A ranking is available here only after
+ * the strategy's thread has computed it.
  */
 import { type Answer, type Answers, answerTo, type StrategyQuestion } from '../../strategies/questions.js';
 import {
@@ -22,7 +22,7 @@ export class OwnStrategy implements RegisteredStrategy {
 
   /**
    * Loads the strategy from the ES module at `url`. Throws PetrelError INVALID if the module does not contain
-   * one.
+   * a strategy.
    */
   static async load(url: string): Promise<OwnStrategy> {
     const module = { url, kind: 'strategy', introduction: strategySchema } as const;

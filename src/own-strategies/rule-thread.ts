@@ -9,7 +9,7 @@ import { answeredSchema, type RuleKind, type Start } from './messages.js';
 const startLimitMs = 10_000;
 const maxHeapMb = 128;
 
-/** A module that contains a rule of an expected kind. */
+/** A module that must contain a rule of a certain kind. */
 export interface RuleModule<Introduction> {
   readonly url: string;
   readonly kind: RuleKind;
@@ -47,10 +47,11 @@ export class RuleThread {
     });
     try {
       const introduction = await introductionOf(worker, schema);
-      // Neither the worker nor the port must keep an otherwise idle process alive.
+      // The worker and the port must not keep an otherwise idle process alive.
       worker.unref();
       port1.unref();
-      // A later error of the thread is ignored here. The next question gets no answer and reports a failure.
+      // A later error in the thread is ignored here. The next question then gets no answer, and this is
+      // reported as a failure.
       worker.on('error', () => {});
       return { thread: new RuleThread(worker, port1), introduction };
     } catch (error) {
@@ -60,7 +61,7 @@ export class RuleThread {
   }
 
   /**
-   * Asks a question. There must be only one question at a time. Resolves with null if there is no answer in
+   * Asks a question. Only one question may be asked at a time. Resolves with null if there is no answer in
    * time. Rejects if the answer is malformed.
    */
   async ask(question: unknown, limitMs: number): Promise<Answer | null> {

@@ -1,7 +1,7 @@
 /**
  * Global functions that are blocked while a pure function runs. They give access to the clock, randomness and
- * the network. Anything that a module imports or has saved earlier is not blocked. This finds mistakes but
- * does not prevent deliberate use.
+ * the network. Anything that a module imports or has saved earlier is not blocked. Blocking these functions
+ * catches mistakes, but does not prevent deliberate use.
  */
 const hidden: readonly (readonly [object, string])[] = [
   [Date, 'now'],
@@ -14,7 +14,7 @@ const hidden: readonly (readonly [object, string])[] = [
   [globalThis, 'queueMicrotask'],
 ];
 
-/** Runs `work` while side effects are blocked. `what` is the kind of function for messages. */
+/** Runs `work` while side effects are blocked. `what` names the kind of function in error messages. */
 export function withoutSideEffects<T>(what: 'strategy' | 'constraint', work: () => T): T {
   const refuse = (use: string): never => {
     throw new Error(`a ${what} must be a pure function and cannot use ${use}`);

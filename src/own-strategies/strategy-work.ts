@@ -15,7 +15,8 @@ interface OwnStrategy extends Strategy {
 }
 
 /**
- * Returns the work for a module with the default export `found`. Throws an Error if that is not a strategy.
+ * Returns the work for a module whose default export is `found`. Throws an Error if `found` is not a
+ * strategy.
  */
 export function strategyWork(found: unknown): Work {
   if (!isStrategy(found)) {
@@ -63,7 +64,7 @@ function ranked(strategy: OwnStrategy, input: RankingInput, options: unknown): R
   return ranking.data;
 }
 
-/** Returns the problems that running the strategy reveals. Runs it twice on the same frozen input. */
+/** Runs the strategy twice on the same frozen input, and returns the problems that this reveals. */
 function impurities(strategy: OwnStrategy, options: unknown): { path: string[]; message: string }[] {
   for (const sample of samples) {
     const [first, again] = [1, 2].map(() => ranked(strategy, frozen(sample), options));

@@ -1,4 +1,4 @@
-/** Helpers for the tests of user-defined constraints. */
+/** Helpers for testing user-defined constraints. */
 import type { ConstraintNode, Finding, OwnConstraint } from '../model/own-constraint.js';
 import { exampleContext, exampleNode, type TriedContext } from './example-node.js';
 import { constraintIn, introductionOf, pureFindingOf } from './held-constraint.js';
@@ -10,8 +10,8 @@ export type TriedConstraintNode = Pick<ConstraintNode, 'node'> & Partial<Constra
 
 /**
  * Returns the constraint's finding for a node, or null if there is none. Fields that are omitted from
- * `context` are those of a group in which no node is elected, at midnight. Throws whatever `check` throws.
- * Throws an Error if the constraint breaks its contract.
+ * `context` have the values of a group in which no node is elected, at midnight. Throws whatever `check`
+ * throws. Throws an Error if the constraint breaks its contract.
  */
 export function tryConstraint(
   constraint: OwnConstraint,

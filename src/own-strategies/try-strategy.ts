@@ -1,4 +1,4 @@
-/** Helpers for the tests of user-defined strategies. */
+/** Helpers for testing user-defined strategies. */
 import {
   builtInRules,
   type Candidate,
@@ -14,15 +14,17 @@ import { exampleInput } from './example-input.js';
 /** A node for a test. Fields that do not matter to the test can be omitted. */
 export type TriedNode = Pick<Candidate, 'node'> & Partial<Candidate>;
 
-/** The remaining input of a strategy. Omitted fields are those of a group's first election at midnight. */
+/**
+ * The remaining input of a strategy. Omitted fields have the values of a group's first election, at midnight.
+ */
 export type TriedInput<Options> = Partial<Omit<StrategyInput<Options>, 'candidates' | 'options'>> & {
   readonly options?: unknown;
 };
 
 /**
- * Returns the strategy's ranking of some nodes. Their seats follow the order in which the nodes are given.
- * Throws PetrelError INVALID if the strategy does not accept the options. Throws RuleFault if the strategy
- * breaks the contract of `rank`.
+ * Returns the strategy's ranking of the given nodes. Their seats follow the order of `nodes`. Throws
+ * PetrelError INVALID if the strategy does not accept the options. Throws RuleFault if the strategy breaks
+ * the contract of `rank`.
  */
 export function tryStrategy<Options>(
   strategy: Strategy<Options>,

@@ -1,6 +1,6 @@
 import type { Answer } from '../../strategies/questions.js';
 
-/** The work of a thread. It depends on the kind of the thread's module. */
+/** The work of a thread, which depends on the kind of module that the thread runs. */
 export interface Work {
   /** The thread's first message. */
   readonly introduction: unknown;

@@ -1,6 +1,6 @@
 /**
- * Runs one user-defined strategy or constraint in a separate thread. An endless loop in it then blocks
- * nothing else. Access to anything that a pure function does not need can also be denied there.
+ * Runs one user-defined strategy or constraint in a separate thread, where an endless loop blocks nothing
+ * else. The thread can also be denied access to anything that a pure function does not need.
  */
 import { parentPort, workerData } from 'node:worker_threads';
 import type { Answer } from '../../strategies/questions.js';
@@ -10,10 +10,9 @@ import { questionMessageSchema, type Start, startSchema } from './messages.js';
 import { strategyWork } from './strategy-work.js';
 import type { Work } from './work.js';
 
-// Programs read the output of commands on stdout, so a module's own output goes to stderr.
+// Programs may read the output of Petrel's commands from stdout, so a module's own output goes to stderr.
 process.stdout.write = process.stderr.write.bind(process.stderr);
-// The thread does not catch a failure. The failure ends the thread, and the thread that started it is
-// notified.
+// A failure is not caught here. It ends this thread, and the thread that started this one is notified.
 void run(startSchema.parse(workerData));
 
 async function run({ url, kind, port }: Start): Promise<void> {

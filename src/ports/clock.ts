@@ -1,12 +1,13 @@
 /**
- * The only source of time. All code that waits or measures takes a Clock, so that the same code can run in
- * simulated time. Decisions never depend on wall-clock time, which only labels output for people.
+ * The only source of time. All code that waits or measures time takes a Clock, so that the same code can run
+ * in simulated time. Decisions never depend on wall-clock time, which is used only to label output for
+ * people.
  */
 export interface Clock {
   /**
    * Returns milliseconds on a clock that never jumps (CLOCK_MONOTONIC). All processes on this machine share
-   * that clock until the machine is rebooted. One process may therefore compare an instant that another
-   * process has read.
+   * that clock until the machine is rebooted. A process may therefore compare its own instants with those
+   * that another process has read.
    */
   monotonicMs(): number;
   /** Returns milliseconds since the Unix epoch, for people and logs only. */

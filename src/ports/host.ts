@@ -13,14 +13,13 @@ export interface Host {
   /** Returns a name for one incarnation of an agent. The name is never reused. */
   newIncarnation(): string;
   /**
-   * Records that an agent of that incarnation is running in this process. The record remains until the
+   * Records that an agent with the given incarnation is running in this process. The record remains until the
    * returned function is called.
    */
   markAgentAlive(incarnation: string): () => void;
   /**
-   * Whether the name belongs to another agent, and that agent must be assumed to be running. An agent on
-   * another machine must always be assumed to be running. If the agent is on this machine, its process can be
-   * checked.
+   * Whether `agent` is another agent that must be assumed to be running. An agent on another machine must
+   * always be assumed to be running. If the agent is on this machine, its process can be checked.
    */
   isOtherAgent(agent: AgentName): boolean;
 }

@@ -3,9 +3,9 @@
  * process group. From then on, signals and checks apply to the whole group. `src/hooks/system-processes.ts`
  * implements these operations. The code that uses them (`src/hooks`) is the same for every implementation.
  *
- * A process group outlives the process that started it. Its id belongs to the group until its last process is
- * gone. After that, the system may reuse the id for unrelated processes. Not seen and not signalled: a
- * process that has moved to another group (for example by setsid or a service manager).
+ * A process group can outlive the process that started it. The id belongs to the group until the group's last
+ * process is gone. After that, the system may reuse the id for unrelated processes. A process that has moved
+ * to another group (for example through setsid or a service manager) is neither seen nor signalled.
  */
 import type { Readable } from 'node:stream';
 import type { Clock } from './clock.js';
@@ -19,8 +19,8 @@ export interface CommandLine {
    */
   readonly env: Readonly<Record<string, string>>;
   /**
-   * Whether the command writes to the output of the process that starts it. In that case, its output cannot
-   * be read.
+   * Whether the command writes directly to the output of the process that starts it. If so, the command's
+   * output cannot be read.
    */
   readonly passesOutput: boolean;
 }
@@ -43,8 +43,8 @@ export interface StartedCommand {
   /** Resolves when the leader has ended or could not be started. Never rejects. */
   readonly exit: Promise<Exit>;
   /**
-   * Resolves when the leader has ended and all its output has been read. At that time, no process has the
-   * output open any more. Never rejects.
+   * Resolves when the leader has ended and all its output has been read. By then, no process has the output
+   * open any more. Never rejects.
    */
   readonly closed: Promise<void>;
 }
@@ -55,16 +55,16 @@ export interface Processes {
   /** Starts a command. Never throws. If the command cannot be started, `exit` reports this. */
   start(command: CommandLine): StartedCommand;
   /**
-   * Sends a signal to every process of the group. It is not an error if a process is gone, or if we have no
-   * permission to signal it.
+   * Sends a signal to every process of the group. It is not an error if a process is gone, or if the caller
+   * has no permission to signal it.
    */
   signalGroup(pgid: number, signal: GroupSignal): void;
   /** Whether any process of the group exists, including zombies. This check is cheap. */
   groupExists(pgid: number): boolean;
   /**
    * Whether a process of the group is running. Zombies do not count as running, because they remain forever
-   * if no process reaps orphans. True if this cannot be determined. The check may need to scan every process
-   * on the machine.
+   * if no process reaps orphans. True if the answer cannot be determined. The check may need to scan every
+   * process on the machine.
    */
   groupIsAlive(pgid: number): boolean;
   /**

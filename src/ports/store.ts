@@ -5,8 +5,8 @@
  * Promised: one store is one session. Calls are sent and answered in the order in which they are made. Each
  * call settles exactly once. An exception in a listener never reaches the connection.
  *
- * Not promised: the outcome of a call that failed with CONNECTION_LOSS, SESSION_EXPIRED, TIMEOUT or ABORTED
- * is *unknown*. The call may have been applied, or may still be applied later.
+ * Not promised: that the outcome of a call is known. A call that failed with CONNECTION_LOSS,
+ * SESSION_EXPIRED, TIMEOUT or ABORTED may have been applied, or may still be applied later.
  */
 
 import type { Acl } from '../model/acl.js';
@@ -16,7 +16,7 @@ import type { Acl } from '../model/acl.js';
  * - CONNECTING: there is no session yet.
  * - SUSPENDED: there was a session and the store is disconnected, but the session may still exist.
  * - LOST: the session is over. This state is terminal.
- * - CLOSED: we have closed the store. This state is terminal.
+ * - CLOSED: this client has closed the store. This state is terminal.
  *
  * A store in a terminal state will never work again.
  */
@@ -84,7 +84,7 @@ interface StoreErrorOptions {
 export class StoreError extends Error {
   override readonly name = 'StoreError';
   readonly code: StoreErrorCode;
-  /** The path that the error concerns, without the chroot. Undefined if it concerns none. */
+  /** The path that the error concerns, without the chroot. Undefined if the error concerns no path. */
   readonly path: string | undefined;
   /** In a failed multi, the index of the operation that made it fail. */
   readonly failedOp: number | undefined;
@@ -212,15 +212,16 @@ export interface Store {
   /**
    * Returns the monotonic instant of the newest heartbeat that the *ensemble* is proven to have processed.
    * Returns -Infinity if there is none. `lease/lease.ts` describes the rule. The session cannot have expired
-   * before this instant plus the negotiated timeout. While the timeout is in doubt, only a lease from this
-   * instant is safe.
+   * before this instant plus the negotiated timeout. While the timeout is in doubt, only a lease that starts
+   * at this instant is safe.
    */
   provenAliveAtMs(): number;
   /** Whether a lease that begins with a write sent now would last until its renewal. */
   lastsToRenewal(): boolean;
   /**
-   * Returns the monotonic instant since which servers have answered continuously, as `lease/touch.ts`
-   * describes. While they do not answer, this instant is not in the past.
+   * Returns the monotonic instant at which the current unbroken contact with the servers began.
+   * `lease/touch.ts` describes when contact is broken. While contact is broken, the result is not in the
+   * past.
    */
   inTouchSinceMs(): number;
 
@@ -228,14 +229,15 @@ export interface Store {
   /** Returns the names of the children in no particular order. A name is not a path. */
   getChildren(path: string, options?: ReadOptions): Promise<{ children: string[]; stat: Stat }>;
   /**
-   * Returns the znode's stat. Returns null if there is no such znode, and a watch then reports its creation.
+   * Returns the znode's stat. Returns null if there is no such znode. In that case, a watch reports the
+   * znode's creation.
    */
   exists(path: string, options?: ReadOptions): Promise<Stat | null>;
   /** Creates a znode and returns its path. The path includes the sequence number if the mode adds one. */
   create(path: string, data: Buffer, mode: CreateMode, options?: CallOptions): Promise<string>;
   set(path: string, data: Buffer, version: ExpectedVersion, options?: CallOptions): Promise<Stat>;
   delete(path: string, version: ExpectedVersion, options?: CallOptions): Promise<void>;
-  /** Reads the ACL. ZooKeeper hides its digests from clients without permission to administer the znode. */
+  /** Reads the ACL. ZooKeeper hides the digests from clients without permission to administer the znode. */
   getAcl(path: string, options?: CallOptions): Promise<{ acl: Acl; stat: Stat }>;
   /** Sets the ACL. `version` is the version of the ACL itself (`Stat.aversion`). */
   setAcl(path: string, acl: Acl, version: ExpectedVersion, options?: CallOptions): Promise<Stat>;
@@ -244,7 +246,10 @@ export interface Store {
    * changes nothing and triggers no watch.
    */
   multi(operations: readonly Operation[], options?: CallOptions): Promise<OperationResult[]>;
-  /** Flushes the channel to the ensemble's leader. A later read sees everything that was committed before. */
+  /**
+   * Flushes the channel to the ensemble's leader. A later read sees everything that was committed before this
+   * call.
+   */
   sync(path: string, options?: CallOptions): Promise<void>;
 
   /**
@@ -255,8 +260,8 @@ export interface Store {
   onState(listener: (state: StoreState) => void): () => void;
 
   /**
-   * Changes from the connected server to the next one, for callers that have reason to doubt the connected
-   * server. The session continues.
+   * Switches to the next server. This is for callers that have reason to doubt the connected server. The
+   * session continues.
    */
   changeServer(): void;
 
@@ -268,7 +273,7 @@ export interface Store {
   /**
    * Ends the session at the ensemble if the ensemble can be reached within `timeoutMs`. Always frees every
    * socket and timer. With `abandon`, leaves the session and its znodes to expire. Returns true if the
-   * ensemble confirmed the end. Never rejects, and may be called at any time.
+   * ensemble confirmed the end of the session. Never rejects, and may be called at any time.
    */
   close(options?: { timeoutMs?: number; abandon?: boolean }): Promise<boolean>;
 }

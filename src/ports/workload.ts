@@ -2,14 +2,14 @@
  * The workload: what a node does when its role changes. A workload runs commands (`src/hooks`) or a function
  * in the user's own process.
  *
- * Promised: runs never overlap, and start in the order in which they were requested. A release aborts every
- * run that is in progress or waiting before it, so that the release is never delayed. Every outcome settles,
- * and none rejects.
+ * Promised: runs never overlap, and they start in the order in which they were requested. A release aborts
+ * every run that is in progress or waiting ahead of it, so that the release is never delayed. Every outcome
+ * settles, and none rejects.
  *
- * Not promised: that a workload is gone. `provenDead` reports that. The claim may be released only after an
- * outcome with `provenDead` set.
+ * Not promised: that a workload is gone. `provenDead` reports whether it is. The claim may be released only
+ * after an outcome with `provenDead` set.
  *
- * All instants (`…AtMs`) are milliseconds of `Clock.monotonicMs`.
+ * All instants (`…AtMs`) are in milliseconds, as returned by `Clock.monotonicMs`.
  */
 
 /**
@@ -34,7 +34,8 @@ export interface HookContext {
   /** For a release, the term of the decision that caused it, if there is one. */
   readonly endedByTerm?: number;
   /**
-   * Fencing token of this node's claim. Null in the phases prepare and fence, in which the node has no claim.
+   * Fencing token of this node's claim. Null during prepare and fence, because the node has no claim in these
+   * phases.
    */
   readonly fencingToken: bigint | null;
   /** Why the hook runs, as one line for display. */
@@ -62,7 +63,7 @@ export interface HookResult {
   readonly command: string | null;
   /** What went wrong, as one line for display. Null if the result is ok. */
   readonly error: string | null;
-  /** Last lines that were written to stdout and stderr, oldest first. */
+  /** The last lines written to stdout and stderr, oldest first. */
   readonly outputTail: readonly string[];
   /**
    * Whether every process that the run started is proven to be gone. After a release, this covers all
@@ -82,18 +83,19 @@ export interface HookRun {
 }
 
 export interface WorkloadLease {
-  /** Instant at which the workload releases by itself if the lease has not been renewed. */
+  /** Instant at which the workload runs the release by itself if the lease has not been renewed. */
   readonly releaseAtMs: number;
-  /** Instant from which no process of the leadership may be running. */
+  /** Instant after which no process of the leadership may be running any more. */
   readonly endsAtMs: number;
 }
 
 /** Reports that the leadership ended, or must end, although no release was requested. */
 export type WorkloadEnd =
   /**
-   * The lease was not renewed in time, or this process was stalled past that time. Runs in progress were
-   * aborted. The release has already run, and `release` is its outcome. `leaseLeftMs` is the remaining time
-   * of the lease when the release ended. It is negative if the lease had already ended, and null if unknown.
+   * The lease was not renewed by its deadline, or this process was stalled past that deadline. Runs in
+   * progress were aborted. The release has already run, and `release` is its outcome. `leaseLeftMs` is the
+   * remaining time of the lease when the release ended. It is negative if the lease had already ended, and
+   * null if unknown.
    */
   | {
       readonly cause: 'lease-ended';
@@ -121,10 +123,10 @@ export interface Workload {
   run(context: HookContext): HookRun;
 
   /**
-   * Sets the current lease. This is called at every renewal during a leadership. If the lease is not renewed
-   * in time, the workload runs `release`. This works even if this process is frozen or dead, to the extent
-   * that the implementation states. A lease that was not renewed in time is not revived. After `lease-ended`,
-   * the next call begins a new leadership.
+   * Sets the current lease. Call this at every renewal during a leadership. If the lease is not renewed in
+   * time, the workload runs `release`. The release runs even if this process is frozen or dead, to the extent
+   * that the implementation promises this. A lease that was not renewed in time is not revived. After
+   * `lease-ended`, the next call begins a new leadership.
    */
   holdLease(lease: WorkloadLease, release: HookContext): void;
 
@@ -135,8 +137,8 @@ export interface Workload {
   endLeadership(): void;
 
   /**
-   * Subscribes to ends that were not requested. The returned function unsubscribes. If a lease ends by
-   * itself, its end is reported first. The outcomes of the runs that were aborted because of it follow.
+   * Subscribes to unrequested ends of a leadership. The returned function unsubscribes. If a lease was not
+   * renewed, its end is reported first. The outcomes of the runs that were aborted for this reason follow.
    */
   onEnd(listener: (end: WorkloadEnd) => void): () => void;
 

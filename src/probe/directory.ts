@@ -1,8 +1,8 @@
 /**
  * Reads the registrations to find out which nodes are in the group, and at which address each node answers
- * probes. It sets no watches, and sends one request every ten seconds as long as membership does not change.
- * After a change, it sends one more request for each new node, and for each node that does not answer at its
- * known address.
+ * probes. The directory sets no watches, and sends one request every ten seconds as long as membership does
+ * not change. After a change, it sends one more request for each new node, and for each node that does not
+ * answer at its known address.
  */
 
 import { parseJson } from '../model/names.js';
@@ -14,13 +14,13 @@ import { isStoreError, type Store } from '../ports/store.js';
 
 const lookEveryMs = 10_000;
 /**
- * Pause before the first repetition of a read, in milliseconds. The pause then doubles. Other nodes often
- * start at the same time, so early repetitions are useful.
+ * Pause after the first read, in milliseconds. Each later pause is twice as long, up to `lookEveryMs`. Other
+ * nodes often start at the same time, so early repetitions are useful.
  */
 const firstLookAgainMs = 1_000;
 /**
- * Interval for reading the address of a node that does not answer, in milliseconds. It applies even if
- * membership does not change.
+ * Interval, in milliseconds, at which the address of a node that does not answer is read again. It applies
+ * even if membership does not change.
  */
 const lookUpSilentEveryMs = 300_000;
 
@@ -34,7 +34,8 @@ export interface DirectoryOptions {
   /** Returns whether a node answers at its known address, and the monotonic time of its last answer. */
   answers(node: string): { readonly now: boolean; readonly lastAtMs: number };
   /**
-   * Receives the current addresses, keyed by node id. The address of a node that answers no probes is null.
+   * Receives the current addresses, keyed by node id. The address of a node that does not answer probes is
+   * null.
    */
   found(addresses: ReadonlyMap<string, ProbeAddress | null>): void;
   failed(error: unknown): void;
@@ -43,7 +44,7 @@ export interface DirectoryOptions {
 interface Entry {
   readonly address: ProbeAddress | null;
   readonly readAtMs: number;
-  /** The zxid (transaction id) of the group's last change in membership before this read. */
+  /** The zxid (transaction id) of the last change to the group's membership before this read. */
   readonly membership: bigint;
 }
 
@@ -54,7 +55,7 @@ export class Directory {
   #cancel = () => {};
   #isClosed = false;
 
-  /** Starts reading immediately, and repeats until `close`. */
+  /** Starts reading immediately, and repeats the read until `close`. */
   constructor(options: DirectoryOptions) {
     this.#options = options;
     void this.#look();
@@ -97,7 +98,7 @@ export class Directory {
   }
 
   /**
-   * Whether a known address must be read again. A node may have come back under the same name at another
+   * Whether a known address must be read again. A node may have come back with the same id but at another
    * address.
    */
   #isOutdated(node: string, { readAtMs, membership }: Entry, now: bigint): boolean {
@@ -108,8 +109,8 @@ export class Directory {
   }
 
   /**
-   * Reads a node's address. Returns null if the node answers no probes or its registration cannot be read.
-   * Returns undefined if the node has left.
+   * Reads a node's address. Returns null if the node does not answer probes, or if its registration cannot be
+   * read. Returns undefined if the node has left.
    */
   async #addressOf(store: Store, node: string): Promise<ProbeAddress | null | undefined> {
     const { paths } = this.#options;

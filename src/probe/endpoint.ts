@@ -1,4 +1,4 @@
-/** Parses and formats `HOST:PORT`, with an IPv6 address in brackets. */
+/** Parses and formats `HOST:PORT`. An IPv6 address is written in brackets. */
 import { isIP, isIPv6 } from 'node:net';
 import { quoted } from '../model/outside.js';
 
@@ -37,8 +37,8 @@ export function endpointText({ host, port }: Endpoint): string {
 }
 
 /**
- * Whether the host is an IPv4 address or a valid name. A name that consists only of digits and dots is a
- * malformed address.
+ * Whether the host is an IPv4 address or a valid name. Any other text that consists only of digits and dots
+ * is a malformed address.
  */
 function isAddressOrName(host: string): boolean {
   return isIP(host) === 4 || (nameForm.test(host) && !/^[\d.]+$/.test(host));

@@ -1,21 +1,23 @@
 /**
- * One probe on the wire. Questions and answers have 112 bytes each, so an answer is never larger than its
+ * One probe packet. Questions and answers have 112 bytes each, so an answer is never larger than its
  * question.
  *
  * | bytes   | content                                                                                       |
  * | ------- | --------------------------------------------------------------------------------------------- |
  * | 0–7     | `PTRL`, version 1, kind (1 question, 2 answer, 3 late answer), two zeros                      |
- * | 8–23    | the group, 24–39 the sender, 40–55 the receiver: each the start of a SHA-256 of its name      |
+ * | 8–23    | the group: the start of the SHA-256 of its root path                                          |
+ * | 24–39   | the sender: the start of the SHA-256 of its node id                                           |
+ * | 40–55   | the receiver: the start of the SHA-256 of its node id                                         |
  * | 56–71   | the question's number, drawn at random; the answer repeats it                                 |
  * | 72–79   | client requests per second at the sender: a double, NaN if unknown                            |
  * | 80–111  | HMAC-SHA-256 of all previous bytes, with a key derived from the group's secret and root path  |
  *
- * If the group has no secret, the key is derived from an empty one. Any process that knows the names can then
- * make packets. Nodes with a secret and nodes without one do not accept each other's packets.
+ * If the group has no secret, the key is derived from an empty secret. Any process that knows the names can
+ * then create valid packets. Nodes with a secret and nodes without one do not accept each other's packets.
  *
  * The MAC covers kind, sender, receiver and group, so a packet cannot be sent back, forwarded, or used in
- * another group. A question changes nothing at its receiver. An answer counts once, and only while its
- * question is waiting for an answer. Replayed packets therefore have no effect.
+ * another group. A question does not change the state of its receiver. An answer counts once, and only while
+ * its question is waiting for an answer. Replayed packets therefore have no effect.
  */
 import { createHash, createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 
@@ -27,8 +29,8 @@ const beginnings = { question: head(1), answer: head(2), late: head(3) };
 
 export interface Packet {
   /**
-   * Kind of the packet. `late` is an answer to a question that may have been queued while its receiver was
-   * not running. A late answer measures nothing.
+   * Kind of the packet. `late` is an answer to a question that may have waited in a queue while its receiver
+   * was not running. Such an answer measures nothing.
    */
   readonly kind: (typeof kinds)[number];
   readonly from: Tag;
@@ -41,7 +43,10 @@ export interface Packet {
 /** 16 bytes as hexadecimal digits: a digest of a name, or the number of a question. */
 export type Tag = string;
 
-/** Returns a random number. At a hundred thousand guesses per second, guessing it takes about 10^26 years. */
+/**
+ * Returns a random number. At a hundred thousand guesses per second, guessing it would take about 10^26
+ * years.
+ */
 export function newNumber(): Tag {
   return randomBytes(tagBytes).toString('hex');
 }

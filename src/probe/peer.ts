@@ -1,5 +1,5 @@
 /**
- * One peer, as this node probes it: the questions sent, the answers received, and the resulting round-trip
+ * One peer, as seen by this node: the questions sent, the answers received, and the resulting round-trip
  * times.
  */
 import { lookup } from 'node:dns/promises';
@@ -16,19 +16,17 @@ import {
 } from './round-trips.js';
 import type { Address, TransportName } from './transport.js';
 
-/**
- * Maximum time after which an answer still counts, in milliseconds. No round trip on this planet takes that
- * long.
- */
+/** Time limit for an answer, in milliseconds. No round trip on this planet takes that long. */
 const answerWithinMs = 3_000;
 /**
- * Measurements are discarded if no answer arrives for the duration of this number of probes, whatever the
- * reason.
+ * If no answer arrives during this number of probe intervals, for whatever reason, the measurements are
+ * discarded.
  */
 const rememberedProbes = 60;
 /**
- * Intervals for resolving the peer's name again, in milliseconds. A name may get a new address. If it has
- * several addresses, perhaps only one of them answers.
+ * Intervals at which a peer's name is resolved again, in milliseconds. The second interval is for a peer that
+ * does not answer. A name may get a new address. If it has several addresses, perhaps only one of them
+ * answers.
  */
 const resolveEveryMs = 60_000;
 const resolveSilentEveryMs = 5_000;
@@ -48,7 +46,10 @@ export interface PeerOptions {
 
 interface Way {
   known: RoundTrips;
-  /** Questions that are waiting for an answer: the time at which each was sent, keyed by number. */
+  /**
+   * Questions that have not been answered yet. Each number is mapped to the time at which the question was
+   * sent.
+   */
   readonly waiting: Map<Tag, number>;
 }
 
@@ -84,17 +85,15 @@ export class Peer {
   }
 
   /**
-   * Smoothed round-trip time in milliseconds. Null if it is not known: this node and the peer have no
-   * protocol in common, the peer does not answer, or there has been no answer for a long time.
+   * Smoothed round-trip time in milliseconds. Null if this node and the peer have no protocol in common, if
+   * the peer does not answer, or if its last answer is too old.
    */
   get roundTripMs(): number | null {
     if (this.#isForgotten(this.#options.now())) return null;
     return this.#ways.udp.known.mean?.ms ?? this.#ways.tcp.known.mean?.ms ?? null;
   }
 
-  /**
-   * Client requests per second at the peer, from its last answer. Null if the peer does not know its rate.
-   */
+  /** Client requests per second at the peer, according to its last answer. Null if the rate is unknown. */
   get requestsPerSecond(): number | null {
     return this.#requestsPerSecond;
   }
@@ -104,7 +103,10 @@ export class Peer {
     return this.#answeredAtMs;
   }
 
-  /** Number of consecutive questions without an answer, for the protocol with the smallest number. */
+  /**
+   * Number of consecutive unanswered questions. If both transports are used, this is the smaller of the two
+   * numbers.
+   */
   get missed(): number {
     return Math.min(...this.#transports.map((transport) => this.#ways[transport].known.missed));
   }
@@ -114,8 +116,8 @@ export class Peer {
   }
 
   /**
-   * Sends the next questions. Must be called only while the process is running steadily. Only then does a
-   * missing answer mean that none has arrived.
+   * Sends the next questions. Must be called only while this process is running steadily. Otherwise, an
+   * answer that seems to be missing may have arrived but may not have been read yet.
    */
   probe(): void {
     const nowMs = this.#options.now();
@@ -127,7 +129,7 @@ export class Peer {
 
   /**
    * Records an answer that is proven to be from this peer. Each answer counts once. `isSteady` is true if the
-   * answer was seen when it arrived.
+   * answer was seen as soon as it arrived.
    */
   answered(packet: Packet, transport: TransportName, isSteady: boolean, atMs: number): void {
     const way = this.#ways[transport];
@@ -146,7 +148,7 @@ export class Peer {
 
   /**
    * Whether the last answer is too old for the measurements to count. A process that is not running steadily
-   * sends no questions, so it also misses no answers. Its measurements still become too old.
+   * sends no questions, so it does not notice missing answers. Its measurements must still become outdated.
    */
   #isForgotten(nowMs: number): boolean {
     return nowMs - this.#answeredAtMs > rememberedProbes * this.#options.intervalMs;
@@ -154,7 +156,7 @@ export class Peer {
 
   /**
    * Whether to use a transport now. TCP is used only while the peer does not answer over UDP. UDP is always
-   * probed, so that the node can detect when it works again.
+   * probed, so that the node can detect when UDP works again.
    */
   #usesNow(transport: TransportName): boolean {
     return transport === 'udp' || !this.#transports.includes('udp') || this.#udpIsClosed;
@@ -180,7 +182,7 @@ export class Peer {
     }
   }
 
-  /** Resolves the peer's name. Callers do not wait for the result: the next question uses it. */
+  /** Resolves the peer's name. Callers do not wait for the result. Later questions use it. */
   async #resolve(nowMs: number): Promise<void> {
     const { host, port } = this.address;
     const isSilent = this.missed >= mostMissed;

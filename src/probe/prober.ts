@@ -1,11 +1,11 @@
 /**
- * Measures the round-trip times between this node and its peers, and exchanges their request rates. The
+ * Measures the round-trip times between this node and its peers, and exchanges request rates with them. The
  * method follows the heartbeats in Becker, Junqueira and Serafini, *Leader Election for Replicated Services
  * Using Application Scores* (2011).
  *
- * Promised: a round trip is measured on this node's clock alone. A packet that arrived while either process
+ * Promised: a round trip is measured with this node's clock alone. A packet that arrived while either process
  * was not running measures nothing (see `stall-detector.ts`). Answers are sent only to the registered address
- * of their receiver, or back on the connection on which the question arrived. A packet from a stranger
+ * of the peer that asked, or back over the connection on which the question arrived. A packet from a stranger
  * changes nothing, and no packet makes the prober throw.
  *
  * Not promised: that strangers are recognized if the group has no secret.
@@ -41,7 +41,7 @@ export interface ProbeSettings {
 export interface ProberOptions extends ProbeSettings {
   readonly node: string;
   readonly root: string;
-  /** Host name at which other nodes reach a node that listens on all addresses of its machine. */
+  /** Host name at which other nodes reach this node if it listens on all addresses of its machine. */
   readonly hostName: string;
   readonly clock: Clock;
   readonly log: Logger;
@@ -59,7 +59,7 @@ interface Probed {
   stop(): void;
 }
 
-/** Number of consecutive probes without an answer after which the log mentions the peer. */
+/** Number of consecutive unanswered probes after which a warning is logged. */
 const reportedMisses = 30;
 
 export class Prober {
@@ -84,7 +84,7 @@ export class Prober {
   }
 
   /**
-   * Starts to listen. Nothing is measured before `begin`. Throws PetrelError INVALID if the node cannot
+   * Starts listening. Nothing is measured before `begin`. Throws PetrelError INVALID if the node cannot
    * listen.
    */
   static async open(options: ProberOptions): Promise<Prober> {
@@ -129,8 +129,8 @@ export class Prober {
   }
 
   /**
-   * Returns client requests per second, keyed by node id, for the peers that know their rate and reported it
-   * recently.
+   * Returns client requests per second, keyed by node id, for the peers that know their rate and have
+   * reported it recently.
    */
   heardRates(): ReadonlyMap<string, number> {
     const { clock, intervalMs } = this.#options;
@@ -147,7 +147,7 @@ export class Prober {
     return { host: this.#options.listen.host, port: this.#transports.port };
   }
 
-  /** Closes all sockets and timers. Never rejects. May be called at any time. */
+  /** Closes all sockets and stops all timers. Never rejects. May be called at any time. */
   async close(): Promise<void> {
     this.#directory?.close();
     this.#stallDetector.close();
@@ -162,7 +162,7 @@ export class Prober {
     return { now: peer.roundTripMs !== null, lastAtMs: peer.answeredAtMs };
   }
 
-  /** Updates the peers to these addresses. Peers whose address has not changed are kept. */
+  /** Updates the peers to match these addresses. Peers whose address has not changed are kept. */
   #meet(addresses: ReadonlyMap<string, ProbeAddress | null>): void {
     for (const [tag, { peer, stop }] of this.#peers) {
       if (isDeepStrictEqual(addresses.get(peer.node), peer.address)) continue;
@@ -175,7 +175,7 @@ export class Prober {
   }
 
   /**
-   * Starts to probe a peer. The first probe is sent after a random delay, so that a node does not probe many
+   * Starts probing a peer. The first probe is sent after a random delay, so that a node does not probe many
    * peers at the same time.
    */
   #addPeer(node: string, address: ProbeAddress): void {
@@ -213,7 +213,8 @@ export class Prober {
   }
 
   /**
-   * Handles a packet and returns its sender. Returns null for a packet from a stranger, which gets no answer.
+   * Handles a packet and returns its sender. Returns null for a packet from a stranger, and does not answer
+   * it.
    */
   #take(bytes: Buffer, transport: TransportName, reply: ((bytes: Buffer) => void) | null): Tag | null {
     const atMs = this.#options.clock.monotonicMs();

@@ -1,15 +1,15 @@
 /**
- * Turns the round-trip times that a node measures to one peer into a smoothed mean. Single outliers do not
- * change the mean.
+ * Computes a smoothed mean of the round-trip times that a node measures to one peer. A single outlier does
+ * not change the mean.
  *
  * The weights of the mean and the deviation are those of TCP (RFC 6298): the newest measurement has a weight
  * of one eighth in the mean and of one quarter in the deviation. A measurement far from the mean is set
- * aside. If three measurements in a row are set aside, the route to the peer has changed, and a new mean is
- * computed from these three. As a result, one delayed packet changes nothing, and a new route counts after
- * three probes.
+ * aside. If three measurements in a row are set aside, the route to the peer is assumed to have changed, and
+ * a new mean is computed from these three. As a result, one delayed packet changes nothing, and a new route
+ * takes effect after three probes.
  */
 
-/** State of the measurements to one peer. */
+/** State of the measurements for one peer. */
 export interface RoundTrips {
   /**
    * Mean and deviation. Null until there are three measurements, and after the peer has stopped answering.
@@ -31,9 +31,9 @@ const deviationWeight = 1 / 4;
 /** A measurement may differ from the mean by up to this multiple of the smoothed deviation. */
 const fitDeviations = 4;
 /**
- * A measurement always fits if it is within these distances from the mean: a share of the mean, and a minimum
- * in milliseconds. A few measurements may agree with each other more closely than measurements do over a long
- * time.
+ * A measurement always fits if it is within one of these distances from the mean: a share of the mean, and a
+ * number of milliseconds. These limits are needed because the first few measurements may happen to be much
+ * closer to each other than later ones.
  */
 const leastFitShare = 0.1;
 const leastFitMs = 1;
@@ -53,8 +53,8 @@ export function measured({ mean, aside }: RoundTrips, ms: number): RoundTrips {
 }
 
 /**
- * Returns the new state after an answer that was late, or for which one of the processes was stalled. Such an
- * answer proves only that the peer is running.
+ * Returns the new state after an answer that was late, or that may be late because one of the processes was
+ * stalled. Such an answer proves only that the peer is running.
  */
 export function answeredLate({ mean, aside, uncounted }: RoundTrips): RoundTrips {
   if (uncounted + 1 < mostUncounted) return { mean, aside, missed: 0, uncounted: uncounted + 1 };
@@ -81,7 +81,7 @@ function smoothed({ ms: mean, deviationMs }: Mean, ms: number): Mean {
   };
 }
 
-/** Starts a mean from the median of three measurements, because one of them may be an outlier. */
+/** Starts a new mean with the median of three measurements, because one of them may be an outlier. */
 function beginning(measurements: readonly number[]): Mean {
   const sorted = measurements.toSorted((a, b) => a - b);
   const ms = sorted[Math.floor(sorted.length / 2)] ?? 0;

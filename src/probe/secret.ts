@@ -1,5 +1,6 @@
 /**
- * The secret of a group's probes. Agents read it only from a file or the environment. It is never shown.
+ * The secret for a group's probes. Agents read the secret only from a file or from the environment, and never
+ * show it.
  */
 import * as z from 'zod';
 

@@ -2,9 +2,9 @@
  * Sends packets over TCP. Connections are kept open, so a round trip does not include the time to connect.
  * All packets have the same size, so they need no framing. No socket keeps the process alive.
  *
- * A client that connects must soon send a packet from a peer of the group. The number of unproven connections
- * is limited, and so is the number of connections of one peer. The oldest connection is closed first. A
- * connection on which anything else arrives is closed.
+ * A client that connects must soon send a packet from a peer in the group. If it sends anything else, the
+ * connection is closed. The number of connections without such a packet is limited, and so is the number of
+ * connections from one peer. The oldest connection is closed first.
  */
 import { lookup } from 'node:dns/promises';
 import { once } from 'node:events';
@@ -39,7 +39,8 @@ export class TcpTransport implements Transport {
   readonly #onPacket: OnPacket;
   readonly #onTrouble: OnTrouble;
   /**
-   * Incoming connections, oldest first, each with its proven peer. The peer is null until a packet proves it.
+   * Incoming connections, oldest first, each with its proven peer. The peer is null until a packet proves its
+   * identity.
    */
   readonly #accepted = new Map<Socket, Tag | null>();
   /** Outgoing connections, keyed by destination. */
@@ -125,8 +126,8 @@ export class TcpTransport implements Transport {
 }
 
 /**
- * Sends immediately or not at all. If the other side does not read, the data would have to wait and would
- * arrive late. In that case, nothing is sent.
+ * Sends immediately or not at all. If the other side is not reading, nothing is sent, because the data would
+ * have to wait and would arrive late.
  */
 function sendNow(socket: Socket, bytes: Buffer): boolean {
   if (socket.connecting || !socket.writable || socket.writableLength > 0) return false;

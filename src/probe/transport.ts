@@ -4,15 +4,15 @@ import { errorMessage, PetrelError } from '../errors.js';
 import { type Endpoint, endpointText } from './endpoint.js';
 import type { Tag } from './packet.js';
 
-/** IP address and port of a transport. The host is never a name, and IPv6 addresses are without brackets. */
+/** IP address and port of a transport. The host is never a name, and an IPv6 address has no brackets. */
 export type Address = Endpoint;
 
 export type TransportName = 'udp' | 'tcp';
 
 /**
  * Called for each packet that arrives. Returns the packet's sender, or null for a stranger. The callee must
- * not keep the bytes. `reply` sends bytes back on the same path. It is null if that path is not proven to
- * lead to the sender.
+ * not keep the bytes. `reply` sends bytes back over the same path. `reply` is null if the path is not proven
+ * to lead to the sender.
  */
 export type OnPacket = (
   bytes: Buffer,
@@ -31,7 +31,7 @@ export interface Transport {
 /** Called when sending to an address fails. The address is null if the error concerns all peers. */
 export type OnTrouble = (to: Address | null, error: Error) => void;
 
-/** Returns the error for the operator if a transport cannot listen on an address. */
+/** Returns an error that explains why a transport cannot listen on an address. */
 export function cannotListen(at: Endpoint, transport: TransportName, cause: unknown): PetrelError {
   const code = codeOf(cause);
   const right = remedies[code] ?? 'use an address of this machine and a free port, such as 0.0.0.0:7946';

@@ -12,8 +12,8 @@ export async function openUdp(at: Endpoint, onPacket: OnPacket, onTrouble: OnTro
   const speaksIPv6 = isIPv6(address);
   const socket = createSocket({
     type: speaksIPv6 ? 'udp6' : 'udp4',
-    // Destinations are always addresses, so no lookup is needed. Without one, `send` starts to send before it
-    // returns.
+    // Destinations are always IP addresses, so no lookup is needed. Without a lookup, `send` starts sending
+    // before it returns.
     lookup: (host, _options, done) => done(null, host, speaksIPv6 ? 6 : 4),
   });
   const listening = once(socket, 'listening');

@@ -1,6 +1,6 @@
 /**
  * Reads a score that a command prints. Like the health check, the command runs in its own process group and
- * is killed at its timeout.
+ * is killed when its timeout expires.
  */
 
 import { argvOf, type Command, commandText } from '../hooks/command.js';
@@ -65,7 +65,7 @@ export class CommandMeasurer implements Measurer {
   }
 }
 
-/** Output of the command: keeps the first nonblank line, and counts the other lines. */
+/** Output of the command. Keeps the first nonblank line, and counts the lines. */
 class Written {
   #first = '';
   #lines = 0;

@@ -22,7 +22,10 @@ interface Grown {
 
 export class CounterRate {
   readonly #windowMs: number;
-  /** Counters of the last reading. Earlier ones are not kept, because a page may have very many series. */
+  /**
+   * Counters of the last reading. Earlier ones are not kept, because a page may have a very large number of
+   * series.
+   */
   #counters: Counters = new Map();
   #grown: readonly Grown[] = [];
 
@@ -31,7 +34,7 @@ export class CounterRate {
   }
 
   /**
-   * Records a reading. Returns the growth per second of all counters over the window, or null while the
+   * Records a reading. Returns the total growth per second of all counters over the window, or null while the
    * window contains only one reading.
    */
   add({ atMs, counters }: CounterReading): number | null {

@@ -13,7 +13,7 @@ export class Measurements {
     return this.#values;
   }
 
-  /** Number of known scores, including those that have no value now. */
+  /** Number of known scores, including those that currently have no value. */
   get size(): number {
     return this.#tolerances.size;
   }

@@ -8,6 +8,6 @@ export interface Measurer {
    * rejects.
    */
   measure(): Promise<Parsed<Score | null>>;
-  /** Cancels the current measurement. Resolves when nothing that the measurement started is still running. */
+  /** Cancels the current measurement. Resolves when everything that the measurement started has ended. */
   close(): Promise<void>;
 }

@@ -5,15 +5,15 @@ import { quoted } from '../model/outside.js';
 import type { Score } from '../model/scores.js';
 
 /**
- * Each digit can match this pattern in only one way. Otherwise, a very long text that is not a number would
- * cause backtracking.
+ * Each digit can match this pattern in only one way. Very long input that is not a number therefore causes no
+ * excessive backtracking.
  */
 const decimal = /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?$/;
 const whole = /^[+-]?\d+$/;
 
 /**
- * Parses a number in the forms in which programs print it. Returns a bigint for a whole number that a double
- * would round.
+ * Parses a number in any form in which programs usually print numbers. Returns a bigint for a whole number
+ * that a double would round.
  */
 export function readScore(text: string): Parsed<Score> {
   const trimmed = text.trim();
@@ -34,8 +34,8 @@ function unreadable(problem: string): Parsed<Score> {
 const toleranceRule = 'expected a percentage such as 5%, or a number of at least 0';
 
 /**
- * Change that a score must exceed before it is published again: either a share of the last published value,
- * or an absolute number.
+ * Amount by which a score must change before it is published again: either a share of the last published
+ * value, or an absolute number.
  */
 export const toleranceSchema = z.union(
   [
@@ -47,8 +47,8 @@ export const toleranceSchema = z.union(
 export type Tolerance = z.infer<typeof toleranceSchema>;
 
 /**
- * Returns the default tolerance of a score. For a log position, it is 0, because a share of the position does
- * not show how much of the log is missing.
+ * Returns the default tolerance of a score. For a log position, the tolerance is 0, because a share of the
+ * position does not show how much of the log is missing.
  */
 export function defaultTolerance(name: string): Tolerance {
   return name === 'history' ? 0 : '5%';

@@ -1,4 +1,7 @@
-/** Reads scores over HTTP. A score is either a body that is a number, or a metric on a Prometheus page. */
+/**
+ * Reads scores over HTTP. A score is either a response body that is a number, or a metric on a Prometheus
+ * page.
+ */
 
 import { errorMessage } from '../errors.js';
 import { durationMs } from '../model/duration.js';

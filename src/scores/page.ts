@@ -1,4 +1,4 @@
-/** Fetches a small text over HTTP, within a timeout and a size limit, and only from the given address. */
+/** Fetches a short page over HTTP, within a timeout and a size limit, and only from the given address. */
 
 import { errorMessage } from '../errors.js';
 import { brief } from '../model/names.js';

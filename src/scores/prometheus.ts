@@ -59,12 +59,12 @@ const labelPattern =
   /[ \t]*([a-zA-Z_][a-zA-Z0-9_]*)[ \t]*=[ \t]*"([^"\\]*(?:\\.[^"\\]*)*)"[ \t]*(?:,|(?=\}))/y;
 const closePattern = /[ \t]*\}/y;
 /**
- * Matches the value, an optional timestamp, and text that OpenMetrics may append. Each part starts with a
- * blank, so the pattern does not backtrack.
+ * Matches the value, an optional timestamp, and text that OpenMetrics may append. Each optional part starts
+ * with a space or a tab, so the pattern does not backtrack.
  */
 const valuePattern = /[ \t]*(\S+)(?:[ \t]+-?[\d.]+)?(?:[ \t]+#.*)?$/y;
 
-/** Parses the part of a line after the name. Returns null if that part is malformed. */
+/** Parses the part of a line after the metric's name. Returns null if that part is malformed. */
 function readLine(rest: string): Series | null {
   const labels = new Map<string, string>();
   let at = 0;

@@ -1,7 +1,7 @@
 /**
  * Decides when a node publishes its measurements. The first measurements are published immediately. The
- * disappearance or return of a score is published soon afterwards. All other writes are limited to a fixed
- * rate, and only changes beyond the tolerance count.
+ * disappearance or return of a score is published soon after it happens. All other changes are published at a
+ * limited rate, and only if they exceed the tolerance.
  */
 
 import type { Score, ScoreReport } from '../model/scores.js';

@@ -1,10 +1,10 @@
 /**
- * Measures the scores of a node in the agent itself. Each score has its own interval, and at most one
- * measurement at a time.
+ * Measures the scores of a node within the agent itself. Each score has its own interval, and at most one
+ * measurement of a score runs at a time.
  *
  * If a source fails, its score remains valid until its last value is too old. The log does not report each
- * failure. It reports when a source starts to fail, and when the source has not failed for the maximum age of
- * a value.
+ * failure. It reports when a source starts to fail, and when the source has since worked without failing for
+ * the maximum age of a value.
  */
 import { isDeepStrictEqual } from 'node:util';
 import { Alarm } from '../hooks/alarm.js';

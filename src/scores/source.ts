@@ -1,6 +1,6 @@
 /**
- * Score sources as settings define them. A source is a command, an address whose body is a number, or a
- * metric on a Prometheus page.
+ * Score sources as defined in the settings. A source is a command, an HTTP address that returns a number, or
+ * a metric on a Prometheus page.
  */
 import * as z from 'zod';
 import { errorMessage } from '../errors.js';
@@ -28,16 +28,22 @@ const period = durationSchema.superRefine((input, context) => {
 });
 
 const rhythm = {
-  /** Time between the starts of two measurements. If a measurement takes longer, the next one starts late. */
+  /**
+   * Time between the starts of two consecutive measurements. If a measurement takes longer, the next one
+   * starts late.
+   */
   every: period.default('1s'),
   /** Time limit of a measurement. A measurement that takes longer has failed. */
   timeout: period.default('1s'),
   /**
-   * Age at which a value no longer counts, so that the score is missing. The default is 10 s or three
-   * intervals, whichever is longer.
+   * Age at which a value no longer counts and the score is missing. The default is 10 s or three intervals,
+   * whichever is longer.
    */
   maxAge: period.optional(),
-  /** Smallest change of the value that is published. The default depends on the name of the score. */
+  /**
+   * Amount by which the value must change before it is published again. The default depends on the name of
+   * the score.
+   */
   tolerance: toleranceSchema.optional(),
 };
 
@@ -72,7 +78,7 @@ export type PrometheusSource = z.output<typeof kinds.prometheus>;
 
 const sourceRule = 'expected a command, or an object with one of the keys command, http, prometheus';
 
-/** Sources, keyed by name. A plain command is a short form of a source with that command. */
+/** Sources, keyed by name. A plain command is short for a source with that command. */
 export const scoreSourcesSchema = z
   .record(z.string(), z.unknown(), 'expected scores as names with sources')
   .transform((entries, context): Readonly<Record<string, ScoreSource>> => {

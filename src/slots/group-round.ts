@@ -1,7 +1,7 @@
 /**
- * The elector's round over all slots of a group. It decides the slots one after the other. For each slot, it
- * takes into account the other slots' current decisions and those that it has just made. One write commits
- * all decisions, so that no node is ever elected to two slots.
+ * The elector's round over all slots of a group. It makes the decisions for the slots one after the other.
+ * For each slot, it takes into account the current decisions for the other slots, and those that it has just
+ * made. One write commits all decisions, so no node is ever elected to two slots.
  *
  * A leader keeps its slot. A better node replaces the worst of the leaders. No leader moves from one slot to
  * another merely to tidy the numbering.
@@ -32,7 +32,7 @@ import type { CircuitBreaker, GroupSnapshot } from '../model/snapshot.js';
 import type { Elected, TransitionRecord } from '../model/znodes.js';
 import { slotInput } from './one-slot.js';
 
-/** By slot number: the elector's memory. */
+/** The elector's memory, keyed by slot number. */
 export type GroupMemory = ReadonlyMap<number, ElectorMemory>;
 
 export interface GroupSituation extends Omit<ElectionInput, 'memory' | 'elsewhere'> {
@@ -56,7 +56,7 @@ export interface Commit {
   readonly headVersion: number | null;
   /** The circuit breaker's record after this write. Null if the record does not change. */
   readonly circuitBreaker: CircuitBreaker | null;
-  /** The successor to publish. Missing if the published one stays. */
+  /** The successor to publish. Missing if the published successor does not change. */
   readonly successor?: PublishSuccessor;
 }
 
@@ -67,13 +67,15 @@ export type GroupAction = { readonly slot: number; readonly action: OtherAction 
 export interface GroupRound {
   readonly actions: readonly GroupAction[];
   readonly memory: GroupMemory;
-  /** Time until the next round: the shortest of the slots' recheck times. Null if no slot needs one. */
+  /**
+   * Time until the next round: the shortest of the slots' recheck times. Null if no slot needs another round.
+   */
   readonly recheckInMs: number | null;
   readonly rounds: ReadonlyMap<number, ElectorRound>;
 }
 
 /**
- * Whether a decision that every elector would make is missing, either for a slot or about the number of
+ * Whether the group lacks a decision that every elector would make, either for a slot or about the number of
  * slots.
  */
 export function isGroupDue({ rounds, actions }: GroupRound, { elected }: GroupSnapshot): boolean {
@@ -142,8 +144,8 @@ interface Visited<T> {
 }
 
 /**
- * Visits the slots in order. Each visit receives the decisions of the earlier visits and the nodes that they
- * have reserved.
+ * Visits the slots in order. Each visit receives the decisions of the earlier visits and the nodes that those
+ * visits have reserved.
  */
 export function throughSlots<T>(
   snapshot: GroupSnapshot,
@@ -196,9 +198,9 @@ function inOrder(input: GroupSituation): number[] {
 }
 
 /**
- * Returns the order in which slots are decided:
+ * Returns the order in which the elector makes the decisions for the slots:
  * 1. Slots that are being removed.
- * 2. Slots without a leader that could continue, by number.
+ * 2. Slots whose leader is missing or cannot continue, by number.
  * 3. All other slots. The slot with the worst leader comes first, so that a better node replaces that leader.
  *
  * `nowMs` is on the ensemble's clock. `failed` lists the slots whose elected node has failed, even if that
@@ -218,7 +220,7 @@ export function slotsInOrder(input: Ordered, nowMs: number, failed: readonly num
   return states.toSorted((a, b) => placeOf(b) - placeOf(a) || a.slot - b.slot).map(({ slot }) => slot);
 }
 
-/** Returns the rank of each eligible node in one ranking of all eligible nodes. The best has rank 0. */
+/** Returns the rank of each eligible node in one ranking of all eligible nodes. The best node has rank 0. */
 function placesOf(input: Ordered, nowMs: number): ReadonlyMap<string, number> {
   const { snapshot, config, constraints } = input;
   const elected = effectiveDecision(snapshot);
@@ -228,15 +230,15 @@ function placesOf(input: Ordered, nowMs: number): ReadonlyMap<string, number> {
   const context = constraintContextOf({ config, failures: [], nowMs, neighbour, elsewhere, elected });
   try {
     const judged = judgeAll(input.members, constraints, context);
-    // This ranking has no incumbent and responds to no failure of its own. All findings count in it, even
-    // those that a forced failover overrode.
+    // This ranking has no incumbent, and no failure is the cause of it. All findings count in it, even those
+    // that a forced failover overrode.
     const findings = { ...findingsOf(judged, elected, true), failedSite: elected.failedSite };
     const ranking = rank({ ...input, judged, elected, previous: elected.previous, nowMs }, findings);
     return new Map(ranking.map(({ node }, place) => [node, place]));
   } catch (error) {
     if (!(error instanceof RuleFault)) throw error;
-    // The order does not matter here, because no slot can be decided while the strategy cannot rank the
-    // nodes.
+    // The order does not matter here, because no decision is possible for any slot while the strategy cannot
+    // rank the nodes.
     return new Map();
   }
 }
@@ -244,8 +246,9 @@ function placesOf(input: Ordered, nowMs: number): ReadonlyMap<string, number> {
 type Rounds = ReadonlyMap<number, ElectorRound>;
 
 /**
- * Returns the actions of a round in the order in which they are carried out. Overdue actions come first,
- * followed by the one write of all decisions and records. A change of the configuration comes last.
+ * Returns the actions of a round in the order in which they are carried out. Actions such as alarms and
+ * fences come first, followed by the one write of all decisions and records. A change to the configuration
+ * comes last.
  */
 function actionsOf(input: GroupSituation, rounds: Rounds): GroupAction[] {
   const all = [...rounds].flatMap(([slot, { actions }]) => actions.map((action) => ({ slot, action })));
@@ -314,8 +317,8 @@ function withSlots(
   const { value, version } = snapshot.elected;
   const first = rounds.get(1);
   if (writes.has(1) || first === undefined || first.choice === null || value === null) return decisions;
-  // Do not reduce the number of slots during a takeover. If a claim vanishes, the elector recognizes this
-  // only under the decision that the claim was made under.
+  // Do not reduce the number of slots during a takeover. If a claim disappears, the elector recognizes this
+  // only as long as the decision under which the claim was made is unchanged.
   const isQuiet = first.memory.progress === null;
   const isNews = slots > (value.slots ?? 1) || (slots < (value.slots ?? 1) && isQuiet);
   return isNews

@@ -1,6 +1,6 @@
 /**
- * Views a group with several leaders as one slot, together with the effects of the other slots on it. The
- * code that decides on a leader sees only this view.
+ * Presents a group with several leaders as one slot, together with the effects that the other slots have on
+ * that slot. The code that elects a leader sees only this view.
  */
 
 import { recovered, settleFailures } from '../core/backoff.js';
@@ -16,7 +16,7 @@ export interface SlotsInput {
   readonly config: GroupConfig;
   /** Current time on the ensemble's clock, in milliseconds since the epoch. */
   readonly nowMs: number;
-  /** Number of the other slot that each node is waiting to take over, keyed by node id. */
+  /** Nodes that are waiting to take over another slot, with the number of that slot, keyed by node id. */
   readonly reserved?: ReadonlyMap<string, number> | undefined;
 }
 
@@ -77,9 +77,9 @@ function courting([node, slot]: readonly [string, number]): [string, string] {
 }
 
 /**
- * Returns the nodes that other slots occupy, with the reason. A node belongs to the slot whose claim it owns.
- * A node without a claim belongs to the first slot that names it. If malformed data makes two slots name the
- * same node, exactly one of them keeps it.
+ * Returns the nodes that are taken by other slots, each with the reason. A node belongs to the slot whose
+ * claim it owns. A node without a claim belongs to the first slot that names it. If malformed data makes two
+ * slots name the same node, exactly one of these slots keeps the node.
  */
 function takenBy(states: readonly SlotState[], slot: number, members: readonly Member[]): [string, string][] {
   const owned = states.flatMap(({ slot: of, current }): [string, number, string][] => {
@@ -98,8 +98,8 @@ function takenBy(states: readonly SlotState[], slot: number, members: readonly M
 
 /**
  * Returns the nodes whose site another slot already uses. An incumbent yields only to slots with lower
- * numbers. Of two incumbents in one site, one therefore stays. A node that is not an incumbent yields to all
- * slots, and to leaders that are still releasing.
+ * numbers. If two incumbents are in the same site, one of them therefore stays. A node that is not an
+ * incumbent yields to all slots, and to leaders whose release has not finished.
  */
 function sharing(
   { snapshot, members }: SlotsInput,

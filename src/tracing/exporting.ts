@@ -11,11 +11,11 @@ import type { Clock } from '../ports/clock.js';
 import { version } from '../version.js';
 import { ChosenIds } from './ids.js';
 
-/** Milliseconds for which spans wait, so that they are sent in one batch. */
+/** Milliseconds to wait before sending spans, so that several spans are sent in one batch. */
 const delayMs = 1_000;
 /**
  * Time limit for sending a batch, in milliseconds. Spans that the collector has not accepted by then are
- * lost. The time limits also ensure that the exit of a process is not delayed for long.
+ * lost. This limit and the next one also keep an exiting process from being delayed for long.
  */
 const exportTimeoutMs = 2_000;
 const closeTimeoutMs = 1_000;
@@ -23,7 +23,7 @@ const closeTimeoutMs = 1_000;
 export interface Exporting {
   readonly tracer: Tracer;
   readonly ids: ChosenIds;
-  /** Sends the waiting spans, for at most a second. Never rejects. */
+  /** Sends the waiting spans. Takes at most a second. Never rejects. */
   close(): Promise<void>;
 }
 

@@ -1,6 +1,6 @@
 /**
- * Ids that all nodes derive in the same way. The spans of different nodes therefore join into one trace
- * without any communication. Each trace represents one term of one slot of a group.
+ * Ids that all nodes derive in the same way. The spans of different nodes therefore form one trace without
+ * any communication. Each trace represents one term of one slot of a group.
  */
 
 import { createHash } from 'node:crypto';
@@ -34,7 +34,7 @@ function digest(...parts: string[]): string {
   return createHash('sha256').update(JSON.stringify(parts)).digest('hex');
 }
 
-/** Generates random ids. The only exception is the span that `with` starts. */
+/** Generates random ids, except for the span that `with` starts. */
 export class ChosenIds implements IdGenerator {
   readonly #random = new RandomIdGenerator();
   #next: { readonly traceId: string; readonly spanId: string } | null = null;

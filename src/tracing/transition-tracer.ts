@@ -3,8 +3,8 @@
  * the old leader's release, the candidate's takeover up to READY, and their hooks. The elector also reports
  * the transition as a whole.
  *
- * Times come from each machine's own clock, so spans of different nodes are offset by the difference of their
- * clocks. Not traced: the actions of a guardian whose agent has died.
+ * Times come from each machine's own clock, so spans from different nodes are offset by the difference
+ * between their clocks. Not traced: the actions of a guardian whose agent has died.
  */
 
 import {
@@ -43,7 +43,9 @@ type Phase = 'takeover' | 'release';
 interface OpenPhase {
   readonly phase: Phase;
   readonly of: TracedTerm;
-  /** Start of the phase, as milliseconds since the epoch and on the monotonic clock. */
+  /**
+   * Start of the phase: `wallMs` in milliseconds since the epoch, and `monotonicMs` on the monotonic clock.
+   */
   readonly wallMs: number;
   readonly monotonicMs: number;
   readonly attributes: Attributes;
@@ -151,7 +153,7 @@ export class TransitionTracer {
   }
 
   /**
-   * Reports the whole transition. The node that is the elector at the end of the transition does this, even
+   * Reports the whole transition. This is done by the node that is the elector when the transition ends, even
    * if another node made the decision.
    */
   #transition(record: TransitionRecord): void {
@@ -170,8 +172,8 @@ export class TransitionTracer {
     const failure = outcome === 'FAILED' ? (error?.reason ?? outcome) : null;
     const endMs = Math.max(startMs, clock.wallMs());
     const span = { name: whole, of, startMs, endMs, attributes, failure };
-    // If the node has already become READY in this term, the transition's span already exists. The second
-    // time gets a separate span.
+    // If the node has already become READY in this term, the transition's span already exists. Becoming READY
+    // again gets a separate span.
     if (this.#recorded.get(slotOf(record)) === term) this.#make(span, this.#within(of, whole));
     else ids.with(traceIdOf(root, of), spanIdOf(root, of, whole), () => this.#make(span, ROOT_CONTEXT));
     this.#recorded.set(slotOf(record), term);

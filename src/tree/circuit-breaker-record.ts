@@ -11,8 +11,8 @@ import { ensurePath } from './ensure-tree.js';
 
 /**
  * Returns the circuit breaker's record. Returns null if there is no circuit breaker. Also returns null if
- * permissions or a quota prevent reading or creating the record, because such a record must not block the
- * group. A malformed record is treated as empty. Throws StoreError.
+ * permissions or a quota prevent reading or creating the record, because an unavailable record must not block
+ * the group. A malformed record is treated as empty. Throws StoreError.
  */
 export async function readCircuitBreaker(
   store: Store,

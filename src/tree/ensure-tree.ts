@@ -14,7 +14,7 @@ import { mustBeFree, mustBeOurs } from './foreign.js';
 export interface KnownTree {
   /** The group's configuration. Null if it is unknown or could not be read. */
   readonly config: GroupConfig | null;
-  /** Decisions by slot, starting with the first slot. Null if a decision is unknown. */
+  /** The decisions of all slots, starting with the first slot. An unknown decision is null. */
   readonly elected: readonly (Elected | null)[];
   readonly history: HistoryHead | null;
 }
@@ -22,9 +22,10 @@ export interface KnownTree {
 export const nothingKnown: KnownTree = { config: null, elected: [null], history: null };
 
 /**
- * Creates missing znodes with their known content. If several nodes do this, the first one determines the
- * content. Throws PetrelError FORBIDDEN if a permission is missing. Throws PetrelError INVALID if another
- * application uses the path. Throws StoreError, with NO_NODE if the chroot does not exist.
+ * Creates missing znodes with their known content. If several nodes do this at the same time, the first one
+ * determines the content. Throws PetrelError FORBIDDEN if a permission is missing. Throws PetrelError INVALID
+ * if another application uses the path. Throws StoreError, with the code NO_NODE if the chroot does not
+ * exist.
  */
 export async function ensureTree(
   store: Store,
@@ -55,7 +56,7 @@ export function treeContents(
   ];
 }
 
-/** Returns a message for operators about the knowledge from which a missing tree is recreated. */
+/** Returns a message for operators that says from which knowledge a missing tree is recreated. */
 export function remadeText({ config, elected: [first] }: KnownTree): string {
   const what = 'znodes of the group are missing: creating them';
   if (config === null)
@@ -87,8 +88,8 @@ async function createMissing(store: Store, contents: readonly [string, string][]
 }
 
 /**
- * Creates all the znodes in one commit. Returns false if this fails because another client creates some of
- * them or because this node lacks permission for some of them.
+ * Creates all the znodes in one commit. Returns false if this fails because another client has created some
+ * of them or because this node lacks permission for some of them.
  */
 async function createAtOnce(store: Store, contents: readonly [string, string][]): Promise<boolean> {
   try {

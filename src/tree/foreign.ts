@@ -34,9 +34,10 @@ export async function mustBeOurs(store: Store, paths: GroupPaths): Promise<void>
 }
 
 /**
- * Throws PetrelError INVALID if a znode of the group contains another application's data. The group would
- * overwrite that data or take its place. Call this only for a node that knows nothing about the group,
- * because the znodes of an existing group belong to that group, whatever they contain. Throws StoreError.
+ * Throws PetrelError INVALID if a znode of the group contains another application's data. Otherwise, the
+ * group would overwrite that data or use the znode despite its content. Call this only for a node that knows
+ * nothing about the group, because the znodes of an existing group belong to that group, whatever they
+ * contain. Throws StoreError.
  */
 export async function mustBeFree(store: Store, paths: GroupPaths): Promise<void> {
   const persistent = [paths.config, paths.nodes, paths.election, paths.history, paths.leader, paths.clock];

@@ -1,8 +1,10 @@
 /**
- * Handles a quota of the ensemble (enforceQuota) for the history. The history is only for operators. When the
- * group needs room, its oldest records are deleted. A record that still does not fit is omitted.
+ * Keeps the history within a quota that the ensemble enforces (enforceQuota). The history is only for
+ * operators. When the group needs space, its oldest records are deleted. A record that still does not fit is
+ * omitted.
  *
- * Not promised: room for the group. Other clients, or znodes that are not records, may use up the quota.
+ * Not promised: that there is enough space for the group. Other clients, or znodes that are not records, may
+ * use up the quota.
  */
 
 import { errorMessage } from '../errors.js';
@@ -12,14 +14,14 @@ import { isStoreError, type Operation, type Store } from '../ports/store.js';
 import { recordNames } from './records.js';
 
 /**
- * Number of oldest records that are deleted together. This makes enough room for the registrations, election
- * znodes and claims of a few returning nodes, and for the next records.
+ * Number of records that are deleted together, oldest first. This frees enough space for the registrations,
+ * election znodes and claims of a few returning nodes, and for the next records.
  */
 const oldestRecords = 16;
 
 /**
- * Runs `write`. If a quota refuses it, deletes the oldest records and runs it once more. Throws whatever
- * `write` throws.
+ * Runs `write`. If a quota prevents the write, deletes the oldest records and runs `write` once more. Throws
+ * whatever `write` throws.
  */
 export async function withRoom<T>(store: Store, paths: GroupPaths, write: () => Promise<T>): Promise<T> {
   try {
@@ -32,14 +34,14 @@ export async function withRoom<T>(store: Store, paths: GroupPaths, write: () => 
 
 export interface Written<T> {
   readonly result: T;
-  /** The quota that prevented the record from being written. Null if it was written. */
+  /** The quota that prevented the record from being written. Null if the record was written. */
   readonly unrecorded: string | null;
 }
 
 /**
- * Runs `write` with the record. If a quota leaves no room, runs it without the record, because an action must
- * not wait for its record. Quotas are checked against the state before a multi, so a multi cannot make room
- * for itself. Throws whatever `write` throws.
+ * Runs `write` with the record. If a quota leaves no space for the record, runs `write` without it, because
+ * an action must not wait for its record. Quotas are checked against the state before a multi, so a multi
+ * cannot free the space that it needs. Throws whatever `write` throws.
  */
 export async function withRecord<T>(
   store: Store,
@@ -55,7 +57,7 @@ export async function withRecord<T>(
   }
 }
 
-/** Returns text for operators that is appended to the description of an action. */
+/** Returns text for operators, to be appended to the description of an action. */
 export function recordedText(unrecorded: string | null): string {
   return unrecorded === null ? '' : `; not recorded in the history: ${unrecorded}`;
 }

@@ -8,7 +8,7 @@ import { parseGroupConfig } from '../model/read-config.js';
 import { claimSchema } from '../model/znodes.js';
 import { isStoreError, type Store } from '../ports/store.js';
 
-/** Maximum number of groups that are followed in the search for a cycle of affinities. */
+/** Maximum number of groups to follow when searching for a cycle of affinities. */
 const longestCircle = 16;
 
 /**
@@ -42,8 +42,8 @@ async function isFirstOfCircle(store: Store, own: string, next: string): Promise
 }
 
 /**
- * Returns the group that this group's affinity names. Returns null if there is none, or if this client has no
- * permission to read the configuration.
+ * Returns the group that is named by the affinity of the group at `root`. Returns null if there is none, or
+ * if this client has no permission to read the configuration.
  */
 async function nextToWhich(store: Store, root: string): Promise<string | null> {
   try {

@@ -24,8 +24,8 @@ export async function newestRecords(store: Store, paths: GroupPaths, limit: numb
 }
 
 /**
- * Returns the record of the newest attempt of `term`. Returns null if it has not been written yet or has been
- * deleted. Throws StoreError.
+ * Returns the record of the newest attempt in `term`. Returns null if the record has not been written yet or
+ * has been deleted. Throws StoreError.
  */
 export async function recordOfTerm(
   store: Store,

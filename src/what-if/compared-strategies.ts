@@ -44,8 +44,8 @@ export interface ComparedStrategies {
 
 /**
  * Returns the strategies to compare. `size` is the number of nodes in the group. Throws PetrelError INVALID
- * if a strategy that must be compared cannot be used. Throws Unanswered if the answer of a strategy is still
- * pending.
+ * if a strategy that must be compared cannot be used. Throws Unanswered if the answer from a strategy is
+ * still pending.
  */
 export function comparedStrategies(wanted: Wanted, size: number, rules: Rules): ComparedStrategies {
   const { own, listed, names } = wanted;

@@ -1,7 +1,7 @@
 /**
- * Computes the latency from clients to each node as the leader. A client sends a request to its own node,
- * which forwards it to the leader. The leader answers once a quorum has the request (Becker et al. 2011,
- * section 3).
+ * Computes the latency that clients would have with each node as the leader. A client sends a request to its
+ * own node, which forwards it to the leader. The leader answers once a quorum has the request (Becker et al.
+ * 2011, section 3).
  */
 import { sharesOf, survey } from '../../strategies/survey.js';
 import { candidateOf, peerOf } from '../core/ranking.js';
@@ -64,7 +64,7 @@ export interface SiteLatency {
 }
 
 /**
- * Returns the mean latency of the clients at each site under `leader`. For a site without clients, returns
+ * Returns the mean latency of the clients at each site if `leader` leads. For a site without clients, returns
  * the mean latency of its nodes.
  */
 export function siteLatencies(leader: string, left: readonly Member[], table: LatencyTable): SiteLatency[] {

@@ -12,8 +12,8 @@ export interface Place {
 const written = /^(?<what>node|site)=(?<name>[^,=]+)$/;
 
 /**
- * Returns the nodes that `texts` name. Each text has the form `node=NODE` or `site=SITE`. `from` names the
- * source of the texts in messages. Throws PetrelError INVALID if a text is invalid.
+ * Returns the nodes that `texts` name. Each element of `texts` has the form `node=NODE` or `site=SITE`.
+ * `from` names the source of `texts` in messages. Throws PetrelError INVALID if an element is invalid.
  */
 export function lostNodes(
   texts: readonly string[],
@@ -30,7 +30,7 @@ export function lostNodes(
   return new Set(lost.map(({ node }) => node));
 }
 
-/** Returns the problem of a text. Returns null if `text` names an existing node or site. */
+/** Returns the problem with `text`. Returns null if `text` names an existing node or site. */
 export function lossProblem(text: string, places: readonly Place[]): string | null {
   const { what, name = '' } = written.exec(text)?.groups ?? {};
   if (what === undefined) return `expected one node=NODE or site=SITE, found ${quoted(text)}`;

@@ -29,7 +29,9 @@ const bestSchema = z.object({ node: nameSchema, ms: z.number() }).nullable();
 
 const outcomeSchema = z.object({
   strategy: z.string(),
-  /** The node that would be elected. Null if there would be none, or if that node is not eligible. */
+  /**
+   * The node that would be elected. Null if no node would be elected, or if the elected node is not eligible.
+   */
   node: nameSchema.nullable(),
   site: nameSchema.nullable(),
   reason: z.string(),
@@ -59,7 +61,7 @@ export const simulationSchema = z.object({
   outcomes: z.array(outcomeSchema),
   /** Strategies that were left out because they lack the data that they need. */
   leftOut: z.array(z.object({ strategy: z.string(), reason: z.string() })),
-  /** The best values that any eligible node would give. */
+  /** The best values that any eligible node could give. */
   best: z.object({ mean: bestSchema, worst: bestSchema }),
   /** The nodes that were not lost. */
   nodes: z.array(
@@ -206,8 +208,8 @@ function outcome(choosing: Choosing, context: ConstraintContext): Outcome {
     strategy: strategy.name,
     node: node.node,
     site: node.site,
-    // Report only the part of the reason that comes from the strategy. The other part, which node would be
-    // replaced, is the same for all strategies.
+    // Report only the part of the reason that comes from the strategy. The other part says which node would
+    // be replaced, and is the same for all strategies.
     reason: choice.reason.endsWith(ranked.reason) ? ranked.reason : choice.reason,
     meanMs,
     worstMs,

@@ -1,6 +1,6 @@
 /**
- * The input of a simulation: a group, and the nodes that are lost. `petrel-lab` adds groups that a file
- * describes.
+ * The input for a simulation: a group, and the nodes that are lost. `petrel-lab` adds groups that are
+ * described in a file.
  */
 
 import { previousLeader } from '../core/records.js';
@@ -27,7 +27,7 @@ export interface Situation {
 }
 
 export interface Assumed {
-  /** Nodes and sites to lose, in the form `node=NODE` or `site=SITE`. */
+  /** Nodes and sites that are assumed to be lost, in the form `node=NODE` or `site=SITE`. */
   readonly lose: readonly string[];
   readonly size: number | undefined;
 }
@@ -51,8 +51,8 @@ export function liveSituation(view: GroupView, nowMs: number, { lose, size }: As
 }
 
 /**
- * Whether the previous leader is no longer registered. It still counts as a node of the group, as strategies
- * also assume.
+ * Whether the previous leader is no longer registered. It still counts as a node of the group, as it does for
+ * strategies.
  */
 function leaderIsMissing(view: GroupView): boolean {
   const previous = previousLeader(view, view.members);

@@ -7,7 +7,7 @@ import { PetrelError } from '../errors.js';
 import { quoted } from '../model/outside.js';
 
 export interface Server {
-  /** A host name or an address. IPv6 addresses are without brackets. */
+  /** A host name or an address. IPv6 addresses are written without brackets. */
   readonly host: string;
   readonly port: number;
 }
@@ -21,7 +21,9 @@ export interface ConnectionString {
 
 const defaultPort = 2181;
 
-/** @throws PetrelError INVALID if the text is wrong. The error names the wrong part and the expected form. */
+/**
+ * @throws PetrelError INVALID if the text is invalid. The error names the invalid part and the expected form.
+ */
 export function parseConnectionString(text: string): ConnectionString {
   const trimmed = text.trim();
   if (trimmed === '') refuse(text, 'the string is empty');

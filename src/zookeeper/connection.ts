@@ -1,10 +1,11 @@
 /**
  * One connection to one server, from dialling to its end: framing, the handshake, requests and their replies,
- * and pings. The state of a socket belongs to this object. Nothing from an old connection (half a frame, a
- * late event, a reply) can therefore reach the next one.
+ * and pings. This object owns all state of its socket. Nothing from an old connection (half a frame, a late
+ * event, a reply) can therefore reach the next one.
  *
- * Timers are not trusted: `notice` compares the clock with the last send and the last receipt. It ends a
- * connection that has been silent for too long, even if its socket seems healthy or the process was frozen.
+ * Timers are not trusted: `notice` compares the clock with the times of the last send and the last receipt.
+ * It ends a connection that has been silent for too long, even if its socket seems healthy or the process was
+ * frozen.
  */
 import jute from 'node-zookeeper-client/lib/jute/index.js';
 import { errorMessage } from '../errors.js';
@@ -19,8 +20,8 @@ import { FrameReader } from './frames.js';
 export type ReplyCallback = (error: Failure | null, response?: jute.Response) => void;
 
 /**
- * The reply to a request. Instants are on the clock's monotonic scale. `sentAtMs` was taken before the bytes
- * were passed to the socket.
+ * The reply to a request. Instants are on the clock's monotonic scale. `sentAtMs` was read from the clock
+ * before the bytes were passed to the socket.
  */
 export interface Answer {
   readonly sentAtMs: number;
@@ -143,7 +144,7 @@ export class Connection {
   }
 
   /**
-   * Whether the handshake was sent. If it was, the ensemble may have a session because of this connection.
+   * Whether the handshake was sent. If it was, the ensemble may have opened a session for this connection.
    */
   get handshakeSent(): boolean {
     return this.#handshakeSentAtMs !== undefined;
@@ -261,7 +262,7 @@ export class Connection {
   }
 
   /**
-   * Returns when the oldest unanswered request is overdue. A server that still sends data but answers no
+   * Returns when the oldest unanswered request will be overdue. A server that still sends data but answers no
    * request counts as silent.
    */
   #overdueAtMs(): number {
@@ -386,8 +387,8 @@ function checkSession({ sessionId, passwd }: jute.ConnectResponse): void {
 }
 
 /**
- * Whether the request succeeded. The reply to a failed multi is itself successful, with the error among its
- * results.
+ * Whether the request succeeded. Even if a multi failed, the header of its reply contains no error. The error
+ * is among the results.
  */
 function succeeded(payload: jute.Record | null): boolean {
   return !(payload instanceof jute.TransactionResponse) || payload.results.every((result) => !result.err);

@@ -1,7 +1,7 @@
 /**
  * Decodes records that servers send. The client library's decoder trusts every length that it reads, so a few
  * bytes can make it allocate gigabytes or loop forever. This decoder measures each record first, and decodes
- * it only if it fits.
+ * the record only if it fits into the frame.
  */
 import jute from 'node-zookeeper-client/lib/jute/index.js';
 
@@ -43,8 +43,8 @@ class Measure {
   }
 
   /**
-   * Measures the results of a multi. A header precedes each result. It contains a type, an end marker and an
-   * error.
+   * Measures the results of a multi. Each result is preceded by a header, which contains a type, an end
+   * marker and an error.
    */
   results(): void {
     for (;;) {

@@ -19,8 +19,8 @@ export interface Endpoint {
 
 export interface Wire {
   /**
-   * Sends bytes without blocking. Bytes that cannot be sent are lost. The end of the stream is reported after
-   * that.
+   * Sends bytes without blocking. Bytes that cannot be sent are lost, and the end of the stream is then
+   * reported.
    */
   write(bytes: Buffer): void;
   /** Destroys the stream immediately. The stream reports no more events. */
@@ -74,8 +74,8 @@ export function dialOver(tls: (() => SecureOptions) | undefined): Dial {
 }
 
 /**
- * Combines everything that is written in one event-loop turn into one write at the end of the turn.
- * Reading a group takes a dozen small requests.
+ * Combines everything that is written in one event-loop turn into one write at the end of the turn. Reading a
+ * group, for example, takes a dozen small requests.
  */
 function sendTogether(socket: Socket): void {
   if (socket.writableCorked > 0) return;
@@ -86,7 +86,7 @@ function sendTogether(socket: Socket): void {
 function secured({ server }: Endpoint, tls: SecureOptions) {
   const { context: secureContext, rejectUnauthorized } = tls;
   const name = tls.servername ?? server.host;
-  // Do not send an IP address as the server name: TLS forbids it. The certificate is still checked against
-  // the address.
+  // Do not send an IP address as the server name, because TLS forbids this. The certificate is still checked
+  // against the address.
   return { secureContext, rejectUnauthorized, ...(isIP(name) === 0 ? { servername: name } : {}) };
 }

@@ -62,7 +62,7 @@ const explanations: Partial<Record<StoreErrorCode, string>> = {
   THROTTLED: 'the server is overloaded and refused the request',
 };
 
-/** Error with which the client library reports a failed request. It does not leave this folder. */
+/** Error with which the client library reports a failed request. It is not used outside this folder. */
 export class Failure extends Error {
   readonly code: number;
 
@@ -71,12 +71,12 @@ export class Failure extends Error {
     this.code = code;
   }
 
-  /** Makes a failure that Petrel itself detected, with ZooKeeper's code for it. */
+  /** Creates a Failure for a problem that Petrel itself detected, with ZooKeeper's code for that problem. */
   static of(code: keyof typeof ownCodes, message: string, cause?: unknown): Failure {
     return new Failure(ownCodes[code], message, cause);
   }
 
-  /** Makes a failure from an error code that a server sent. */
+  /** Creates a Failure from an error code that a server sent. */
   static answered(code: number): Failure {
     const name = names.get(code);
     if (name === undefined)

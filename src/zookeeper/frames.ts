@@ -1,6 +1,6 @@
 /**
- * Cuts a ZooKeeper byte stream into frames. A frame consists of a four-byte length and that number of bytes
- * of content. Each socket needs its own reader.
+ * Cuts a ZooKeeper byte stream into frames. A frame consists of a four-byte length, followed by that many
+ * bytes of content. Each socket needs its own reader.
  */
 
 /**
@@ -20,8 +20,8 @@ export class FrameReader {
   }
 
   /**
-   * Returns the contents of all frames that `chunk` completes. @throws Error if a length is invalid. The
-   * stream is then out of step and must be closed.
+   * Returns the contents of all frames that `chunk` completes. @throws Error if a length is invalid. In that
+   * case, the stream is out of sync and must be closed.
    */
   push(chunk: Buffer): Buffer[] {
     this.add(chunk);
@@ -35,14 +35,14 @@ export class FrameReader {
     this.#join(chunk);
   }
 
-  /** Returns the next frame, or undefined until all of the frame has arrived. Throws like `push`. */
+  /** Returns the next frame, or undefined if it has not arrived completely. Throws like `push`. */
   next(): Buffer | undefined {
     const size = this.#frameSize();
     return size === undefined ? undefined : this.#take(lengthBytes + size).subarray(lengthBytes);
   }
 
   /**
-   * Merges small chunks into larger ones as they arrive. A frame that arrives in many pieces then needs
+   * Merges small chunks into larger ones as they arrive. A frame that arrives in many pieces therefore needs
    * neither many objects nor repeated copying.
    */
   #join(chunk: Buffer): void {
@@ -58,7 +58,7 @@ export class FrameReader {
     this.#chunks.push(last);
   }
 
-  /** Returns the size of the next frame, or undefined until the whole frame has arrived. */
+  /** Returns the size of the next frame, or undefined if the frame has not arrived completely. */
   #frameSize(): number | undefined {
     if (this.#bytes < lengthBytes) return undefined;
     if ((this.#chunks[0]?.length ?? 0) < lengthBytes) this.#joinAll();

@@ -1,5 +1,5 @@
 /**
- * Access to ZooKeeper: implements the store port on node-zookeeper-client, but replaces the library's
+ * Access to ZooKeeper: implements the store port with node-zookeeper-client, but replaces the library's
  * connection handling. Each store is one session. The store never repeats a call.
  */
 import type { LookupFunction } from 'node:net';

@@ -12,7 +12,8 @@ declare module 'node-zookeeper-client/lib/jute/index.js' {
     }
 
     /**
-     * A record on the wire. Longs are Buffers of 8 bytes. Null buffers, strings and vectors are undefined.
+     * A record on the wire. Longs are Buffers of 8 bytes. A null buffer, string or vector is represented as
+     * undefined.
      */
     interface Record extends Payload {
       readonly specification: readonly { readonly name: string; readonly type: string }[];

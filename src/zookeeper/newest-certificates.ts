@@ -6,8 +6,8 @@ import type { Logger } from './session.js';
 import type { TlsOptions } from './tls-options.js';
 
 /**
- * Returns a function that returns the newest usable certificates. That function is called before each
- * connection. Throws PetrelError INVALID if the first certificates are unusable.
+ * Returns a function that provides the newest usable certificates. The returned function is called before
+ * each connection. Throws PetrelError INVALID if the first certificates are unusable.
  */
 export function newestOf({ reread, ...first }: TlsOptions, logger: Logger): () => SecureOptions {
   let known: Omit<TlsOptions, 'reread'> = first;
@@ -32,14 +32,14 @@ export function newestOf({ reread, ...first }: TlsOptions, logger: Logger): () =
   };
 }
 
-/** Parses each part by itself, because OpenSSL's own error does not name the part that it could not use. */
+/** Parses each part separately, because OpenSSL's own error does not name the part that it could not use. */
 function secure(tls: Omit<TlsOptions, 'reread'>): SecureOptions {
   const { servername, rejectUnauthorized = true, ...certificates } = tls;
   const { ca = [], cert, key, passphrase } = certificates;
   const { X509Certificate, createPrivateKey } = process.getBuiltinModule('node:crypto');
-  // Node accepts unusable text. It treats text that is not a certificate as an empty list of trusted CAs. It
-  // treats empty text, such as a file that is just being replaced, as no certificate or no key. If a list of
-  // CAs is not complete yet, Node trusts only the CAs before the incomplete one.
+  // Node accepts unusable text. It treats text that is not a certificate as an empty list of trusted CAs. If
+  // text is empty, for example because a file is being replaced, Node behaves as if there were no certificate
+  // or key. If a list of CAs is not complete yet, Node trusts only the CAs before the incomplete one.
   const parse = (pem: string | Buffer) => certificatesIn(pem).map((each) => new X509Certificate(each));
   for (const each of [ca].flat()) using('ca', () => parse(each));
   if (cert !== undefined) using('cert', () => parse(cert));
@@ -49,8 +49,9 @@ function secure(tls: Omit<TlsOptions, 'reread'>): SecureOptions {
 }
 
 /**
- * Returns the certificates of a PEM file, each as a separate text. Anything that follows a certificate, such
- * as a key, belongs to that certificate's text. A file without certificates is a single text.
+ * Returns the certificates of a PEM file, each as a separate string. Anything that follows a certificate,
+ * such as a key, belongs to that certificate's string. A file without certificates is returned as a single
+ * string.
  */
 function certificatesIn(pem: string | Buffer): string[] {
   // A line that starts with a dash, but is not a complete BEGIN or END line, starts an incomplete

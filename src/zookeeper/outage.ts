@@ -1,7 +1,7 @@
 /**
- * Logs an outage when no server could be reached in a whole round, then at growing intervals, and when it
- * ends. An outage begins when the connection is lost, or at startup. An outage at startup is therefore
- * reported too.
+ * Logs an outage once a whole round through the servers has failed, then at growing intervals, and finally
+ * when the outage ends. An outage begins when the connection is lost. It also begins at startup, so an
+ * ensemble that is unreachable from the start is reported too.
  */
 import type { Clock } from '../ports/clock.js';
 import type { StoreState } from '../ports/store.js';

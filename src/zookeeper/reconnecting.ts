@@ -11,7 +11,7 @@ const firstMs = 1000;
 const longestShare = { session: 1 / 8, noSession: 1 } as const;
 /**
  * Longest pause in milliseconds. A waiting node must reconnect soon after the ensemble returns (requirement
- * P28), because there may be no leader until then.
+ * P28), because there may be no leader until the node has reconnected.
  */
 const longestMs = 2_000;
 

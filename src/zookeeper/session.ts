@@ -47,7 +47,10 @@ export interface SessionOptions {
   readonly credentials: readonly { readonly scheme: string; readonly credentials: string }[];
   readonly dial: Dial;
   readonly isSecure: boolean;
-  /** Returns a number from 0 (inclusive) to 1 (exclusive). It spreads clients over servers and over time. */
+  /**
+   * Returns a number from 0 (inclusive) to 1 (exclusive). The number is used to spread clients over servers
+   * and over time.
+   */
   readonly random: () => number;
   readonly lookup: LookupFunction | undefined;
   /** Existing session to attach to. Undefined to open a new one. */
@@ -98,8 +101,8 @@ export class Session extends ConnectionManager implements ConnectionOwner {
     | undefined;
 
   constructor(options: SessionOptions) {
-    // The library parses its list of servers from this text. Petrel uses the list in `options`, which was
-    // already checked.
+    // The library parses its list of servers from this text. Petrel uses the list in `options`, which has
+    // already been checked.
     super('unused', { sessionTimeout: options.sessionTimeoutMs }, () => {});
     this.#options = options;
     this.#clock = options.clock;
@@ -119,7 +122,7 @@ export class Session extends ConnectionManager implements ConnectionOwner {
     return this.#state;
   }
 
-  /** Ignores the state: the library sets one in its constructor. */
+  /** Ignores the value. The library's constructor sets a state. */
   set state(_: unknown) {}
 
   get negotiatedTimeoutMs(): number {
@@ -144,7 +147,7 @@ export class Session extends ConnectionManager implements ConnectionOwner {
     return this.#over ?? Failure.of('CONNECTION_LOSS', `not connected: ${this.#troubles.text}`);
   }
 
-  /** Starts to connect, and reconnects until the session is over. Further calls do nothing. */
+  /** Starts connecting, and reconnects until the session is over. Further calls do nothing. */
   override connect(): void {
     if (this.#running) return;
     this.#running = true;
@@ -178,8 +181,8 @@ export class Session extends ConnectionManager implements ConnectionOwner {
   }
 
   /**
-   * Tries for up to `timeoutMs` to end the session at the ensemble, then releases all resources. Resolves to
-   * true if the ensemble confirmed the end.
+   * Tries for up to `timeoutMs` to make the ensemble end the session, and then releases all resources.
+   * Resolves to true if the ensemble confirmed the end of the session.
    */
   endSession(timeoutMs: number, abandon = false): Promise<boolean> {
     if (this.#ending) return this.#ending.confirmed;
@@ -301,8 +304,8 @@ export class Session extends ConnectionManager implements ConnectionOwner {
   }
 
   /**
-   * Tries to connect to a server. Resolves when the connection has ended: to true if the connection lasted
-   * for a while.
+   * Tries to connect to a server. Resolves when the connection has ended. The result is true if the
+   * connection lasted for a while.
    */
   async #visit(server: Server): Promise<boolean> {
     const shareMs = this.#timeoutMs / this.#rotation.size;
@@ -397,8 +400,8 @@ export class Session extends ConnectionManager implements ConnectionOwner {
     connection.ready();
     const header = new jute.protocol.RequestHeader(0, jute.OP_CODES.CLOSE_SESSION);
     connection.send(new jute.Request(header, null), (error, response) => {
-      // If no response came and there is time for another connection, that connection shows whether the
-      // session is over.
+      // If no response arrives and there is time for another connection, that connection will show whether
+      // the session is over.
       if (response && (error === null || isFatal(error))) this.#finish(true);
     });
   }
@@ -471,7 +474,7 @@ export class Session extends ConnectionManager implements ConnectionOwner {
   }
 }
 
-/** Whether a reply with this failure means that the session is over, whatever the server does next. */
+/** Whether a reply with this failure means that the session is over, no matter what the server does next. */
 function isFatal(failure: Failure): boolean {
   return failure.storeCode === 'SESSION_EXPIRED' || failure.storeCode === 'SESSION_CLOSED_REQUIRE_SASL_AUTH';
 }

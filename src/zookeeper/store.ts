@@ -42,7 +42,8 @@ import {
 export interface ZooKeeperStoreOptions extends Omit<SessionOptions, 'onState' | 'onChange'> {
   readonly callTimeoutMs: number;
   /**
-   * Returns the ACL of a znode to be created. The path of a sequential znode does not contain its number yet.
+   * Returns the ACL of a znode to be created. The path of a sequential znode does not contain its sequence
+   * number yet.
    */
   acl(path: string): Acl;
 }
@@ -60,8 +61,8 @@ interface Subject {
 const { OP_CODES: op } = jute;
 
 /**
- * The library stores watches by function. Using one function everywhere gives one entry per path. The event
- * itself contains the path.
+ * The library identifies watches by their function. Using one function everywhere gives one entry per path.
+ * The event itself contains the path.
  */
 const watcher = () => {};
 
@@ -283,7 +284,7 @@ export class ZooKeeperStore implements Store {
 
   /**
    * Settles when the answer arrives, the deadline passes or the abort signal fires, whichever comes first.
-   * Runs `send` before it returns.
+   * Calls `send` synchronously.
    */
   #call<T>(subject: Subject, options: CallOptions, send: Send<T>): Promise<T> {
     const { signal, timeoutMs = this.#callTimeoutMs } = options;
@@ -315,7 +316,7 @@ export class ZooKeeperStore implements Store {
     });
   }
 
-  /** Adds the identity that was refused to the message, without its password. */
+  /** Adds the refused identity, without its password, to the message. */
   #withIdentity(error: StoreError): StoreError {
     if (error.code !== 'NO_AUTH') return error;
     const { path, failedOp, verb, cause } = error;
@@ -340,8 +341,8 @@ export class ZooKeeperStore implements Store {
   #onWire(operation: Operation): jute.TransactionOperation {
     const { type, path } = operation;
     const isSequential = type === 'create' && operation.mode.endsWith('-sequential');
-    // ZooKeeper checks the path of a sequential znode with its number. A prefix such as `/queue/` may
-    // therefore end in a slash.
+    // ZooKeeper checks the path of a sequential znode including its sequence number. A prefix such as
+    // `/queue/` may therefore end in a slash.
     checkPath(isSequential ? `${path}0` : path);
     switch (type) {
       case 'create':

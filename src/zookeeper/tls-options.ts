@@ -1,6 +1,6 @@
 /**
- * TLS settings for ZooKeeper. They have their own file because the library's type declarations refer to them,
- * and node-zookeeper-client has no types.
+ * TLS settings for ZooKeeper. They have their own file because the type declarations of Petrel's library
+ * refer to them. Those declarations must not depend on node-zookeeper-client, which has no types.
  */
 
 /** TLS settings. Certificates and keys are PEM, as text or bytes. */

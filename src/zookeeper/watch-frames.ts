@@ -1,4 +1,7 @@
-/** Builds the requests that set watches again on a new connection, in frames small enough for a server. */
+/**
+ * Builds the requests that set watches again on a new connection, in frames that are small enough for a
+ * server.
+ */
 import type ConnectionManager from 'node-zookeeper-client/lib/ConnectionManager.js';
 
 /** Approximate size of a frame in bytes, far below a server's limit. */

@@ -92,13 +92,14 @@ function toResult(
 }
 
 /**
- * Makes the failure for an invalid reply. The server did answer, so only this side does not know the outcome.
+ * Creates the Failure for an invalid reply. The server did answer, so the outcome is unknown only on this
+ * side.
  */
 export function undecodable(what: string): Failure {
   return Failure.of('CONNECTION_LOSS', `invalid response: ${what}`);
 }
 
-/** Converts an ACL to the client library's form. Throws for an ACL that no server would accept. */
+/** Converts an ACL to the client library's form. Throws if no server would accept the ACL. */
 export function aclOnWire(acl: Acl): jute.AclEntry[] {
   return acl.map(
     ({ permissions, identity }) =>

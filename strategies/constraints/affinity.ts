@@ -1,11 +1,11 @@
 /**
- * Where this group's leader must be in relation to another group's leader. For example, a backup job may have
- * to run on the database's node, or must never run there. The other group decides independently, and this
- * group follows.
+ * Where this group's leader must be in relation to another group's leader. For example, a backup job may be
+ * required to run on the database's node, or forbidden to run there. The other group decides independently,
+ * and this group follows.
  *
  * While no node is READY in the other group, for example during its own handover, this group's leader stays
- * where it is. If there is no leader to keep, a hard rule for the same node or site elects no node, because
- * the place is not known yet.
+ * where it is. If this group has no leader to keep, and a hard rule requires the same node or site, no node
+ * is elected, because the place is not known yet.
  */
 import type { Constraint, ConstraintContext, Registered } from '../../src/core/constraint.js';
 import type { GroupConfig } from '../../src/model/group-config.js';

@@ -5,7 +5,7 @@ export const backoff: Constraint = {
   kind: kindOfBackoff,
   description: 'its last takeover failed',
   ends: 'failure',
-  // A forced failover ends the backoff instead of overriding it. A node whose backoffs are overridden could
+  // A forced failover ends the backoff instead of overriding it. If backoffs were overridden, a node could
   // fail again and again without a pause.
   canBeForced: false,
   check: ({ node }, { failures, nowMs }) => {

@@ -4,8 +4,7 @@
  */
 
 /**
- * Recorded for a node that knows that another node is the leader, but not which one. This answer contradicts
- * no other answer.
+ * Recorded for a node that knows only that some other node is the leader. This contradicts no other record.
  */
 export const somebodyElse = -2;
 /** Recorded for a node that knows of no leader. */
@@ -49,17 +48,20 @@ export class Census {
     return (this.#followers[leader] ?? 0) + this.#elsewhere === this.#live ? leader : null;
   }
 
-  /** Instant since which all nodes have agreed, in ticks. Null if they do not agree. */
+  /** Instant at which the current agreement of all nodes began, in ticks. Null if they do not agree. */
   get agreedSince(): number | null {
     return this.#agreedSince;
   }
 
-  /** Number of agreements that have ended. Only agreements that lasted for some time are counted. */
+  /**
+   * Number of agreements that have ended. Agreements that ended at the instant at which they began are not
+   * counted.
+   */
   get breaks(): number {
     return this.#breaks;
   }
 
-  /** Number of other live nodes that consider the live node with the highest number the leader. */
+  /** Number of nodes that follow the live node with the highest number, excluding that node itself. */
   get followersOfHighest(): number {
     const highest = this.#isLive.lastIndexOf(1);
     return (this.#followers[highest] ?? 0) - (this.#leaderOf[highest] === highest ? 1 : 0);
@@ -70,7 +72,7 @@ export class Census {
     return this.#followers.reduce((sum, count, leader) => sum + (this.isLive(leader) ? 0 : count), 0);
   }
 
-  /** Returns the largest number of nodes that led at the same time since the last call. */
+  /** Returns the largest number of simultaneous leaders since the last call. */
   takeMostLeaders(): number {
     const most = Math.max(this.#mostLeaders, this.#leaders);
     this.#mostLeaders = this.#leaders;
@@ -111,14 +113,14 @@ export class Census {
 
   /**
    * Returns the share of time in which not all nodes agreed, and the mean number of leaders. Both are
-   * measured since instant 0.
+   * measured from instant 0.
    */
   shares(at: number): { readonly disagreement: number; readonly leaders: number } {
     const total = Math.max(at, 1);
     return { disagreement: 1 - this.agreedTicks(at) / total, leaders: this.#leadersTicks / total };
   }
 
-  /** Returns the time, in ticks, in which all nodes agreed since instant 0. */
+  /** Returns the total time since instant 0 during which all nodes agreed, in ticks. */
   agreedTicks(at: number): number {
     this.#pass(at);
     return this.#agreedTicks;

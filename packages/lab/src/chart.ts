@@ -1,6 +1,6 @@
 /**
- * Draws curves as SVG, on white. Measured curves have points and confidence intervals. Theoretical curves are
- * dashed.
+ * Draws curves as an SVG image on a white background. Measured curves have points and confidence intervals.
+ * Theoretical curves are dashed.
  */
 import { type ScaleLinear, type ScaleLogarithmic, scaleLinear, scaleLog } from 'd3-scale';
 import { element, escaped, picture } from './svg.js';
@@ -8,7 +8,7 @@ import { element, escaped, picture } from './svg.js';
 export interface Point {
   readonly x: number;
   readonly y: number;
-  /** Half of the point's confidence interval. */
+  /** Half the width of the point's confidence interval. */
   readonly ci?: number | undefined;
 }
 
@@ -38,7 +38,7 @@ const lineHeight = 18;
 const palette = ['#1f6fb4', '#c26a10', '#2a8a4a', '#a03060', '#6a4fb0', '#808020', '#108080', '#444444'];
 const colours = { text: '#222222', faint: '#5f6368', grid: '#e3e6ea' };
 
-/** Draws the charts as one picture, one below the other. */
+/** Draws the charts as one picture, stacked vertically. */
 export function chartsOf(charts: readonly Chart[]): string {
   let top = 0;
   const panels = charts.map((chart) => {

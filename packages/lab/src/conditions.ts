@@ -23,17 +23,17 @@ export const scenarios = [
   'partition',
 ] as const;
 /**
- * The event whose election is measured.
+ * The event that causes the measured election.
  * - start: all nodes begin at the same time.
  * - crash: the leader crashes.
- * - crashes: the leader crashes. At a random instant within twice the detection time, the highest other node
- *   crashes too.
+ * - crashes: the leader crashes. At a random instant within twice the detection time, the highest of the
+ *   other nodes crashes too.
  * - bye: the leader announces that it is leaving.
  * - alarm: a follower wrongly believes that the leader is dead.
  * - join: a node joins late.
  * - restart: the leader crashes and returns without its memory.
- * - midway: like start, but the node with the highest number crashes within the time that a message could
- *   need to go round all nodes. If elections take that long, the node crashes during the election.
+ * - midway: like start, but the node with the highest number crashes early, within the time that a message
+ *   may take to go round all nodes. If elections take that long, the node crashes during the election.
  * - partition: the network separates a minority (the leader and the lowest nodes) from all other nodes and
  *   from the server. Messages between the sides are lost. The separation ends after `apartMs`.
  *
@@ -55,8 +55,8 @@ export const conditionsSchema = z.object({
    */
   order: z.enum(['random', 'rising', 'falling']).default('random'),
   /**
-   * The nodes that begin an election, if its algorithm allows only some nodes to begin. A number means this
-   * number of nodes, drawn at random. `highest` is the node with the highest number, and `after-highest` is
+   * The nodes that begin an election, if the algorithm does not require all nodes to begin. A number means
+   * that many nodes, drawn at random. `highest` is the node with the highest number, and `after-highest` is
    * its successor.
    */
   initiators: z
@@ -66,29 +66,28 @@ export const conditionsSchema = z.object({
   noticedBy: z.enum(['all', 'lowest', 'highest']).default('all'),
   /** Whether the node that joins late has the highest or the lowest number. */
   joiner: z.enum(['highest', 'lowest']).default('highest'),
-  /** TA: interval between two announcements of a leader, or between two renewals of a lease. */
+  /** TA: interval between announcements by a leader, or between renewals of a lease. */
   announceMs: z.number().positive().default(1000),
   /**
    * TL: time without an announcement after which a leader is considered dead. Null selects a time that is
-   * long enough for the loss.
+   * long enough for the given loss.
    */
   listenMs: z.number().positive().nullable().default(null),
   /** TS: longest time that a node waits before it announces itself. */
   suppressMs: z.number().positive().default(1000),
   /**
-   * The density of a wait t is proportional to e^(rate·t/TS). 0 means uniform waits. With a positive rate,
-   * most waits are long.
+   * The probability density of a wait t is proportional to e^(rate·t/TS). 0 means uniform waits. With a
+   * positive rate, most waits are long.
    */
   suppressRate: z.number().min(-50).max(50).default(0),
-  /** Number of times that a leader announces that it is leaving. */
+  /** Number of times a leader announces its departure. */
   byes: z.int().min(1).max(100).default(1),
-  /** Time until a crash is detected by a failure detector, or by ZooKeeper as a session timeout. */
+  /** Time that a failure detector takes to detect a crash. For ZooKeeper, this is the session timeout. */
   detectMs: z.number().positive().default(3000),
   /** The probability that a node never learns of a crash. */
   missed: z.number().min(0).max(1).default(0),
   /**
-   * Number of times per second that a live node is wrongly believed to be dead. Each mistake lasts for
-   * `detectMs`.
+   * Rate, per second, at which live nodes are wrongly believed to be dead. Each mistake lasts for `detectMs`.
    */
   mistakesPerS: z.number().min(0).default(0),
   /** Time for which the leader is away in the scenario `restart`. */
@@ -122,7 +121,7 @@ export function meanDelayMs(delay: Delay): number {
 }
 
 /**
- * Draws the time that a message takes if every lost copy is sent again. `copies` is the number of copies
+ * Draws the time that a message takes if every lost copy is sent again. Also returns the number of copies
  * sent.
  */
 export function drawWay(
@@ -157,8 +156,8 @@ export function answerLimitMs({ delay, loss }: Conditions): number {
 export const retryDelays = 4;
 
 /**
- * Returns TL. Without loss, the default is the time of three announcements. With loss, it is the time of so
- * many announcements that only one false alarm is expected in the whole group in a thousand periods.
+ * Returns TL. Without loss, the default is the time of three announcements. With loss, the default is long
+ * enough that only one false alarm per thousand periods is expected in the whole group.
  */
 export function listenMs({ listenMs: given, announceMs, loss, nodes }: Conditions): number {
   if (given !== null) return given;

@@ -1,7 +1,7 @@
 /**
- * A queue of future events, ordered by time. Times are whole nanoseconds, so that two sums of the same
- * durations are the same instant. Among events at the same instant, arrivals run before timers, and events
- * that were planned earlier run before events that were planned later.
+ * A queue of future events, ordered by time. Times are whole nanoseconds, so sums of the same durations
+ * always give the same instant. Among events at the same instant, arrivals run before timers, and events that
+ * were planned earlier run before events that were planned later.
  */
 import TinyQueue from 'tinyqueue';
 

@@ -31,8 +31,8 @@ export const judgedSchema = z.object({
   /** Null if no run has produced this measure. */
   measured: summarySchema.nullable(),
   /**
-   * Whether the measurement confirms the expectation. A mean must be within three standard errors of the
-   * expected value or, for few runs, within the equivalent quantile of Student's t. Any other expectation
+   * Whether the measurement confirms the expectation. A measured mean must be within three standard errors of
+   * the expected value or, for few runs, within the equivalent quantile of Student's t. Any other expectation
    * must be met in every run. Null if there are too few runs to decide.
    */
   holds: z.boolean().nullable(),
@@ -79,7 +79,7 @@ export async function runTask({ algorithm, conditions, seed, from, to }: Task): 
   return measures;
 }
 
-/** Returns the measures of those runs of one case that come from one seed. */
+/** Returns the measures of all runs of one case with one seed. */
 export type RunsOf = (one: Case, seed: number) => readonly Measures[];
 
 /** `measured` contains the measures of each task, in the order of `tasks`. */

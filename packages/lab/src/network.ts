@@ -1,6 +1,6 @@
 /**
- * The simulated network. It determines how long messages take and which messages are lost, and it counts
- * them.
+ * The simulated network. It determines how long messages take and which of them are lost. It also counts the
+ * messages.
  */
 import { type Conditions, drawDelayMs, drawWay } from './conditions.js';
 import { type Events, ticks } from './events.js';
@@ -31,7 +31,7 @@ export class Network<Message> {
     readonly conditions: Conditions;
     readonly isReliable: boolean;
     sizeOf(message: Message): number;
-    /** Delivers a message. Returns whether the receiver exists. */
+    /** Delivers a message. Returns false if the receiver does not exist or cannot be reached. */
     deliver(to: number, from: number, message: Message, depth: number): boolean;
   }) {
     this.#events = options.events;
@@ -83,7 +83,7 @@ export class Network<Message> {
     this.#arrive(delay.ms, () => this.#handAll(from, message, depth, 0));
   }
 
-  /** Sends one message of which each other node gets a copy. */
+  /** Sends one message, whose copies go to all other nodes. */
   multicast(from: number, message: Message, depth: number): void {
     const { nodes, loss, correlated, delay } = this.#conditions;
     this.#sent(1, this.#sizeOf(message));
@@ -135,8 +135,8 @@ export class Network<Message> {
 }
 
 /**
- * Returns a size in bytes. A number counts as 8 bytes, and a kind or a boolean as 1. A text counts as its
- * length. A list or record counts as the sum of its parts.
+ * Estimates the size of a message's content in bytes: 8 for a number, 1 for a kind or a boolean, and 1 per
+ * character for a string. The size of a list or record is the sum of the sizes of its parts.
  */
 export function plainSize(content: unknown): number {
   if (typeof content === 'number' || typeof content === 'bigint') return 8;

@@ -1,6 +1,6 @@
 /**
- * Plots results as curves over the number of nodes. If all results have the same number of nodes, plots them
- * over the loss instead.
+ * Plots results as curves against the number of nodes. If all results have the same number of nodes, plots
+ * them against the loss instead.
  */
 import type { Chart, Point, Series } from './chart.js';
 import type { Judged, Result } from './experiment.js';

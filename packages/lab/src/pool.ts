@@ -11,15 +11,17 @@ const doneSchema = z.array(z.record(z.string(), z.number()));
 export interface PoolOptions {
   readonly workers: number;
   /**
-   * Time for which the calling thread runs tasks itself. If there is little work, it finishes before a worker
-   * could start.
+   * Time for which the calling thread runs tasks itself. If there is little work, this thread finishes it
+   * before a worker could start.
    */
   readonly aloneMs: number;
   /** Called with the number of runs that have finished. */
   progress(runs: number): void;
 }
 
-/** Returns the measures of each task, in the order of `tasks`. Throws whatever a worker throws. */
+/**
+ * Returns the measures of each task, in the order of `tasks`. If a worker fails, throws that worker's error.
+ */
 export async function runTasks(tasks: readonly Task[], options: PoolOptions): Promise<Measures[][]> {
   const done: Measures[][] = [];
   const startedMs = performance.now();
@@ -46,7 +48,7 @@ export async function runTasks(tasks: readonly Task[], options: PoolOptions): Pr
   return done;
 }
 
-/** Runs one worker thread, which processes one task after the other. */
+/** Runs one worker thread, which processes one task after another. */
 async function work(
   tasks: readonly Task[],
   take: () => number,

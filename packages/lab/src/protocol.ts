@@ -30,7 +30,7 @@ export interface Context<Message> {
   send(to: number, message: Message, count?: number): void;
   /** Sends a separate message to each other node. */
   sendAll(message: Message): void;
-  /** Sends one message of which each other node gets a copy. */
+  /** Sends one message, whose copies go to all other nodes. */
   multicast(message: Message): void;
   /**
    * Returns the next node on the ring that this node does not believe to be dead. Returns this node if there
@@ -39,7 +39,7 @@ export interface Context<Message> {
   successor(): number;
   predecessor(): number;
   isSuspected(node: number): boolean;
-  /** Treats a node as dead until it sends a message. */
+  /** Treats another node as dead until that node sends a message. */
   doubt(node: number): void;
   timer(fire: () => void): Timer;
   /** Sets the leader that this node recognizes: itself, another, `nobody` or `somebodyElse`. */
@@ -71,7 +71,7 @@ export interface Expectation {
   readonly value: number;
   /** A `mean` is compared with the mean over all runs. The other kinds must hold in each run. */
   readonly kind: 'exact' | 'mean' | 'at most' | 'at least';
-  /** The source of the expectation, and how to read it. */
+  /** The formula behind the expectation, or the reason for it. */
   readonly source: string;
 }
 
@@ -90,8 +90,8 @@ export interface Protocol<Message> {
    */
   readonly detector: 'nodes' | 'server' | 'none';
   /**
-   * Whether a node's code continues in promises. The simulation waits for that code to finish before the next
-   * event.
+   * Whether a node's code continues asynchronously, in promises. The simulation waits for that code to finish
+   * before the next event.
    */
   readonly isAsync?: boolean;
   /** Returns the size of a message. By default, a number counts as 8 bytes and a kind as 1 byte. */

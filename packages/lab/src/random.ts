@@ -34,7 +34,7 @@ export function randomFrom(seed: number): Random {
   return { next, below, shuffle: (items) => shuffle(items, below) };
 }
 
-/** The finalizer of MurmurHash3: every bit of the seed affects every bit of the word. */
+/** The finalizer of MurmurHash3: every bit of the input affects every bit of the result. */
 function mixed(word: number): number {
   const once = Math.imul(word ^ (word >>> 16), 0x85ebca6b);
   const twice = Math.imul(once ^ (once >>> 13), 0xc2b2ae35);

@@ -1,8 +1,8 @@
 /**
  * A replicated service over a wide area, as in section 5 of D. Becker, F. Junqueira, M. Serafini, Leader
  * Election for Replicated Services Using Application Scores (2011). A client sends a request to the server in
- * its data centre, which forwards it to the leader. The leader processes the request and waits until a quorum
- * has acknowledged it. The answer returns the same way.
+ * its data centre. This server forwards the request to the leader. The leader processes the request and waits
+ * until a quorum has acknowledged it. The answer returns by the same route.
  *
  * Four values are assumptions that do not come from the paper: the leader's processing time, the variation of
  * the links, the size of a snapshot, and its transfer speed.
@@ -65,7 +65,7 @@ export function sharesOf({ servers }: Deployment, loads: readonly number[]): Rea
 
 /**
  * Returns the remaining server that one of Petrel's strategies elects. All logs are equal, so the strategy
- * `history` elects the highest id.
+ * `history` elects the server with the highest id.
  */
 export function electedBy(
   deployment: Deployment,
@@ -113,7 +113,7 @@ export interface Service {
   readonly workMs: number;
   readonly requestsPerS: number;
   readonly requests: number;
-  /** The largest share by which a one-way delay is prolonged. A new share is drawn for each message. */
+  /** Largest increase of a one-way delay, as a share of the delay. The increase is drawn for each message. */
   readonly jitter: number;
   readonly seed: number;
 }
@@ -272,8 +272,8 @@ function nth(instants: readonly number[]): number {
 }
 
 /**
- * Returns the transfer time of a snapshot. The transfer is limited either by the link's bandwidth or to one
- * window per round trip.
+ * Returns the transfer time of a snapshot. The transfer is limited by the link's bandwidth, or by one window
+ * per round trip if that is slower.
  */
 function transferMs(tripMs: number, given: Recovery): number {
   const byWindow = tripMs === 0 ? Number.POSITIVE_INFINITY : (given.windowBytes / tripMs) * 1000;

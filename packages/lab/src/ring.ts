@@ -5,7 +5,7 @@ import type { Conditions } from './conditions.js';
 import type { Random } from './random.js';
 
 export class Ring {
-  /** Node numbers in the direction of the messages. */
+  /** Node numbers, in the direction in which messages travel. */
   readonly #order: Int32Array;
   readonly #placeOf: Int32Array;
 
@@ -19,8 +19,8 @@ export class Ring {
   }
 
   /**
-   * Returns the nearest node in one direction that is not skipped. Returns `node` itself if there is no
-   * other.
+   * Returns the nearest node in the given direction for which `isPassed` is false. Returns `node` itself if
+   * there is no such node.
    */
   neighbour(node: number, direction: 1 | -1, isPassed: (other: number) => boolean): number {
     const { length } = this.#order;

@@ -6,9 +6,9 @@ import type { Protocol } from './protocol.js';
 import { World } from './world.js';
 
 /**
- * Measures of the scenario's election. The election begins with its cause. It ends when every event of the
- * scenario has happened, all live nodes agree, and no message is in transit. If messages are always in
- * transit, it ends when the nodes have agreed for a long time.
+ * Measures of the scenario's election. The election begins with the event that causes it. It ends when every
+ * event of the scenario has happened, all live nodes agree, and no message is in transit. If messages are
+ * always in transit, it ends when the nodes have agreed for a long time.
  *
  *   agreed        1 if the election ended, otherwise 0; if 0, there is no `time`
  *   time          ms until all agreed
@@ -18,21 +18,21 @@ import { World } from './world.js';
  *   rounds        length of the longest chain of messages, each sent by the receiver of the previous one
  *   misled        nodes that consider a dead node the leader at the end
  *   leaders       largest number of nodes that led at the same time
- *   disagreement  share of the whole time, including the calm before and after, in which not all agreed
- *   upkeep        messages per second in the calm afterwards, which begins TL after the election
- *   inconsistent  share of the calm afterwards in which not all agreed
- *   departures    how often per second an agreement ended in the calm afterwards
- *   followers     nodes that follow the live node with the highest number at the end of the election
+ *   disagreement  share of all time, including the calm periods before and after, in which not all agreed
+ *   upkeep        messages per second in the final calm period, which begins TL after the election
+ *   inconsistent  share of the final calm period in which not all agreed
+ *   departures    agreements that ended in the final calm period, per second
+ *   followers     other nodes that follow the highest live node at the end of the election
  *
  * In the scenario `partition`, the time begins when the network separates. `leaders of the minority` and
  * `leaders of the majority` count the nodes that lead just before the separation ends.
  *
- * The measures also include events that the algorithm itself counts. These are counted in the calm afterwards
- * too.
+ * The measures also include events that the algorithm itself counts. These events are counted during the
+ * final calm period too.
  */
 export type Measures = Readonly<Record<string, number>>;
 
-/** Runs one simulation. An election that does not end is not an error. It counts as not agreed. */
+/** Runs one simulation. An election that does not end is not an error. It is reported as not agreed. */
 export function simulate<Message>(
   protocol: Protocol<Message>,
   conditions: Conditions,
@@ -45,7 +45,7 @@ export function simulate<Message>(
 class Run<Message> {
   readonly #world: World<Message>;
   readonly #conditions: Conditions;
-  /** Whether an event of the scenario has not happened yet. */
+  /** Whether an event of the scenario is still to come. */
   #isToCome = false;
 
   constructor(protocol: Protocol<Message>, conditions: Conditions, seed: number) {
@@ -63,7 +63,7 @@ class Run<Message> {
     do {
       if (!(await this.#settle())) return { agreed: 0 };
       await this.#calm();
-      // Under loss, the agreement may have ended during the calm.
+      // Under loss, the agreement may have ended during the calm period.
     } while (this.#world.census.agreed === null);
     const from = this.#world.events.now;
     this.#world.forget();
@@ -106,7 +106,7 @@ class Run<Message> {
     }
   }
 
-  /** Runs until all agree and no message is in transit. Returns false if that does not happen. */
+  /** Runs until all agree and no message is in transit. Returns false if that does not happen in time. */
   async #settle(): Promise<boolean> {
     const { events } = this.#world;
     const from = events.now;
@@ -133,7 +133,7 @@ class Run<Message> {
     return 2 * Math.max(listenMs(this.#conditions), this.#conditions.detectMs);
   }
 
-  /** Waits for a calm period that ends at a random time between two announcements. */
+  /** Waits for a calm period to pass. The period ends at a random instant between two announcements. */
   async #calm(): Promise<void> {
     const { events, random } = this.#world;
     await this.#world.runTo(events.now + ticks(this.#calmMs() + random.next() * this.#conditions.announceMs));
@@ -161,7 +161,7 @@ class Run<Message> {
     this.#planLater(awayMs, () => this.#world.begin(leader, true));
   }
 
-  /** Plans a crash at a random instant within the time that a message could need to go round all nodes. */
+  /** Plans a crash at a random instant within the time that a message may take to go round all nodes. */
   #planCrash(): void {
     const { nodes, delay } = this.#conditions;
     const afterMs = this.#world.random.next() * nodes * meanDelayMs(delay);
@@ -202,7 +202,7 @@ class Run<Message> {
 
   #mistake(node: number, suspected: number): void {
     const { events } = this.#world;
-    // A node never believes that it is itself dead.
+    // A node never believes itself to be dead.
     if (node === suspected) return;
     this.#world.suspect(node, suspected, this.#world.incarnationOf(suspected));
     const until = events.now + ticks(this.#conditions.detectMs);
@@ -210,7 +210,7 @@ class Run<Message> {
   }
 
   /**
-   * Plans mistakes of the failure detector at random instants. Any node may wrongly believe that any other
+   * Plans mistakes by the failure detector at random instants. Any node may wrongly believe that any other
    * node is dead.
    */
   #planMistake(): void {
@@ -248,10 +248,10 @@ class Run<Message> {
     };
   }
 
-  /** Waits for the calm after the election, and measures it. */
+  /** Waits for the calm period after the election, and measures it. */
   async #observed(): Promise<Measures> {
     const { events, census, network } = this.#world;
-    // Nobody gives up a leader that all have just heard.
+    // Leave out the first TL, because no node gives up a leader that it has just heard.
     await this.#world.runTo(events.now + ticks(listenMs(this.#conditions)));
     const from = events.now;
     const { messages } = network.traffic;

@@ -3,7 +3,7 @@ import * as z from 'zod';
 
 export const summarySchema = z.object({
   mean: z.number(),
-  /** Half of the 95 % confidence interval of the mean, by Student's t. Null if there is only one run. */
+  /** Half the width of the mean's 95 % confidence interval, by Student's t. Null if there is only one run. */
   ci: z.number().nullable(),
   least: z.number(),
   most: z.number(),
@@ -31,8 +31,8 @@ export function standardErrorOf({ ci, runs }: Pick<Summary, 'ci' | 'runs'>): num
 }
 
 /**
- * Returns the largest accepted distance between the mean and the expected value. For very many runs, it is
- * three standard errors. Returns null for a single run, because one run is not enough.
+ * Returns the largest accepted distance between the mean and the expected value. With very many runs, this
+ * distance is three standard errors. Returns null for a single run, because one run is not enough.
  */
 export function toleranceOf({ ci, runs }: Summary): number | null {
   const standardError = standardErrorOf({ ci, runs });
@@ -48,8 +48,8 @@ const usual = { z: 1.959963984540054, p: 0.975 };
 const threeErrors = { z: 3, p: 0.9986501019683699 };
 
 /**
- * Returns the quantile of Student's t for the same share. It is exact for 1 and 2 degrees of freedom.
- * Otherwise it follows Abramowitz and Stegun 26.7.5.
+ * Returns the quantile of Student's t for the same share `p`. The result is exact for 1 and 2 degrees of
+ * freedom. Otherwise, it is the approximation in Abramowitz and Stegun 26.7.5.
  */
 export function studentT(freedom: number, { z, p }: Quantile): number {
   if (freedom === 1) return Math.tan(Math.PI * (p - 0.5));

@@ -1,4 +1,4 @@
-/** Runs one of the laboratory's worker threads. */
+/** Runs tasks in one of the laboratory's worker threads. */
 import { parentPort } from 'node:worker_threads';
 import { runTask, taskSchema } from './experiment.js';
 

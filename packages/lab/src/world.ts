@@ -1,4 +1,4 @@
-/** The simulated world: nodes on a network that begin, crash, return, and are believed to be dead. */
+/** The simulated world: nodes on a network. Nodes begin, crash and return, and may be believed to be dead. */
 
 import { Census } from './census.js';
 import type { Conditions } from './conditions.js';
@@ -8,7 +8,7 @@ import type { Context, Node, Protocol, Timer } from './protocol.js';
 import { type Random, randomFrom } from './random.js';
 import { Ring } from './ring.js';
 
-/** The position of a node. The node's incarnations follow one another in it. */
+/** The place of a node. The node's incarnations occupy it one after another. */
 interface Seat<Message> {
   node: Node<Message> | null;
   incarnation: number;
@@ -30,7 +30,7 @@ export class World<Message> {
   #counts = new Map<string, number>();
   /** The nodes on the smaller side while the network is separated. The server is on the other side. */
   #minority: ReadonlySet<number> | null = null;
-  /** Whether the simulation has called a node whose code may still be continuing. */
+  /** Whether the simulation has called a node whose code may not have finished yet. */
   #mayContinue = false;
 
   constructor(protocol: Protocol<Message>, conditions: Conditions, seed: number) {
@@ -73,8 +73,8 @@ export class World<Message> {
   }
 
   /**
-   * Runs the next event. Resolves when the nodes have done everything that the event causes at this instant.
-   * Returns null if they already have.
+   * Runs the next event. Resolves when the nodes have finished everything that the event causes at this
+   * instant. Returns null if they have finished already.
    */
   step(): Promise<void> | null {
     this.events.step();
@@ -82,8 +82,8 @@ export class World<Message> {
   }
 
   /**
-   * Resolves when the nodes have done everything that they do at this instant. Returns null if they already
-   * have.
+   * Resolves when the nodes have finished everything that they do at this instant. Returns null if they have
+   * finished already.
    */
   rest(): Promise<void> | null {
     if (!this.#mayContinue) return null;
@@ -109,7 +109,7 @@ export class World<Message> {
     for (const seat of this.#seats) seat.depth = 0;
   }
 
-  /** Makes all nodes believe that a node is dead until it begins. */
+  /** Makes all nodes consider a node dead until that node begins. */
   expectLate(id: number): void {
     for (const seat of this.#seats) seat.suspects.add(id);
   }
@@ -141,7 +141,7 @@ export class World<Message> {
     seat.node.suspect?.(dead, incarnation);
   }
 
-  /** Reports to `node` that `dead` is alive, if that is the case. */
+  /** Reports to `node` that `dead` is alive, if it is. */
   trust(node: number, dead: number): void {
     const seat = this.#seat(node);
     if (seat.node === null || !(dead === this.server || this.census.isLive(dead))) return;
@@ -150,8 +150,8 @@ export class World<Message> {
   }
 
   /**
-   * Separates a minority from all other nodes. Each side believes that the other side is dead after the
-   * detection time.
+   * Separates a minority from all other nodes. After the detection time, each side believes that the other
+   * side is dead.
    */
   separate(minority: ReadonlySet<number>): void {
     this.#minority = minority;
@@ -165,7 +165,7 @@ export class World<Message> {
     });
   }
 
-  /** Ends the separation, and counts the leaders of each side. */
+  /** Ends the separation, and counts the leaders on each side. */
   reunite(): void {
     const minority = this.#minority ?? new Set();
     for (let id = 0; id < this.conditions.nodes; id += 1) {
@@ -177,7 +177,7 @@ export class World<Message> {
     this.#minority = null;
   }
 
-  /** Calls `act` for each pair of a node and another node that it cannot reach. */
+  /** Calls `act` for each ordered pair of nodes in which the first cannot reach the second. */
   #eachPair(act: (node: number, other: number) => void): void {
     const isServed = this.#protocol.detector === 'server';
     const all = Array.from(this.#seats.keys());
@@ -278,7 +278,7 @@ export class World<Message> {
   }
 }
 
-/** Creates a timer that keeps a single entry in the queue, however often it is postponed. */
+/** Creates a timer that has only one entry in the queue, however often the timer is postponed. */
 function timer(events: Events, fire: () => void): Timer {
   let dueAt = Number.POSITIVE_INFINITY;
   let plannedAt = Number.POSITIVE_INFINITY;

@@ -172,7 +172,8 @@ function given(name: string, text: string): Record<string, string> {
 }
 
 /**
- * Converts digits to a number. Returns other text unchanged. The agent then reports which values are allowed.
+ * Converts digits to a number. Returns any other text unchanged. In that case, the agent reports which values
+ * are allowed.
  */
 function numberOf(text: string): number | string {
   return /^\d+$/.test(text.trim()) ? Number(text) : text;
@@ -185,7 +186,7 @@ function targetOf(to: string): Record<string, string> {
 
 export interface Preview {
   readonly what: string;
-  /** Whether the change would have no effect, so that there is nothing to confirm. */
+  /** True if the change would have no effect. In that case, there is nothing to confirm. */
   readonly idle: boolean;
   /** Changed keys of the configuration, in the form "sites.a.override: - → …". */
   readonly changes: readonly string[];
@@ -237,7 +238,7 @@ export function nodeActions({ node, state, eligible }: NodeStatus): Action[] {
 }
 
 /**
- * Returns a key of all data that can affect a preview. When the key changes, the page requests the preview
+ * Returns a key for all data that can affect a preview. When the key changes, the page requests the preview
  * again.
  */
 export function previewKey({ leaders, paused, switchover, sites, nodes }: Status): string {
@@ -246,5 +247,5 @@ export function previewKey({ leaders, paused, switchover, sites, nodes }: Status
   return JSON.stringify([slots, paused, switchover, sites, eligible]);
 }
 
-/** Opens the dialog of an action. */
+/** Opens the dialog for an action. */
 export type OnAction = (action: Action) => void;

@@ -35,7 +35,10 @@ export class Api {
     return this.#change(call, { dryRun: true });
   }
 
-  /** Makes the change. With `yes`, it proceeds even if no node would lead. The promise never rejects. */
+  /**
+   * Makes the change. With `yes`, the agent makes the change even if no node would lead. The promise never
+   * rejects.
+   */
   change(call: Call, yes: boolean): Promise<Answer<ChangeAnswer>> {
     return this.#change(call, yes ? { yes: true } : {});
   }

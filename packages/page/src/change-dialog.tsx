@@ -1,6 +1,6 @@
 /**
- * The dialog of a change, from the request to the preview and the confirmation. The dialog sends only
- * previews until the operator presses the last button.
+ * The dialog for a change: its input fields, the preview and the confirmation. Until the operator confirms
+ * the change, the dialog requests only previews.
  */
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import {
@@ -28,7 +28,7 @@ interface DialogProps {
   readonly onClose: () => void;
 }
 
-/** State of the preview of the change as it is currently entered. */
+/** State of the preview for the change that is currently entered. */
 type PreviewState =
   | { readonly state: 'waiting' }
   | { readonly state: 'ready'; readonly preview: Preview }
@@ -154,9 +154,9 @@ function Acceptance({ accepted, onAccepted }: AcceptanceProps) {
 }
 
 /**
- * Requests a preview again when the change or the group has changed. The reason and the operator's name do
- * not affect the result. After they are entered, the preview is requested again. In the meantime, the last
- * response remains valid.
+ * Requests a new preview when the change or the group has changed, or when the operator has entered the
+ * reason or a name. The reason and the name do not affect the result, so the last preview stays visible in
+ * the meantime.
  */
 function usePreview(store: Store, status: Status, action: Action, fields: Fields, hasToken: boolean) {
   const [preview, setPreview] = useState<PreviewState>({ state: 'waiting' });

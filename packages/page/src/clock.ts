@@ -2,14 +2,16 @@
 import { useEffect, useState } from 'preact/hooks';
 import type { Known } from './store.js';
 
-/** Returns the page's monotonic clock. Updates the component at this interval. */
+/**
+ * Returns the time on the page's monotonic clock. Renders the component again every `everyMs` milliseconds.
+ */
 export function useNow(everyMs: number): number {
   const [nowMs, setNow] = useState(() => performance.now());
   useEffect(() => {
     const timer = setInterval(() => setNow(performance.now()), everyMs);
     return () => clearInterval(timer);
   }, [everyMs]);
-  // If a component renders between two updates, it must not see an instant before the arrival of the status.
+  // A component that renders between two updates must not see a time earlier than the arrival of the status.
   return Math.max(nowMs, performance.now());
 }
 
@@ -23,7 +25,7 @@ export function sinceCameMs({ link, picture }: Known, nowMs: number): number {
   return Math.max(0, atMs - picture.cameAtMs);
 }
 
-/** Returns the ensemble's clock, in milliseconds since the epoch. */
+/** Returns the time on the ensemble's clock, in milliseconds since the epoch. */
 export function ensembleNowMs(known: Known, nowMs: number): number {
   const { picture } = known;
   return picture === null ? 0 : Date.parse(picture.status.asOf) + sinceCameMs(known, nowMs);

@@ -37,7 +37,7 @@ export interface EventsHandler {
 
 /**
  * Reads events until the agent or the network ends the stream. The promise never resolves. It rejects with
- * the cause of the end.
+ * the reason why the stream ended.
  */
 export async function readEvents(handler: EventsHandler, signal: AbortSignal): Promise<never> {
   const response = await fetch(`.${ofGroup('/events')}`, {

@@ -1,4 +1,4 @@
-/** The foot of the page: the agent that serves it, the health of the ensemble, and links. */
+/** The footer of the page: the agent that serves it, the health of the ensemble, and links. */
 import { ensembleHealth } from './ensemble.js';
 import { Facts } from './facts.js';
 import type { AgentInfo } from './schemas.js';

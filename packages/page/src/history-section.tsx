@@ -67,8 +67,7 @@ function Rows({ rows, nowMs }: { readonly rows: readonly Row[]; readonly nowMs: 
 /** Width of the drawing, in the drawing's own units. */
 const wide = 1000;
 /**
- * Minimum width of a gap. A short gap without a leader must remain visible even between two days with a
- * leader.
+ * Minimum width of a gap. A short gap must remain visible even if a node leads for days before and after it.
  */
 const leastGap = 3;
 

@@ -78,8 +78,8 @@ function followsText(
   const chosen = choice.node === leader ? null : choice.node;
   const successor = published?.leader?.node === leader ? published.successor : null;
   if (successor?.node == null) {
-    // The reason of the choice begins with something that is only assumed here, namely that the leader is no
-    // longer registered.
+    // The reason for the choice begins with the statement that the leader is no longer registered. Here, that
+    // is only an assumption.
     const best = ranking[0]?.node === chosen ? ranking[0]?.reason : undefined;
     const headline = `If ${leader} left now, ${chosen ?? 'no node'} would follow`;
     return { headline, reason: best ?? choice.reason };

@@ -12,7 +12,7 @@ interface ProseClockProps {
   readonly children: ComponentChildren;
 }
 
-/** Supplies the ensemble's clock to every sentence below it. */
+/** Supplies the ensemble's clock to every sentence inside it. */
 export function ProseClock({ known, children }: ProseClockProps) {
   return <Now.Provider value={ensembleNowMs(known, useNow(5_000))}>{children}</Now.Provider>;
 }

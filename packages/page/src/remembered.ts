@@ -5,7 +5,7 @@
  */
 import type { Author } from './actions.js';
 
-/** Storage that also works in a browser that forbids storage. In that case, nothing is remembered. */
+/** Storage that does not fail if the browser forbids storage. In that case, it remembers nothing. */
 interface Kept {
   read(): string;
   write(text: string): void;

@@ -106,7 +106,7 @@ const slot = z.object({
   preferred: orNull(preferred),
 });
 
-/** Response of `/status`, and content of the event `status`. */
+/** Response from `/status`, and content of the event `status`. */
 export const statusShape = z.object({
   asOf: text,
   root: text,
@@ -126,7 +126,7 @@ export const statusShape = z.object({
 });
 export type Status = z.infer<typeof statusShape>;
 
-/** Response of `/agent`. */
+/** Response from `/agent`. */
 export const agentInfoShape = z.object({
   version: text,
   node: text,
@@ -141,7 +141,7 @@ export type AgentInfo = z.infer<typeof agentInfoShape>;
 /** Content of the events `out-of-touch` and `refused`. */
 export const outOfTouchShape = z.object({ reason: text });
 
-/** Response of `/explain`. */
+/** Response from `/explain`. */
 export const explanationShape = z.object({
   slot: z.number(),
   without: z.object({ nodes: z.array(text), sites: z.array(text) }),
@@ -205,7 +205,7 @@ const changeRecord = z.object({
 });
 export type ChangeRecord = z.infer<typeof changeRecord>;
 
-/** Response of `/history`. */
+/** Response from `/history`. */
 export const historyShape = z.object({
   records: z.array(z.discriminatedUnion('kind', [transitionRecord, changeRecord])),
   gaps: z.array(
@@ -227,7 +227,7 @@ export const changeAnswerShape = z.object({
 });
 export type ChangeAnswer = z.infer<typeof changeAnswerShape>;
 
-/** Response of `/terms/N`. */
+/** Response from `/terms/N`. */
 export const termShape = z.object({
   term: z.number(),
   outcome: orNull(

@@ -191,7 +191,7 @@ const labels: Readonly<Record<Action['kind'], string>> = {
   'switchover-to': 'Switch over to this node',
 };
 
-/** Formats a score with three decimals, as `petrel list` does. */
+/** Formats a score as `petrel list` does. A score that is not a whole number gets three decimal places. */
 function shortScore(score: number): string {
   return Number.isInteger(score) ? String(score) : score.toFixed(3);
 }

@@ -20,7 +20,7 @@ export interface NodeCard extends NodeStatus {
   readonly tag: string;
   /** The node's roles in words: the elector, the leader, the candidate. */
   readonly parts: readonly string[];
-  /** Problems in the tree with znodes that belong to the node. */
+  /** Problems with znodes that belong to the node. */
   readonly problems: readonly string[];
 }
 
@@ -77,7 +77,7 @@ function column(name: string, settings: SiteStatus | null, nodes: readonly NodeC
 
 function cardOf(node: NodeStatus, several: boolean, problems: readonly string[]): NodeCard {
   // The owner of the claim has the role `leader` even before it leads. The state shows how far its takeover
-  // is.
+  // has progressed.
   const parts = node.roles.filter((role) => role !== 'leader' || node.state === 'READY');
   const tag = several && node.slot !== null ? `slot ${node.slot} · ${node.state}` : node.state;
   return { ...node, look: looks[node.state], tag, parts, problems };

@@ -7,7 +7,8 @@ export interface SlotStatus extends Status {
 }
 
 /**
- * Returns the slots in order. In a group with one leader, the only slot is the same as the group's status.
+ * Returns the slots in order. In a group with one leader, the status of the only slot is the same as the
+ * group's status.
  */
 export function slotsOf(status: Status): SlotStatus[] {
   return status.leaders.map(({ slot, elected, leader, transition, preferred }) => {

@@ -48,7 +48,7 @@ export interface Known {
   /** The agent that serves the page. Null until it is known. */
   readonly agent: AgentInfo | null;
   readonly done: Done | null;
-  /** Whether the agent serves a newer version of the page. */
+  /** Whether the agent serves a different version of the page. */
   readonly outdated: boolean;
 }
 
@@ -56,7 +56,7 @@ const retryMs = 1_000;
 const watchMs = 1_000;
 /** Shortest time between two requests for the same data. */
 const restMs = 1_000;
-/** Time between two reads of the agent's own state and of the ensemble's health. */
+/** Interval between reads of the agent's own state and of the ensemble's health. */
 const agentMs = 10_000;
 const records = 50;
 
@@ -79,7 +79,7 @@ export class Store {
   #receivedAtMs = 0;
 
   /**
-   * `page` identifies the version of this page. It serves to detect that the agent serves another version.
+   * `page` identifies the version of this page. The store compares it with the version that the agent serves.
    */
   constructor(page: string) {
     this.#page = page;

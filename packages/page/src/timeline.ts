@@ -95,8 +95,8 @@ function headlineOf({ node, previous, outcome, cause, resumes }: TransitionRecor
 type Part = Pick<Bar, 'phase' | 'lengthMs'>;
 
 /**
- * Returns the phases of a transition without overlap. The recorded time until the claim includes the release,
- * unless the release ended before the transition.
+ * Returns the phases of a transition, shortened so that they do not overlap. The recorded time until the
+ * claim includes the release, unless the release ended before the transition.
  */
 function parts({ phases: { releaseMs, claimMs, takeoverMs }, release }: TransitionRecord): Part[] {
   const withinMs = release !== null && release.endedAt === null ? 0 : (releaseMs ?? 0);
@@ -201,8 +201,7 @@ export function huesOf(strips: readonly Strip[]): ReadonlyMap<string, Hue> {
 }
 
 /**
- * Returns the gap since the last leader. Used if the page has seen the gap but the records do not contain it
- * yet.
+ * Returns the gap since the last leader, if the page has seen the gap but the records do not contain it yet.
  */
 function openGap(
   last: Leadership | undefined,
@@ -220,8 +219,8 @@ function leadershipOf(record: History['records'][number]): Leadership[] {
 }
 
 /**
- * Returns a key of those parts of a status that extend the history. The history is read again only when this
- * key changes, and not whenever a score changes.
+ * Returns a key for the parts of a status whose changes add records to the history. The page reads the
+ * history again only when this key changes, not whenever a score changes.
  */
 export function historyKey({ leaders, paused, switchover, sites, nodes }: Status): string {
   const drained = nodes.filter(({ state }) => state === 'DRAINING').map(({ node }) => node);

@@ -56,7 +56,7 @@ function nearest(lengthMs: number): number {
   return Math.round(lengthMs / unitMs) * unitMs;
 }
 
-/** Formats an instant for a sentence that starts with the relative time: "in 2 h, 14:10 UTC+1". */
+/** Formats an instant with its relative time first, for example "in 2 h, 14:10 UTC+1". */
 export function whenText(instant: string, nowMs: number): string {
   return `${agoText(instant, nowMs)}, ${minuteText(instant, nowMs)}`;
 }

@@ -48,7 +48,7 @@ export function TokenForm({ failed, onToken, onCancel }: TokenFormProps) {
   );
 }
 
-/** Shown instead of the token's form if the agent has no token. */
+/** Shown instead of the token form if the agent has no token. */
 export function NoChanges({ onClose }: { readonly onClose: () => void }) {
   return (
     <form onSubmit={(event) => event.preventDefault()}>

@@ -2,8 +2,8 @@
 import type { Failed } from './api.js';
 
 /**
- * Returns what the operator can do. If the token was rejected, this replaces the agent's own message, which
- * is meant for programs.
+ * Returns the text to show. If the token was rejected, the text says what the operator can do. It replaces
+ * the agent's own message, which is meant for programs.
  */
 export function refusalText({ status, message }: Failed): string {
   if (status !== 401) return message;

@@ -1,4 +1,4 @@
-/** Shows the changes of leader in progress. */
+/** Shows the changes of leader that are in progress. */
 import { sinceCameMs, useNow } from './clock.js';
 import { Prose } from './prose.js';
 import type { Known } from './store.js';

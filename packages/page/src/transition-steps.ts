@@ -16,7 +16,7 @@ export interface ObservedTransition {
   readonly from: string | null;
 }
 
-/** Returns the observations after one more status. Returns null if that status contains no transition. */
+/** Returns the observations, updated with a new status. Returns null if the status contains no transition. */
 export function observe(
   before: ObservedTransition | null,
   { transition, asOf }: Status,
@@ -31,7 +31,7 @@ export function observe(
   };
 }
 
-/** Observations, keyed by slot. Contains each slot with a transition in progress. */
+/** Observations, keyed by slot. Only slots with a transition in progress have an entry. */
 export type ObservedTransitions = ReadonlyMap<number, ObservedTransition>;
 
 export function observeAll(before: ObservedTransitions, status: Status): ObservedTransitions {
@@ -52,7 +52,7 @@ export interface Step {
    * Null if the page does not know the duration.
    */
   readonly elapsedMs: number | null;
-  /** Limit of the step if it is the current step. Null for any other step. */
+  /** Time limit of the current step. Null for any other step. */
   readonly limitMs: number | null;
 }
 

@@ -5,7 +5,7 @@ import { isSeveral, type SlotStatus, slotsOf } from './slots.js';
 export type Tone =
   /** A node is READY, and no transition is in progress. */
   | 'led'
-  /** A change of leader is in progress and within its limit. */
+  /** A change of leader is in progress. If no node leads, the change is still within its limit. */
   | 'moving'
   /** No node leads, and no transition within its limit is in progress. */
   | 'leaderless';
@@ -14,14 +14,14 @@ export interface Verdict {
   readonly tone: Tone;
   readonly headline: string;
   readonly detail: string;
-  /** Whether no claim is READY. A transition in progress does not matter. */
+  /** True if no claim is READY, whether or not a transition is in progress. */
   readonly leaderless: boolean;
   /** The clock of the transition in progress. Null if there is none. */
   readonly clock: Clock | null;
 }
 
 export interface Clock {
-  /** Time from the start of the phase until the status was sent. */
+  /** Time since the start of the phase. */
   readonly elapsedMs: number;
   readonly limitMs: number;
 }
@@ -82,8 +82,8 @@ export interface Leaderless {
 }
 
 /**
- * Returns the period without a leader after one more status. `before` contains the previous status, and the
- * period without a leader that was known then. Returns null while a node leads.
+ * Returns the current period without a leader, updated with a new status. `before` contains the previous
+ * status, and the period that was known then. Returns null if a node leads.
  */
 export function leaderlessAfter(
   before: { readonly status: Status; readonly leaderless: Leaderless | null } | null,

@@ -1,4 +1,4 @@
-/** Writes an elector's commit as one multi, so either all of it is written or none. */
+/** Writes an elector's commit as one multi, so either all or none of it is written. */
 import type { Logger } from 'pino';
 import type { PublishSuccessor } from '../../core/decision.js';
 import { recordText } from '../../core/records.js';
@@ -26,17 +26,19 @@ export interface Committed {
   readonly recorded: number | null;
   /** Whether a quota left no room for the commit's records. */
   readonly isUnrecorded: boolean;
-  /** Whether a quota or an ACL refused the commit's successor. Missing if neither did. */
+  /** Whether a quota or an ACL refused the successor that the commit publishes. Missing if neither did. */
   readonly isUnpublished?: boolean;
-  /** The result of the write to `elected`, if this node's claim was written with it. Missing if not. */
+  /**
+   * The result of the write to `elected`, if this node's claim was part of the same write. Missing otherwise.
+   */
   readonly claimed?: Stat;
 }
 
 /**
- * Writes the commit, together with this node's claim if there is one. Returns null if its conditions no
- * longer hold. The commit is written without the parts that this node has no permission for (the claim, a
- * circuit breaker's record, a seat, the successor), and without a claim, records and a successor that a quota
- * refuses. Throws StoreError.
+ * Writes the commit, together with this node's claim if there is one. Returns null if the commit's conditions
+ * no longer hold. An ACL may refuse the claim, the circuit breaker's record, a write to a seat, or the
+ * successor. A quota may refuse the claim, the records, the circuit breaker's record, or the successor. The
+ * rest is then written without the refused part. Throws StoreError.
  */
 export async function writeCommit(
   turn: ElectorTurn,
@@ -47,7 +49,7 @@ export async function writeCommit(
 ): Promise<Committed | null> {
   const { store } = turn;
   const operations = commitOperations(turn, paths, commit, claim);
-  // Only the check of the seat is left, if nothing but a refused successor was to be written.
+  // If the commit contained nothing but a refused successor, only the check of the seat is left.
   if (operations.length === 1) return { recorded: null, isUnrecorded: false };
   try {
     const write = () => store.multi(operations);
@@ -65,7 +67,7 @@ export async function writeCommit(
       ...(claim === null || elected === null ? {} : { claimed: elected }),
     };
   } catch (error) {
-    // The claim then comes later, alone.
+    // The node then claims later, in a separate write.
     if (claim !== null && (isPermissionError(error) || isStoreError(error, 'QUOTA_EXCEEDED')))
       return await writeCommit(turn, paths, commit, log);
     if (isRefusedSuccessor(error, paths, commit)) {
@@ -92,7 +94,7 @@ export function unpublished({ successor: _, ...commit }: Commit): Commit {
   return commit;
 }
 
-/** Whether a quota or an ACL refused the successor, or the notification of the successor. */
+/** Whether a quota or an ACL refused either the successor or its notification. */
 function isRefusedSuccessor(error: unknown, paths: GroupPaths, { successor }: Commit): error is StoreError {
   if (successor === undefined) return false;
   if (isStoreError(error, 'QUOTA_EXCEEDED')) return true;
@@ -105,8 +107,8 @@ function seatsOfSuccessor({ successor: { prepared } }: PublishSuccessor): readon
 }
 
 /**
- * Writes less after a refusal. Omits the records first, because only operators need them, and then the
- * circuit breaker's count.
+ * Writes less after a quota has refused a commit. Omits the records first, because only operators need them,
+ * and then the circuit breaker's count.
  */
 async function writeLess(
   turn: ElectorTurn,
@@ -175,17 +177,16 @@ function deciding(
 }
 
 /**
- * Whether every newly elected node has a seat at which it can be notified. A newly registered node may read
- * the decision before the elector changes it. If the elector knows no seat of the node, it cannot notify the
- * node. The node would then not read the decision again for a long time.
+ * Whether every newly elected node has a seat at which it can be notified. A node that has just registered
+ * may have read the previous decision. If the elector does not know a seat of that node, it cannot notify the
+ * node of the new decision. The node would then not read the new decision for a long time.
  */
 export function canNotify(turn: ElectorTurn, { decisions }: Commit): boolean {
   return decisions.every((decision) => !isNewlyNamed(turn, decision) || seatsOf(turn, decision).length > 0);
 }
 
 /**
- * Whether the tree has just been recreated, and the node that leads by its decision has not yet registered
- * again.
+ * Whether the tree has just been recreated, and a node that is elected in it has not yet registered again.
  */
 export function precedesLeader(
   { snapshot, members }: Pick<ElectorTurn, 'snapshot' | 'members'>,
@@ -236,13 +237,16 @@ function recording(
   ];
 }
 
-/** Returns the head with the last recorded term and token of the record's slot. */
+/** Returns the history's head, updated with the record's term and token for the record's slot. */
 function withRecord(head: HistoryHead, { slot = 1, term, fencingToken }: TransitionRecord): HistoryHead {
   if (slot === 1) return { ...head, term, fencingToken };
   return { ...head, slots: { ...head.slots, [slot]: { term, fencingToken } } };
 }
 
-/** Returns the operations that publish the successor, if everything that it rests on is unchanged. */
+/**
+ * Returns the operations that publish the successor. They fail if anything that the successor is based on has
+ * changed.
+ */
 function publishing(paths: GroupPaths, publish: Commit['successor']): Operation[] {
   if (publish === undefined) return [];
   const { successor, version, electedVersion, configVersion } = publish;

@@ -1,6 +1,6 @@
 /**
  * Changes the group's configuration on the elector's own initiative. Each change is written together with a
- * record in the history. If a quota refuses the record, the change is written without the record.
+ * record in the history. If a quota refuses the record, the change is written without it.
  */
 import type { Logger } from 'pino';
 import type { ElectorAction } from '../../core/round.js';
@@ -28,8 +28,8 @@ export interface Configured {
 }
 
 /**
- * Writes the change. Returns its record, or null if its conditions no longer hold. `at` is on the ensemble's
- * clock. Throws StoreError.
+ * Writes the change. Returns its record, or null if the conditions for the change no longer hold. `at` is an
+ * instant on the ensemble's clock. Throws StoreError.
  */
 export async function configure(
   { store, snapshot, seat }: Turn,

@@ -1,5 +1,5 @@
 /**
- * Logs what an elector decides and why. Writes one line for each new decision or changed reason. The log
+ * Logs what an elector decides and why. Writes a line whenever the decision or its reason changes. The log
  * therefore also shows why the elector does nothing.
  */
 

@@ -15,7 +15,7 @@ import type { Elector } from './elector.js';
 export interface ElectorWatchdogOptions {
   readonly clock: Clock;
   readonly elector: Elector;
-  /** Time between two checks. */
+  /** Time between checks. */
   electorWatchdogMs(): number;
 }
 
@@ -23,8 +23,8 @@ export class ElectorWatchdog {
   readonly #options: ElectorWatchdogOptions;
   #dueAtMs = Number.NEGATIVE_INFINITY;
   /**
-   * Key of the decision that is due and of the elector that has not made it, with the instant at which this
-   * was first observed.
+   * Key for the decision that is due and the elector that has not made it, as returned by `keyOf`. `atMs` is
+   * the instant of the first check that found this key.
    */
   #silentSince: { readonly key: string; readonly atMs: number } | null = null;
 
@@ -32,7 +32,7 @@ export class ElectorWatchdog {
     this.#options = options;
   }
 
-  /** Checks the elector, given a snapshot of the whole group. Throws StoreError. */
+  /** Checks the elector against a snapshot of the whole group. Throws StoreError. */
   async look(store: Store, snapshot: GroupSnapshot): Promise<void> {
     const { seat, members } = snapshot;
     const { clock, elector, electorWatchdogMs } = this.#options;

@@ -57,15 +57,19 @@ export interface ElectorOptions extends FencerOptions {
   /** Monotonic instant at which the current rounds were first requested. */
   dueSinceMs(): number;
   updateRegistration(change: Partial<Registration>): Registration;
-  /** Last readable configuration. Null if no configuration could be read so far. */
+  /** Last readable configuration. Null if no readable configuration has been found so far. */
   config(): GroupConfig | null;
-  /** Returns the claim that this node would make at once, if it read this snapshot. Null if it would not. */
+  /**
+   * Returns the claim that this node would make at once, if it read this snapshot. Returns null if it would
+   * make none.
+   */
   claimWith(store: Store, decided: GroupSnapshot): ClaimWithDecision | null;
 }
 
 /**
  * Longest time for which a decision waits for a node's seat. A node takes a seat as soon as it has
- * registered. A node that has had no seat for longer is elected nevertheless, and excluded later.
+ * registered. A node that still has no seat after this time is elected nevertheless. If it cannot claim, the
+ * transition watchdog replaces it.
  */
 const putOffMs = 1_000;
 
@@ -84,12 +88,15 @@ export class Elector {
   #clock: ClockReading | null = null;
   readonly #fencer: Fencer;
   /**
-   * Version of the configuration under which this node gave up its seat and got one that was no later. This
-   * happens when the sequence counter has reached its end, so that no other node can become the elector.
+   * Version of the configuration under which this node gave up its seat but received a new one that was not
+   * later. This happens if the sequence counter has reached its end. No other node can then become the
+   * elector.
    */
   #stuckUnder: number | null = null;
   #lastProblem = '';
-  /** Monotonic instant since which decisions have been postponed. Null if none is postponed. */
+  /**
+   * Monotonic instant at which the current postponement of decisions began. Null if no decision is postponed.
+   */
   #putOffSinceMs: number | null = null;
 
   constructor(options: ElectorOptions) {
@@ -131,15 +138,15 @@ export class Elector {
   }
 
   /**
-   * Whether this node, if it were the elector, would now write a decision that is plainly due. The next
-   * elector uses this to check the elector. Always false if the configuration is unreadable, because the two
-   * nodes may have different last readable configurations.
+   * Whether this node, if it were the elector, would now write a decision that is clearly due. The next
+   * elector uses this to check the elector. Always false if the configuration is unreadable, because the last
+   * configuration that the elector could read may differ from this node's.
    */
   async wouldWrite(turn: ElectorTurn): Promise<boolean> {
     const { value } = turn.snapshot.config;
     if (value === null || !(await this.#isDue(turn, value))) return false;
-    // The two nodes may have different versions of a user's own constraint. They could disagree forever, so
-    // the decision must also be due without constraints.
+    // The two nodes may run different versions of a user's own constraint. The nodes could then disagree
+    // forever, so the decision must also be due without constraints.
     return value.constraints.length === 0 || (await this.#isDue(turn, { ...value, constraints: [] }));
   }
 
@@ -152,7 +159,10 @@ export class Elector {
     return isGroupDue(round, turn.snapshot);
   }
 
-  /** Returns the actions that remain without a successor that was refused a short time ago. */
+  /**
+   * If a successor was refused a short time ago, removes the successor from the action. Returns no action if
+   * nothing else remains.
+   */
   #withoutRefused(each: GroupAction): GroupAction[] {
     const { slot, action } = each;
     const isPaused = this.#options.clock.monotonicMs() < this.#unpublishedUntilMs;
@@ -168,7 +178,9 @@ export class Elector {
     return since === null || nowMs - since >= putOffMs;
   }
 
-  /** Decides for the current instant. Other work continues while a user's own rule is evaluated. */
+  /**
+   * Determines what is due at the current instant. Other work continues while a user's own rule is evaluated.
+   */
   async #decide(turn: ElectorTurn, by?: NamedRules): Promise<GroupRound> {
     const config = this.#usableConfig(turn.snapshot);
     const named = this.#isAbandoned(config, turn) ? lastResort : (by ?? config);
@@ -219,7 +231,7 @@ export class Elector {
     return last ?? defaultGroupConfig;
   }
 
-  /** Whether no node remains that could try the configured rules as the elector. */
+  /** Whether no node is left that could run elections under the configured rules. */
   #isAbandoned(config: GroupConfig, turn: ElectorTurn): boolean {
     if (!haveAllGivenUp(turn) && this.#stuckUnder !== turn.snapshot.config.version) return false;
     this.#options.log.error({ strategy: config.strategy }, abandonedText(config));
@@ -277,7 +289,7 @@ export class Elector {
       if (isNew) this.#options.notify({ kind: 'elected', slot, slots, elected, tookMs });
     }
     for (const record of committed.isUnrecorded ? [] : records) {
-      // If there is a decision, the log line of that decision covers the transition that it ended.
+      // If there is a decision, its log line also covers the transition that the decision ended.
       if (decisions.length === 0) this.#logRecord(record);
       this.#options.notify({ kind: 'recorded', record });
     }
@@ -297,7 +309,7 @@ export class Elector {
     return isElected ? claimWith(store, withDecisions(snapshot, decisions)) : null;
   }
 
-  /** Creates the znodes of new slots before any node looks for them, if the number of slots grows. */
+  /** If the number of slots grows, creates the znodes of the new slots before any node looks for them. */
   async #openSlots({ store, snapshot }: ElectorTurn, decisions: readonly Decision[]): Promise<void> {
     const slots = decisions.find(({ slot }) => slot === 1)?.elected.slots ?? 1;
     if (slots <= slotStates(snapshot).length) return;

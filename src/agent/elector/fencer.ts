@@ -17,13 +17,14 @@ import { checkSeat, heldSeats } from '../membership.js';
 import type { ElectorTurn } from './turn.js';
 
 /**
- * Longest pause between two fences, in ms. No node leads until a fence succeeds, the claim ends, or an
- * operator intervenes.
+ * Longest pause between attempts to fence, in ms. No node leads until an attempt succeeds, the claim ends, or
+ * an operator intervenes.
  */
 const longestPauseMs = 60_000;
 
 /**
- * Returns the pause after the `count`-th failed fence of a claim. `timeoutMs` is the timeout of one fence.
+ * Returns the pause after `count` failed attempts to fence the owner of a claim. `timeoutMs` is the timeout
+ * of one attempt.
  */
 export function fencePauseMs(timeoutMs: number, count: number): number {
   return doubledMs(timeoutMs, longestPauseMs, count);
@@ -36,7 +37,10 @@ export interface FencingElector {
   config(): GroupConfig;
   known(slot: number): ElectorMemory | undefined;
   remember(slot: number, news: FenceNews): void;
-  /** Discards the current reading of the ensemble's clock, so that the next decision follows a new write. */
+  /**
+   * Discards the current reading of the ensemble's clock. The next decision that needs the clock must then
+   * read it again, with a write.
+   */
   forgetClock(): void;
 }
 
@@ -61,7 +65,10 @@ export class Fencer {
     this.#elector = elector;
   }
 
-  /** Runs one fence at a time for each claim. While the claim exists, retries after increasing pauses. */
+  /**
+   * Runs the fence hook for a claim. Does nothing if the hook is already running, or if it is too early for a
+   * retry. Retries after increasing pauses while the claim exists.
+   */
   fence(turn: ElectorTurn, fence: Fence): void {
     if (this.#fencing.has(fence.token)) return;
     this.#fencing.add(fence.token);

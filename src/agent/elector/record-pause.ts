@@ -18,8 +18,8 @@ export class RecordPause {
   }
 
   /**
-   * Returns the action to carry out. During the pause, omits its records. The list is then empty if the
-   * action consisted only of records.
+   * Returns the action to carry out. During the pause, removes the records from the action. Returns an empty
+   * list if nothing else remains.
    */
   leaves(each: GroupAction): GroupAction[] {
     const { slot, action } = each;

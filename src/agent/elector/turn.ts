@@ -8,8 +8,8 @@ import type { Store } from '../../ports/store.js';
 import type { Decision } from '../../slots/group-round.js';
 
 /**
- * A changed registration of this node that must still be written, and the version of the outdated one in
- * ZooKeeper.
+ * A changed registration of this node that must still be written, and the version of the outdated
+ * registration in ZooKeeper.
  */
 export interface Unwritten {
   readonly registration: Registration;
@@ -24,12 +24,14 @@ export interface ElectorTurn {
   readonly seat: string;
   /**
    * The registration that must still be written. The elector uses it for the decision and writes both
-   * together. Null if the registration in ZooKeeper is current.
+   * together. Null if the registration in ZooKeeper is up to date.
    */
   readonly unwritten: Unwritten | null;
 }
 
-/** A decision that was written. `claim` is the claim that was written with it, if it elects this node. */
+/**
+ * A decision that was written. `claim` is this node's claim, if it was written together with the decision.
+ */
 export interface DecisionMade extends Decision {
   readonly claim?: Claim | undefined;
 }
@@ -52,7 +54,10 @@ export function withUnwritten(members: readonly Member[], unwritten: Unwritten |
   );
 }
 
-/** Returns the snapshot with these decisions applied, so that the node that made them need not read them. */
+/**
+ * Returns the snapshot with these decisions applied. The node that made the decisions then need not read
+ * them.
+ */
 export function withDecisions(snapshot: GroupSnapshot, decisions: readonly DecisionMade[]): GroupSnapshot {
   const [first, ...others] = slotStates(snapshot).map((state) => {
     const made = decisions.find(({ slot }) => slot === state.slot);
@@ -75,7 +80,10 @@ export function abandonedText({ strategy, constraints }: GroupConfig): string {
   return `no node can run strategy ${strategy}${own}: using first-available${without}`;
 }
 
-/** Whether every node that could elect has given up under the current version of the configuration. */
+/**
+ * Whether every node with a seat has given up running elections under the current version of the
+ * configuration.
+ */
 export function haveAllGivenUp({ members, snapshot }: ElectorTurn): boolean {
   const { version } = snapshot.config;
   const seated = members.filter(({ seat }) => seat !== null);

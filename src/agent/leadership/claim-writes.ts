@@ -1,6 +1,7 @@
 /**
- * The writes with which a node claims, reports READY, and releases its claim. Each write is one multi. The
- * multi checks the node's seat and the versions behind the decision, and includes the node's registration.
+ * The writes with which a node makes its claim, reports READY, and releases the claim. Each write is one
+ * multi. The multi checks the node's seat and the versions that the write depends on, and includes the node's
+ * registration.
  */
 
 import type { GroupPaths } from '../../model/paths.js';
@@ -52,7 +53,7 @@ export function claimContent(
   return { node, site, incarnation, ...said };
 }
 
-/** Details of a claim that is not made by what was just read. */
+/** Options for a claim that may be based on an assumption instead of a read. */
 export interface ClaimOptions {
   readonly assumedFrom: number | undefined;
   onRefused(): void;
@@ -60,9 +61,9 @@ export interface ClaimOptions {
 
 /**
  * Writes the claim. Returns null if its conditions no longer hold. Calls `onRefused` if it is known that
- * nothing was written. `assumedFrom` is the version of the
- * published successor from which the node has assumed that it is elected. All results share one zxid, which
- * is the fencing token. The caller reads the token from the last result.
+ * nothing was written. If the node has only assumed from the published successor that it is elected,
+ * `assumedFrom` is the version of that successor. All results share one zxid, which is the fencing token. The
+ * caller reads the token from the last result.
  */
 export async function claim(
   store: Store,
@@ -90,15 +91,15 @@ export async function claim(
   }
 }
 
-/** Returns the operations that create the claim and set the registration. They fail if there is a claim. */
+/** Returns the operations that create the claim and set the registration. They fail if a claim exists. */
 export function claiming(claimant: Omit<Claimant, 'seat'>, content: ClaimContent): Operation[] {
   const path = claimant.paths.current;
   return [{ type: 'create', path, data: encode(content), mode: 'ephemeral' }, registering(claimant)];
 }
 
 /**
- * Returns the claim as `claim` created it. `stat` belongs to the last operation. Every operation of a multi
- * has the same zxid. The zxid that created `current` is its fencing token.
+ * Returns the claim as `claim` created it. `stat` is the result of the last operation of the multi. All
+ * operations of a multi have the same zxid. The zxid that created `current` is the claim's fencing token.
  */
 export function claimMade(value: ClaimContent, { mzxid: token, mtimeMs }: Stat, owner: bigint): Claim {
   return { value, problem: null, version: 0, modifiedAtMs: mtimeMs, createdAtMs: mtimeMs, token, owner };

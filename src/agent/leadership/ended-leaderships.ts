@@ -1,4 +1,4 @@
-/** This node's leaderships that were READY and have ended, as far as its next claim reports them. */
+/** This node's leaderships that were READY and have ended. The node's next claim reports them. */
 import { excused, type LeaseLoss, resumption, withLeaseLoss } from '../../core/lease-loss.js';
 import type { Lease } from '../../lease/lease.js';
 import type { ClaimContent } from '../../model/znodes.js';
@@ -6,7 +6,7 @@ import type { Clock } from '../../ports/clock.js';
 
 export class EndedLeaderships {
   readonly #clock: Pick<Clock, 'monotonicMs'>;
-  /** The latest comes last. */
+  /** The latest loss comes last. */
   #leaseLosses: readonly LeaseLoss[] = [];
 
   constructor(clock: Pick<Clock, 'monotonicMs'>) {
@@ -23,7 +23,7 @@ export class EndedLeaderships {
     this.#leaseLosses = excused(this.#leaseLosses, token);
   }
 
-  /** Returns what a new claim under this term reports about the leadership before it. */
+  /** Returns what a new claim under this term reports about the previous leadership. */
   before(by: Pick<LeaseLoss, 'slot' | 'term'>): ClaimContent['resumes'] {
     return resumption(this.#leaseLosses, by, this.#clock.monotonicMs());
   }

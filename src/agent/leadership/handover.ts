@@ -5,7 +5,7 @@ import { ifStillTrue } from '../conditional-write.js';
 import { checkSeat, encode, notifyingAt } from '../membership.js';
 import { type Claimant, registering } from './claim-writes.js';
 
-/** What is written, and the versions that it rests on. */
+/** The decision that a handover writes, and the versions that the handover checks. */
 export interface Handover {
   readonly prepared: PreparedDecision;
   readonly successorVersion: number;
@@ -14,8 +14,8 @@ export interface Handover {
 
 /**
  * Returns the operations by which a departing leader deletes its claim and puts the prepared decision into
- * force. They check everything that the decision rests on, so a later change by an operator or by the elected
- * node is never overwritten. The write to the election znode notifies the elected node.
+ * effect. They check everything that the decision is based on, so a later change by an operator or by the
+ * elected node is never overwritten. A write to the elected node's election znode notifies that node.
  */
 export function handingOver(
   claimant: Claimant,
@@ -24,8 +24,9 @@ export function handingOver(
   const { decision, electedVersion, configVersion, nodeVersion, seats } = prepared;
   const { paths } = claimant;
   return [
-    // ZooKeeper reports the writes in this order. The first one defers the nodes that are not concerned.
-    // After the last one, the successor knows everything that its claim rests on.
+    // ZooKeeper sends the notifications for these writes in this order. After the first one, nodes that are
+    // not concerned defer their rounds. After the last one, the successor knows everything that its claim is
+    // based on.
     { type: 'set', path: paths.elected, data: encode(decision), version: electedVersion },
     { type: 'delete', path: paths.current, version: claimVersion },
     ...notifyingAt(paths, seats, decision.node),

@@ -8,7 +8,8 @@ const plannedCauses: ReadonlySet<Cause> = new Set<Cause>(['planned', 'preference
 
 /**
  * Whether the end of the leadership was planned. It was planned if the node is leaving, or if the decision of
- * the term `endedBy` replaces a working leader. `round` is the round that ends the leadership, if any does.
+ * term `endedBy` replaces a working leader. `round` is the round that ends the leadership, or undefined if no
+ * round ends it.
  */
 export function isPlannedEnd(
   { term }: Pick<Leadership, 'term'>,

@@ -11,7 +11,10 @@ export class Preparation {
     return this.#doneUnder;
   }
 
-  /** Starts the hook, unless it runs under this decision. Its result is ignored once another is started. */
+  /**
+   * Starts the hook, unless it is already running under this decision. If another run starts later, the
+   * result of this run is ignored.
+   */
   begin(under: DecisionKnown, start: () => HookRun, ended: (result: HookResult) => void): void {
     if (this.#running?.slot === under.slot && this.#running.version === under.version) return;
     this.#running = under;

@@ -1,6 +1,6 @@
 /**
- * The lease of one leadership: the instant until which its node may lead, and the end that was last reported
- * to the workload.
+ * The lease of one leadership: the instant until which the node may lead, and the end of the lease as last
+ * reported to the workload.
  */
 import { type Lease, leaseFrom } from '../../lease/lease.js';
 import type { Clock } from '../../ports/clock.js';
@@ -29,8 +29,8 @@ export class RenewedLease {
       return lease;
     }
     const { endsAtMs, releaseAtMs } = this.#ended;
-    // A later proof with a smaller timeout can result in a lease that ends sooner but has a later release
-    // time.
+    // If newer proof that the session is alive comes with a shorter timeout, the lease may end sooner but
+    // have a later release time.
     if (lease.endsAtMs < endsAtMs)
       this.#ended = { ...lease, releaseAtMs: Math.min(lease.releaseAtMs, releaseAtMs) };
     return this.#ended;

@@ -76,8 +76,8 @@ export class ReportingWorkload implements Workload {
   }
 
   #ended(end: WorkloadEnd): void {
-    // The workload's processes are proven dead. Even a late release therefore leaves nothing running past the
-    // lease.
+    // The workload's processes are proven dead. Even if the release runs late, nothing is left running after
+    // the end of the lease.
     if (end.cause === 'guard-lost' && end.provenDead) this.#lease = null;
     if (end.cause !== 'lease-ended') return;
     this.#ends += 1;

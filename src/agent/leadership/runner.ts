@@ -47,21 +47,21 @@ export class LeadershipRunner {
   #slot = 1;
   /** Number of slots in the group, as last read. */
   #slots = 1;
-  /** Decision that this leadership serves. The hooks receive it in their environment. */
+  /** Decision on which this leadership is based. The hooks receive it in their environment. */
   #elected: Elected | null = null;
-  /** Reason for which the leadership ends, and term of the decision that ends it. */
+  /** Reason for the end of the leadership, and the term of the decision that ends it. */
   #ending: Pick<LogContext, 'term' | 'reason'> | null = null;
   /** Store whose session owns the claim. */
   #store: Store | null = null;
   #spentToken = 0n;
-  /** Decision under which this node has failed. Versions of `elected` count from 0 in each slot. */
+  /** Decision under which this node has failed. In each slot, the versions of `elected` start at 0. */
   #failedUnder: DecisionKnown | null = null;
   readonly #preparation = new Preparation();
   #run: HookRun | null = null;
   #renewal: Renewing | null = null;
   #lease: RenewedLease | null = null;
   #cancelRetry: () => void = () => {};
-  /** Whether the elector must decide about this leadership's end, and not the prepared decision. */
+  /** Whether this leadership can no longer end by the prepared decision. The elector must then decide. */
   #handOverRefused = false;
   #hasHandedOver = false;
   /** Release that the workload runs if the lease ends without renewal. */
@@ -86,7 +86,7 @@ export class LeadershipRunner {
     return this.#leadership === null ? null : this.#slot;
   }
 
-  /** Whether this node, which is leaving, has handed over to the published successor. */
+  /** Whether this node has handed over to the published successor because it is leaving. */
   get hasHandedOver(): boolean {
     return this.#hasHandedOver;
   }
@@ -101,7 +101,7 @@ export class LeadershipRunner {
 
   /**
    * Whether this node is READY, its workload is running as far as is known, and the lease is valid. Checks
-   * the clock at every call.
+   * the clock on every call.
    */
   get leads(): boolean {
     if (this.#leadership?.stage !== 'leading' || this.#leadership.failure !== null || this.#store === null)
@@ -118,7 +118,7 @@ export class LeadershipRunner {
     this.#renewal?.now();
   }
 
-  /** Instant at which a release is due, so the agent must act even if no event wakes it. */
+  /** Instant at which a release becomes due. The agent must act then, even if no event wakes it. */
   get dueAtMs(): number | null {
     const stage = this.#leadership?.stage;
     return stage === undefined || stage === 'releasing' || stage === 'released'
@@ -126,10 +126,7 @@ export class LeadershipRunner {
       : this.lease.releaseAtMs;
   }
 
-  /**
-   * Checks whether the claim still exists, for a round that cannot read the tree. Stops the leadership if
-   * not.
-   */
+  /** Releases the leadership if its claim no longer exists. Called when a round cannot read the tree. */
   async checkClaim(store: Store): Promise<void> {
     if (this.dueAtMs === null) return;
     const stat = await store.exists(this.#paths.current);
@@ -137,7 +134,7 @@ export class LeadershipRunner {
     if (!isHeld && this.dueAtMs !== null) this.#release(null, 'the claim leader/current is gone', null);
   }
 
-  /** Takes one step. True if something was done, so the group should be read again. Throws StoreError. */
+  /** Takes one step. Returns true if the group should be read again afterwards. Throws StoreError. */
   async step(group: LeadershipRound): Promise<boolean> {
     const round = this.#inSlot(group);
     const action = this.#next(round);
@@ -145,9 +142,9 @@ export class LeadershipRunner {
   }
 
   /**
-   * Takes the next step based on the expected snapshot, if its write checks everything the step depends on. A
-   * release that ends with a handover may begin, because the handover checks what the release depends on.
-   * True if the step was tried. Throws StoreError.
+   * Takes the next step on the basis of the expected snapshot, if the write checks everything that the step
+   * depends on. A release that ends with a handover may also begin, because the handover checks what the
+   * release depends on. Returns true if the step was tried. Throws StoreError.
    */
   async stepAhead(group: LeadershipRound): Promise<boolean> {
     const round = this.#inSlot(group);
@@ -160,7 +157,8 @@ export class LeadershipRunner {
   }
 
   /**
-   * Whether a deletion of the claim was tried before. Another node's claim may now exist at the same version.
+   * Whether the action would repeat an attempt to delete the claim. After that attempt, another node's claim
+   * may exist with the same version.
    */
   #mayBeReleased({ do: verb }: LeadershipAction): boolean {
     return (
@@ -168,7 +166,7 @@ export class LeadershipRunner {
     );
   }
 
-  /** Whether this node is leaving, and ends its leadership by the prepared decision. */
+  /** Whether this node is leaving and hands over by the prepared decision. */
   handsOver(group: LeadershipRound): boolean {
     return handsOverBy(this.#input(this.#inSlot(group))) !== null;
   }
@@ -302,7 +300,8 @@ export class LeadershipRunner {
     const claimant = { paths: this.#paths, seat, registration };
     const results = await claim(store, claimant, electedVersion, content, {
       assumedFrom: round.snapshot?.assumedFrom,
-      // A refused claim must not be reported: the elector would not fence the owner of another claim.
+      // The registration must not mention a claim that was refused. Otherwise, the elector would assume that
+      // this node has claimed, and would not fence the owner of the existing claim.
       onRefused: () => updateRegistration({ claimedUnder: before, claimedSlot, lastFailure }),
     });
     const written = results?.at(-1);
@@ -315,7 +314,7 @@ export class LeadershipRunner {
     return claimContent(this.#options, { status: 'PROGRESS', term, electedVersion, resumes });
   }
 
-  /** Takes over without reading the new claim, because no node leads until the takeover is complete. */
+  /** Takes over without first reading the new claim, because no node leads until the takeover is complete. */
   async #claimed(round: LeadershipRound, by: Elected, content: ClaimContent, stat: Stat): Promise<Claim> {
     const { store, snapshot } = round;
     const current = claimMade(content, stat, store.sessionId);
@@ -325,8 +324,8 @@ export class LeadershipRunner {
   }
 
   /**
-   * Returns the claim that this node would make at once if the decision in this snapshot were in force. Null
-   * if it would not claim, would have to wait, or if the group has several leaders.
+   * Returns the claim that this node would make at once if the decision in this snapshot were in force.
+   * Returns null if this node would not claim or would have to wait, or if the group has several leaders.
    */
   claimWith(group: LeadershipRound): ClaimWithDecision | null {
     if (group.snapshot === null || slotCount(group.snapshot, slotStates(group.snapshot).length) > 1)
@@ -526,7 +525,7 @@ export class LeadershipRunner {
     }
   }
 
-  /** Ends the leadership by the prepared decision. If that is refused, the elector decides. */
+  /** Ends the leadership by the prepared decision. If the handover is refused, the elector decides. */
   async #handOver(
     { store, seat, snapshot }: LeadershipRound,
     handover: Extract<LeadershipAction, { do: 'hand-over' }>,
@@ -558,8 +557,8 @@ export class LeadershipRunner {
     const { token } = present(snapshot?.current, 'the claim that is deleted');
     if (token > this.#spentToken) this.#spentToken = token;
     const elected = snapshot?.elected;
-    // A later decision may have elected this node while it was still releasing the old leadership. Such a
-    // decision has not failed.
+    // A later decision may have elected this node while it was still releasing the old leadership. The
+    // failure does not concern that decision.
     const isOfThis = elected?.value?.node === node && elected.value.term === this.#leadership?.term;
     const version = isOfThis ? elected.version : this.#leadership?.claimedUnder;
     let change = {};

@@ -1,6 +1,7 @@
 /**
- * The greatest fencing tokens that a node has seen in one group. The file is in the node's state directory.
- * Unlike the session's file, it outlives the agent, because a restart must not forget the tokens.
+ * A file that contains the greatest fencing tokens that a node has seen in one group. It is in the node's
+ * state directory. Unlike the session file, it is kept when the agent ends, because the tokens must survive a
+ * restart.
  */
 import { open, rename } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
@@ -15,7 +16,7 @@ import type { TokenStore } from './token-memory.js';
 const slotSchema = z.coerce.number().pipe(z.int().min(1).max(mostLeaders));
 const fileSchema = z.object({
   tokenEpoch: z.int().min(0),
-  /** Greatest token by slot. */
+  /** Greatest token in each slot. */
   greatest: z.record(z.string(), longSchema),
 });
 

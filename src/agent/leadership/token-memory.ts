@@ -3,7 +3,7 @@
  * that is lower than an earlier one, and reports another leader that has such a token.
  *
  * Not promised: that the memory survives a restart without a state directory, or that every agent sees every
- * token. A standby other than the next elector sees no claims but its own.
+ * token. A standby that is not the next elector does not see the claims of other nodes.
  */
 import type { Logger } from 'pino';
 import {
@@ -24,8 +24,8 @@ export interface TokenStore {
   /** Tokens that an earlier run has seen. Null if there are none. */
   readonly earlier: SeenTokens | null;
   /**
-   * Writes the tokens. Leadership does not wait for this. May reject. In that case, a restart forgets the new
-   * tokens.
+   * Writes the tokens. Leadership does not wait for this. May reject. In that case, the new tokens are lost
+   * on a restart.
    */
   write(tokens: SeenTokens): Promise<void>;
 }

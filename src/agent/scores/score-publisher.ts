@@ -20,7 +20,7 @@ import {
   publishedNow,
 } from '../../scores/publication.js';
 
-/** The parts of the agent that its node's scores depend on. */
+/** The parts of the agent that the node's scores depend on. */
 export interface ReportingAgent {
   /** Current session. Null before the first session. */
   readonly session: Store | null;
@@ -39,8 +39,8 @@ export interface ScorePublisherOptions {
     onChange(listener: () => void): () => void;
   };
   /**
-   * Returns the round-trip times in milliseconds, keyed by the peer's node id. Called at the interval at
-   * which a node may write. By default, none are measured.
+   * Returns the round-trip times in milliseconds, keyed by the peer's node id. Called as often as a node may
+   * publish. By default, no round trips are measured.
    */
   readonly roundTrips?: (() => ReadonlyMap<string, number>) | undefined;
   readonly clock: Clock;
@@ -121,7 +121,7 @@ export class ScorePublisher {
     this.#look();
   }
 
-  /** Schedules a retry after the minimum interval between two writes. */
+  /** Schedules a retry after the minimum interval between writes. */
   #failed(error: unknown): void {
     const { clock, log } = this.#options;
     this.#version = null;
@@ -159,8 +159,8 @@ export class ScorePublisher {
   }
 
   /**
-   * Replaces a znode that an earlier session owns, because the znode would disappear with that session. The
-   * znode belongs to this node, like its registration.
+   * Writes to a znode that already exists. If an earlier session owns the znode, recreates it, because the
+   * znode would disappear with that session. The znode belongs to this node, as the registration does.
    */
   async #replace(store: Store, data: Buffer): Promise<number> {
     const { ephemeralOwner, version } = (await store.getData(this.#path)).stat;

@@ -3,8 +3,8 @@
  * are read only if the group's strategy compares them: periodically, and when a node has joined or left. The
  * reader keeps the scores between rounds. It sets no watch, so a changed score wakes no node.
  *
- * Answers to probes contain request rates that are newer than any report and need no read or write. The
- * heartbeats of Becker, Junqueira and Serafini (2011) work in the same way.
+ * Answers to probes also contain request rates. These rates are newer than those in any report, and cost no
+ * read or write. The heartbeats of Becker, Junqueira and Serafini (2011) work in the same way.
  */
 
 import { isDeepStrictEqual } from 'node:util';
@@ -22,8 +22,8 @@ export type ScoreReports = ReadonlyMap<string, ScoreReport>;
 
 export interface RatesHeard {
   /**
-   * Requests per second that peers receive from their clients, by node id. Contains only recently reported
-   * rates.
+   * Requests per second that peers receive from their clients, keyed by node id. Contains only recently
+   * reported rates.
    */
   heardRates(): ReadonlyMap<string, number>;
 }
@@ -40,7 +40,7 @@ interface Reading {
   readonly atMs: number;
   /** Instant at which all reports were last read together. */
   readonly wholeAtMs: number;
-  /** Start of the period in which the set of nodes has not changed. */
+  /** Instant of the first read of the current set of nodes. */
   readonly sinceMs: number;
   readonly nodes: readonly string[];
   readonly reports: ScoreReports;
@@ -60,8 +60,8 @@ export class ScoreReader {
   readonly #rules: Rules;
   readonly #probes: RatesHeard | null;
   /**
-   * Interval between two reads while the set of nodes does not change. Null if no rule compares scores. Like
-   * the elector's decisions, this is based on the last readable configuration.
+   * Interval between reads while the set of nodes does not change. Null if no rule compares scores. Like the
+   * elector's decisions, this is based on the last readable configuration.
    */
   #everyMs: number | null = null;
   #last: Reading | null = null;
@@ -87,8 +87,8 @@ export class ScoreReader {
   }
 
   /**
-   * Returns the last reports of these nodes, updated with the rates that have been received since then.
-   * `config` is null if it is unreadable. Throws StoreError.
+   * Returns the last reports of these nodes, updated with the rates received since then. `config` is null if
+   * it is unreadable. Throws StoreError.
    */
   async read(store: Store, config: GroupConfig | null, nodes: readonly string[]): Promise<ScoreReports> {
     if (config !== null) {

@@ -1,10 +1,11 @@
 /**
  * Ends the session of an earlier incarnation of this node if that session still owns the node's name. If this
- * node has remembered the session's id and password, it ends the session immediately. Otherwise, it waits for
- * the session to expire.
+ * node has remembered the session's id and password, the node ends the session immediately. Otherwise, the
+ * node waits for the session to expire.
  *
- * If the session owns the claim, the node waits for its expiry in any case, because the session's workload
- * may still be running. There is no need to wait if the workload ends with the agent's process.
+ * If the session owns the claim, the node waits for the session to expire in any case, because the workload
+ * of the earlier incarnation may still be running. There is no need to wait if the workload ends with the
+ * agent's process.
  */
 
 import type { Logger } from 'pino';
@@ -28,8 +29,8 @@ export interface EarlierIncarnationOptions {
   readonly workloadPlace: WorkloadPlace;
   readonly sessionMemory: SessionMemory | null;
   /**
-   * Whether that session may serve other groups whose workload may still be running. The session is then left
-   * to expire.
+   * Whether the earlier session may also serve other groups whose workload may still be running. That session
+   * is then left to expire.
    */
   readonly isShared: boolean;
   openStore(session: SessionTicket): Store;
@@ -37,7 +38,10 @@ export interface EarlierIncarnationOptions {
   readonly log: Logger;
 }
 
-/** Number of timeouts after which another client must be keeping the session alive. */
+/**
+ * Number of session timeouts for which the node waits. If the earlier session lasts longer, another client
+ * must be keeping it alive.
+ */
 const patienceTimeouts = 10;
 
 export class EarlierIncarnations {

@@ -47,9 +47,9 @@ export function parseProcess(text: string): ProcessName | null {
 }
 
 /**
- * Whether a process other than this one has this name and is alive. A process that this one has no permission
- * to signal counts as alive. A process that has ended but has not been waited for does not count as alive. If
- * this process itself has the id, the earlier owner of the id is gone.
+ * Whether a process other than this one has this name and is alive. A process counts as alive if this process
+ * has no permission to signal it. A process that has ended does not count as alive, even if its parent has
+ * not waited for it yet. If this process itself has the id, the earlier owner of the id is gone.
  */
 export function isOtherAlive({ pid, startedAt }: ProcessName): boolean {
   if (pid === process.pid || !exists(pid)) return false;
@@ -59,8 +59,8 @@ export function isOtherAlive({ pid, startedAt }: ProcessName): boolean {
 }
 
 /**
- * Returns the pid of the guardian that started this agent and restarts it. Returns null if the process has no
- * living guardian, or if the system does not show the environment that it was started with.
+ * Returns the pid of the guardian that started this agent process and restarts it if it dies. Returns null if
+ * the process has no living guardian, or if the system does not show the environment of the process.
  */
 export function guardianOf({ pid }: ProcessName): number | null {
   try {

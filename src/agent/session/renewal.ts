@@ -24,7 +24,7 @@ export interface RenewalOptions {
   onGone(path: string | undefined): void;
 }
 
-/** Renewals in progress. */
+/** Controls the renewals that `Renewals.begin` has started. */
 export interface Renewing {
   /** Renews without waiting for the next interval. */
   now(): void;
@@ -76,7 +76,7 @@ export class Renewal implements Renewing {
 
   async #renew(): Promise<void> {
     const { clock, store, paths, log, onTried, onGone } = this.#options;
-    // The multi contains only checks: a committed write that changes nothing and wakes no node.
+    // The multi contains only checks. It is a committed write, but it changes nothing and wakes no node.
     const checks = paths().map((path) => ({ type: 'check', path, version: 'any' }) as const);
     const sentAtMs = clock.monotonicMs();
     this.#unanswered.add(sentAtMs);

@@ -1,7 +1,7 @@
 /**
- * The file in a node's state directory in which the node remembers its session between two runs of its agent.
- * The content suffices to end the earlier run's session immediately instead of waiting for its expiry. It
- * never grants leadership. Nodes of several groups can share a directory.
+ * The file in a node's state directory in which the node remembers its session between runs of its agent.
+ * With the content of the file, the node can end the session of the earlier run immediately instead of
+ * waiting for it to expire. The file never grants leadership. Nodes of several groups can share a directory.
  *
  * The file contains the session's password, so only the file's owner can read it.
  */
@@ -42,7 +42,7 @@ const severalGroups = '%groups';
 /** Locks that this process holds. */
 const heldHere = new Set<string>();
 
-/** Errors that may disappear without a change to the settings, so that a restart of the agent can succeed. */
+/** Errors that may disappear without a change to the settings. A restart of the agent can then succeed. */
 const passing: ReadonlySet<unknown> = new Set([
   'ENOSPC',
   'EDQUOT',

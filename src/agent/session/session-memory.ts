@@ -1,4 +1,4 @@
-/** A node's memory of its session between two runs of its agent. The memory never grants leadership. */
+/** A node's memory of its session between runs of its agent. The memory never grants leadership. */
 import type { Logger } from 'pino';
 import { errorMessage } from '../../errors.js';
 import type { Store } from '../../ports/store.js';
@@ -9,7 +9,7 @@ export interface SessionTicket {
   readonly password: Buffer;
 }
 
-/** The smallest and the greatest timeout that the ensemble has ever granted to a session. */
+/** The shortest and the longest timeout that the ensemble has ever granted to a session. */
 export interface GrantedTimeouts {
   readonly timeoutMs: number;
   readonly longestTimeoutMs: number;

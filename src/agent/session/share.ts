@@ -1,6 +1,6 @@
 /**
- * One group's share of a session: a store like any other, except that closing it leaves the session to the
- * other groups.
+ * One group's share of a session: a store like any other, except that closing it leaves the session open for
+ * the other groups.
  */
 import { Listeners } from '../../listeners.js';
 import type { Logger } from '../../log.js';
@@ -144,7 +144,7 @@ export class Share implements Store {
     if (options?.watch === true && !this.isBelow(path)) this.#elsewhere.add(path);
   }
 
-  /** Reports a change in the group, or a change to a path outside the group that the group watches. */
+  /** Reports a change in the group, or a change to a watched path outside the group. */
   changed(path: string): void {
     this.#changeListeners.notify(path);
   }

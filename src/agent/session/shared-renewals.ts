@@ -1,10 +1,10 @@
 /**
- * Renews all leaderships of one session with one committed write per interval. One write is enough, because a
- * proof that the session is alive serves all of its leaderships. Each write checks the paths of a few
- * leaderships, in rotation.
+ * Renews all leaderships of one session with one committed write per interval. One write is enough, because
+ * proof that the session is alive renews the leases of all its leaderships. Each write checks the paths of a
+ * few leaderships, in rotation.
  *
- * If a path is gone, its leadership is notified, and the others are immediately renewed without it. The watch
- * on a claim also reports that the claim is gone.
+ * If a path is gone, its leadership is notified, and the other leaderships are renewed immediately, without a
+ * check of that path. The watch on a claim also reports that the claim is gone.
  */
 import type { Logger } from 'pino';
 import { errorMessage } from '../../errors.js';

@@ -5,7 +5,7 @@
  * session.
  *
  * A departing agent deletes what it owns in its group, and the session continues for the other groups. The
- * last agent ends the session, unless some group's workload may still be running. In this case, the session
+ * last agent ends the session, unless some group's workload may still be running. In that case, the session
  * is left to expire, and that group's claim remains until then.
  */
 import type { Logger } from 'pino';
@@ -33,26 +33,26 @@ export interface SharedSessionOptions {
 /** Parts of the session that the agent of one group uses. */
 export interface Membership {
   openStore(session?: SessionTicket): Store;
-  /** Memory of the earlier run. The session itself writes and forgets it. */
+  /** Memory of the earlier run. The shared session itself writes and closes it. */
   readonly sessionMemory: SessionMemory;
   readonly sharing: Sharing;
 }
 
 /**
- * Maximum number of concurrent rounds. It is enough to keep a connection busy, but not more than a renewal
- * can wait for.
+ * Maximum number of concurrent rounds. It is large enough to keep a connection busy, but small enough that a
+ * renewal need not wait long for the rounds.
  */
 const roundsAtOnce = 24;
 /** Number of groups above which a session checks each group less often. */
 const manyGroups = 20;
 /**
- * Interval between two checks of a group if the session serves many groups. It is shorter than the minute for
- * which an elector remembers its last check.
+ * Interval between checks of a group if the session serves many groups. It is shorter than one minute, which
+ * is how long an elector remembers its last check.
  */
 const seldomMs = 50_000;
 /**
- * Share by which the time between two checks varies from group to group. The variation keeps a thousand
- * groups from being checked at the same time.
+ * Fraction by which the time between checks varies from group to group. The variation keeps a thousand groups
+ * from being checked at the same time.
  */
 const spread = 0.2;
 
@@ -62,7 +62,7 @@ interface Session {
   readonly renewals: SharedRenewals;
   /** Roots of groups whose workload may still be running. */
   readonly unproven: Set<string>;
-  /** Roots of groups that were left while the ensemble was unreachable. */
+  /** Roots of the groups whose agents left while the ensemble was unreachable. */
   readonly leaving: Set<string>;
 }
 
@@ -86,9 +86,9 @@ export class SharedSession {
   }
 
   /**
-   * Whether some of that group's workload may still be running, under a claim that this session keeps. The
-   * group's agent must not return before the session has ended. Otherwise, it would mistake that claim for
-   * its own.
+   * Whether part of the group's workload may still be running under a claim that this session keeps. The
+   * group's agent must not start again before the session has ended. Otherwise, it would mistake that claim
+   * for its own.
    */
   isUnproven(root: string): boolean {
     const session = this.#session;
@@ -163,7 +163,7 @@ export class SharedSession {
     return session;
   }
 
-  /** Whether the session no longer owns anything in the group. */
+  /** Handles the closing of a share. Returns whether the session no longer owns anything in the group. */
   async #closed(session: Session, root: string, share: Share, how: CloseOptions): Promise<boolean> {
     const { store, shares, unproven } = session;
     if (shares.get(root) === share) shares.delete(root);

@@ -1,12 +1,10 @@
 /**
- * Rules for agents of several groups that share one session. Even a thousand agents must not put more load on
- * the session than its connection can carry. No agent may delay another.
+ * Rules for agents that share one session. Each of these agents belongs to a different group. Even a thousand
+ * agents must not put more load on the session than its connection can handle. No agent may delay another.
  */
 import { ownRenewals, type Renewals } from './renewal.js';
 
-/**
- * A permit to read and write during one round. Only a limited number of rounds may do so at the same time.
- */
+/** A permit to read and write during one round. Only a limited number of rounds may run at the same time. */
 export interface Turn {
   /** Resolves when the round may begin. */
   readonly come: Promise<void>;
@@ -16,14 +14,14 @@ export interface Turn {
 
 export interface Sharing {
   /**
-   * Whether the session may own znodes that other groups depend on, created by this run or an earlier one. If
-   * so, the session must not be ended for a single group.
+   * Whether the session may own znodes that other groups depend on. This run or an earlier run may have
+   * created them. Such a session must not be ended because of a single group.
    */
   readonly isShared: boolean;
   readonly renewals: Renewals;
   /** Requests a turn for one round. */
   turn(): Turn;
-  /** Longest time between two rounds, in ms. It bounds the effect of a lost event. */
+  /** Longest time between rounds, in ms. It limits how long a lost event can go unnoticed. */
   readonly resyncMs: number;
   /** Interval at which the next elector checks that the elector is still making decisions, in ms. */
   readonly electorWatchdogMs: number;

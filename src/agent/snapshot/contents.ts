@@ -1,6 +1,6 @@
 /**
- * Parsed contents of a group's znodes. Most contents do not change between two rounds. The same bytes at the
- * same path are not parsed again. The bytes alone decide this, so a result is never stale.
+ * Parsed contents of a group's znodes. Most contents do not change between rounds, so the same bytes at the
+ * same path are not parsed again. A result is reused only for the same bytes, so it is never stale.
  */
 
 import { type Parsed, parseJson } from '../../model/names.js';
@@ -8,7 +8,10 @@ import { parseGroupConfig } from '../../model/read-config.js';
 import { registrationSchema } from '../../model/registration.js';
 import { claimSchema, electedSchema, historyHeadSchema, successorSchema } from '../../model/znodes.js';
 
-/** Parsers for one group and one agent. Their results are frozen, because they may be returned again. */
+/**
+ * Parsers for one group and one agent. Their results are frozen, because the same result may be returned more
+ * than once.
+ */
 export class Contents {
   readonly config = parsedOnce(parseGroupConfig);
   readonly elected = parsedOnce((text) => parseJson(electedSchema, text));
@@ -21,8 +24,8 @@ export class Contents {
 type Reading<T> = (path: string, data: Buffer) => Parsed<T>;
 
 /**
- * Limit on the remembered paths. Without this limit, nodes that join under new names and leave again would
- * add paths forever.
+ * Maximum number of remembered paths. Without this limit, nodes that join under new names and leave again
+ * would add paths forever.
  */
 const mostPaths = 1_000;
 

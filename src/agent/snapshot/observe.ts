@@ -1,7 +1,7 @@
 /**
- * Reads a group for one node, and no more of it than the node's part needs. Requests are sent in the order
- * config, elected, current, nodes, without waiting for one another. A node seen READY is therefore also seen
- * registered. Watches are left on every znode whose change could affect the node's next step.
+ * Reads a group for one node, but only as much as the node's part requires. Requests are sent in the order
+ * config, elected, current, nodes, without waiting for answers. If a node is seen as READY, it is therefore
+ * also seen as registered. A watch is left on every znode whose change could affect the node's next step.
  */
 import { defaultGroupConfig } from '../../model/group-config.js';
 import type { Parsed } from '../../model/names.js';
@@ -27,12 +27,12 @@ import type { Contents } from './contents.js';
 import type { Reader } from './watched-cache.js';
 
 /**
- * Part of a node, which determines what the node reads:
+ * A node's part in the group, which determines what the node reads:
  * - standby: reads the decisions.
  * - involved: also reads and watches the claim, the configuration and the published successor, because it is
  *   elected, leads, or is that successor.
- * - next-elector: reads and watches everything. It checks that the elector decides, and must know everything
- *   when it becomes the elector.
+ * - next-elector: reads and watches everything. It checks that the elector makes decisions, and
+ *   must know everything when it becomes the elector.
  * - elector: reads and watches everything.
  */
 export const parts = ['standby', 'involved', 'next-elector', 'elector'] as const;
@@ -48,18 +48,18 @@ export interface SeatKnown {
 }
 export const noSeat: SeatKnown = { name: null, below: null, second: false, among: 0 };
 
-/** Knowledge about the group's slots before a read. */
+/** What is known about the group's slots before a read. */
 export interface SlotsKnown {
   /** Number of slots. */
   readonly count: number;
   /** Slots whose claim this node reads if it is neither the elector nor the next elector. */
   readonly own: readonly number[];
-  /** Whether a slot has no readable decision yet. Every node then watches for that decision. */
+  /** Whether any slot has no readable decision yet. Every node then watches for the first decision. */
   readonly undecided: boolean;
 }
 export const oneSlot: SlotsKnown = { count: 1, own: [1], undecided: false };
 
-/** The node that reads. It does not depend on a session. */
+/** The parts of an observer that do not depend on a session. */
 export interface ReadingNode {
   readonly paths: GroupPaths;
   readonly node: string;
@@ -97,8 +97,8 @@ export async function observe(observer: Observer, scope: ReadScope): Promise<Obs
   };
   const isConcerned = part !== 'standby';
   const decision = (slot: number) =>
-    // After the first decision, other nodes need not watch decisions, because an elected node is notified at
-    // its seat.
+    // After the first decision, nodes that are not concerned need not watch decisions, because an elected
+    // node is notified at its seat.
     reads.getData(pathsOfSlot(paths, slot).elected, { watch: isConcerned || slots.undecided });
   const [
     ownSeat,
@@ -114,8 +114,8 @@ export async function observe(observer: Observer, scope: ReadScope): Promise<Obs
     head,
     successor,
   ] = await settleAll([
-    // The election znode must be read first. An elector that elects this node writes to it, so a read that
-    // comes later sees the decision.
+    // This node's election znode must be read first. An elector that elects this node writes to that znode
+    // together with the decision. If this read sees that write, all later reads see the decision.
     seat.name === null ? null : reads.exists(paths.seat(seat.name), { watch: true }),
     reads.getData(paths.config, { watch: isConcerned }),
     decision(1),
@@ -142,8 +142,7 @@ export async function observe(observer: Observer, scope: ReadScope): Promise<Obs
     const decision = decisions[index];
     if (!isStoreError(decision))
       return [{ slot, elected: readElected(observer, slot, decision), current: claims[index] ?? null }];
-    // A slot that the group no longer has is not missing, because the tree may have been recreated without
-    // it.
+    // A slot that the group no longer has is not missing: the tree may have been recreated without it.
     if (slot <= count) throw decision;
     return [];
   });
@@ -181,7 +180,7 @@ interface Read {
 
 type Settled<T extends readonly unknown[]> = { -readonly [K in keyof T]: Awaited<T[K]> };
 
-/** Waits for all calls, or throws the first failure. No other failure remains unhandled. */
+/** Waits for all calls. Throws the first failure, and ignores any later ones. */
 async function settleAll<T extends readonly unknown[]>(calls: readonly [...T]): Promise<Settled<T>> {
   return await Promise.all(calls);
 }
@@ -221,7 +220,7 @@ const unreadable = { value: null, problem: 'its ACL does not allow this node to 
 
 /**
  * Reads the claim of a slot. Only a node that reads everything must be notified when a claim is created. The
- * elected node creates the claim itself, as soon as no other claim exists.
+ * elected node needs no such notification: it creates the claim itself, as soon as no other claim exists.
  */
 async function claimAt(observer: Observer, slot: number, watchesCreation: boolean): Promise<Claim | null> {
   const { reads } = observer;
@@ -246,8 +245,8 @@ async function successorAt(observer: Observer): Promise<GroupSnapshot['successor
 }
 
 /**
- * Returns the seat's position. Looks up the predecessor again if the watched one is gone. `read` contains the
- * seats if they were just read.
+ * Returns the seat's position. Looks up the predecessor again if the watched predecessor is gone. `read`
+ * contains the seats if they were just read.
  */
 async function place(
   observer: Observer,
@@ -270,8 +269,8 @@ async function place(
 }
 
 /**
- * Whether the seat exists. The watch is on the seat's children, which it cannot have. This watch fires only
- * when the seat is deleted. Data written to a seat concerns only the seat's own node.
+ * Whether the seat exists. Watches the seat's children. A seat cannot have children, so this watch fires only
+ * when the seat is deleted. Data that is written to a seat concerns only the seat's own node.
  */
 async function seatStands({ reads, paths }: Observer, seat: string): Promise<boolean> {
   const path = paths.seat(seat);
@@ -356,7 +355,7 @@ function asClaim(content: Parsed<ClaimContent>, stat: Stat): Claim {
   };
 }
 
-/** Returns the part of the node according to the snapshot. */
+/** Returns the node's part in the group, according to the snapshot. */
 export function partFor(
   snapshot: GroupSnapshot,
   node: string,
@@ -370,8 +369,8 @@ export function partFor(
 }
 
 /**
- * Returns what must be known about the slots for the next read. This includes which claims to read: those of
- * the slots that concern this node, and of its leadership.
+ * Returns what must be known about the slots for the next read. This includes the slots whose claims must be
+ * read: the slots that concern this node, and the slot of its leadership.
  */
 export function slotsFor(
   snapshot: GroupSnapshot,
@@ -386,12 +385,12 @@ export function slotsFor(
   return {
     count,
     undecided: slotStates(snapshot).some(({ elected }) => (elected.value?.term ?? 0) === 0),
-    // If there is only one slot, any node may be concerned with it.
+    // If there is only one slot, it may concern any node.
     own: count === 1 ? oneSlot.own : own,
   };
 }
 
-/** Whether a read covered everything that a part requires. */
+/** Whether a read covered everything that the node's part requires. */
 export function covers(part: Part, covered: SlotsKnown, required: SlotsKnown): boolean {
   if (required.count > covered.count) return false;
   if (part === 'standby' && required.undecided && !covered.undecided) return false;

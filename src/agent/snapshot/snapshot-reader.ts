@@ -1,6 +1,6 @@
 /**
- * A node's view of its group. Reads only as much as the node's part requires. If a read shows that the node
- * has another part, reads again. Keeps what it knows from one round to the next.
+ * A node's view of its group. Reads only as much as the node's part requires. If a read shows that the node's
+ * part has changed, reads again. Keeps its knowledge from one round to the next.
  */
 
 import { afterHandover } from '../../core/prepared-decision.js';
@@ -30,8 +30,8 @@ import {
 import { WatchedCache } from './watched-cache.js';
 
 /**
- * Largest group whose cache is cleared at the resync interval. In a larger group, more nodes read more znodes
- * again, so they clear the cache less often.
+ * Number of nodes in the largest group whose cache is cleared at the resync interval. In a larger group, more
+ * nodes would read more znodes again, so the nodes clear their caches less often.
  */
 const usualSize = 100;
 
@@ -39,8 +39,8 @@ export interface SnapshotReaderOptions extends ReadingNode {
   readonly clock: Clock;
   readonly tokens: TokenMemory;
   /**
-   * Interval at which the cache is cleared. It bounds the effect of a lost event. A large group uses a longer
-   * interval.
+   * Interval at which the cache is cleared. It limits how long a lost event can go unnoticed. A large group
+   * uses a longer interval.
    */
   resyncMs(): number;
 }
@@ -53,7 +53,7 @@ export class SnapshotReader {
   #seat: SeatKnown = noSeat;
   #slots: SlotsKnown = oneSlot;
   #part: Part = 'standby';
-  /** State of the tree that the previous session read last. */
+  /** State of the tree, as last read by the previous session. */
   #before: KnownTree = nothingKnown;
   #placedAtMs = Number.NEGATIVE_INFINITY;
 
@@ -62,13 +62,16 @@ export class SnapshotReader {
   }
 
   /**
-   * The last snapshot, limited to what this node's part requires. Null if this session has not read one yet.
+   * The last snapshot, limited to what this node needs for its part in the group. Null if this session has
+   * not read a snapshot yet.
    */
   get snapshot(): GroupSnapshot | null {
     return this.#snapshot;
   }
 
-  /** Last readable configuration from any session. Null if no configuration could be read so far. */
+  /**
+   * Last readable configuration from any session. Null if no readable configuration has been found so far.
+   */
   get config(): GroupConfig | null {
     return this.#config;
   }
@@ -135,15 +138,15 @@ export class SnapshotReader {
   }
 
   /**
-   * The last snapshot, without the claims that were reported as changed. It serves steps that may be tried
-   * before a read, because their write checks everything that they depend on.
+   * The last snapshot, without the claims that were reported as changed. It is used for steps that may be
+   * tried before a read. The write of such a step checks everything that the step depends on.
    *
-   * If the claim has changed and this node's seat has been written to, this node is assumed to be elected,
-   * see `afterHandover`.
+   * If the claim has changed and this node's seat has been written to, this node is assumed to be elected
+   * (see `afterHandover`).
    *
-   * Null if the connection was interrupted, or the configuration, a decision or the successor was reported
-   * as changed. In this case versions may have started over, and a claim of the same version may be another
-   * node's.
+   * Null if the connection was interrupted, or if the configuration, a decision or the successor was reported
+   * as changed. In these cases, versions may have started over. A claim with the same version may then belong
+   * to another node.
    */
   get expected(): GroupSnapshot | null {
     const { paths } = this.#options;
@@ -164,7 +167,10 @@ export class SnapshotReader {
     return { ...this.#snapshot, current: first?.current ?? null, others };
   }
 
-  /** Applies decisions that this node made from the last snapshot. The result is used until the next read. */
+  /**
+   * Applies decisions that this node made on the basis of the last snapshot. The result is used until the
+   * next read.
+   */
   decided(decisions: readonly DecisionMade[]): GroupSnapshot | null {
     if (this.#snapshot === null) return null;
     this.#snapshot = withDecisions(this.#snapshot, decisions);
@@ -172,7 +178,7 @@ export class SnapshotReader {
     return this.#snapshot;
   }
 
-  /** Whether this node's seat was written to. The elector writes to it when the node is elected. */
+  /** Whether this node's seat was written to. The elector writes to the seat when it elects the node. */
   #isCalled(): boolean {
     const { name } = this.#seat;
     return (

@@ -1,8 +1,8 @@
 /**
- * Reads a group's znodes, and does not repeat a read while its result is known. A result that was read under
- * a watch is current until that watch reports a change. ZooKeeper reports a change before it answers any
- * later request. A known result is therefore no older than an answer from the same server, or than the
- * client's own writes.
+ * Reads a group's znodes, and does not repeat a read as long as its result is known. A result that was read
+ * with a watch is current until that watch reports a change. ZooKeeper reports a change before it answers any
+ * later request. A known result is therefore at least as recent as any answer from the same server and any of
+ * the client's own writes.
  *
  * Not promised: that a watch is never lost. After `forget`, everything is read again.
  */
@@ -11,8 +11,8 @@ import { type ReadOptions, type Stat, type Store, StoreError } from '../../ports
 export type Reader = Pick<Store, 'getData' | 'getChildren' | 'exists'>;
 
 /**
- * Number of attempts under constant changes. The last one reads everything again, and its result is used even
- * if something changes in the meantime.
+ * Number of attempts if the group keeps changing. The last attempt reads everything again, and its result is
+ * used even if something changes in the meantime.
  */
 const tries = 10;
 
@@ -23,13 +23,14 @@ export class WatchedCache implements Reader {
   readonly #data: Known<{ data: Buffer; stat: Stat }> = new Map();
   readonly #children: Known<{ children: string[]; stat: Stat }> = new Map();
   readonly #stats: Known<Stat | null> = new Map();
-  /** Paths that were known, were reported as changed, and have not been read since then. */
+  /** Paths of known results that were reported as changed and have not been read since then. */
   readonly #stale = new Set<string>();
   /** Number of times that a known result was reported as changed, or may have changed without a report. */
   #changes = 0;
   /**
-   * Number of times that the connection was lost or restored. `#seenAfter` is this number before the last
-   * `together`. It is null while that read is in progress, or if it failed or was not consistent.
+   * Number of times that the connection was lost or restored. `#seenAfter` is the value of `#breaks` at the
+   * start of the last `together`. It is null while that read is in progress, or if that read failed or was
+   * not consistent.
    */
   #breaks = 0;
   #seenAfter: number | null = null;
@@ -43,8 +44,8 @@ export class WatchedCache implements Reader {
         this.#changes += 1;
       }
     });
-    // Without a connection, the server reports no changes. On another server, some changes may not have
-    // happened yet.
+    // Without a connection, the server reports no changes. Another server may not have processed some of the
+    // changes yet.
     store.onState(() => {
       this.#breaks += 1;
       this.#changes += 1;
@@ -57,9 +58,9 @@ export class WatchedCache implements Reader {
   }
 
   /**
-   * Returns the result of `read`, which reads several znodes. If some are requested and others are known, the
-   * known ones were still current when the last answer came. No part is therefore older than a part that was
-   * requested before it.
+   * Returns the result of `read`, which reads several znodes. If some of them are requested and the others
+   * are already known, the known results were still current when the last answer arrived. Therefore, no part
+   * of the result is older than a part that was requested before it.
    */
   async together<T>(read: (reads: Reader) => Promise<T>): Promise<T> {
     this.#seenAfter = null;
@@ -119,8 +120,8 @@ export class WatchedCache implements Reader {
   }
 
   /**
-   * Returns the known result, or sends the read. The result counts as known from the request on. A change
-   * that is reported before the answer arrives therefore invalidates it.
+   * Returns the known result, or sends the read. The result counts as known as soon as the request is sent. A
+   * change that is reported before the answer arrives therefore invalidates the result.
    */
   #read<T>(known: Known<T>, path: string, options: ReadOptions, send: () => Promise<T>): Promise<T> {
     const found = known.get(path);

@@ -95,8 +95,8 @@ function printable(acls: Acls, before: readonly string[] = []): Printable {
 
 const applyOptionsSchema = z.object({ dryRun: z.boolean().default(false), yes: z.boolean().default(false) });
 /**
- * Maximum number of passes over the znodes. One may not be enough, because an agent that is registering
- * creates znodes in the meantime.
+ * Maximum number of passes over the znodes. One pass may not be enough, because an agent may register and
+ * create znodes in the meantime.
  */
 const passes = 3;
 
@@ -122,7 +122,7 @@ function lockedOutText(node: string): string {
 }
 
 /**
- * Returns the access that the settings require. Throws PetrelError REFUSED for ACLs that would lock out this
+ * Returns the access rights that the settings require. Throws PetrelError REFUSED if they would lock out this
  * process.
  */
 function ownAccess({ settings }: Session): Access {

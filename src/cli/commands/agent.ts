@@ -119,8 +119,8 @@ export function addDev(program: Command): void {
       if (once && crash === null) throw new PetrelError('INVALID', '--once requires --crash');
       const { settings, logLevel } = await readClientSettings(command);
       const print = (line: string) => process.stdout.write(`${line}\n`);
-      // This process prints the transitions, and a rehearsal prints every event. The agents therefore log
-      // only the rest.
+      // This process prints the transitions, and a rehearsal prints every event. By default, the agents
+      // therefore log only problems.
       const level = logLevel === 'silent' ? (crash === null ? 'warn' : 'fatal') : logLevel;
       await runDev({ port, httpPort, root: settings.root, crash, once, logLevel: level, print });
       process.exitCode = exitCodes.done;

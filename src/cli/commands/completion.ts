@@ -1,4 +1,7 @@
-/** Defines the commands `petrel completion`, which prints a script for a shell, and `petrel complete`. */
+/**
+ * Defines the commands `petrel completion`, which prints a script for a shell, and `petrel complete`, which
+ * that script calls.
+ */
 import type { Complete, RootCommand } from '@bomb.sh/tab';
 import { Command, Option } from 'commander';
 import { settingOptions } from '../../config/read-settings.js';
@@ -9,11 +12,11 @@ import { siteNames } from '../../group/listing.js';
 import { readGroup } from '../../group/view.js';
 import { withEnsemble, withSession } from '../session.js';
 
-/** Kind of thing that the value of an argument or option names. */
+/** Kind of object that the value of an argument or option names. */
 type Kind = 'node' | 'site' | 'root' | 'format';
 type Names = Readonly<Partial<Record<Kind, readonly string[]>>>;
 
-/** Kinds of values, keyed by argument or option. */
+/** Kinds of values, keyed by the name of the argument or option. */
 const kinds: Readonly<Record<string, Kind>> = {
   node: 'node',
   to: 'node',
@@ -26,12 +29,12 @@ const kinds: Readonly<Record<string, Kind>> = {
   format: 'format',
 };
 
-/** The shell waits for the names. This process therefore soon gives up on servers that do not answer. */
+/** The shell waits for the names, so this process soon stops waiting for servers that do not answer. */
 const patience = '1s';
 
 /**
- * Returns a function that adds the commands to a program that has all other commands. The library is an ES
- * module. It is imported here because some versions of Node.js cannot `require` ES modules.
+ * Returns a function that adds the commands to a program that already has all other commands. The library is
+ * an ES module. It is imported dynamically, because some versions of Node.js cannot `require` ES modules.
  */
 export async function readCompletion(): Promise<(program: Command) => void> {
   const { default: tab } = await import('@bomb.sh/tab/commander');
@@ -41,13 +44,13 @@ export async function readCompletion(): Promise<(program: Command) => void> {
 function addCompletion({ commands }: Command, completions: RootCommand): void {
   const named = (name: string) => commands.find((one) => one.name() === name);
   named('completion')?.description('print a completion script for bash, zsh or fish');
-  // The shell's script calls this command: `petrel complete -- WORDS`.
+  // The completion script calls this command: `petrel complete -- WORDS`.
   named('complete')?.hook('preAction', async (complete, { args }) => {
     completeNames(completions, await namesFor(complete.parent ?? complete, args));
   });
 }
 
-/** Makes the library complete names, and the options of all commands. */
+/** Makes the library complete names, and the options that all commands share. */
 function completeNames(completions: RootCommand, names: Names): void {
   for (const command of [completions, ...completions.commands.values()]) {
     for (const { long, short, description } of settingOptions(clientSettings)) {
@@ -97,7 +100,7 @@ async function namesFor(program: Command, words: readonly string[]): Promise<Nam
   }
 }
 
-/** Returns the kind of thing that the word after these words names. */
+/** Returns the kind of object that the next word should name. */
 function kindOfLast(program: Command, before: readonly string[]): Kind | undefined {
   const command = before.reduce<Command>(
     (found, word) => found.commands.find((one) => [one.name(), ...one.aliases()].includes(word)) ?? found,
@@ -125,7 +128,7 @@ function parsed(words: readonly string[]): Command {
   try {
     line.parseOptions([...words]);
   } catch {
-    // The word after an option is still missing.
+    // The value of an option is still missing.
   }
   line.setOptionValue(new Option('--connect-timeout').attributeName(), patience);
   return line;

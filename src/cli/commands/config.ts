@@ -112,7 +112,7 @@ function printable(config: GroupConfig): Printable {
   };
 }
 
-/** Values are in the last column, because it is wrapped. */
+/** Puts the values in the last column, because only that column is wrapped. */
 function pretty(keys: readonly ConfigKey[], layout: Layout): string {
   const settings = keys.filter(({ key }) => commandOf(key) === null);
   const state = keys.filter(({ key, set }) => commandOf(key) !== null && (set || layout.isWide));
@@ -140,7 +140,7 @@ function pretty(keys: readonly ConfigKey[], layout: Layout): string {
 
 const actSchema = z.looseObject({ by: z.string(), reason: z.string(), at: z.string() });
 
-/** Describes the record of an operator's action. Returns other state as it is stored. */
+/** Describes the record of an operator's action. Returns any other state as it is stored. */
 function actText(value: unknown): string {
   const { data } = actSchema.safeParse(value);
   if (data === undefined) return valueText(value);
@@ -151,7 +151,7 @@ function actText(value: unknown): string {
   return [...parts, `by ${by}: ${reason}`].join(', ');
 }
 
-/** Runs `petrel config edit`. No session stays open while the operator edits. */
+/** Runs `petrel config edit`. No session stays open while the operator is editing. */
 async function runEdit(command: Command): Promise<void> {
   const editor = chosenEditor();
   const { before, rules } = await withSession(command, async ({ access }) => {
@@ -168,8 +168,8 @@ async function runEdit(command: Command): Promise<void> {
 }
 
 /**
- * Lets the operator edit until the text is valid. Throws PetrelError INVALID if the text is invalid and the
- * operator stops trying.
+ * Lets the operator edit until the text is valid. Throws PetrelError REFUSED if the operator stops trying,
+ * INVALID if the text is invalid and there is no terminal, and FAILED if the editor fails.
  */
 async function editUntilValid(draft: Draft, editor: string, known: Rules): Promise<GroupConfig> {
   for (;;) {
@@ -190,7 +190,10 @@ const repairOptionsSchema = z.object({
   reason: z.string().optional(),
 });
 
-/** Output of `config repair`. `configVersion` is null if nothing was written. */
+/**
+ * Output of `config edit` if it repairs an unreadable configuration. `configVersion` is null if nothing was
+ * written.
+ */
 export const repairSchema = z.object({ configVersion: z.int().nullable() });
 
 async function writeEdited(command: Command, before: ConfigText, config: GroupConfig): Promise<void> {

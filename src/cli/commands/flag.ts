@@ -1,6 +1,6 @@
 /**
- * Defines the commands `petrel flag …`. Flags are conditions that operators set, for the rules of the
- * strategy `conditional`.
+ * Defines the commands `petrel flag …`. Flags are conditions that operators set for the rules of the strategy
+ * `conditional`.
  */
 import type { Command } from 'commander';
 import { clearFlag, setFlag } from '../../group/flags.js';

@@ -123,7 +123,9 @@ export function printableHistory(history: History, nowMs: number): Printable {
   };
 }
 
-/** Durations of the phases. `petrel history --term` shows the phases of one term. */
+/**
+ * Only the wide layout shows the durations of the phases. `petrel history --term` shows those of one term.
+ */
 const columns = { wideOnly: ['release', 'claim', 'takeover'] };
 
 const notCounted = '≥: the time to notice the loss is not included';

@@ -59,7 +59,7 @@ function printable(list: Listing, nowMs: number): Printable {
   };
 }
 
-/** The footer says which nodes are ineligible, and why. */
+/** The table does not say why nodes are ineligible, because the footer does. */
 const columns = { wideOnly: ['seat'], idle: { eligible: 'yes' } };
 
 function pretty(list: Listing, nowMs: number, layout: Layout): string {
@@ -96,14 +96,17 @@ const stateStyles = {
   STANDBY: 'dim',
 } as const;
 
-/** Returns the cells of a node's row. Adds colour, and marks nodes that have problems. */
+/** Returns the cells of a node's row, in colour. Marks the node if it has problems. */
 function styledCells(list: Listing, node: NodeListing): string[] {
   const [name = '', site = '', roles = '', state = '', ...rest] = cells(list, node, shortScore);
   const isOdd = list.problems.some((problem) => problem.node === node.node);
   return [isOdd ? `${name} !` : name, site, roles, styled(stateStyles[node.state], state), ...rest];
 }
 
-/** Formats a score for operators: three decimals, or three significant digits for smaller scores. */
+/**
+ * Formats a score for operators: three decimals, or three significant digits for scores that would otherwise
+ * be rounded to 0.
+ */
 function shortScore(score: number): string {
   const decimals = score.toFixed(3);
   return String(Number(Number(decimals) === 0 ? score.toPrecision(3) : decimals));

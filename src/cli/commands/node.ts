@@ -1,4 +1,4 @@
-/** Defines the commands `petrel node …`, which change one node. */
+/** Defines the commands `petrel node …`, which act on one node. */
 import type { Command } from 'commander';
 import * as z from 'zod';
 import { exitCodes } from '../../exit-code.js';
@@ -137,8 +137,8 @@ async function runEvict(command: Command, node: string): Promise<void> {
 }
 
 /**
- * Returns reasons against an eviction. A live node registers again. If the node is the live leader, removing
- * its claim creates two leaders.
+ * Returns reasons against an eviction. A live node would register again. If the node is the live leader,
+ * removing its claim would create two leaders.
  */
 function dangersOf({ node, alive }: Eviction, dead: boolean): string[] {
   if (alive === null) return [];

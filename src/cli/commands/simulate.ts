@@ -1,6 +1,6 @@
 /**
- * Defines the command `petrel simulate`. It shows what would happen in the current group, or in a deployment
- * that a file describes.
+ * Defines the command `petrel simulate`. The command shows what would happen in the current group, or in a
+ * deployment that is described in a file.
  */
 import { writeFile } from 'node:fs/promises';
 import { type Command, InvalidArgumentError } from 'commander';
@@ -139,8 +139,8 @@ async function writePlot(file: string, simulation: Simulation): Promise<void> {
 }
 
 /**
- * Throws if a simulated outcome has no leader. A script can therefore check the outcome before it takes
- * something down.
+ * Throws if a simulated outcome has no leader. A script can therefore check the outcome before it takes nodes
+ * down.
  */
 function refuseNobody({ outcomes, nodes }: Simulation): void {
   const failed = outcomes.filter(({ decides, node }) => decides && node === null);

@@ -1,4 +1,4 @@
-/** Defines the commands `petrel site …`, for the maintenance of a site with all its nodes. */
+/** Defines the commands `petrel site …`, which act on all nodes of a site at once. */
 
 import type { Command } from 'commander';
 import * as z from 'zod';
@@ -28,7 +28,7 @@ export const siteListSchema = z.object({
   root: z.string(),
   sites: z.array(
     siteListingSchema.extend({
-      /** Configured priority, without the override. */
+      /** Configured priority, regardless of any override. */
       configuredPriority: z.int(),
       nodes: z.array(z.string()),
     }),

@@ -23,7 +23,7 @@ export interface Variant {
   readonly waits: boolean;
   readonly prefers: 'highest' | 'earliest';
   readonly bye: boolean;
-  /** When a new node asks which node is the leader. */
+  /** Point at which a new node asks which node is the leader. */
   readonly query: 'never' | 'at once' | 'after waiting';
 }
 
@@ -64,8 +64,9 @@ export function byeMs(variant: Pick<Variant, 'waits' | 'prefers'>, given: Condit
 
 /**
  * Returns the mean time until a late joiner and all others agree. If the joiner has the highest number, this
- * is the leadership delay. Otherwise, the joiner must hear the leader's next announcement. It loses as many
- * announcements under correlated loss as under uncorrelated loss. The formulas under loss are derived.
+ * is the leadership delay. Otherwise, the joiner must hear the leader's next announcement. The joiner loses
+ * as many announcements under correlated loss as under uncorrelated loss. The formulas under loss are
+ * derived.
  */
 export function joinMs(variant: Pick<Variant, 'waits' | 'prefers'>, given: Conditions): number {
   const { nodes, joiner, announceMs, loss, delay } = given;
@@ -76,9 +77,9 @@ export function joinMs(variant: Pick<Variant, 'waits' | 'prefers'>, given: Condi
 }
 
 /**
- * Returns the mean time until a late joiner that sends a query has its answer, or has heard an announcement
- * before. If `waits` is true, the joiner waits for up to TS before it sends the query, as in
- * Suppress-then-Query. Waits are uniform.
+ * Returns the mean time until a late joiner that sends a query receives the answer, or an announcement that
+ * arrives first. If `waits` is true, the joiner waits for up to TS before it sends the query, as in
+ * Suppress-then-Query. The waits are distributed uniformly.
  */
 export function queryMs(given: Conditions, waits: boolean): number {
   const { announceMs, suppressMs, delay } = given;
@@ -86,16 +87,15 @@ export function queryMs(given: Conditions, waits: boolean): number {
   const lastAnswerMs = Math.min(announceMs, firstAnswerMs + (waits ? suppressMs : 0));
   const silent = (ms: number) => 1 - ms / announceMs;
   const unanswered = (ms: number) => 1 - (ms - firstAnswerMs) / suppressMs;
-  // The share of unanswered queries falls suddenly, or has a kink, at both ends of the second interval.
+  // The share of unanswered queries has a jump or a kink at both ends of the second interval. The two
+  // intervals are therefore integrated separately.
   return (
     integral(silent, 0, firstAnswerMs) +
     integral((ms) => silent(ms) * unanswered(ms), firstAnswerMs, lastAnswerMs)
   );
 }
 
-/**
- * Whether false alarms are impossible. With loss, they are always possible, because TL does not prevent them.
- */
+/** Whether false alarms are impossible. With loss, they are always possible, however long TL is. */
 export function hasNoFalseAlarms(given: Conditions): boolean {
   const { loss, announceMs, suppressMs, delay } = given;
   return loss === 0 && listenMs(given) >= announceMs && announceMs >= suppressMs + meanDelayMs(delay);
@@ -120,8 +120,8 @@ function ofStart(variant: Variant, given: Conditions): Expectation[] {
   const { nodes, suppressMs, suppressRate, announceMs, loss, correlated } = given;
   const deltaMs = meanDelayMs(given.delay);
   if (variant.query === 'after waiting') return loss > 0 ? [] : [ofQueries(given, nodes)];
-  // Answers to queries are additional announcements. An answer may arrive where the first announcement did
-  // not.
+  // Answers to queries are additional announcements. An answer may reach a node that the first announcement
+  // did not reach.
   if (variant.query === 'at once' && loss > 0) return [];
   const isByNumber = variant.prefers === 'highest';
   const waitMs = meanWaitMs(variant, nodes, given);

@@ -6,7 +6,7 @@
  * LE-A announces immediately. LE-S first waits for a random time, so that most nodes are silenced before
  * their first announcement. Both prefer the highest number. LE-M waits like LE-S, but prefers the node that
  * woke first, so that the preference matches the wait. With `Bye`, a leader announces that it is leaving. It
- * repeats this announcement if loss makes that necessary. With `Query`, a new node asks which node is the
+ * may repeat this announcement in case copies are lost. With `Query`, a new node asks which node is the
  * leader. With `Suppress-then-Query`, the new node first waits as in LE-S, and asks only if it has heard
  * neither a leader nor a query.
  */
@@ -23,7 +23,7 @@ type Message =
   | { readonly kind: 'bye' }
   | { readonly kind: 'query' };
 
-/** A received announcement: its sender, when the sender woke, and when it arrived. */
+/** A received announcement: its sender, the instant at which the sender woke, and the instant of arrival. */
 interface Heard {
   readonly id: number;
   readonly woke: number;
@@ -43,7 +43,7 @@ class AnnounceListen implements Node<Message> {
   #next: Heard | null = null;
   /** Instant of the last query that this node sent or heard during this wait. */
   #queryAtMs: number | null = null;
-  /** Whether this node is waiting for the answer to a query, its own or another node's. */
+  /** Whether this node is waiting for the answer to a query, either its own or another node's. */
   #awaitsAnswer = false;
 
   constructor(context: Context<Message>, variant: Variant) {
@@ -152,7 +152,7 @@ class AnnounceListen implements Node<Message> {
 
   /**
    * Follows the best other node heard since the leader's last announcement. If there is no such node, waits
-   * before it leads.
+   * and then leads.
    */
   #giveUp(): void {
     const next = this.#next;

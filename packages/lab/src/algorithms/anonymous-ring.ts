@@ -1,5 +1,5 @@
 /**
- * The ring without ids: all nodes run the same deterministic program and know n. By induction, all nodes of a
+ * A ring without ids: all nodes run the same deterministic program and know n. By induction, all nodes of a
  * synchronous ring are in the same state after each round. Therefore, for any program, either all nodes lead
  * or none does. Each run draws its program at random.
  */

@@ -1,7 +1,8 @@
 /**
- * Bully: when a node misses the coordinator, it sends an election message to all nodes with higher numbers.
- * An OK from one of them silences it. If no OK arrives in time, the node announces itself to all lower nodes
- * as the coordinator. A node that receives an election message starts its own election.
+ * Bully: when a node detects that the coordinator is dead, it sends an election message to all nodes with
+ * higher numbers. An OK from any of them silences the node. If no OK arrives in time, the node announces
+ * itself to all lower nodes as the coordinator. A node that receives an election message starts its own
+ * election.
  */
 
 import { algorithm } from '../algorithm.js';

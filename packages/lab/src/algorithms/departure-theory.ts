@@ -1,6 +1,7 @@
 /**
- * The time from the leader's departure to agreement on the next leader, if each receiver loses its own
- * messages. Derived: the sources that this project has only give the time under correlated loss.
+ * The time from the leader's departure to agreement on the next leader, if receivers lose messages
+ * independently of each other. Derived: the sources available to this project give only the time under
+ * correlated loss.
  */
 import { type Conditions, listenMs, meanDelayMs } from '../conditions.js';
 import { drawWait } from './suppression-theory.js';
@@ -16,8 +17,8 @@ const midpoints = Array.from({ length: 24 }, (_, index) => (index + 0.5) / 24);
 
 /**
  * Returns the mean time after `byes` Byes. Without a Bye, the departure is a crash. The nodes agree when each
- * of them has given up the leader, and has heard the next one. The next leader is the highest other node. It
- * first gives up the leader itself, and waits.
+ * of them has given up the old leader and heard the next one. The next leader is the highest of the other
+ * nodes. It must first give up the old leader itself, and then waits.
  */
 export function uncorrelatedDepartureMs(waits: boolean, given: Conditions, byes: number): number {
   const { announceMs, suppressMs, suppressRate } = given;
@@ -32,8 +33,9 @@ export function uncorrelatedDepartureMs(waits: boolean, given: Conditions, byes:
 }
 
 /**
- * Returns when a node gives up the leader: when it hears a Bye, or TL after the last announcement that it has
- * heard. `sinceMs` is the time from the last announcement to the departure.
+ * Returns the possible instants at which a node gives up the leader: when it hears a Bye, or TL after the
+ * last announcement that it has heard. `sinceMs` is the time from the leader's last announcement to its
+ * departure.
  */
 function givingUp(given: Conditions, byes: number, sinceMs: number): Chance[] {
   const { announceMs, loss, delay } = given;
@@ -42,14 +44,14 @@ function givingUp(given: Conditions, byes: number, sinceMs: number): Chance[] {
   const mostLost = Math.floor(listenMs(given) / announceMs) - 1;
   const silent = Array.from({ length: mostLost + 1 }, (_, lost): Chance => {
     const atMs = listenMs(given) + deltaMs - sinceMs - lost * announceMs;
-    // More lost announcements are too rare to matter.
+    // Losing even more announcements in a row is too rare to matter.
     const share = lost === mostLost ? loss ** lost : (1 - loss) * loss ** lost;
     return { atMs, share: missed * share };
   });
   return missed === 1 ? silent : [{ atMs: deltaMs, share: 1 - missed }, ...silent];
 }
 
-/** Returns the mean instant at which all agree on the next leader, which leads from `leadsMs` on. */
+/** Returns the mean instant at which all nodes agree on the next leader, which leads from `leadsMs` on. */
 function agreedMs(given: Conditions, givesUp: readonly Chance[], leadsMs: number): number {
   const followers = given.nodes - 2;
   if (followers === 0) return leadsMs;
@@ -68,7 +70,7 @@ function agreedMs(given: Conditions, givesUp: readonly Chance[], leadsMs: number
   return sum / agreed;
 }
 
-/** Returns when a node first hears the next leader. */
+/** Returns the possible instants at which a node first hears the next leader. */
 function hearing({ announceMs, loss, delay }: Conditions, followers: number, leadsMs: number): Chance[] {
   const chances: Chance[] = [];
   for (let lost = 0; lost === 0 || followers * loss ** lost > 1e-6; lost += 1) {

@@ -1,9 +1,10 @@
 /**
  * Hirschberg and Sinclair: an election on a ring, in both directions. In phase k, a node that is still in the
- * election sends a probe to each side, up to 2^k nodes away. A node with a higher number drops the probe.
- * Otherwise, the last node that the probe reaches sends it back as a reply. After two replies, the next phase
- * begins, and the node sends probes to both sides again. (One printed version leaves out this step.) When a
- * node's own probe returns to it, the node becomes the leader and notifies all nodes in one round.
+ * election sends a probe in each direction. Each probe travels at most 2^k hops. A node with a higher number
+ * drops the probe. Otherwise, the last node that the probe reaches sends it back as a reply. After two
+ * replies, the next phase begins, and the node sends probes in both directions again. (One printed version
+ * leaves out this step.) When a node's own probe returns to it, the node becomes the leader and notifies all
+ * nodes in one round.
  */
 
 import { algorithm } from '../algorithm.js';
@@ -159,14 +160,14 @@ function messagesOf(phase: number): string {
   return `messages of phase ${phase}`;
 }
 
-/** Returns the upper bound on the number of messages: fewer than 8n(log₂ n + 2) + 5n. */
+/** Returns the upper bound on the number of messages, 8n(log₂ n + 2) + 5n. */
 export function messageBound(n: number): number {
   return 8 * n * (Math.log2(n) + 2) + 5 * n;
 }
 
 /**
- * Returns the upper bound on the number of nodes that begin a phase. For `k` ≥ 1, at least 2^(k−1) nodes lie
- * between any two of these nodes, and have lost to one of the two.
+ * Returns the upper bound on the number of nodes that begin a phase. If k ≥ 1, at least 2^(k−1) other nodes
+ * lie between any two nodes that begin phase k. Those other nodes have lost to one of the two.
  */
 export function initiatorBound(n: number, phase: number): number {
   return phase === 0 ? n : Math.floor(n / (2 ** (phase - 1) + 1));

@@ -3,7 +3,7 @@
  * passes on numbers that are higher than its own and drops lower ones. When a node's own number returns to
  * it, the node becomes the leader and notifies all nodes in one round.
  *
- * Each restart begins a separate epoch. Nodes drop messages of earlier epochs.
+ * Each restart of the election begins a new epoch. Nodes drop messages from earlier epochs.
  */
 
 import { algorithm } from '../algorithm.js';
@@ -91,7 +91,7 @@ class Candidate implements Node<Message> {
 
 /**
  * Returns the number of messages if numbers rise in the direction of the messages: n + (n−1). The highest
- * number goes all the way round the ring, and each other number goes one step.
+ * number goes all the way round the ring, and every other number goes one step.
  */
 export function fewestMessages(n: number): number {
   return 2 * n - 1;

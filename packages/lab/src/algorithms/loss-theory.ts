@@ -1,7 +1,7 @@
 /**
  * The effect of loss on announcements that a leader repeats every TA. R = N−1 is the number of receivers, l
- * the loss, and K = ⌊TL/TA⌋. A receiver gives up the leader after it has lost K announcements. Formulas that
- * are called derived are not in the sources that this project has.
+ * the loss, and K = ⌊TL/TA⌋. A receiver gives up the leader after it has lost K announcements in a row.
+ * Formulas marked as derived are not in the sources available to this project.
  */
 import { type Conditions, listenMs } from '../conditions.js';
 
@@ -15,8 +15,8 @@ export function lostInRow(loss: number): number {
 
 /**
  * Returns A, the mean number of announcements until each of R receivers has heard one, if losses are
- * independent. The chapter has an alternating sum of binomials. This function sums P(some receiver has heard
- * none of k announcements) instead, which does not alternate.
+ * independent. The chapter gives A as an alternating sum of binomials. Instead, this function sums P(some
+ * receiver has heard none of k announcements), so the terms do not alternate in sign.
  */
 export function attemptsUntilAllHear(receivers: number, loss: number): number {
   if (loss === 0 || receivers === 0) return receivers === 0 ? 0 : 1;
@@ -29,7 +29,10 @@ export function attemptsUntilAllHear(receivers: number, loss: number): number {
   return attempts;
 }
 
-/** Returns A by the formula that the chapter prints. It is exact for few receivers and useless for many. */
+/**
+ * Returns A, computed with the formula that the chapter prints. This formula is exact for few receivers and
+ * useless for many.
+ */
 export function attemptsAsPrinted(receivers: number, loss: number): number {
   let sum = 0;
   for (let i = 1; i <= receivers; i += 1) {
@@ -40,8 +43,8 @@ export function attemptsAsPrinted(receivers: number, loss: number): number {
 
 /**
  * Returns Q(i, n, r) for all i from 0 to n: the probability that exactly i of n receivers have heard an
- * announcement after r rounds, if losses are independent. Derived by recurrence over the rounds: of the n−j
- * receivers that have heard none, i−j hear this one.
+ * announcement after r rounds, if losses are independent. Derived by recurrence over the rounds: if j
+ * receivers have heard an announcement before a round, then i−j of the other n−j hear one in this round.
  */
 export function heardShares(n: number, rounds: number, loss: number): number[] {
   let shares = Array.from({ length: n + 1 }, (_, i): number => (i === 0 ? 1 : 0));
@@ -60,8 +63,8 @@ function hearing(missing: number, hear: number, loss: number): number {
 }
 
 /**
- * Returns the mean number of rounds until all receivers have heard an announcement: the sum of 1 − Q(n, n,
- * r). Derived.
+ * Returns the mean number of rounds until all receivers have heard an announcement: the sum of 1 − Q(n, n, r)
+ * over all r. Derived.
  */
 export function averageRounds(n: number, loss: number): number {
   let sum = 0;
@@ -78,10 +81,7 @@ function binomial(n: number, k: number): number {
   return product;
 }
 
-/**
- * Returns the time that loss adds between the new leader's first announcement and the instant at which all
- * nodes have heard it.
- */
+/** Returns the mean time that loss adds until all nodes have heard an announcement by the new leader. */
 export function lossDelayMs({ nodes, loss, correlated, announceMs }: Conditions): number {
   if (loss === 0) return 0;
   return announceMs * (correlated ? lostInRow(loss) : attemptsUntilAllHear(nodes - 1, loss) - 1);
@@ -92,17 +92,15 @@ function independentReceivers({ nodes, correlated }: Conditions): number {
   return correlated ? 1 : nodes - 1;
 }
 
-/**
- * Returns the probability that some receiver has heard none of the last `lost` announcements.
- */
+/** Returns the probability that some receiver has heard none of the last `lost` announcements. */
 function someMissed(given: Conditions, lost: number): number {
   return 1 - (1 - given.loss ** lost) ** independentReceivers(given);
 }
 
 /**
- * Returns the share of time in which the state is inconsistent: some node follows no leader, or another one.
- * Derived: the state is inconsistent while some receiver has heard nothing for TL. During the part TL mod TA
- * of each TA, this requires one more lost announcement.
+ * Returns the share of time in which the state is inconsistent: some node follows no leader, or a different
+ * one. Derived: the state is inconsistent while some receiver has heard nothing for TL. Each period TA has a
+ * part of length TL mod TA in which this requires one more lost announcement.
  */
 export function inconsistentShare(given: Conditions): number {
   const { announceMs } = given;
@@ -113,11 +111,11 @@ export function inconsistentShare(given: Conditions): number {
 }
 
 /**
- * Returns the number of false departures per second: instants at which the first receiver gives up a leader
- * that is alive. Derived. For one receiver, the number is (1−l)·l^K per TA. For several receivers, no
- * receiver may have given up just before. If TL is a multiple of TA, this means that no receiver has lost K
- * announcements at one announcement, but some receiver has at the next. Otherwise, it means that no receiver
- * has lost K+1 announcements, but some receiver has lost K.
+ * Returns the number of false departures per second. A false departure is an instant at which the first
+ * receiver gives up a leader that is alive. Derived: for one receiver, the number is (1−l)·l^K per TA. For
+ * several receivers, an instant counts only if no receiver had given up just before. If TL is a multiple of
+ * TA, some receiver has lost the last K announcements, but none had lost K in a row one announcement earlier.
+ * Otherwise, some receiver has lost the last K announcements, but none has lost the last K+1.
  */
 export function falseDeparturesPerS(given: Conditions): number {
   const { loss, announceMs } = given;

@@ -1,8 +1,8 @@
 /**
  * Majority vote with a master's lease, as in Chubby. If a node knows of no master, it waits for a random
  * time, and then asks all nodes for their votes. While a node's vote lasts, the node votes for no other node.
- * When a node has a majority, it is master until its lease ends. The lease starts at the time of the node's
- * request. The master asks for votes again long before the lease ends.
+ * When a node has a majority, it is the master until its lease ends. The lease starts at the time of the
+ * node's request. The master asks for votes again long before the lease ends.
  *
  * A node that returns without its memory may have voted before. It waits until such a vote would have ended.
  */
@@ -122,8 +122,8 @@ class Server implements Node<Message> {
 
 /**
  * Returns the probability of a split vote among `awake` nodes. A vote is split if too many nodes wake within
- * Δ of the first node and vote for themselves. The first node then does not get a majority of n. Gaps between
- * uniform waits give P(Bin(awake, Δ/TS) ≥ awake − majority + 1).
+ * Δ of the first node and vote for themselves. The first node then does not get a majority of n. The gaps
+ * between uniform waits give the probability P(Bin(awake, Δ/TS) ≥ awake − majority + 1).
  */
 export function splitShare(n: number, awake: number, deltaShare: number): number {
   const enough = awake - Math.floor(n / 2);
@@ -136,7 +136,7 @@ export function splitShare(n: number, awake: number, deltaShare: number): number
   return 1 - fewer;
 }
 
-/** The largest probability of split votes that still has no visible effect on the mean. */
+/** The largest probability of a split vote that has no visible effect on a mean. */
 const rarely = 1e-3;
 
 function expect(given: Conditions): Expectation[] {

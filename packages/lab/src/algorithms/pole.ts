@@ -1,14 +1,14 @@
 /**
  * POLE, Algorithm 1 of D. Becker, F. Junqueira, M. Serafini, Leader Election for Replicated Services Using
- * Application Scores (2011). Processes propose themselves with their scores. A process that has the proposals
- * of all processes decides immediately. A process that has the proposals of a majority waits for the election
- * timer, and then decides. When a process decides, it votes for the best proposal. A process that already has
- * a leader answers a proposal with its vote. A process follows a leader once a majority has cast equal votes
- * in one epoch, and the leader has cast the same vote. The retry timer sends lost messages again and doubles
- * its interval each time.
+ * Application Scores (2011). Each process proposes itself and states its score. A process that has received
+ * the proposals of all processes decides immediately. A process that has received the proposals of a majority
+ * waits for the election timer, and then decides. When a process decides, it votes for the best proposal. A
+ * process that already has a leader answers a proposal with its vote. A process follows a leader once a
+ * majority, including the leader itself, has voted for this leader in one epoch. When the retry timer fires,
+ * a process sends its messages again, in case they were lost. The timer's interval doubles each time.
  *
- * Lines 29 to 32 of the paper set the timer to T+1 so that it fires immediately. This module uses a timer
- * instead.
+ * Lines 29 to 32 of the paper set the timer to T+1 so that it fires immediately. In this module, the process
+ * decides directly instead.
  */
 
 import { type Algorithm, algorithm } from '../algorithm.js';
@@ -54,8 +54,8 @@ class Process implements Node<Message> {
   }
 
   /**
-   * Starts an election if the leader is dead, or if too few processes are left to follow a leader. The paper
-   * leaves the second case to the service, whose leader and followers give up without a quorum.
+   * Starts an election if the leader is dead, or if the remaining processes are not a majority. The paper
+   * leaves the second case to the service: its leader and followers give up when they have no quorum.
    */
   suspect(node: number): void {
     const { n, isSuspected, leader } = this.#context;
@@ -137,7 +137,10 @@ class Process implements Node<Message> {
     else if (this.#isMajority(count) && !this.#isMajority(count - 1)) this.#election.set(this.#electionMs());
   }
 
-  /** Returns T, which is long enough for the answers to a majority's last proposal to arrive. */
+  /**
+   * Returns T, which counts from the proposal that completes a majority. T is long enough for any further
+   * answers to arrive.
+   */
   #electionMs(): number {
     return answerLimitMs(this.#context.conditions);
   }
@@ -165,7 +168,7 @@ class Process implements Node<Message> {
   }
 }
 
-/** The last vote of each process, and the number of equal votes. */
+/** The last vote of each process, and counts of equal votes. */
 class Votes {
   readonly #last = new Map<number, Pick<Vote, 'epoch' | 'leader'>>();
   readonly #equal = new Map<string, number>();
@@ -177,7 +180,7 @@ class Votes {
     this.#inEpoch.clear();
   }
 
-  /** Records a vote. Returns the number of votes that are now equal to it. */
+  /** Records a vote. Returns the number of equal votes, including this one. */
   count(from: number, epoch: number, leader: number): number {
     const before = this.#last.get(from);
     const key = `${epoch} ${leader}`;

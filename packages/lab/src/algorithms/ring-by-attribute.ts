@@ -1,14 +1,14 @@
 /**
  * The ring election by attribute, in one direction. The election message carries the best `id:attribute` so
- * far. In this module, the attribute is the number itself. When the message returns to the process that it
- * names, that process sends an elected message once round the ring. If there are several initiators, a
- * process drops the elections of any initiator that is lower than one that it has seen.
+ * far. In this module, a process's number is its attribute. When the message returns to the process that it
+ * names, that process sends an elected message once round the ring. If there are several initiators, each
+ * process passes on the election message of an initiator only if it has seen no higher initiator.
  *
  * In this form, the algorithm does not survive a crash during an election. There are two repairs. The first
- * uses timeouts: a predecessor detects a silent successor, and a process detects an election that does not
- * end. In the second, a failure detector restarts the election. This repair is only as good as its detector.
- * If a crash is not detected, processes keep following the dead process. If the detector reports crashes that
- * did not happen, it is possible that no election ever ends.
+ * uses timeouts: each process detects that its successor is silent, or that an election does not end. In the
+ * second, a failure detector restarts the election. This repair is only as good as its detector. If a crash
+ * is not detected, processes keep following the dead process. If the detector keeps reporting crashes that
+ * did not happen, elections may never end.
  */
 
 import { type Algorithm, algorithm } from '../algorithm.js';
@@ -80,7 +80,7 @@ class Process implements Node<Message> {
     else this.#learn(message);
   }
 
-  /** Restarts the silence timer. In the variant with timeouts, the predecessor sends at least pings. */
+  /** Restarts the silence timer. In the variant with timeouts, even an idle predecessor sends pings. */
   #hear(): void {
     if (this.#repair !== 'timeouts') return;
     const { conditions } = this.#context;
@@ -143,8 +143,8 @@ class Process implements Node<Message> {
   }
 
   /**
-   * Starts a timer that allows for two rounds of the election message and one round of the elected message.
-   * The node whose timer fires first restarts the election.
+   * Starts a timer that allows the election message two trips round the ring, and the elected message one
+   * trip. The node whose timer fires first restarts the election.
    */
   #waitForEnd(): void {
     if (this.#repair !== 'timeouts') return;
@@ -180,8 +180,8 @@ class Process implements Node<Message> {
 type Passed = Election | Elected;
 
 /**
- * Expects an acknowledgement of every message. If a successor sends none, it is considered gone, and the next
- * node receives its messages.
+ * Expects the successor to acknowledge every message. If no acknowledgement arrives in time, the successor is
+ * considered gone, and the next node receives the messages instead.
  */
 class SuccessorWatch {
   readonly #context: Context<Message>;

@@ -1,9 +1,9 @@
 /**
- * How long nodes wait before they announce themselves, and how many nodes announce themselves or ask before
- * they are silenced.
+ * The theory of suppression: how long nodes wait before they announce themselves, and how many of them
+ * announce themselves or send a query before another node silences them.
  *
- * A wait lies between 0 and TS. Its density is proportional to e^(rate·t/TS). Rate 0 is the uniform wait of
- * E. Schooler's chapter. With a positive rate, most waits are long. With a negative rate, most waits are
+ * A wait lies between 0 and TS. Its density is proportional to e^(rate·t/TS). Rate 0 gives the uniform waits
+ * of E. Schooler's chapter. With a positive rate, most waits are long. With a negative rate, most waits are
  * short. Times are given as shares of TS.
  */
 
@@ -32,8 +32,8 @@ export function shortestWait(n: number, rate: number): number {
 }
 
 /**
- * Returns the number of nodes that announce themselves while nodes wait: N·P(Δ) + ∫ p(t)·[1−(1−cP(t−Δ))^N] /
- * (cP(t−Δ)) dt, where c = 1−l under correlated loss.
+ * Returns the mean number of nodes that announce themselves while nodes are waiting: N·P(Δ) + ∫
+ * p(t)·[1−(1−cP(t−Δ))^N] / (cP(t−Δ)) dt, where c = 1−l under correlated loss.
  */
 export function suppressionMessages(
   n: number,
@@ -47,17 +47,17 @@ export function suppressionMessages(
 }
 
 /**
- * Returns the number of nodes that speak before the first message, from whichever node, silences all others:
- * N·P(Δ) + ∫ N·p(t)·(1−P(t−Δ))^(N−1) dt.
+ * Returns the mean number of nodes that speak, if the first message from any node silences all others: N·P(Δ)
+ * + ∫ N·p(t)·(1−P(t−Δ))^(N−1) dt.
  */
 export function messagesUntilFirst(n: number, delayMs: number, suppressMs: number, rate = 0): number {
   return unsilenced(n, delayMs / suppressMs, rate, (share) => n * (1 - share) ** (n - 1));
 }
 
 /**
- * Adds the number of nodes that speak before the first message can arrive to the number of nodes that speak
- * later. `speaking` returns the number of nodes that are not silenced. Its argument is the share of waits
- * that ended at least Δ earlier.
+ * Returns the mean number of nodes that speak. Some speak before the first message can arrive, and others
+ * speak later. `speaking` returns the number of nodes that are not silenced, given the share of waits that
+ * ended at least Δ earlier.
  */
 function unsilenced(n: number, delay: number, rate: number, speaking: (share: number) => number): number {
   if (delay >= 1) return n;

@@ -1,12 +1,13 @@
 /**
- * Synchronous rings, as in H. Attiya, J. Welch: all nodes start in the same round, and every message takes
- * one round. The time that a message takes therefore carries information, so that O(n) messages suffice. The
- * node with the lowest number becomes the leader.
+ * Synchronous rings, as in H. Attiya and J. Welch: all nodes start in the same round, and every message takes
+ * one round. The time that a message takes therefore carries information, and O(n) messages suffice. The node
+ * with the lowest number becomes the leader.
  *
  * `sync-ring`: all nodes know n. Phase i has n rounds and belongs to the node with the number i. That node
- * announces itself in one trip round the ring, unless a lower one has done so. `sync-ring-speeds`: no node
- * knows n. A node sends its number, which rests for 2^i − 1 rounds at each node that passes it on. A node
- * drops a number if the node has seen a lower one.
+ * announces itself in one trip round the ring, unless a node with a lower number has already done so.
+ * `sync-ring-speeds`: no node knows n. Each node sends its number i. Before another node passes the number
+ * on, the number rests at that node for 2^i − 1 rounds. A node drops a number if the node has seen a lower
+ * one.
  */
 
 import { type Algorithm, algorithm } from '../algorithm.js';
@@ -51,7 +52,7 @@ class Synchronous implements Node<Message> {
     if (message.id < neverPassed) this.#after(2 ** message.id - 1, () => this.#passLowest(message));
   }
 
-  /** Passes a number on, unless a lower number has arrived while it rested. */
+  /** Passes on a number that has rested, unless a lower number arrived in the meantime. */
   #passLowest(message: Message): void {
     if (message.id === this.#lowest) this.#pass(message);
   }
@@ -84,8 +85,8 @@ class Synchronous implements Node<Message> {
 }
 
 /**
- * Returns the upper bound on the number of messages that carry numbers: 3n−2. Number 0 has gone round after n
- * rounds. By then, number i has been sent once, and at most (n−1)/2^i more times.
+ * Returns the upper bound on the number of messages that carry numbers: 3n−2. Number 0 has gone round the
+ * ring after n rounds. By then, number i has been sent once, and at most (n−1)/2^i more times.
  */
 export function mostBySpeed(n: number): number {
   return 3 * n - 2;

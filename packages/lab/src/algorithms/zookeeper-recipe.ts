@@ -1,8 +1,8 @@
 /**
  * ZooKeeper's recipe: every node creates a sequential ephemeral znode, and the node with the lowest znode
- * becomes the leader. In one variant, each node watches the znode just below its own, so that only one node
- * is woken when a znode disappears. In the other variant, all nodes watch the lowest znode, so that all are
- * woken. This is the herd effect.
+ * becomes the leader. In one variant, each node watches the znode just below its own. When a znode
+ * disappears, only one node wakes. In the other variant, all nodes watch the lowest znode. When that znode
+ * disappears, all of them wake. This is the herd effect.
  *
  * The simulation leaves out the traffic between ZooKeeper's own servers, and the pings that keep sessions
  * alive.
@@ -30,9 +30,10 @@ type Message =
   | { readonly kind: 'close'; readonly incarnation: number };
 
 /**
- * The znode that a node watches. `below` is the znode just below its own. `lowest` is the lowest znode, which
- * causes the herd effect. `misprint` is the largest j ≥ i, as one version of the recipe prints it. That znode
- * never lies below the node's own, so no node is woken.
+ * The znode that a node watches. `below` is the znode just below its own. `lowest` is the lowest znode of
+ * all. This choice causes the herd effect. `misprint` is the znode with the largest number j ≥ i, where i is
+ * the node's own number. This is a misprint in one version of the recipe. Such a znode is never below the
+ * node's own, so no node wakes.
  */
 export type Watches = 'below' | 'lowest' | 'misprint';
 
@@ -70,8 +71,8 @@ class Client implements Node<Message> {
   }
 
   /**
-   * Reads the list of znodes again instead of trusting the report. If a client cannot reach ZooKeeper for its
-   * session timeout, it knows that its session has ended.
+   * Reads the list of znodes again instead of trusting the report. If a client could not reach ZooKeeper for
+   * a whole session timeout, it knows that its session has ended.
    */
   suspect(node: number): void {
     if (node === this.#context.n) {
@@ -102,8 +103,8 @@ class Client implements Node<Message> {
       this.#context.follow(this.#context.id);
       return;
     }
-    // Only a node that watches the lowest znode notices when another node's znode becomes the lowest. A
-    // lowest znode from this node's own earlier incarnation does not make it the leader.
+    // Only a node that watches the lowest znode notices when another node's znode becomes the lowest. If the
+    // lowest znode belongs to an earlier incarnation of this node, this node is not the leader.
     const isKnown = this.#watches === 'lowest' && lowest.owner !== this.#context.id;
     this.#context.follow(isKnown ? lowest.owner : somebodyElse);
     const watched = watchedBy(this.#watches, children, this.#own);

@@ -47,7 +47,7 @@ export function defineLab(lab: Command): void {
   });
 }
 
-/** Returns the options that accept several values. Each value adds a separate case. */
+/** Returns the options that accept several values. Each combination of values is a separate case. */
 function caseOptions(): Option[] {
   return [
     new Option('--nodes <n,…>', 'number of nodes')
@@ -126,8 +126,8 @@ function runOptions(): Option[] {
 }
 
 /**
- * Throws PetrelError INVALID if the options name algorithms or conditions. Published experiments run only
- * under their published conditions.
+ * Throws PetrelError INVALID if the command line names algorithms or sets conditions. Published experiments
+ * run only under their published conditions.
  */
 function refuseConditions(command: Command, names: readonly string[]): void {
   const given = [...caseOptions(), ...conditionOptions(), ...runOptions()]
@@ -160,7 +160,7 @@ async function runLab(command: Command, names: readonly string[], options: Optio
 
 /**
  * Reads the output format. The command accepts `svg` and `table` (the human-readable output) in addition to
- * the formats of every command.
+ * the formats that all commands accept.
  */
 async function readFormat(command: Command): Promise<OutputFormat | 'svg'> {
   const { format, ...flags } = command.optsWithGlobals();

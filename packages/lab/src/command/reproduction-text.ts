@@ -68,7 +68,7 @@ export function offText({ from, offPercent }: Pick<Compared, 'from' | 'offPercen
   return from === 'bound' ? `${(100 + offPercent).toFixed(0)} % of it` : percent(offPercent);
 }
 
-/** Returns the least and the most deviation of a seed. */
+/** Returns the smallest and the largest deviation among the seeds. */
 function spread({ expected, least, most }: Pick<Compared, 'expected' | 'least' | 'most'>): string {
   const [low, high] = [least, most].map((value) => offPercentOf(value, expected));
   if (least === most || low === undefined || high === undefined || low === null || high === null) return '-';
@@ -79,7 +79,7 @@ function percent(value: number): string {
   return `${value.toFixed(1)} %`;
 }
 
-/** Returns four significant digits, or all digits before the point. */
+/** Formats a number with four significant digits, or with all digits before the point if there are more. */
 export function number(value: number): string {
   return String(Math.abs(value) >= 1000 ? Math.round(value) : Number(value.toPrecision(4)));
 }

@@ -96,7 +96,7 @@ function number(value: number): string {
   return String(Number(value.toFixed(3)));
 }
 
-/** Returns one row for each theoretical expectation. If there are none, returns one row for each measure. */
+/** Returns one row for each theoretical expectation, and one row for each measure without an expectation. */
 function rowsOf(result: Result): string[][] {
   const measured = Object.entries(result.measures).flatMap(([measure, { mean, ci, least, most, runs }]) => {
     const seen = [mean, ci, least, most].map((value) => (value === null ? '' : String(value)));

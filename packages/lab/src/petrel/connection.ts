@@ -41,7 +41,7 @@ export class End {
   }
 
   /**
-   * Yields the packets that can be processed after this one has arrived. Yields nothing while an earlier
+   * Yields the packets that can be processed now that this one has arrived. Yields nothing while an earlier
    * packet is in transit.
    */
   *arrived({ place, bytes }: Packet): Generator<Packet['bytes']> {

@@ -1,5 +1,5 @@
 /**
- * ZooKeeper as one server that never fails. It consists of the state machine and the protocol of Petrel's
+ * Simulates ZooKeeper as one server that never fails. It uses the state machine and the protocol of Petrel's
  * development server.
  */
 
@@ -50,7 +50,7 @@ export class Ensemble implements Node<Packet> {
   });
   readonly #peers = new Map<string, Peer>();
   readonly #watchers = new Map<number, Peer>();
-  /** Incarnations whose end the ensemble has noticed. */
+  /** Incarnations that the ensemble considers to have ended. */
   readonly #ended = new Set<string>();
 
   constructor(context: Context<Packet>) {

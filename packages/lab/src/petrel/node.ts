@@ -114,7 +114,7 @@ function idOf(name: string): number {
 }
 
 /**
- * Returns the node's host. Each node has its own machine, on which its incarnations run one after the other.
+ * Returns the node's host. Each node has its own machine, on which its incarnations run one after another.
  */
 function hostOf({ id, incarnation }: Context<Packet>): Host {
   const name = nameOf(id);

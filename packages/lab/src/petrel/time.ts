@@ -21,8 +21,8 @@ export function clockOf<Message>(context: Context<Message>): Clock {
   return {
     monotonicMs: () => context.nowMs(),
     wallMs: () => wallMs(context.nowMs()),
-    // The timer must not fire early because of rounded sums. If a caller were woken too early, it would
-    // repeatedly wait for zero time.
+    // Rounding must not make the timer fire early. A caller that wakes too early would repeatedly wait for
+    // zero time.
     timer: (delayMs, fire) => after((Math.ceil(Math.max(0, delayMs) * ticksOfMs) + 1) / ticksOfMs, fire),
     turn: (fire) => after(0, fire),
   };

@@ -6,7 +6,10 @@
 import { lastTerm, longSchema, nameSchema, strictObject } from 'petrel/internals';
 import * as z from 'zod';
 
-/** The largest number of nodes in a group. A group cannot report round trips of more nodes either. */
+/**
+ * Maximum number of nodes in a group. It is also the maximum number of nodes whose round trips a group can
+ * report.
+ */
 export const mostNodes = 1000;
 /** One day. No real round trip takes longer. */
 const longestRoundTripMs = 86_400_000;
@@ -50,7 +53,7 @@ const siteSchema = strictObject({
   requests,
   /**
    * Round trips that this site measures, keyed by site. The entry for the site itself is the round trip
-   * between the site's own nodes. Its default is 0.
+   * between its own nodes, which is 0 by default.
    */
   roundTripsMs: roundTrips,
 });
@@ -59,7 +62,7 @@ const nodeSchema = strictObject({
   site: nameSchema,
   priority,
   scores: z.record(nameSchema, score, 'expected scores as NAME: NUMBER').default({}),
-  /** Round trips to single nodes. Needed only if they differ from the round trips between the sites. */
+  /** Round trips to individual nodes. Needed only if they differ from the round trips between the sites. */
   roundTripsMs: roundTrips,
 });
 

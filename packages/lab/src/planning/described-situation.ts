@@ -1,4 +1,4 @@
-/** A deployment described in a file, as the input of `petrel simulate`. */
+/** Turns a deployment file into the input for `petrel simulate`. */
 import { type Assumed, type DescribedSituation, loadOf, lostNodes, sizeOf } from 'petrel/internals';
 import { describedAtMs, describedGroup } from './described-group.js';
 import { readDeployment } from './read-deployment.js';

@@ -1,6 +1,6 @@
 /**
- * Draws a simulation as SVG, on white. For each strategy, it shows the mean and the worst latency under the
- * elected node.
+ * Draws a simulation as an SVG image on a white background. For each strategy, the image shows the mean and
+ * the worst latency if the elected node leads.
  */
 
 import { scaleBand, scaleLinear } from 'd3-scale';
@@ -10,8 +10,8 @@ import { type Attributes, element, escaped } from '../svg.js';
 const width = 900;
 const rowHeight = 52;
 /**
- * The names of strategies and nodes are to the left of the bars. The right margin has room for the last
- * number.
+ * The names of strategies and nodes are to the left of the bars. The right margin leaves space for the number
+ * after the longest bar.
  */
 const area = { left: 210, right: width - 170, top: 96 };
 const colours = { mean: '#1f6fb4', worst: '#f0a860', text: '#222222', faint: '#5f6368', grid: '#e3e6ea' };

@@ -1,4 +1,4 @@
-/** Reads a described deployment, and reports each problem with its position. */
+/** Reads a deployment file, and reports each problem with its position. */
 import {
   cut,
   depthProblem,
@@ -16,16 +16,18 @@ import { type Deployment, deploymentSchema, mostNodes } from './deployment.js';
 import { missingRoundTrips } from './round-trips.js';
 
 /**
- * Maximum length of a deployment file. No deployment needs a longer file, because round trips between nodes
- * follow from those between their sites.
+ * Maximum length of a deployment file. No deployment needs a longer file, because the round trips between
+ * sites determine those between their nodes.
  */
 const longestText = 2 ** 21;
 
-/** Maximum number of problems that are shown. Finding the position of each problem requires a search. */
+/**
+ * Maximum number of problems that are reported with their positions. Finding each position requires a search.
+ */
 const mostPlaced = 30;
 
 interface Problem {
-  /** The keys that lead to the problem's place in the file. */
+  /** The keys that lead to the problem's position in the file. */
   readonly path: readonly PropertyKey[];
   readonly message: string;
 }

@@ -1,4 +1,4 @@
-/** Distances between the nodes of a described deployment. */
+/** Distances between the nodes of a deployment. */
 import type { Deployment } from './deployment.js';
 
 type Table = Pick<Deployment, 'sites' | 'nodes'>;
@@ -22,14 +22,16 @@ export function roundTripMs({ sites, nodes }: Table, from: string, to: string): 
 }
 
 /**
- * Reads only own properties, because a name in the file may be the same as a property that every object
+ * Reads only own properties, because a name in the file may also be the name of a property that every object
  * inherits.
  */
 function own<T>(record: Readonly<Record<string, T>> | undefined, name: string): T | undefined {
   return record !== undefined && Object.hasOwn(record, name) ? record[name] : undefined;
 }
 
-/** Returns at most `most` pairs of sites for which the round trip between their nodes is missing. */
+/**
+ * Returns the pairs of sites whose nodes have no known round trip to each other, but at most `most` pairs.
+ */
 export function missingRoundTrips(table: Table, most: number): string[] {
   const names = Object.keys(table.nodes);
   const missing = new Set<string>();
@@ -43,7 +45,7 @@ export function missingRoundTrips(table: Table, most: number): string[] {
   return [...missing];
 }
 
-/** Returns one line for each pair whose two sides measure different round trips. */
+/** Returns one line for each pair of sites or nodes that measure different round trips to each other. */
 export function asymmetries({ sites, nodes }: Table): string[] {
   return [...asymmetriesIn('site', sites), ...asymmetriesIn('node', nodes)];
 }

@@ -1,6 +1,6 @@
 /**
  * Announce–listen beyond the leadership delay: suppression, loss, late joiners, departures. Δ = 0.1 s and TA
- * = TS = 1 s. The available sources do not state most of these formulas, so they are derived.
+ * = TS = 1 s. The available sources state only a few of these formulas. The others are derived.
  */
 import { byeMs, joinMs, meanWaitMs, queryMs, reestablishMs } from '../algorithms/announce-listen-theory.js';
 import { uncorrelatedDepartureMs } from '../algorithms/departure-theory.js';
@@ -88,7 +88,7 @@ export const suppression = planOf(30, [
   },
 ]);
 
-/** Estimates the share of runs in which `heard` receivers have heard the leader. */
+/** Estimates the share of runs in which exactly `heard` receivers have heard the leader. */
 function shareOf(heard: number): Estimate {
   return { by: 'mean', of: ({ followers }) => (followers === heard ? 1 : 0) };
 }
@@ -131,7 +131,7 @@ export const rounds = planOf(100, [
   },
 ]);
 
-/** Joins happen while no node gives up the leader, so that only the joiner's own delay is measured. */
+/** TL is so long that no node gives up the leader. Only the joiner's own delay is therefore measured. */
 const join = { nodes: 20, delay, scenario: 'join', listenMs: 10_000, observeMs: 1 } as const;
 
 export const joiners = planOf(100, [

@@ -14,7 +14,7 @@ const kinds = [
   { name: 'le-m', waits: true, prefers: 'earliest' },
 ] as const;
 const ms = { label: 'ms' };
-/** Estimates when the converging message was sent. The chapter's plots leave out Δ. */
+/** Estimates the instant at which the converging message was sent. The chapter's plots leave out Δ. */
 const sentMs = meanOf('time', (time) => time - delayMs);
 
 const figures: readonly Figure[] = [

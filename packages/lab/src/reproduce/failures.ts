@@ -1,6 +1,6 @@
 /**
- * Two crashes, and partitions. Messages take 10 ms, a crash is detected after 3 s, and a network is separated
- * for 20 s. No source contains formulas for two crashes.
+ * Two crashes, and partitions. Messages take 10 ms, a crash is detected after 3 s, and a partition lasts for
+ * 20 s. No source contains formulas for two crashes.
  */
 import type { Conditions } from '../conditions.js';
 import { type Curve, electionOf, type Figure, meanOf, mostOf, overNodes, planOf } from './reproduction.js';
@@ -35,8 +35,8 @@ function figure(title: string, label: string, of: typeof parted, rest: Pick<Curv
 }
 
 /**
- * What Algorithm 1 must show under a partition: only the majority's side has a leader, and there are never
- * two.
+ * The behaviour that Algorithm 1 must show under a partition: only the majority's side has a leader, and
+ * there are never two leaders.
  */
 const [poleParted] = parted.filter(({ name }) => name === 'pole');
 const poleFigure: Figure = {

@@ -1,4 +1,4 @@
-/** The names of the reproductions. The command line knows them without loading the reproductions. */
+/** The names of the reproductions. The command line can list them without loading the reproductions. */
 
 const titled = [
   ['chapter5', 'announce–listen: suppression, leadership delay, the next leader'],

@@ -30,7 +30,7 @@ interface Situation {
 interface Published {
   readonly meanMs: number;
   readonly centresMs?: readonly number[];
-  /** Whether the paper gives the mean only as half of another one. */
+  /** Whether the paper gives the mean only as half of another mean. */
   readonly isHalf?: boolean;
 }
 
@@ -105,7 +105,7 @@ interface Elected extends Situation {
 }
 
 interface Played extends Elected {
-  /** What was served from each seed. */
+  /** Results of the simulations, one for each seed. */
   readonly served: readonly Served[];
   readonly recoveryMs: readonly number[];
 }
@@ -141,7 +141,10 @@ function expectedOf({ place, election, published }: Elected): Expected[] {
   ];
 }
 
-/** Compares the mean latency of all requests, and then that of each data centre. Each seed is one run. */
+/**
+ * Compares the mean latency of all requests, and then the mean latency in each data centre. Each seed is one
+ * run.
+ */
 function pointsOf(played: Played): Compared[] {
   return expectedOf(played).map((expected, index) =>
     compared(

@@ -1,7 +1,7 @@
 /**
- * Reproduces a part of the literature: draws its figures again, and reports the deviation of each point.
- * Every point is measured from several seeds. All runs of all seeds are independent, so that the standard
- * error is that of the mean of all runs. The ten means of the seeds alone would give it only roughly.
+ * Reproduces a part of the literature: draws its figures again, and reports the deviation of each point. Each
+ * point is measured with several seeds. All runs of all seeds are independent, so the standard error is
+ * computed from all runs. The means of the ten seeds alone would give only a rough estimate.
  */
 import * as z from 'zod';
 import type { Chart, Point, Series } from '../chart.js';
@@ -10,7 +10,7 @@ import type { Case, RunsOf } from '../experiment.js';
 import type { Measures } from '../simulate.js';
 import { standardErrorOf, summarize } from '../statistics.js';
 
-/** Number of seeds of each reproduction. The first is the given one, and the others follow it. */
+/** Number of seeds in each reproduction. They are the given seed and the numbers that follow it. */
 export const seedsOfReproduction = 10;
 
 export const comparedSchema = z.object({
@@ -19,31 +19,33 @@ export const comparedSchema = z.object({
   /**
    * Origin of the expected value.
    * - published: a number that the source prints.
-   * - implied: a number that the source describes by a printed one, such as half of it.
-   * - formula: the value of a formula of the source. The source does not print this number.
-   * - bound: the same, of an upper bound.
-   * - refuted: the value of a formula of the source that measurements contradict.
-   * - derived: the value of a formula that this project derived, or corrected.
-   * - none: nothing is expected, and the value is only measured.
+   * - implied: a number that the source gives only in relation to a printed one, for example as half of it.
+   * - formula: a value computed with a formula from the source. The source does not print this value.
+   * - bound: the same, but for an upper bound.
+   * - refuted: a value computed with a formula from the source. Measurements contradict this formula.
+   * - derived: a value computed with a formula that this project derived or corrected.
+   * - none: no value is expected. The value is only measured.
    */
   from: z.enum(['published', 'implied', 'formula', 'bound', 'refuted', 'derived', 'none']),
   expected: z.number().nullable(),
-  /** The mean of all runs. For a bound, the most of all runs. */
+  /** The mean over all runs. For a bound, the largest value of any run. */
   measured: z.number(),
-  /** Number of runs that have the value, from all seeds. */
+  /** Number of runs that have a value, over all seeds. */
   runs: z.int(),
-  /** Standard error of the mean. Null if the value does not vary, or is the most of all runs. */
+  /**
+   * Standard error of the mean. Null if all runs have the same value, or if `measured` is the largest value.
+   */
   standardError: z.number().nullable(),
-  /** Number of seeds, and the least and the most value of a seed. */
+  /** Number of seeds, and the smallest and the largest value that a seed gave. */
   seeds: z.int(),
   least: z.number(),
   most: z.number(),
   /**
-   * Deviation from the expected value, in percent. For a bound, this is the used share of the bound in
-   * percent, minus 100. Null if nothing or zero is expected.
+   * Deviation from the expected value, in percent. For a bound, this is the measured value as a percentage of
+   * the bound, minus 100. Null if the expected value is missing or 0.
    */
   offPercent: z.number().nullable(),
-  /** Deviation from the value of a formula, in standard errors. Null if there is no formula or no error. */
+  /** Deviation from a formula, in standard errors. Null if there is no formula or no standard error. */
   offErrors: z.number().nullable(),
 });
 export type Compared = z.infer<typeof comparedSchema>;
@@ -65,20 +67,20 @@ export interface Reproduction {
   readonly points: readonly Compared[];
 }
 
-/** The runs that a reproduction needs, and the function that builds it from them. */
+/** The runs that a reproduction needs, and the function that builds the reproduction from these runs. */
 export interface Plan {
   readonly cases: readonly Case[];
   /** Number of runs of each case, for each seed. */
   readonly runs: number;
-  /** Returns the points, before anything is measured. */
+  /** Returns all points with their expected values. Requires no measurement. */
   expected(): Expected[];
   make(runsOf: RunsOf, seeds: readonly number[]): Reproduction;
 }
 
-/** How a value is estimated from runs. */
+/** Method that estimates a value from runs. */
 export interface Estimate {
   readonly by: 'mean' | 'most';
-  /** Returns the value of one run. Undefined if the run has none. */
+  /** Returns the value of one run. Returns undefined if the run has none. */
   of(run: Measures, given: Conditions): number | undefined;
 }
 
@@ -87,7 +89,7 @@ export interface Curve {
   readonly cases: readonly Case[];
   readonly estimate: Estimate;
   readonly from: Compared['from'];
-  /** Returns the expected value. Without it, nothing is expected. */
+  /** Returns the expected value. Missing if no value is expected. */
   readonly expected?: (given: Conditions) => number;
 }
 
@@ -109,7 +111,7 @@ export function electionOf(algorithm: string, given: z.input<typeof conditionsSc
   return { algorithm, conditions: conditionsSchema.parse(given) };
 }
 
-/** Estimates the mean of a measure, over the runs that have it. */
+/** Estimates the mean of a measure over the runs that have this measure. */
 export function meanOf(
   measure: string,
   change: (value: number, given: Conditions) => number = (value) => value,
@@ -170,7 +172,10 @@ function measuredCurves(figure: Figure, runsOf: RunsOf, seeds: readonly number[]
   });
 }
 
-/** Compares the expected value of a point with the values that the runs of each seed gave. */
+/**
+ * Compares the expected value of a point with the measured values. `ofSeeds` contains the values of the runs,
+ * by seed.
+ */
 export function compared(
   expected: Expected,
   ofSeeds: readonly (readonly number[])[],
@@ -209,7 +214,7 @@ function offErrorsOf(
   return (measured - expected) / standardError;
 }
 
-/** Summarizes the deviations from formulas. Null if no point has one. */
+/** Summarizes the deviations from formulas. Returns null if no point has such a deviation. */
 export function deviationsOf(points: readonly Compared[]): Deviations | null {
   const off = points.flatMap(({ figure, point, from, offErrors }) =>
     offErrors === null || from === 'refuted' ? [] : [{ at: `${figure}: ${point}`, offErrors }],

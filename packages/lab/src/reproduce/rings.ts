@@ -1,4 +1,6 @@
-/** Reproduces elections on rings, and Bully: their messages, compared with closed forms and bounds. */
+/**
+ * Reproduces the message counts of ring elections and of Bully. They are compared with formulas and bounds.
+ */
 import { mostElectionMessages } from '../algorithms/bully.js';
 import { messageBound } from '../algorithms/hirschberg-sinclair.js';
 import { fewestMessages, mostMessages } from '../algorithms/lelann-chang-roberts.js';
